@@ -1,0 +1,99 @@
+/** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
+import { sql } from 'kysely'
+import type { Database } from './database.ts'
+import type { SubscriptionInstants } from './plans.ts'
+
+export interface Access {
+  keyId: string
+  storeId: string
+  userId: string
+  role: 'owner' | 'member' | 'agent'
+  scopes: ReadonlySet<string>
+  expiresAt: number | null
+  planId: string
+  subscription: SubscriptionInstants
+  store: StoreFacts
+}
+
+/** What nearly every handler needs to know of its store. */
+export interface StoreFacts {
+  id: string
+  name: string
+  slug: string
+  publicId: string
+  domain: string
+  country: string
+  currency: string
+  timezone: string
+  locale: string
+}
+
+interface AccessRow extends SubscriptionInstants {
+  key_id: string
+  store_id: string
+  user_id: string
+  role: Access['role']
+  scopes: string[]
+  expires_at: Date | null
+  plan_id: string
+  name: string
+  slug: string
+  public_id: string
+  domain: string
+  country: string
+  currency: string
+  timezone: string
+  locale: string
+}
+
+const accessText = `
+  select k.id as key_id, k.store_id, k.user_id, k.scopes, k.expires_at, m.role,
+    s.name, s.slug, s.public_id, s.domain, s.country, s.currency, s.timezone, s.locale,
+    b.plan_id, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
+  from api_keys k
+  join memberships m on m.store_id = k.store_id and m.user_id = k.user_id and m.removed_at is null
+  join stores s on s.id = k.store_id
+  join subscriptions b on b.store_id = k.store_id
+  where k.hash = $1 and k.revoked_at is null`
+
+/** The holder of the key with this SHA-256, or null; its expiry is the caller's to compare with the clock. */
+export async function findAccess(database: Database, hash: string): Promise<Access | null> {
+  const [row] = await database.query<AccessRow>(accessText, [hash])
+  if (!row) return null
+  return {
+    keyId: row.key_id,
+    storeId: row.store_id,
+    userId: row.user_id,
+    role: row.role,
+    scopes: new Set(row.scopes),
+    expiresAt: row.expires_at?.getTime() ?? null,
+    planId: row.plan_id,
+    subscription: row,
+    store: storeFacts(row.store_id, row),
+  }
+}
+
+/** The facts of one store, for jobs; null when it is gone. */
+export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
+  const [row] = await database.query<Omit<AccessRow, 'key_id'>>(
+    'select name, slug, public_id, domain, country, currency, timezone, locale from stores where id = $1',
+    [storeId],
+  )
+  return row ? storeFacts(storeId, row) : null
+}
+
+function storeFacts(id: string, row: Omit<AccessRow, 'key_id' | 'store_id'>): StoreFacts {
+  const { name, slug, domain, country, currency, timezone, locale } = row
+  return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
+}
+
+/** Writes down when keys were last used. Off the request's path; an older instant never replaces a newer one. */
+export async function recordKeyUse(database: Database, uses: Map<string, number>): Promise<void> {
+  await sql`
+    update api_keys k set last_used_at = u.at::timestamptz
+    from unnest(${[...uses.keys()]}::uuid[], ${[...uses.values()].map((ms) => new Date(ms).toISOString())}::text[])
+      as u(id, at)
+    where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.at::timestamptz)`.execute(
+    database.root,
+  )
+}

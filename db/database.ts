@@ -1,0 +1,78 @@
+/**
+ * One way to the database, whichever it is: PGlite in a folder (or in memory), or a PostgreSQL server.
+ * Everything above sees Kysely only.
+ */
+import { PGlite } from '@electric-sql/pglite'
+import { CompiledQuery, Kysely, PGliteDialect } from 'kysely'
+import { PipelinedDialect, postgresPool } from './postgres.ts'
+import type { Tables } from './tables.ts'
+
+export type RootDatabase = Kysely<Tables>
+
+export interface Database {
+  readonly kind: 'pglite' | 'postgres'
+  /** Sees every store. Handlers and store jobs never get this one. */
+  readonly root: RootDatabase
+  /** Present on the embedded database only. */
+  readonly pglite: PGlite | null
+  /** One statement outside any transaction, its text compiled by the caller: the short way for hot reads. */
+  query<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
+  /** Several statements in one text, without parameters; answers all their rows. */
+  script<Row>(text: string): Promise<Row[]>
+  /** Clients in use and waiting, for the metrics. */
+  load(): { open: number; busy: number; waiting: number }
+  close(): Promise<void>
+}
+
+/** Values arrive alike from both drivers: bigint as number, date as text, numeric as text, instants as Date. */
+const pgliteParsers = {
+  20: (value: string) => Number(value),
+  1082: (value: string) => value,
+  1700: (value: string) => value,
+}
+
+/** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
+export async function openPglite(options: { dataDir?: string; snapshot?: Blob }): Promise<Database> {
+  const pglite = await PGlite.create({
+    dataDir: options.dataDir ?? 'memory://',
+    ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
+    parsers: pgliteParsers,
+  })
+  // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
+  const root = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) })
+  return {
+    kind: 'pglite',
+    root,
+    pglite,
+    async query<Row>(text: string, parameters: readonly unknown[]) {
+      return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
+    },
+    script: async <Row>(text: string) => (await pglite.exec(text)).flatMap((each) => each.rows as Row[]),
+    load: () => ({ open: 1, busy: 0, waiting: 0 }),
+    async close() {
+      await root.destroy()
+      if (!pglite.closed) await pglite.close()
+    },
+  }
+}
+
+/**
+ * Connects to a PostgreSQL server. `reads`: clients that single statements share; `transactions`: how many
+ * transactions may be open at once, each on a client of its own.
+ */
+export function openPostgres(url: string, sizes: { reads?: number; transactions?: number } = {}): Database {
+  const pool = postgresPool(url, { reads: sizes.reads ?? 3, exclusive: sizes.transactions ?? 10 })
+  const root = new Kysely<Tables>({ dialect: new PipelinedDialect(pool) })
+  return {
+    kind: 'postgres',
+    root,
+    pglite: null,
+    query: (text, parameters) => pool.query(text, parameters),
+    script: (text) => pool.script(text),
+    load: () => pool.load(),
+    async close() {
+      await root.destroy()
+      await pool.close()
+    },
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * PostgreSQL over postgres.js, arranged for many small statements.
+ *
+ * postgres.js searches its queue on every query once one client has several connections, and Kysely's stock
+ * driver reserves a connection for each query: both cost more than the query. So: a few clients of one
+ * connection each, taken in turn, on which prepared statements pipeline; and clients of their own for
+ * transactions, so that a slow one holds up nobody.
+ */
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely'
+import postgres from 'postgres'
+
+type Client = postgres.Sql
+
+export interface PostgresPool {
+  query<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
+  /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
+  script<Row>(text: string): Promise<Row[]>
+  /** The next shared client. */
+  shared(): Client
+  /** A client that nobody else uses until it is given back. */
+  take(): Promise<Client>
+  give(client: Client): void
+  load(): { open: number; busy: number; waiting: number }
+  close(): Promise<void>
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Values arrive as PGlite's do: bigint as number, date and numeric as text, JSON parsed. */
+const types = {
+  bigint: { to: 20, from: [20], serialize: String, parse: Number },
+  date: { to: 1082, from: [1082], serialize: String, parse: (value: string) => value },
+  json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
+}
+
+/** Opens no connection yet: each client connects at its first query. */
+export function postgresPool(url: string, sizes: { reads: number; exclusive: number }): PostgresPool {
+  const open = (): Client =>
+    postgres(url, {
+      max: 1,
+      types,
+      connect_timeout: 10,
+      connection: { application_name: 'merchant-api', TimeZone: 'UTC' },
+      onnotice: () => {},
+    }) as unknown as Client
+  const shared = Array.from({ length: sizes.reads }, open)
+  const idle: Client[] = []
+  const waiting: ((client: Client) => void)[] = []
+  let exclusive = 0
+  let next = 0
+
+  const pool: PostgresPool = {
+    shared() {
+      next = next + 1 === shared.length ? 0 : next + 1
+      return shared[next]!
+    },
+    query(text, parameters) {
+      return run(pool.shared(), text, parameters) as unknown as Promise<never[]>
+    },
+    async script(text) {
+      const client = await pool.take()
+      try {
+        const results: unknown = await client.unsafe(text)
+        return (Array.isArray(results) ? results.flat() : []) as never[]
+      } catch (error) {
+        await client.unsafe('rollback')
+        throw error
+      } finally {
+        pool.give(client)
+      }
+    },
+    take() {
+      const client = idle.pop()
+      if (client) return Promise.resolve(client)
+      if (exclusive < sizes.exclusive) {
+        exclusive += 1
+        return Promise.resolve(open())
+      }
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    give(client) {
+      const first = waiting.shift()
+      if (first) first(client)
+      else idle.push(client)
+    },
+    load: () => ({
+      open: shared.length + exclusive,
+      busy: exclusive - idle.length,
+      waiting: waiting.length,
+    }),
+    async close() {
+      await Promise.all([...shared, ...idle].map((client) => client.end({ timeout: 5 })))
+    },
+  }
+  return pool
+}
+
+function run(client: Client, text: string, parameters: readonly unknown[]) {
+  return client.unsafe(text, parameters as never[], { prepare: true })
+}
+
+/** Kysely over the pool: a lone statement goes to a shared client, a transaction gets one of its own. */
+export class PipelinedDialect implements Dialect {
+  readonly #pool: PostgresPool
+  constructor(pool: PostgresPool) {
+    this.#pool = pool
+  }
+  createDriver(): Driver {
+    return new PipelinedDriver(this.#pool)
+  }
+  createQueryCompiler(): QueryCompiler {
+    return new PostgresQueryCompiler()
+  }
+  createAdapter(): DialectAdapter {
+    return new PostgresAdapter()
+  }
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new PostgresIntrospector(db)
+  }
+}
+
+class PipelinedDriver implements Driver {
+  readonly #pool: PostgresPool
+  constructor(pool: PostgresPool) {
+    this.#pool = pool
+  }
+  async init(): Promise<void> {}
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new PipelinedConnection(this.#pool)
+  }
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    await (connection as PipelinedConnection).begin(settings)
+  }
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await (connection as PipelinedConnection).end('commit')
+  }
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await (connection as PipelinedConnection).end('rollback')
+  }
+  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await (connection as PipelinedConnection).command(`savepoint "${name}"`)
+  }
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await (connection as PipelinedConnection).command(`rollback to savepoint "${name}"`)
+  }
+  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await (connection as PipelinedConnection).command(`release savepoint "${name}"`)
+  }
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    ;(connection as PipelinedConnection).release()
+  }
+  async destroy(): Promise<void> {}
+}
+
+class PipelinedConnection implements DatabaseConnection {
+  readonly #pool: PostgresPool
+  #own: Client | null = null
+  /** BEGIN travels with the first statement; a failed BEGIN shows there. */
+  #begun: Promise<unknown> | null = null
+  constructor(pool: PostgresPool) {
+    this.#pool = pool
+  }
+
+  async begin(settings: TransactionSettings): Promise<void> {
+    this.#own = await this.#pool.take()
+    const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
+    const access = settings.accessMode ? ` ${settings.accessMode}` : ''
+    this.#begun = run(this.#own, `begin${isolation}${access}`, []).execute()
+    this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
+  }
+
+  async end(command: 'commit' | 'rollback'): Promise<void> {
+    try {
+      await this.#begun
+      const done = await run(this.#own!, command, [])
+      // A commit of a failed transaction answers ROLLBACK without an error.
+      if (command === 'commit' && done.command === 'ROLLBACK') {
+        throw new Error('The transaction had failed and was rolled back')
+      }
+    } finally {
+      this.release()
+    }
+  }
+
+  async command(text: string): Promise<void> {
+    await run(this.#own!, text, [])
+  }
+
+  release(): void {
+    if (!this.#own) return
+    this.#pool.give(this.#own)
+    this.#own = null
+    this.#begun = null
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    // Statement first, so that BEGIN and it leave in one packet.
+    const running = run(this.#own ?? this.#pool.shared(), query.sql, query.parameters)
+    const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
+    const count = rows.count
+    return {
+      rows: rows as unknown as R[],
+      ...(count === null || count === undefined ? {} : { numAffectedRows: BigInt(count) }),
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: it refuses
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Page by key instead of streaming: it works on both databases')
+  }
+}

@@ -1,0 +1,26 @@
+import { operation, z } from '#runtime/operation'
+import { listOf, object, paging } from '#runtime/schema'
+import { optOut, optOutSource } from '../lib/opt-out-schema.ts'
+import { listOptOuts } from '../lib/opt-outs.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/opt-outs',
+  description: 'List the phones that no campaign may write to, newest first.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'messaging',
+  input: {
+    query: object({
+      ...paging,
+      search: z
+        .string()
+        .regex(/^\+?\d{1,40}$/, 'must be 1 to 40 digits')
+        .optional()
+        .describe('Digits within the phone'),
+      source: optOutSource.optional(),
+    }),
+  },
+  answer: { status: 200, body: listOf(optOut) },
+  handler: (ctx, { query }) => listOptOuts(ctx, query),
+})

@@ -1,0 +1,147 @@
+/** Making stores and their people, for the command lines, the demo and the tests. */
+import { sql, type Transaction } from 'kysely'
+import type { Database } from '#db/database'
+import { planOf } from '#db/plans'
+import type { Tables } from '#db/tables'
+import { refuse } from '#runtime/errors'
+import { newId, randomText } from '#runtime/ids'
+import { addPeriod } from './periods.ts'
+
+export interface NewStore {
+  slug: string
+  name: string
+  /** Email of the owner; the person is found by it, or made. */
+  owner: string
+  ownerName?: string
+  country: string
+  currency: string
+  timezone: string
+  locale?: string
+  domain?: string
+  /** Left out: the trial begins. Otherwise an active month without a provider, which renews uncharged. */
+  plan?: string
+  /** For what must be found again by name; default a new one. */
+  id?: string
+}
+
+export interface StoreSummary {
+  id: string
+  slug: string
+  publicId: string
+  name: string
+  plan: string
+}
+
+const trialMs = 14 * 24 * 3_600_000
+
+/** Makes a store with its owner, its subscription and its first message cycle. Refuses a taken slug. */
+export async function createStore(
+  database: Database,
+  now: Date,
+  input: NewStore,
+): Promise<StoreSummary & { ownerId: string }> {
+  return database.root.transaction().execute(async (transaction) => {
+    const plan = planOf(input.plan ?? 'trial')
+    const id = input.id ?? newId(now.getTime())
+    const publicId = randomText(20)
+    const inserted = await transaction
+      .insertInto('stores')
+      .values({
+        id,
+        slug: input.slug,
+        public_id: publicId,
+        name: input.name,
+        domain: input.domain ?? `${input.slug}.example.com`,
+        platform_store_id: `sandbox-${input.slug}`,
+        country: input.country,
+        currency: input.currency,
+        timezone: input.timezone,
+        locale: input.locale ?? 'pt-BR',
+        joined_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .execute()
+    if (inserted.length === 0) throw refuse('conflict', `slug: ${input.slug} is taken`)
+
+    const isTrial = input.plan === undefined
+    const end = isTrial ? new Date(now.getTime() + trialMs) : addPeriod(now, 1)
+    await transaction
+      .insertInto('subscriptions')
+      .values({
+        store_id: id,
+        id: newId(now.getTime()),
+        plan_id: plan.id,
+        status: isTrial ? 'trialing' : 'active',
+        billing_cycle: isTrial ? null : 'monthly',
+        anchor_at: now,
+        current_period_start: now,
+        current_period_end: end,
+        trial_ends_at: isTrial ? end : null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    await transaction
+      .insertInto('usage_cycles')
+      .values({
+        store_id: id,
+        starts_at: now,
+        ends_at: end,
+        message_limit: plan.messagesPerCycle,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    const ownerId = await addMember(transaction, now, {
+      storeId: id,
+      email: input.owner,
+      name: input.ownerName ?? input.owner.split('@')[0]!,
+      role: 'owner',
+    })
+    return { id, slug: input.slug, publicId, name: input.name, plan: plan.id, ownerId }
+  })
+}
+
+/** Finds the person by email without case, or makes them, and makes them a member. Refuses who is one already. */
+export async function addMember(
+  transaction: Transaction<Tables>,
+  now: Date,
+  member: { storeId: string; email: string; name: string; role: 'owner' | 'member' | 'agent' },
+): Promise<string> {
+  const email = member.email.trim()
+  const found = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where(sql<boolean>`lower(email) = lower(${email})`)
+    .executeTakeFirst()
+  const userId = found?.id ?? newId(now.getTime())
+  if (!found) {
+    await transaction
+      .insertInto('users')
+      .values({ id: userId, name: member.name, email, created_at: now, updated_at: now })
+      .execute()
+  }
+  const added = await transaction
+    .insertInto('memberships')
+    .values({
+      store_id: member.storeId,
+      user_id: userId,
+      role: member.role,
+      joined_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['store_id', 'user_id'])
+        .doUpdateSet({ role: member.role, joined_at: now, removed_at: null, updated_at: now })
+        .where('memberships.removed_at', 'is not', null),
+    )
+    .returning('user_id')
+    .execute()
+  if (added.length === 0) throw refuse('conflict', `${email} is a member of the store already`)
+  return userId
+}

@@ -1,0 +1,27 @@
+/** Whether a key may run an operation: one function for the gateway, `GET /operations` and the assistants. */
+import type { Access } from '#db/access'
+import { canWriteAt, featureSet, planOf, statusAt } from '#db/plans'
+import type { LoadedOperation } from './registry.ts'
+
+const rank = { agent: 0, member: 1, owner: 2 } as const
+
+/** Why not, as one sentence; null when it may. `now` in milliseconds. */
+export function refusalOf(operation: LoadedOperation, access: Access, now: number): string | null {
+  const { spec } = operation
+  for (const scope of spec.scopes) {
+    if (!access.scopes.has(scope)) return `This key lacks the permission ${scope}`
+  }
+  if (rank[access.role] < rank[operation.minimumRole]) {
+    return `This needs the role ${operation.minimumRole}; the creator of this key is ${access.role}`
+  }
+  if (spec.feature && !featureSet(access.planId).has(spec.feature)) {
+    return `The plan ${planOf(access.planId).name} does not include ${spec.feature}: change the plan to use it`
+  }
+  if (!spec.readOnly && !spec.whilePaused) {
+    const status = statusAt(access.subscription, now)
+    if (!canWriteAt(status)) {
+      return `The subscription is ${status}: only reads, the team, notifications and the subscription itself are open`
+    }
+  }
+  return null
+}

@@ -1,0 +1,195 @@
+/** Puts the whole together: the only place that builds things. `main.ts`, the worker alone and the tests use it. */
+import { Hono } from 'hono'
+import { type Database, openPglite, openPostgres } from '#db/database'
+import { isMigrated, migrate } from '#db/migrate'
+import { type Clock, type MovableClock, machineClock } from './clock.ts'
+import type { Services } from './context.ts'
+import { errorBody } from './errors.ts'
+import { Gateway, type GatewayOptions } from './gateway.ts'
+import { sweepIdempotencyKeys } from './idempotency.ts'
+import { KeyRing } from './keys.ts'
+import type { Logger } from './log.ts'
+import { type Metrics, openMetrics } from './metrics.ts'
+import { type Adapters, openAdapters } from './ports/adapters.ts'
+import { openQueue } from './queue.ts'
+import { RateLimiter, sweepRateCounters } from './rate-limit.ts'
+import { loadRegistry, type Registry } from './registry.ts'
+import type { Settings } from './settings.ts'
+import { type Env, incomingCall, toResponse, webRoutes } from './web.ts'
+import { Worker } from './worker.ts'
+
+export interface App {
+  readonly services: Services
+  readonly registry: Registry
+  readonly gateway: Gateway
+  readonly worker: Worker
+  readonly metrics: Metrics
+  /** The whole server as a function; `env` carries the address of the client where there is one. */
+  fetch(request: Request, env?: Env): Promise<Response> | Response
+  /** Whether the database answers and nothing is left to migrate. */
+  ready(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface AppOptions extends GatewayOptions {
+  settings: Settings
+  log: Logger
+  /** Opened by the caller; otherwise as the settings say. */
+  database?: Database
+  clock?: MovableClock
+  registry?: Registry
+  /** Whether to look after the queue (dead jobs, old ones): every process but a short-lived one. */
+  supervise?: boolean
+  /** Another process serves the embedded database: this one is not alone on it. */
+  shared?: boolean
+}
+
+const started = new WeakSet<Registry>()
+const housekeepingMs = 10_000
+
+export async function openApp(options: AppOptions): Promise<App> {
+  const { settings, log } = options
+  const registry = options.registry ?? (await loadRegistry())
+  const database = options.database ?? (await openDatabase(settings))
+  if (!options.database) await migrate(database)
+  const clock = options.clock ?? machineClock(await savedOffset(database, settings))
+  const queue = await openQueue(database, registry.jobs, clock, {
+    supervise: options.supervise ?? true,
+    onError: (error) => log.error({ err: error }, 'job queue'),
+  })
+  const adapters: Adapters = await openAdapters(settings, database, clock)
+  const shared = options.shared ?? database.kind === 'postgres'
+  const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
+  const services: Services = {
+    settings,
+    database,
+    clock,
+    adapters,
+    queue,
+    log,
+    registry,
+    accessChanged: (storeId) => keys.changed(storeId),
+  }
+  const metrics = openMetrics(database, queue)
+  const counters = shared && database.kind === 'postgres' ? database : null
+  const gateway = new Gateway(
+    services,
+    registry,
+    {
+      keys,
+      metrics,
+      addresses: new RateLimiter(clock, settings.rateLimitIp, 'ip', counters),
+      stores: new RateLimiter(clock, settings.rateLimitStore, 'store', counters),
+    },
+    options,
+  )
+  const worker = new Worker(services, registry.jobs, metrics)
+  if (!started.has(registry)) {
+    started.add(registry)
+    for (const wiring of registry.wirings) wiring.start()
+  }
+  const housekeeping = setInterval(() => {
+    keepHouse(services, keys, clock, counters).catch((error) =>
+      log.error({ err: error }, 'housekeeping failed'),
+    )
+  }, housekeepingMs)
+  housekeeping.unref()
+
+  const ready = async (): Promise<boolean> => isMigrated(database)
+  const hono = routes({ gateway, registry, services, metrics, worker, ready })
+  return {
+    services,
+    registry,
+    gateway,
+    worker,
+    metrics,
+    fetch: (request, env) => hono.fetch(request, env),
+    ready,
+    async close() {
+      clearInterval(housekeeping)
+      await keys.writeUses()
+      await queue.stop()
+      await adapters.close()
+      if (!options.database) await database.close()
+    },
+  }
+}
+
+/** The database of the settings: a server, or the embedded one in `DATA_DIR`. */
+export async function openDatabase(settings: Settings): Promise<Database> {
+  if (!settings.databaseUrl) return openPglite({ dataDir: `${settings.dataDir}/db` })
+  return openPostgres(settings.databaseUrl, {
+    reads: settings.databaseReads,
+    transactions: settings.databaseTransactions,
+  })
+}
+
+/** A clock that the sandbox moved stays moved. */
+async function savedOffset(database: Database, settings: Settings): Promise<number> {
+  if (!settings.sandbox) return 0
+  const [row] = await database.query<{ value: number }>(
+    `select value from server_settings where name = 'clock-offset-ms'`,
+    [],
+  )
+  return row?.value ?? 0
+}
+
+async function keepHouse(
+  services: Services,
+  keys: KeyRing,
+  clock: Clock & Partial<MovableClock>,
+  counters: Database | null,
+): Promise<void> {
+  await keys.writeUses()
+  if (counters) await sweepRateCounters(counters, clock)
+  await sweepIdempotencyKeys(services.database.root, clock.now())
+  if (clock.frozenAt === null) clock.offset = await savedOffset(services.database, services.settings)
+}
+
+interface Parts {
+  gateway: Gateway
+  registry: Registry
+  services: Services
+  metrics: Metrics
+  worker: Worker
+  ready(): Promise<boolean>
+}
+
+function routes({ gateway, registry, services, metrics, worker, ready }: Parts): Hono<{ Bindings: Env }> {
+  const hono = new Hono<{ Bindings: Env }>()
+  const { trustProxy } = services.settings
+  // Hono takes the first route that matches: these are sorted, the most static first.
+  for (const operation of registry.routes) {
+    hono.on(operation.spec.method, `/v1${operation.spec.path}`, async (c) =>
+      toResponse(await gateway.handle(operation, incomingCall(c, trustProxy))),
+    )
+  }
+  hono.all('/v1/*', async (c) => toResponse(await gateway.handle(null, incomingCall(c, trustProxy))))
+  hono.all('/v1', async (c) => toResponse(await gateway.handle(null, incomingCall(c, trustProxy))))
+
+  hono.get('/healthz', (c) => c.json({ status: 'ok' }))
+  hono.get('/readyz', async (c) => {
+    try {
+      if (await ready()) return c.json({ status: 'ready' })
+      return c.json({ status: 'not-ready', reason: 'migrations are missing' }, 503)
+    } catch (error) {
+      services.log.error({ err: error }, 'not ready')
+      return c.json({ status: 'not-ready', reason: 'the database does not answer' }, 503)
+    }
+  })
+  hono.get('/metrics', async (c) =>
+    c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  )
+  webRoutes(hono, { registry, services, worker })
+  hono.notFound((c) =>
+    c.body(errorBody('not_found', 'No such address'), 404, { 'content-type': 'application/json' }),
+  )
+  hono.onError((error, c) => {
+    services.log.error({ err: error, path: c.req.path }, 'failed')
+    return c.body(errorBody('unavailable', 'Something went wrong on our side: try again later'), 503, {
+      'content-type': 'application/json',
+      'retry-after': '5',
+    })
+  })
+  return hono
+}

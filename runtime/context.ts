@@ -1,0 +1,267 @@
+/** What a handler or a job has in its hands. */
+import {
+  CompiledQuery,
+  type Kysely,
+  type KyselyPlugin,
+  type RootOperationNode,
+  type Transaction,
+} from 'kysely'
+import type { Logger } from 'pino'
+import type { StoreFacts } from '#db/access'
+import { findStoreFacts } from '#db/access'
+import type { Database, RootDatabase } from '#db/database'
+import type { Tables, TenantTables } from '#db/tables'
+import { TenantWall } from '#db/wall'
+import type { Clock } from './clock.ts'
+import { newId } from './ids.ts'
+import type { Job } from './job.ts'
+import type { Role } from './operation.ts'
+import type { Adapters } from './ports/adapters.ts'
+import type { Queue, QueueOptions } from './queue.ts'
+import type { Registry } from './registry.ts'
+import type { z } from './schema.ts'
+import type { Settings } from './settings.ts'
+import type { Worker } from './worker.ts'
+
+/** Sees the rows of one store and no others. */
+export type TenantDb = Kysely<TenantTables>
+
+/** What the whole process shares. */
+export interface Services {
+  readonly settings: Settings
+  readonly database: Database
+  readonly clock: Clock
+  readonly adapters: Adapters
+  readonly queue: Queue
+  readonly log: Logger
+  readonly registry: Registry
+  /** Makes every instance forget what it cached of a key; done once no instance can still act on it. */
+  accessChanged(storeId: string): Promise<void>
+}
+
+/** Who acts: the creator of a key, or a job on behalf of who queued it. */
+export interface Actor {
+  kind: 'key' | 'job'
+  userId: string | null
+  role: Role
+  scopes: ReadonlySet<string>
+  requestId: string
+  keyId: string | null
+}
+
+export interface Queued {
+  jobId: string
+  status: 'queued'
+}
+
+type Mode = 'open' | 'statement' | 'transaction'
+
+export class Context {
+  readonly services: Services
+  readonly store: StoreFacts
+  readonly actor: Actor
+  readonly log: Logger
+  readonly #mode: Mode
+  readonly #transaction: Transaction<Tables> | null
+  readonly #afterCommit: (() => Promise<void> | void)[]
+  #db: TenantDb | null = null
+  #statements = 0
+
+  constructor(
+    services: Services,
+    store: StoreFacts,
+    actor: Actor,
+    log: Logger,
+    within?: { mode: Mode; transaction?: Transaction<Tables>; afterCommit?: (() => Promise<void> | void)[] },
+  ) {
+    this.services = services
+    this.store = store
+    this.actor = actor
+    this.log = log
+    this.#mode = within?.mode ?? 'open'
+    this.#transaction = within?.transaction ?? null
+    this.#afterCommit = within?.afterCommit ?? []
+  }
+
+  get clock(): Clock {
+    return this.services.clock
+  }
+  get adapters(): Adapters {
+    return this.services.adapters
+  }
+  get settings(): Settings {
+    return this.services.settings
+  }
+  get inTransaction(): boolean {
+    return this.#transaction !== null
+  }
+  now(): Date {
+    return this.services.clock.now()
+  }
+  /** A new id that sorts by the clock's time. */
+  newId(): string {
+    return newId(this.services.clock.ms())
+  }
+
+  /** The store's rows, inside the transaction where there is one. */
+  get db(): TenantDb {
+    if (!this.#db) {
+      const walled = (this.#transaction ?? this.services.database.root).withPlugin(
+        new TenantWall(this.store.id),
+      )
+      this.#db = (this.#mode === 'statement'
+        ? walled.withPlugin(new Counting(() => this.#count()))
+        : walled) as unknown as TenantDb
+    }
+    return this.#db
+  }
+
+  /** Runs text that `prepared` compiled behind the wall. Nobody else calls it. */
+  async run<Row>(text: string, parameters: unknown[]): Promise<Row[]> {
+    if (this.#mode === 'statement') this.#count()
+    if (!this.#transaction) return this.services.database.query<Row>(text, parameters)
+    return (await this.#transaction.executeQuery<Row>(CompiledQuery.raw(text, parameters))).rows
+  }
+
+  /** One transaction; inside one already, a part of it. What `fn` throws undoes it all. */
+  async transaction<T>(fn: (ctx: Context) => Promise<T>, isolationLevel?: 'repeatable read'): Promise<T> {
+    if (this.#transaction) return fn(this)
+    const afterCommit: (() => Promise<void> | void)[] = []
+    const begin = this.services.database.root.transaction()
+    const result = await (isolationLevel ? begin.setIsolationLevel(isolationLevel) : begin).execute(
+      (transaction) =>
+        fn(
+          new Context(this.services, this.store, this.actor, this.log, {
+            mode: 'transaction',
+            transaction,
+            afterCommit,
+          }),
+        ),
+    )
+    for (const act of afterCommit) await act()
+    return result
+  }
+
+  /** A read-only transaction, as the tests run every `readOnly` operation. */
+  async readOnly<T>(fn: (ctx: Context) => Promise<T>): Promise<T> {
+    const begin = this.services.database.root.transaction().setAccessMode('read only')
+    return begin.execute((transaction) =>
+      fn(new Context(this.services, this.store, this.actor, this.log, { mode: 'transaction', transaction })),
+    )
+  }
+
+  /** A context whose handler may run a single statement. */
+  forOneStatement(): Context {
+    return new Context(this.services, this.store, this.actor, this.log, { mode: 'statement' })
+  }
+
+  /**
+   * Queues a job, in the transaction that is open: both happen or neither does. Of a job that runs one at a time, one
+   * that waits already is answered instead of a second.
+   */
+  async queue<P extends z.ZodTypeAny>(
+    job: Job<P>,
+    payload: z.infer<P>,
+    options?: QueueOptions,
+  ): Promise<Queued> {
+    if (this.#mode === 'statement') throw new Error('A single statement cannot queue a job as well')
+    const jobId = await this.services.queue.send(
+      job,
+      { storeId: this.store.id, userId: this.actor.userId, requestId: this.actor.requestId, payload },
+      { ...options, transaction: this.#transaction },
+    )
+    return { jobId, status: 'queued' }
+  }
+
+  /** Done once the transaction holds, before the answer leaves; at once where there is none. */
+  async afterCommit(act: () => Promise<void> | void): Promise<void> {
+    if (this.#transaction) this.#afterCommit.push(act)
+    else await act()
+  }
+
+  /** A row lock on the store: decisions over several of its rows take turns. */
+  async lockStore(): Promise<void> {
+    await this.db.selectFrom('stores').select('id').forUpdate().execute()
+  }
+
+  /** For doors into the server's own tables (provider events, rates of numbers): inside the transaction. */
+  get system(): RootDatabase {
+    return this.#transaction ?? this.services.database.root
+  }
+
+  #count(): void {
+    this.#statements += 1
+    if (this.#statements > 1) throw new Error("transaction: 'statement' allows one statement: use 'whole'")
+  }
+}
+
+/** What a job of the server and a page outside `/v1` have: every store, one at a time. */
+export class SystemContext {
+  readonly services: Services
+  readonly log: Logger
+  readonly requestId: string
+  /** Of this process, for the sandbox's clock and its draining of jobs. */
+  readonly worker: Worker | null
+  constructor(services: Services, log: Logger, requestId: string, worker: Worker | null = null) {
+    this.services = services
+    this.log = log
+    this.requestId = requestId
+    this.worker = worker
+  }
+  get root(): RootDatabase {
+    return this.services.database.root
+  }
+  get clock(): Clock {
+    return this.services.clock
+  }
+  get adapters(): Adapters {
+    return this.services.adapters
+  }
+  get settings(): Settings {
+    return this.services.settings
+  }
+  now(): Date {
+    return this.services.clock.now()
+  }
+  /** The context of one store, or null when there is none. */
+  async forStore(storeId: string, userId: string | null = null): Promise<Context | null> {
+    const store = await findStoreFacts(this.services.database, storeId)
+    return store && new Context(this.services, store, jobActor(userId, this.requestId), this.log)
+  }
+  async queue<P extends z.ZodTypeAny>(
+    job: Job<P>,
+    payload: z.infer<P>,
+    options?: QueueOptions,
+  ): Promise<Queued> {
+    const jobId = await this.services.queue.send(
+      job,
+      { storeId: null, userId: null, requestId: this.requestId, payload },
+      { ...options, transaction: options?.transaction ?? null },
+    )
+    return { jobId, status: 'queued' }
+  }
+}
+
+/** A job may do what its cause was allowed to do: that was checked when it was queued. */
+export const jobActor = (userId: string | null, requestId: string): Actor => ({
+  kind: 'job',
+  userId,
+  role: 'owner',
+  scopes: new Set(),
+  requestId,
+  keyId: null,
+})
+
+class Counting implements KyselyPlugin {
+  readonly #count: () => void
+  constructor(count: () => void) {
+    this.#count = count
+  }
+  transformQuery({ node }: { node: RootOperationNode }): RootOperationNode {
+    this.#count()
+    return node
+  }
+  async transformResult<R>({ result }: { result: R }): Promise<R> {
+    return result
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The eight ways a request can be refused. `lib` code throws `refuse(code, message)`; the message is one
+ * sentence for the merchant. Status numbers live here and nowhere else.
+ */
+const statuses = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  payload_too_large: 413,
+  rate_limited: 429,
+  unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof statuses
+export const errorCodes = Object.keys(statuses) as ErrorCode[]
+export const statusOf = (code: ErrorCode): number => statuses[code]
+
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly headers: Record<string, string> | undefined
+  constructor(code: ErrorCode, message: string, headers?: Record<string, string>) {
+    super(message)
+    this.code = code
+    this.headers = headers
+  }
+}
+
+/** Stops the operation: `throw refuse('conflict', 'The campaign was sent already')`. */
+export function refuse(code: ErrorCode, message: string): Refusal {
+  return new Refusal(code, message)
+}
+
+export const errorBody = (code: ErrorCode, message: string): string =>
+  JSON.stringify({ error: { code, message } })
+
+/** PostgreSQL's reason of a failed statement (`23505` unique violation), on either driver. */
+export function sqlState(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
+}
+
+/** Whether a statement failed on a unique index, optionally that very one. */
+export function isDuplicate(error: unknown, index?: string): boolean {
+  if (sqlState(error) !== '23505') return false
+  const { constraint_name, constraint } = error as { constraint_name?: string; constraint?: string }
+  return index === undefined || (constraint_name ?? constraint) === index
+}

@@ -1,0 +1,443 @@
+/**
+ * The one way of every request below `/v1`: the steps, in their order. Each step refuses by throwing, or leaves what
+ * it found on the call; a step that has nothing to wait for returns nothing, so a cached key costs no promise.
+ */
+import type { Access, StoreFacts } from '#db/access'
+import { refusalOf } from './access.ts'
+import { Context, type Services } from './context.ts'
+import { type ErrorCode, errorBody, Refusal, refuse, sqlState, statusOf } from './errors.ts'
+import { etagOf } from './etag.ts'
+import * as idempotency from './idempotency.ts'
+import { parseJson, parseQuery, read } from './input.ts'
+import type { KeyRing } from './keys.ts'
+import type { Metrics } from './metrics.ts'
+import { JsonText } from './operation.ts'
+import { NumberLimit, Refused, Throttled, Unavailable } from './ports/errors.ts'
+import type { RateLimiter, Verdict } from './rate-limit.ts'
+import type { LoadedOperation, Registry } from './registry.ts'
+
+export const bodyAtMost = 15 * 1024 * 1024
+
+/** A request on its way. */
+export interface Call {
+  readonly gateway: Gateway
+  readonly request: IncomingCall
+  readonly operation: LoadedOperation | null
+  readonly requestId: string
+  readonly headers: Record<string, string>
+  access: Access | null
+  text: string
+  query: unknown
+  body: unknown
+  idempotencyKey: string | null
+  context: Context | null
+  answer: Answer | null
+}
+
+/** What the server hands over, whichever way the request came in. */
+export interface IncomingCall {
+  method: string
+  /** Path and query as sent. */
+  address: string
+  search: string
+  ip: string
+  params: Record<string, string>
+  header(name: string): string | undefined
+  /** The body as text; refuses past `atMost` bytes while it streams. */
+  readBody(atMost: number): Promise<string>
+}
+
+export interface Answer {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+export interface GatewayOptions {
+  /** Tests: every answer must fit its schema, every refusal be declared, every readOnly operation only read. */
+  strict?: boolean
+}
+
+type Step = (call: Call) => Promise<void> | void
+
+/** The order of the checks (conventions §4). */
+const steps: readonly Step[] = [
+  limitAddress,
+  identifyKey,
+  limitStore,
+  findRoute,
+  authorise,
+  readBody,
+  readInput,
+  replay,
+  runHandler,
+]
+
+export class Gateway {
+  readonly services: Services
+  readonly registry: Registry
+  readonly keys: KeyRing
+  readonly addresses: RateLimiter
+  readonly stores: RateLimiter
+  readonly metrics: Metrics
+  readonly strict: boolean
+  readonly #processId = Math.random().toString(36).slice(2, 8).padEnd(6, '0')
+  #requests = 0
+
+  constructor(
+    services: Services,
+    registry: Registry,
+    parts: { keys: KeyRing; addresses: RateLimiter; stores: RateLimiter; metrics: Metrics },
+    options: GatewayOptions = {},
+  ) {
+    this.services = services
+    this.registry = registry
+    this.keys = parts.keys
+    this.addresses = parts.addresses
+    this.stores = parts.stores
+    this.metrics = parts.metrics
+    this.strict = options.strict ?? false
+  }
+
+  /** Answers a request; never throws. `operation` null: no route has this address. */
+  async handle(operation: LoadedOperation | null, request: IncomingCall): Promise<Answer> {
+    const startedAt = performance.now()
+    this.#requests += 1
+    const requestId = `${this.#processId}-${this.#requests.toString(36)}`
+    const call: Call = {
+      gateway: this,
+      request,
+      operation,
+      requestId,
+      headers: {
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': requestId,
+      },
+      access: null,
+      text: '',
+      query: undefined,
+      body: undefined,
+      idempotencyKey: null,
+      context: null,
+      answer: null,
+    }
+    let answer: Answer
+    try {
+      for (const step of steps) {
+        const pending = step(call)
+        if (pending) await pending
+        if (call.answer) break
+      }
+      answer = call.answer!
+    } catch (error) {
+      answer = await this.#failed(call, error)
+    }
+    const milliseconds = performance.now() - startedAt
+    const name = operation?.id ?? 'unknown'
+    this.metrics.observe(name, answer.status, milliseconds)
+    this.services.log.info(
+      {
+        requestId,
+        method: request.method,
+        operation: name,
+        status: answer.status,
+        ms: Math.round(milliseconds * 100) / 100,
+        store: call.access?.storeId,
+        key: call.access?.keyId,
+      },
+      'request',
+    )
+    return answer
+  }
+
+  async #failed(call: Call, error: unknown): Promise<Answer> {
+    let refusal = refusalFrom(error, call)
+    if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
+      const level = refusal.code === 'unavailable' ? 'error' : 'warn'
+      this.services.log[level](
+        { requestId: call.requestId, operation: call.operation?.id, err: error },
+        'failed',
+      )
+    }
+    if (this.strict) refusal = undeclared(call, refusal) ?? refusal
+    const headers = { ...call.headers, ...refusal.headers }
+    if (refusal.code === 'unavailable') headers['retry-after'] ??= '5'
+    const answer = { status: statusOf(refusal.code), body: errorBody(refusal.code, refusal.message), headers }
+    if (call.idempotencyKey && call.context) {
+      const { context, idempotencyKey } = call
+      try {
+        if (refusal.code === 'unavailable') await idempotency.forget(context, idempotencyKey)
+        else await idempotency.keep(context, idempotencyKey, { ...answer, headers: {} })
+      } catch (failure) {
+        this.services.log.error(
+          { requestId: call.requestId, err: failure },
+          'idempotency key was not settled',
+        )
+      }
+    }
+    return answer
+  }
+}
+
+function limitAddress(call: Call): Promise<void> | void {
+  return limit(call, call.gateway.addresses, call.request.ip, 'this address')
+}
+
+function identifyKey(call: Call): Promise<void> | void {
+  if (call.operation?.spec.public) return
+  const authorization = call.request.header('authorization')
+  const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
+  if (!key) throw unknownKey()
+  const found = call.gateway.keys.find(key)
+  if (found instanceof Promise) return found.then((access) => identified(call, access))
+  identified(call, found)
+}
+
+function identified(call: Call, access: Access | null): void {
+  if (!access) throw unknownKey()
+  call.access = access
+}
+
+/** One sentence for every reason: it tells a stranger nothing. */
+const unknownKey = () =>
+  new Refusal(
+    'unauthorized',
+    'The API key is missing, invalid, expired or revoked: send Authorization: Bearer <key>',
+    {
+      'www-authenticate': 'Bearer',
+    },
+  )
+
+function limitStore(call: Call): Promise<void> | void {
+  if (!call.access) return
+  return limit(call, call.gateway.stores, call.access.storeId, 'this store')
+}
+
+function limit(call: Call, limiter: RateLimiter, key: string, whose: string): Promise<void> | void {
+  const verdict = limiter.hit(key)
+  if (verdict instanceof Promise) return verdict.then((late) => limited(call, late, whose))
+  limited(call, verdict, whose)
+}
+
+function limited(call: Call, verdict: Verdict, whose: string): void {
+  call.headers['ratelimit-limit'] = String(verdict.limit)
+  call.headers['ratelimit-remaining'] = String(verdict.remaining)
+  call.headers['ratelimit-reset'] = String(verdict.resetSeconds)
+  if (verdict.allowed) return
+  throw new Refusal(
+    'rate_limited',
+    `More than ${verdict.limit} requests a minute from ${whose}: wait ${verdict.resetSeconds} seconds`,
+    { 'retry-after': String(verdict.resetSeconds) },
+  )
+}
+
+function findRoute(call: Call): void {
+  if (!call.operation) {
+    throw refuse(
+      'not_found',
+      `${call.request.method} ${shownPath(call)} is no operation: GET /v1/operations lists them`,
+    )
+  }
+}
+const shownPath = (call: Call): string => call.request.address.split('?')[0]!.slice(0, 200)
+
+function authorise(call: Call): void {
+  if (!call.access) return
+  const reason = refusalOf(call.operation!, call.access, call.gateway.services.clock.ms())
+  if (reason) throw refuse('forbidden', reason)
+}
+
+function readBody(call: Call): Promise<void> | void {
+  if (call.request.method === 'GET' || call.request.method === 'HEAD') return
+  return call.request.readBody(bodyAtMost).then((text) => {
+    call.text = text
+  })
+}
+
+function readInput(call: Call): void {
+  const { spec } = call.operation!
+  const query = parseQuery(call.request.search)
+  if (spec.input?.query) call.query = read(spec.input.query, query, 'query')
+  else refuseFields(query, 'takes no query parameters')
+  if (spec.input?.body) call.body = read(spec.input.body, parseJson(call.text) ?? {}, 'body')
+  else if (call.text !== '') {
+    const body = parseJson(call.text)
+    if (body === undefined) return
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw refuse('bad_request', 'body: must be an object')
+    }
+    refuseFields(body, 'takes no body')
+  }
+}
+
+function refuseFields(fields: object, why: string): void {
+  const names = Object.keys(fields).slice(0, 5)
+  if (names.length === 0) return
+  throw refuse(
+    'bad_request',
+    names.map((name) => `${name.slice(0, 100)}: is not a known field (it ${why})`).join('; '),
+  )
+}
+
+/** Makes the handler's context; with an Idempotency-Key, answers what was answered before. */
+function replay(call: Call): Promise<void> | void {
+  const { access, gateway, operation, requestId } = call
+  call.context = new Context(
+    gateway.services,
+    access?.store ?? noStore,
+    {
+      kind: 'key',
+      userId: access?.userId ?? null,
+      role: access?.role ?? 'agent',
+      scopes: access?.scopes ?? noScopes,
+      requestId,
+      keyId: access?.keyId ?? null,
+    },
+    gateway.services.log,
+  )
+  if (operation!.spec.readOnly || !access) return
+  const key = idempotency.idempotencyKey(call.request.header('idempotency-key'))
+  if (key === null) return
+  const hash = idempotency.requestHash(call.request.method, call.request.address, call.text)
+  return idempotency.claim(call.context, key, hash).then((stored) => {
+    if (!stored) {
+      call.idempotencyKey = key
+      return
+    }
+    const headers = { ...call.headers, ...stored.headers, 'idempotency-replayed': 'true' }
+    call.answer = { status: stored.status, body: stored.body, headers }
+  })
+}
+
+const noScopes: ReadonlySet<string> = new Set()
+/** A public operation belongs to no store: its wall lets nothing through. */
+const noStore: StoreFacts = {
+  id: '00000000-0000-0000-0000-000000000000',
+  name: '',
+  slug: '',
+  publicId: '',
+  domain: '',
+  country: 'BR',
+  currency: 'BRL',
+  timezone: 'UTC',
+  locale: 'en',
+}
+
+async function runHandler(call: Call): Promise<void> {
+  const { spec } = call.operation!
+  const ctx = call.context!
+  const input = { params: call.request.params, query: call.query, body: call.body } as never
+  const ifMatch = spec.ifMatch ? call.request.header('if-match') : undefined
+  const finish = async (within: Context): Promise<Answer> => {
+    if (ifMatch !== undefined) await matchOrRefuse(call, within, ifMatch)
+    const answer = toAnswer(call, await spec.handler(within, input))
+    if (call.idempotencyKey) {
+      await idempotency.keep(within, call.idempotencyKey, { ...answer, headers: ownHeaders(answer) })
+    }
+    return answer
+  }
+
+  if (spec.readOnly) {
+    call.answer = call.gateway.strict && !spec.public ? await ctx.readOnly(finish) : await finish(ctx)
+  } else if (spec.transaction === 'own') {
+    call.answer = await finish(ctx)
+  } else if (spec.transaction === 'statement' && !call.idempotencyKey && ifMatch === undefined) {
+    call.answer = await finish(ctx.forOneStatement())
+  } else {
+    // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
+    call.answer = await ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
+  }
+  call.idempotencyKey = null
+  if (spec.cache && call.request.header('if-none-match') === call.answer.headers.etag) {
+    call.answer = { ...call.answer, status: 304, body: '' }
+  }
+}
+
+async function matchOrRefuse(call: Call, ctx: Context, ifMatch: string): Promise<void> {
+  if (ifMatch.trim() === '*') return
+  const wanted = ifMatch.split(',').map((tag) => tag.trim())
+  for (const path of call.operation!.spec.ifMatch!) {
+    const reader = call.gateway.registry.operations.find(
+      (each) => each.spec.method === 'GET' && each.spec.path === path,
+    )
+    if (!reader) throw new Error(`ifMatch of ${call.operation!.file} names no read: ${path}`)
+    const current = textOf(await reader.spec.handler(ctx, { params: call.request.params } as never))
+    if (wanted.includes(etagOf(current))) return
+  }
+  throw refuse('conflict', 'If-Match: the resource has changed since it was read: read it again')
+}
+
+function toAnswer(call: Call, result: unknown): Answer {
+  const { spec } = call.operation!
+  const body = textOf(result)
+  if (call.gateway.strict) checkAnswer(call, body)
+  const headers = call.headers
+  if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
+  if (spec.etag) headers.etag = etagOf(body)
+  if (spec.cache) headers['cache-control'] = spec.cache
+  if (spec.cache?.includes('private')) headers.vary = 'Authorization'
+  if (body === '') delete headers['content-type']
+  return { status: spec.answer.status, body, headers }
+}
+
+function textOf(result: unknown): string {
+  if (result instanceof JsonText) return result.text
+  return result === undefined ? '' : JSON.stringify(result)
+}
+
+const ownHeaders = (answer: Answer): Record<string, string> =>
+  answer.headers.etag ? { etag: answer.headers.etag } : {}
+
+function checkAnswer(call: Call, body: string): void {
+  const { spec, file } = call.operation!
+  if (!spec.answer.body) {
+    if (body !== '') throw new Error(`${file}: answered a body with status ${spec.answer.status}`)
+    return
+  }
+  const parsed = spec.answer.body.safeParse(JSON.parse(body))
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+    throw new Error(`${file}: its answer does not fit its schema: ${faults}`)
+  }
+}
+
+const pipelineCodes: readonly ErrorCode[] = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'payload_too_large',
+  'rate_limited',
+  'unavailable',
+]
+
+/** In tests a refusal that the operation does not declare is a fault of its file. */
+function undeclared(call: Call, refusal: Refusal): Refusal | null {
+  const { operation } = call
+  if (!operation || pipelineCodes.includes(refusal.code) || operation.spec.refuses?.[refusal.code])
+    return null
+  if (
+    refusal.code === 'conflict' &&
+    (call.request.header('idempotency-key') || call.request.header('if-match'))
+  ) {
+    return null
+  }
+  return refuse('unavailable', `${operation.file} does not declare that it refuses with ${refusal.code}`)
+}
+
+function refusalFrom(error: unknown, call: Call): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof Refused) return refuse('conflict', error.message)
+  if (error instanceof Throttled || error instanceof NumberLimit || error instanceof Unavailable) {
+    return refuse('unavailable', 'A system this depends on does not answer: try again later')
+  }
+  const state = sqlState(error)
+  if (state === '40001' && call.request.header('if-match')) {
+    return refuse('conflict', 'If-Match: the resource changed meanwhile: read it again')
+  }
+  // Class 22 is about a value that a caller sent and no schema caught: theirs to mend, ours to look at in the log.
+  if (state?.startsWith('22'))
+    return refuse('bad_request', 'A value is out of range or not of the right form')
+  return refuse('unavailable', 'Something went wrong on our side: try again later')
+}

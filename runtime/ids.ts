@@ -1,0 +1,58 @@
+import { createHash, hash, randomBytes } from 'node:crypto'
+
+let lastMs = 0
+let sequence = 0
+
+/** A UUIDv7: sorts by time, and in the order made within one process and millisecond. */
+export function newId(ms: number): string {
+  if (ms > lastMs) {
+    lastMs = ms
+    sequence = 0
+  } else {
+    sequence = (sequence + 1) & 0xfff
+  }
+  return format(ms, sequence, randomBytes(8))
+}
+
+/** The same id for the same name: for seeds, and for what must not be made twice. `ms` gives it its place in time. */
+export function namedId(name: string, ms: number): string {
+  const digest = createHash('sha256').update(name).digest()
+  return format(ms, digest.readUInt16BE(8) & 0xfff, digest)
+}
+
+function format(ms: number, low: number, random: Buffer): string {
+  const time = Math.floor(ms).toString(16).padStart(12, '0')
+  const tail = random.toString('hex', 0, 8)
+  const variant = ((random[0]! & 0x3f) | 0x80).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${low.toString(16).padStart(3, '0')}-${variant}${tail.slice(2, 4)}-${tail.slice(4)}`
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** An id of the wrong form finds nothing: asked before a query, which would fail on it. */
+export const isId = (text: string): boolean => uuid.test(text)
+
+export const sha256 = (text: string): string => hash('sha256', text, 'hex')
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** Random text of an alphabet, unbiased. */
+export function randomText(length: number, alphabet = base62): string {
+  const limit = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      if (byte < limit && text.length < length) text += alphabet[byte % alphabet.length]
+    }
+  }
+  return text
+}
+
+/** 32 random bytes in base62. */
+export function randomSecret(): string {
+  let value = BigInt(`0x${randomBytes(32).toString('hex')}`)
+  let text = ''
+  for (let i = 0; i < 43; i += 1) {
+    text = base62[Number(value % 62n)] + text
+    value /= 62n
+  }
+  return text
+}

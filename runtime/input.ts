@@ -1,0 +1,174 @@
+/** Path, query and body: read strictly, refused with sentences that name the field. */
+import { refuse } from './errors.ts'
+import { ignoredKeys, type z } from './schema.ts'
+
+const faultsShown = 5
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+const mayBeOdd = /\\[ubf]|__proto__|"constructor"|"prototype"/
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+const parametersAtMost = 100
+
+/** The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may. */
+export function parseJson(text: string): unknown {
+  if (text.trim() === '') return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw refuse('bad_request', 'body: is not valid JSON')
+  }
+  if (mayBeOdd.test(text)) refuseOddities(value)
+  return value
+}
+
+/** Walks with a stack of its own: a body nested a million deep is no reason to overflow ours. */
+function refuseOddities(root: unknown): void {
+  const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, path } = next
+    if (typeof value === 'string') refuseOddText(value, path || 'body')
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, child] of Object.entries(value)) {
+      if (forbiddenKeys.has(key)) throw refuse('bad_request', `${key}: is not allowed as the name of a field`)
+      const place = path ? `${path}.${key}` : key
+      refuseOddText(key, place)
+      if (typeof child === 'string' || (typeof child === 'object' && child !== null)) {
+        open.push({ value: child, path: place })
+      }
+    }
+  }
+}
+
+function refuseOddText(text: string, path: string): void {
+  if (controls.test(text)) throw refuse('bad_request', `${shown(path)}: must not contain control characters`)
+  if (!text.isWellFormed()) throw refuse('bad_request', `${shown(path)}: is not valid Unicode text`)
+}
+
+const shown = (path: string): string => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
+
+/** Query text as an object: a repeated parameter becomes an array. */
+export function parseQuery(search: string): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = Object.create(null)
+  if (search === '' || search === '?') return query
+  let parameters = 0
+  for (const pair of (search.startsWith('?') ? search.slice(1) : search).split('&')) {
+    if (pair === '') continue
+    parameters += 1
+    if (parameters > parametersAtMost) throw refuse('bad_request', 'query: has too many parameters')
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'query')
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1), name)
+    const before = query[name]
+    query[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value]
+  }
+  return query
+}
+
+function decode(text: string, place: string): string {
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw refuse('bad_request', `${shown(place)}: is not valid percent-encoded UTF-8`)
+  }
+  refuseOddText(decoded, place)
+  return decoded
+}
+
+/** A path parameter as text; one that is no text at all finds nothing. */
+export function decodeParameter(raw: string): string {
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(raw)
+  } catch {
+    throw refuse('not_found', 'No such address')
+  }
+  if (controls.test(decoded) || !decoded.isWellFormed()) throw refuse('not_found', 'No such address')
+  return decoded
+}
+
+/** Parses with a schema and drops read-only fields; a 400 names each fault, five at most. */
+export function read(schema: z.ZodTypeAny, value: unknown, place: 'query' | 'body'): unknown {
+  const result = schema.safeParse(value, { errorMap: place === 'query' ? queryMessages : messages })
+  if (!result.success) throw refuse('bad_request', faultsOf(result.error, place))
+  const ignored = ignoredKeys(schema)
+  if (ignored && typeof result.data === 'object' && result.data !== null) {
+    for (const key of Object.keys(result.data)) if (ignored.has(key)) delete result.data[key]
+  }
+  return result.data
+}
+
+/** The sentence of a 400. */
+export function faultsOf(error: z.ZodError, place: string): string {
+  const sentences: string[] = []
+  for (const issue of error.issues.flatMap(leaves)) {
+    const path = issue.path.join('.')
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys)
+        sentences.push(`${shown(path ? `${path}.${key}` : key)}: is not a known field`)
+    } else sentences.push(`${shown(path || place)}: ${issue.message}`)
+  }
+  return [...new Set(sentences)].slice(0, faultsShown).join('; ')
+}
+
+/** Of a union, the faults of the member that came closest. */
+function leaves(issue: z.ZodIssue): z.ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const members = issue.unionErrors.map((error) => error.issues.flatMap(leaves))
+  const closest = members.sort(
+    (a, b) => Number(isTypeFault(a)) - Number(isTypeFault(b)) || a.length - b.length,
+  )[0]
+  return closest ?? [issue]
+}
+const isTypeFault = (issues: z.ZodIssue[]): boolean =>
+  issues.length === 1 && (issues[0]!.code === 'invalid_type' || issues[0]!.code === 'invalid_literal')
+
+const typeNames: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+const messages: z.ZodErrorMap = (issue, context) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.received === 'undefined') return { message: 'is required' }
+      if (issue.received === 'null') return { message: 'must not be null' }
+      return { message: `must be ${typeNames[issue.expected] ?? issue.expected}` }
+    case 'too_small':
+    case 'too_big': {
+      const bound = issue.code === 'too_small' ? issue.minimum : issue.maximum
+      const word = issue.code === 'too_small' ? 'at least' : 'at most'
+      const unit = { string: ' characters', array: ' entries', set: ' entries' }[issue.type as string] ?? ''
+      if (issue.type === 'string' && issue.code === 'too_small' && bound === 1)
+        return { message: 'must not be empty' }
+      if (unit) return { message: `must have ${word} ${bound}${unit}` }
+      if (!issue.inclusive)
+        return { message: `must be ${issue.code === 'too_small' ? 'more' : 'less'} than ${bound}` }
+      return { message: `must be ${word} ${bound}` }
+    }
+    case 'invalid_enum_value':
+      return { message: `must be one of ${issue.options.join(', ')}` }
+    case 'invalid_literal':
+      return { message: `must be ${String(issue.expected)}` }
+    case 'invalid_string':
+      if (issue.validation === 'uuid') return { message: 'is not an id' }
+      if (issue.validation === 'email') return { message: 'must be an email address' }
+      return { message: 'has the wrong form' }
+    case 'not_multiple_of':
+      return { message: `must be a multiple of ${issue.multipleOf}` }
+    case 'not_finite':
+      return { message: 'must be a finite number' }
+    default:
+      return { message: context.defaultError === 'Invalid input' ? 'is not valid' : context.defaultError }
+  }
+}
+
+const queryMessages: z.ZodErrorMap = (issue, context) =>
+  issue.code === 'invalid_type' && issue.received === 'array'
+    ? { message: 'must be given once' }
+    : messages(issue, context)

@@ -1,0 +1,52 @@
+/** A background job: one file below a section's `jobs/`; the file's name is the queue's. */
+import type { Context, SystemContext } from './context.ts'
+import type { z } from './schema.ts'
+
+export interface JobSpec<P extends z.ZodTypeAny, C> {
+  description: string
+  /** Travels as JSON; store and request id travel beside it. No secrets. */
+  payload: P
+  /** Tries after the first, and seconds before the first of them (doubling). */
+  retry: { limit: number; backoffSeconds: number }
+  timeoutSeconds: number
+  /** At most one waiting and one running for each key. */
+  oneAtATimePer?: (payload: z.infer<P>) => string
+  /** How many run at once in one worker. */
+  concurrency?: number
+  /** Runs by the clock. */
+  everySeconds?: number
+  /** Only where the pages of the sandbox are on. */
+  sandboxOnly?: boolean
+  /** Why running it twice does no harm. */
+  safeTwice: string
+  run(ctx: C, payload: z.infer<P>, attempt: JobAttempt): Promise<void>
+  /** After the last try. */
+  failed?(ctx: C, payload: z.infer<P>, reason: string): Promise<void>
+}
+
+export interface JobAttempt {
+  jobId: string
+  /** From 1. */
+  number: number
+  isLast: boolean
+  /** Set when the worker is stopping: end at the next safe point. */
+  signal: AbortSignal
+}
+
+export interface Job<P extends z.ZodTypeAny = z.ZodTypeAny> {
+  readonly kind: 'job'
+  readonly store: boolean
+  /** Set from the file's name when it is loaded. */
+  name: string
+  readonly spec: JobSpec<P, never>
+}
+
+/** A job of one store: `ctx` sees that store alone. */
+export function job<P extends z.ZodTypeAny>(spec: JobSpec<P, Context>): Job<P> {
+  return { kind: 'job', store: true, name: '', spec: spec as unknown as JobSpec<P, never> }
+}
+
+/** A job of the server, over all stores. */
+export function serverJob<P extends z.ZodTypeAny>(spec: JobSpec<P, SystemContext>): Job<P> {
+  return { kind: 'job', store: false, name: '', spec: spec as unknown as JobSpec<P, never> }
+}

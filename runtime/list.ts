@@ -1,0 +1,100 @@
+/** Pages of a list: one round trip, one JSON text made by the database. */
+import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from './context.ts'
+import { JsonText } from './operation.ts'
+import { prepared } from './query.ts'
+
+/** Rows counted at most; what an index cannot count quickly is not counted, and the answer says so. */
+export const countedAtMost = 50_000
+
+export interface Paging {
+  page: number
+  limit: number
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the builder's type grows with each table joined
+type AnySelect = SelectQueryBuilder<any, any, any>
+
+export interface ListParts {
+  /** FROM and WHERE. */
+  rows: AnySelect
+  /** One row as JSON. */
+  item: RawBuilder<unknown>
+  /** Columns to sort by, the last of them unique. */
+  order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[]
+  /** Where the number of rows is kept: taken instead of counting. */
+  total?: Expression<number>
+  /** Fields beside the usual four. */
+  extra?: Record<string, Expression<unknown>>
+}
+
+/**
+ * A list, compiled once for each set of filters that is given. `build` gets placeholders and `has(name)`.
+ * Answers `{ data, page, limit, total }`; above `countedAtMost` rows `total` is that number and the header
+ * `X-Total-Capped: true` says so.
+ */
+export function preparedList<F extends object>(
+  build: (db: Kysely<TenantTables>, values: Required<F>, has: (name: keyof F) => boolean) => ListParts,
+): (ctx: Context, filters: F & Paging) => Promise<JsonText> {
+  type Values = F & { offset: number; limit: number; page: number }
+  type Run = (ctx: Context, values: Values) => Promise<{ text: string; capped: boolean }[]>
+  const variants = new Map<string, Run>()
+  return async (ctx, filters) => {
+    const given = Object.keys(filters).filter((name) => filters[name as keyof F] !== undefined)
+    const variant = given.sort().join()
+    let run = variants.get(variant)
+    if (!run) {
+      const present = new Set<PropertyKey>(given)
+      run = prepared<Values, { text: string; capped: boolean }>((db, values) =>
+        page(
+          db,
+          values,
+          build(db, values as never, (name) => present.has(name)),
+        ),
+      )
+      variants.set(variant, run)
+    }
+    const [row] = await run(ctx, { ...filters, offset: (filters.page - 1) * filters.limit })
+    return new JsonText(row!.text, row!.capped ? { 'x-total-capped': 'true' } : undefined)
+  }
+}
+
+function page(
+  db: Kysely<TenantTables>,
+  values: { offset: number; limit: number; page: number },
+  parts: ListParts,
+) {
+  let rows = parts.rows.select(parts.item.as('item') as never)
+  for (const [column, direction] of parts.order) rows = rows.orderBy(column, direction)
+  rows = rows.limit(sql<number>`${values.limit}::int`).offset(sql<number>`${values.offset}::bigint`)
+  const counted = db
+    .selectFrom(
+      parts.rows
+        .select(sql`1`.as('one') as never)
+        .limit(countedAtMost + 1)
+        .as('counted'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+  const extra = Object.entries(parts.extra ?? {}).map(
+    ([key, value]) =>
+      sql` || ${sql.lit(`,${JSON.stringify(key)}:`)} || coalesce(to_json(${value})::text, 'null')`,
+  )
+  const known = parts.total !== undefined
+  const total = known ? sql`answer.total` : sql`least(answer.total, ${sql.lit(countedAtMost)})`
+  const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(countedAtMost)}`
+  return db
+    .selectNoFrom([
+      sql<string>`(${db
+        .selectFrom(rows.as('r'))
+        .select(sql`coalesce(string_agg(r.item::text, ','), '')`.as('data'))})`.as('data'),
+      sql<number>`(${parts.total ?? counted})`.as('total'),
+    ])
+    .$call((inner) =>
+      db.selectFrom(inner.as('answer')).select([
+        sql<string>`'{"data":[' || answer.data || '],"page":' || ${values.page}::int || ',"limit":' || ${values.limit}::int
+            || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
+        capped.as('capped'),
+      ]),
+    )
+}

@@ -1,0 +1,129 @@
+/**
+ * An operation of the API: one file, one default export of `operation({…})`. All that the gateway, the
+ * documents and the assistants know of it is here.
+ */
+import type { Context } from './context.ts'
+import type { ErrorCode } from './errors.ts'
+import { z } from './schema.ts'
+
+export { z }
+
+export const allScopes = [
+  'platform:read',
+  'platform:write',
+  'messages:send',
+  'billing:write',
+  'team:write',
+  'integrations:write',
+] as const
+export type Scope = (typeof allScopes)[number]
+
+export const roles = ['agent', 'member', 'owner'] as const
+export type Role = (typeof roles)[number]
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** JSON that the database wrote already: sent as it is. */
+export class JsonText {
+  readonly text: string
+  /** Headers of its own, such as X-Total-Capped. */
+  readonly headers: Record<string, string> | undefined
+  constructor(text: string, headers?: Record<string, string>) {
+    this.text = text
+    this.headers = headers
+  }
+}
+
+type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? { [K in Name]: string } & PathParams<`/${Rest}`>
+  : P extends `${string}:${infer Name}`
+    ? { [K in Name]: string }
+    : Record<never, string>
+
+type Parsed<S> = S extends z.ZodTypeAny ? z.infer<S> : undefined
+type Answered<S> = S extends z.ZodTypeAny ? z.input<S> | JsonText : void
+
+export interface OperationSpec<
+  P extends string,
+  Q extends z.ZodTypeAny | undefined,
+  B extends z.ZodTypeAny | undefined,
+  A extends z.ZodTypeAny | undefined,
+> {
+  method: Method
+  /** Without `/v1`, parameters as `:name`. */
+  path: P
+  /** One sentence, in plain words, of what it does to whom. */
+  description: string
+  /** More for the documents: rules worth knowing before calling. */
+  details?: string
+  /** `[]` for what any key may call. */
+  scopes: readonly Scope[]
+  readOnly: boolean
+  /** The plan's feature it belongs to; left out where every plan has it. */
+  feature?: string
+  /** Least role of the key's creator. Default: `agent` reads, `member` writes, `owner` for team and billing. */
+  minimumRole?: Role
+  /** A write that a paused or ended subscription may still do. */
+  whilePaused?: boolean
+  /** No key is asked for; the reason why that is safe. */
+  public?: string
+  /** `body` optional as a whole where none of its fields is required. */
+  input?: { params?: Record<string, string>; query?: Q; body?: B }
+  answer: { status: 200 | 201 | 202 | 204; body?: A; description?: string }
+  /** The refusals of its own, as told in the documents; the pipeline's are declared for it. */
+  refuses?: Partial<Record<ErrorCode, string>>
+  /** The answer is one resource: it gets an ETag. */
+  etag?: boolean
+  /** Paths of the reads whose ETag an `If-Match` of this write is compared with. */
+  ifMatch?: readonly string[]
+  /** Answers to If-None-Match and this Cache-Control. */
+  cache?: string
+  /**
+   * `whole` (a write's default): the handler runs in one transaction. `statement`: it is a single statement, which
+   * is its own transaction. `own`: the handler opens them itself, around calls to providers.
+   */
+  transaction?: 'whole' | 'statement' | 'own'
+  /** A call that works, for the documents. Path parameters, query and body as in `input`. */
+  example?: {
+    params?: Record<string, string>
+    query?: Record<string, unknown>
+    body?: unknown
+    answer?: unknown
+  }
+  handler(
+    ctx: Context,
+    input: { params: PathParams<P>; query: Parsed<Q>; body: Parsed<B> },
+  ): Promise<Answered<A>> | Answered<A>
+}
+
+/** What is left of the types once an operation is declared: one form for all. */
+export interface Operation {
+  readonly kind: 'operation'
+  readonly spec: OperationSpec<
+    string,
+    z.ZodTypeAny | undefined,
+    z.ZodTypeAny | undefined,
+    z.ZodTypeAny | undefined
+  >
+}
+
+export function operation<
+  const P extends string,
+  Q extends z.ZodTypeAny | undefined = undefined,
+  B extends z.ZodTypeAny | undefined = undefined,
+  A extends z.ZodTypeAny | undefined = undefined,
+>(spec: OperationSpec<P, Q, B, A>): Operation {
+  return { kind: 'operation', spec: spec as unknown as Operation['spec'] }
+}
+
+/** A section of the documents: `section.ts` of its folder. */
+export interface Section {
+  readonly kind: 'section'
+  title: string
+  description: string
+  /** Its place among the sections. */
+  position: number
+  /** Operation ids in the order they are listed; others follow. */
+  order: readonly string[]
+}
+export const section = (spec: Omit<Section, 'kind'>): Section => ({ kind: 'section', ...spec })

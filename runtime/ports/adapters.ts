@@ -1,0 +1,67 @@
+/** The adapters of this server: by environment for what it has one of, by name for what each store chooses. */
+import { join } from 'node:path'
+import type { Database } from '#db/database'
+import type { Clock } from '../clock.ts'
+import { derivedKey } from '../secrets.ts'
+import type { Settings } from '../settings.ts'
+import type { EcommercePort } from './ecommerce/port.ts'
+import { sandboxEcommerce } from './ecommerce/sandbox.ts'
+import type { MailPort } from './mail/port.ts'
+import { sandboxMail } from './mail/sandbox.ts'
+import { smtpMail } from './mail/smtp.ts'
+import type { MessagingPort } from './messaging/port.ts'
+import { sandboxMessaging } from './messaging/sandbox.ts'
+import { diskFiles, diskStorage } from './storage/disk.ts'
+import type { StoragePort } from './storage/port.ts'
+import { s3Storage } from './storage/s3.ts'
+
+export interface Adapters {
+  readonly mail: MailPort
+  readonly storage: StoragePort
+  /** By the provider's name in a store's connection. */
+  readonly ecommerce: Readonly<Record<string, EcommercePort>>
+  readonly messaging: Readonly<Record<string, MessagingPort>>
+  /** Answers `/files/…`, where files are on this server's disk. */
+  readonly files: ((request: Request) => Promise<Response>) | null
+  close(): Promise<void>
+}
+
+export async function openAdapters(settings: Settings, database: Database, clock: Clock): Promise<Adapters> {
+  const { storage, files } = await openStorage(settings, clock)
+  const { mail, close } = openMail(settings, database, clock)
+  const secret = settings.messagingAppSecret ?? derivedKey(settings.secretKey, 'messaging-app').toString('hex')
+  return {
+    mail,
+    storage,
+    files,
+    ecommerce: { sandbox: sandboxEcommerce({ db: database.root, clock }) },
+    messaging: {
+      sandbox: sandboxMessaging({
+        db: database.root,
+        clock,
+        appSecret: secret,
+        perSecond: settings.sandboxMessagesPerSecond,
+      }),
+    },
+    close,
+  }
+}
+
+async function openStorage(settings: Settings, clock: Clock): Promise<Pick<Adapters, 'storage' | 'files'>> {
+  if (settings.storageUrl !== 'disk') return { storage: await s3Storage({ url: settings.storageUrl }), files: null }
+  const options = {
+    dir: join(settings.dataDir, 'files'),
+    publicUrl: settings.publicUrl,
+    secret: derivedKey(settings.secretKey, 'files').toString('hex'),
+    clock,
+  }
+  return { storage: diskStorage(options), files: diskFiles(options) }
+}
+
+function openMail(settings: Settings, database: Database, clock: Clock) {
+  if (settings.mailUrl === 'sandbox') {
+    return { mail: sandboxMail({ db: database.root as never, clock }), close: async () => {} }
+  }
+  const mail = smtpMail({ url: settings.mailUrl, from: settings.mailFrom })
+  return { mail, close: async () => mail.close() }
+}

@@ -1,0 +1,155 @@
+/** What an ecommerce platform does for us. Each call may throw `Refused` or `Unavailable` of ../errors.ts. */
+import type { ProviderEvent, ProviderStore } from '../provider.ts'
+
+/** Decimal text, `249.90`. */
+export type Money = string
+
+export interface Product {
+  id: string
+  name: string
+  handle: string
+  url: string
+  imageUrl: string | null
+  images: string[]
+  brand: string | null
+  categories: { id: string; name: string }[]
+  tags: string[]
+  price: number
+  compareAtPrice: number | null
+  currency: string
+  stock: number | null
+  isPublished: boolean
+  variants: ProductVariant[]
+  createdAt: string
+  updatedAt: string
+}
+
+export interface ProductVariant {
+  id: string
+  name: string
+  sku: string | null
+  options: { name: string; value: string }[]
+  price: number
+  compareAtPrice: number | null
+  stock: number | null
+  isAvailable: boolean
+  imageUrl: string | null
+}
+
+export interface Category {
+  id: string
+  name: string
+  parentId: string | null
+  path: string
+  handle: string
+  url: string
+  productCount: number
+  position: number
+}
+
+export interface PlatformOrderItem {
+  id: string
+  productId: string | null
+  variantId: string | null
+  name: string
+  sku: string | null
+  imageUrl: string | null
+  quantity: number
+  unitPrice: Money
+  total: Money
+  refundedQuantity: number
+  refundedTotal: Money
+}
+
+export interface PlatformOrder {
+  id: string
+  number: string
+  status: 'open' | 'closed' | 'cancelled'
+  paymentStatus: 'pending' | 'paid' | 'partially-refunded' | 'refunded' | 'voided'
+  fulfillmentStatus: 'unfulfilled' | 'partial' | 'shipped' | 'delivered'
+  currency: string
+  subtotal: Money
+  discount: Money
+  shipping: Money
+  total: Money
+  refundedTotal: Money
+  couponCodes: string[]
+  customer: { id: string | null; name: string | null; email: string | null; phone: string | null }
+  items: PlatformOrderItem[]
+  paymentMethod: string | null
+  paymentUrl: string | null
+  statusUrl: string | null
+  cartId: string | null
+  trackingCode: string | null
+  trackingUrl: string | null
+  shippingAddress: Record<string, unknown> | null
+  clickToken: string | null
+  placedAt: string
+  paidAt: string | null
+  shippedAt: string | null
+  deliveredAt: string | null
+  cancelledAt: string | null
+  updatedAt: string
+}
+
+export interface PlatformCustomer {
+  id: string
+  name: string | null
+  email: string | null
+  phone: string | null
+  birthDate: string | null
+  ordersCount: number
+  totalSpent: Money
+  firstOrderAt: string | null
+  lastOrderAt: string | null
+  acceptsMarketing: boolean
+}
+
+export interface ProductQuery {
+  search?: string
+  ids?: string[]
+  categoryId?: string
+  inStock?: boolean
+  isPublished?: boolean
+  sort: 'name' | 'price' | '-price' | '-updatedAt'
+  page: number
+  limit: number
+}
+
+export interface EcommercePort {
+  /** Asked before a connection is kept: who the credentials belong to. */
+  check(store: ProviderStore): Promise<{
+    platformStoreId: string
+    name: string
+    domain: string
+    country: string
+    currency: string
+    timezone: string
+  }>
+  searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }>
+  /** Live; those that do not exist are left out. */
+  getProducts(store: ProviderStore, query: { ids: string[] }): Promise<Product[]>
+  listCategories(store: ProviderStore): Promise<Category[]>
+  /** `birthdays`: `MM-DD`. Walks all customers by `cursor`, in a lasting order. */
+  listCustomers(
+    store: ProviderStore,
+    query: { cursor?: string; limit: number; birthdays?: string[] },
+  ): Promise<{ customers: PlatformCustomer[]; next: string | null }>
+  listOrders(
+    store: ProviderStore,
+    query: { updatedSince: Date; cursor?: string },
+  ): Promise<{ orders: PlatformOrder[]; next: string | null }>
+  getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
+  listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
+  /** Idempotent by `src`. */
+  ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }>
+  /** Idempotent by topic and address. */
+  registerWebhook(
+    store: ProviderStore,
+    webhook: { topic: WebhookTopic; url: string; secret: string },
+  ): Promise<{ webhookId: string; created: boolean }>
+  /** Throws `Refused` on a bad signature. */
+  parseWebhook(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[]
+}
+
+export type WebhookTopic = 'order.updated' | 'cart.updated' | 'product.updated' | 'stock.updated'

@@ -1,0 +1,52 @@
+/**
+ * What a provider can answer instead of success. Adapters translate their provider's own errors into these, so
+ * that a caller decides by kind: tell the merchant (Refused), try again (Unavailable, Throttled), or look whether
+ * it happened after all (Unavailable with `accepted: 'unknown'`).
+ */
+
+type Cause = { cause?: unknown }
+
+/** The provider will not do this, and asking again will not help. `code` is kebab-case, `message` plain words. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly code: string
+
+  constructor(code: string, message: string, options?: Cause) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/**
+ * The provider did not answer, or is not working: time-outs, 5xx, bad credentials. `accepted` says whether the
+ * request may have taken effect: `no` is safe to repeat, `unknown` is safe only with an idempotency key.
+ */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+  readonly accepted: 'no' | 'unknown'
+
+  constructor(accepted: 'no' | 'unknown', message = 'The provider did not answer', options?: Cause) {
+    super(message, options)
+    this.accepted = accepted
+  }
+}
+
+/** Too fast: nothing was sent, and the same request may be made again after `retryAfterMs` milliseconds. */
+export class Throttled extends Error {
+  override readonly name = 'Throttled'
+  readonly retryAfterMs: number
+
+  constructor(retryAfterMs: number, message = 'The provider asks to slow down', options?: Cause) {
+    super(message, options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** The sender's number has used up what it may send; nothing was sent. */
+export class NumberLimit extends Error {
+  override readonly name = 'NumberLimit'
+
+  constructor(message = 'The number has reached its sending limit', options?: Cause) {
+    super(message, options)
+  }
+}

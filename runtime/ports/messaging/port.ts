@@ -1,0 +1,44 @@
+/**
+ * What a messaging provider does for us. Calls throw `Refused`, `Unavailable`, and sends also `Throttled` and
+ * `NumberLimit`, of ../errors.ts.
+ */
+import type { ProviderEvent, ProviderStore } from '../provider.ts'
+
+export type ConnectionType = 'qr' | 'official' | 'shared'
+
+export interface Send {
+  phone: string
+  /** Which connection it leaves through. */
+  via: ConnectionType
+  replyTo?: string
+  /** The same key twice is one message, where `capabilities.idempotentSend`. */
+  idempotencyKey: string
+}
+
+export interface Media {
+  type: 'image' | 'video' | 'document'
+  url: string
+  fileName: string | null
+}
+
+export interface TemplateSend {
+  template: { name: string; language: string }
+  parameters: { header: string[]; body: string[]; buttons: string[] }
+  headerMediaUrl: string | null
+}
+
+export interface Accepted {
+  providerMessageId: string
+}
+
+export interface MessagingPort {
+  capabilities: { idempotentSend: boolean; qr: boolean; shared: boolean }
+  sendText(store: ProviderStore, message: Send & { text: string }): Promise<Accepted>
+  sendMedia(store: ProviderStore, message: Send & { media: Media; text: string | null }): Promise<Accepted>
+  sendTemplate(store: ProviderStore, message: Send & TemplateSend): Promise<Accepted>
+  /** The pace of the number behind a connection. */
+  sendLimits(store: ProviderStore, via: ConnectionType): Promise<{ perSecond: number; perDay: number | null }>
+  /** Compared in constant time. */
+  verifySignature(headers: Headers, rawBody: Uint8Array): boolean
+  parseEvents(rawBody: Uint8Array): ProviderEvent[]
+}

@@ -1,0 +1,18 @@
+/** What every provider port speaks of. */
+
+/** A store as an adapter sees it: its id and the credentials of its connection, unsealed. */
+export interface ProviderStore {
+  id: string
+  credentials: unknown
+}
+
+/** Something a provider told us, as it is stored in `provider_events`. */
+export interface ProviderEvent {
+  /** The same event twice has the same key. */
+  key: string
+  kind: string
+  occurredAt: string
+  /** The provider's own name for the store, or null. */
+  storeRef: string | null
+  data: unknown
+}

@@ -1,0 +1,196 @@
+/** Background jobs on pg-boss: queues made from the job files, sends inside the caller's transaction. */
+import { CompiledQuery, type Transaction } from 'kysely'
+import { type ConstructorOptions, fromKysely, fromPglite, PgBoss } from 'pg-boss'
+import type { Database } from '#db/database'
+import type { Tables } from '#db/tables'
+import type { Clock } from './clock.ts'
+import type { Job } from './job.ts'
+import type { z } from './schema.ts'
+
+export interface QueueOptions {
+  /** Not before this instant of the clock. */
+  at?: Date
+  afterSeconds?: number
+  transaction?: Transaction<Tables> | null
+}
+
+export interface Envelope {
+  storeId: string | null
+  userId: string | null
+  requestId: string
+  payload: unknown
+}
+
+export interface FetchedJob {
+  id: string
+  data: Envelope
+  retryCount: number
+  retryLimit: number
+}
+
+export interface Queue {
+  readonly boss: PgBoss
+  send<P extends z.ZodTypeAny>(job: Job<P>, envelope: Envelope, options?: QueueOptions): Promise<string>
+  /** Names of the queues with a job that is due. */
+  due(names: readonly string[]): Promise<string[]>
+  fetch(name: string, atMost: number): Promise<FetchedJob[]>
+  complete(name: string, job: { id: string; retryCount: number }): Promise<void>
+  fail(name: string, job: { id: string; retryCount: number }, reason: string): Promise<void>
+  /** Says that a running job is alive. */
+  touch(name: string, job: { id: string; retryCount: number }): Promise<void>
+  /** Puts a running job back as it was, its tries uncounted. */
+  handBack(id: string): Promise<void>
+  /** Brings waiting jobs forward, as if that time had passed. */
+  advance(milliseconds: number): Promise<void>
+  /** Tells what listens in this process that something was queued. */
+  onSent(listener: () => void): void
+  /** Jobs by queue and state, for the metrics. */
+  counts(): Promise<{ name: string; state: string; jobs: number }[]>
+  stop(): Promise<void>
+}
+
+/** A running job that says nothing for so long belongs to a dead worker. */
+export const heartbeatSeconds = 20
+const keepSeconds = 3 * 24 * 3600
+const jobsRetainedSeconds = 400 * 24 * 3600
+
+/** Connects, creating the schema of the queue where it is missing (`migrate`), and the queues of these jobs. */
+export async function openQueue(
+  database: Database,
+  jobs: readonly Job[],
+  clock: Clock,
+  options: { supervise: boolean; onError(error: Error): void },
+): Promise<Queue> {
+  const connection = bossDatabase(database)
+  const backend = database.pglite ? ('pglite' as const) : ('postgres' as const)
+  const common = { db: connection, backend, schedule: false as const }
+  const maker = new PgBoss({ ...common, supervise: false, migrate: true })
+  maker.on('error', options.onError)
+  await maker.start()
+  const known = new Map((await maker.getQueues()).map((queue) => [queue.name, queue]))
+  for (const job of jobs) {
+    const wanted = queueOptions(job)
+    const there = known.get(job.name)
+    if (!there) await maker.createQueue(job.name, wanted)
+    else if (there.policy !== wanted.policy) {
+      await maker.deleteQueue(job.name)
+      await maker.createQueue(job.name, wanted)
+    } else if (there.expireInSeconds !== wanted.expireInSeconds || there.retryLimit !== wanted.retryLimit) {
+      const { policy: _fixed, ...changeable } = wanted
+      await maker.updateQueue(job.name, changeable)
+    }
+  }
+  await maker.stop({ graceful: false, close: false })
+
+  // Started anew so that every queue is cached: a send inside a transaction must not ask for it.
+  const boss = new PgBoss({
+    ...common,
+    supervise: options.supervise,
+    migrate: false,
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
+  })
+  boss.on('error', options.onError)
+  await boss.start()
+  const listeners: (() => void)[] = []
+
+  return {
+    boss,
+    async send(job, envelope, given = {}) {
+      const payload = job.spec.payload.parse(envelope.payload)
+      const key = job.spec.oneAtATimePer?.(payload as never)
+      const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
+      const sendOptions = {
+        ...(delay > 0 ? { startAfter: new Date(Date.now() + delay * 1000) } : {}),
+        ...(key === undefined ? {} : { singletonKey: `${envelope.storeId ?? ''}:${key}` }),
+        ...(given.transaction ? { db: fromKysely(given.transaction) } : {}),
+      }
+      const data = { ...envelope, payload }
+      const jobId =
+        (await boss.send(job.name, data, sendOptions)) ??
+        (await waitingJob(given.transaction ?? null, job.name, sendOptions.singletonKey))
+      if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
+      for (const listener of listeners) listener()
+      return jobId
+    },
+    async due(names) {
+      const rows = await database.query<{ name: string }>(
+        `select q.name from unnest($1::text[]) as q(name) where exists (
+           select 1 from pgboss.job j
+           where j.name = q.name and j.state < 'active' and j.start_after <= now())`,
+        [names],
+      )
+      return rows.map((row) => row.name)
+    },
+    async fetch(name, atMost) {
+      return (await boss.fetch<Envelope>(name, { batchSize: atMost, includeMetadata: true })) as FetchedJob[]
+    },
+    async complete(name, { id, retryCount }) {
+      await boss.complete(name, { id, retryCount })
+    },
+    async fail(name, { id, retryCount }, reason) {
+      await boss.fail(name, { id, retryCount }, { message: reason })
+    },
+    async touch(name, { id, retryCount }) {
+      await boss.touch(name, { id, retryCount })
+    },
+    async handBack(id) {
+      await database.query(
+        `update pgboss.job set state = 'created', started_on = null, heartbeat_on = null, start_after = now()
+         where id = $1 and state = 'active'`,
+        [id],
+      )
+    },
+    async advance(milliseconds) {
+      await database.query(
+        `update pgboss.job set start_after = start_after - $1::float8 * interval '1 millisecond'
+         where state < 'active'`,
+        [milliseconds],
+      )
+    },
+    onSent(listener) {
+      listeners.push(listener)
+    },
+    counts: () =>
+      database.query(
+        'select name, state::text as state, count(*)::int as jobs from pgboss.job group by name, state',
+        [],
+      ),
+    stop: () => boss.stop({ graceful: false, close: false }),
+  }
+
+  async function waitingJob(transaction: Transaction<Tables> | null, name: string, key?: string) {
+    const text = `select id from pgboss.job where name = $1 and singleton_key = $2 and state in ('created', 'retry')
+      order by created_on limit 1`
+    const rows = transaction
+      ? (await transaction.executeQuery<{ id: string }>(CompiledQuery.raw(text, [name, key ?? '']))).rows
+      : await database.query<{ id: string }>(text, [name, key ?? ''])
+    return rows[0]?.id
+  }
+}
+
+function queueOptions({ spec }: Job) {
+  return {
+    policy: spec.oneAtATimePer ? 'stately' : 'standard',
+    retryLimit: spec.retry.limit,
+    retryDelay: spec.retry.backoffSeconds,
+    retryBackoff: true,
+    expireInSeconds: spec.timeoutSeconds,
+    retentionSeconds: jobsRetainedSeconds,
+    heartbeatSeconds,
+    deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,
+  }
+}
+
+/** pg-boss's statements over our own connections. */
+function bossDatabase(database: Database): NonNullable<ConstructorOptions['db']> {
+  if (database.pglite) return fromPglite(database.pglite)
+  return {
+    async executeSql(text, values) {
+      const rows = values?.length
+        ? await database.query<Record<string, unknown>>(text, values)
+        : await database.script<Record<string, unknown>>(text)
+      return { rows }
+    },
+  }
+}

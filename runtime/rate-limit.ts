@@ -1,0 +1,142 @@
+/**
+ * Requests a minute of a key (a store, an address). A window begins with its first request and lasts a minute.
+ *
+ * In one process (the embedded database) a Map counts exactly, for free. Where several instances share a
+ * PostgreSQL, they share a counter there: an instance that knows of less than a quarter of the limit counts on and
+ * tells the database meanwhile; above that, a request waits for the database's own count. So the limit holds exactly
+ * for up to four instances at any burst, beyond that it may be passed by a quarter of the limit for each further one.
+ */
+import type { Database } from '#db/database'
+import type { Clock } from './clock.ts'
+
+const windowMs = 60_000
+
+export interface Verdict {
+  allowed: boolean
+  limit: number
+  remaining: number
+  /** Whole seconds until the window ends, at least 1. */
+  resetSeconds: number
+}
+
+interface Counter {
+  startedAt: number
+  /** Known of all instances, this one's reported requests included. */
+  shared: number
+  /** Requests counted here that the database has not been told of. */
+  open: Batch | null
+  flushing: boolean
+}
+
+interface Batch {
+  size: number
+  /** The shared count with this batch in it. */
+  total: PromiseWithResolvers<number>
+}
+
+export class RateLimiter {
+  readonly #clock: Clock
+  readonly #database: Database | null
+  readonly #prefix: string
+  readonly limit: number
+  readonly #counters = new Map<string, Counter>()
+  #sweptAt = 0
+
+  /** `database` null: this process is the only one. `prefix` keeps kinds of keys apart. */
+  constructor(clock: Clock, limit: number, prefix: string, database: Database | null) {
+    this.#clock = clock
+    this.limit = limit
+    this.#prefix = prefix
+    this.#database = database
+  }
+
+  /** Counts a request. Synchronous where nothing has to be asked. */
+  hit(key: string): Verdict | Promise<Verdict> {
+    const now = this.#clock.ms()
+    if (now - this.#sweptAt > windowMs || now < this.#sweptAt) this.#sweep(now)
+    let counter = this.#counters.get(key)
+    if (!counter || now - counter.startedAt >= windowMs || now < counter.startedAt) {
+      counter = { startedAt: now, shared: 0, open: null, flushing: false }
+      this.#counters.set(key, counter)
+    }
+    if (!this.#database) {
+      counter.shared += 1
+      return this.#verdict(counter, counter.shared, now)
+    }
+    if (counter.shared > this.limit) return this.#verdict(counter, counter.shared, now)
+    counter.open ??= openBatch()
+    const batch = counter.open
+    batch.size += 1
+    const place = batch.size
+    if (!counter.flushing) void this.#flush(key, counter, this.#database)
+    const known = counter.shared + place
+    if (known <= this.limit / 4) return this.#verdict(counter, known, now)
+    return this.#exact(counter, batch, place, now)
+  }
+
+  /** Waits until the database has counted this request too: its place in line decides. */
+  async #exact(counter: Counter, batch: Batch, place: number, now: number): Promise<Verdict> {
+    return this.#verdict(counter, (await batch.total.promise) - batch.size + place, now)
+  }
+
+  /** Tells the database of one batch after the other; requests that come meanwhile make the next. */
+  async #flush(key: string, counter: Counter, database: Database): Promise<void> {
+    counter.flushing = true
+    while (counter.open) {
+      const batch = counter.open
+      counter.open = null
+      try {
+        const [row] = await database.query<{ used: number; started_at: Date }>(countText, [
+          `${this.#prefix}:${key}`,
+          new Date(counter.startedAt),
+          batch.size,
+          new Date(counter.startedAt - windowMs),
+        ])
+        counter.shared = row!.used
+        counter.startedAt = row!.started_at.getTime()
+        batch.total.resolve(counter.shared)
+      } catch (error) {
+        batch.total.reject(error)
+      }
+    }
+    counter.flushing = false
+  }
+
+  #verdict(counter: Counter, used: number, now: number): Verdict {
+    return {
+      allowed: used <= this.limit,
+      limit: this.limit,
+      remaining: Math.max(0, this.limit - used),
+      resetSeconds: Math.max(1, Math.ceil((counter.startedAt + windowMs - now) / 1000)),
+    }
+  }
+
+  #sweep(now: number): void {
+    this.#sweptAt = now
+    for (const [key, counter] of this.#counters) {
+      if (now - counter.startedAt >= windowMs || now < counter.startedAt) this.#counters.delete(key)
+    }
+  }
+}
+
+function openBatch(): Batch {
+  const total = Promise.withResolvers<number>()
+  // Whoever waits for it sees a failure; a request that was let through already has nobody to tell.
+  total.promise.catch(() => undefined)
+  return { size: 0, total }
+}
+
+/** One instance's requests onto the shared counter; a window that is over begins anew. */
+const countText = `
+  insert into rate_counters as c (key, started_at, used) values ($1, $2, $3)
+  on conflict (key) do update set
+    used = case when c.started_at <= $4 then excluded.used else c.used + excluded.used end,
+    started_at = case when c.started_at <= $4 then excluded.started_at else c.started_at end
+  returning used, started_at`
+
+/** Forgets windows long over. */
+export async function sweepRateCounters(database: Database, clock: Clock): Promise<void> {
+  await database.query('delete from rate_counters where started_at < $1', [
+    new Date(clock.ms() - 10 * windowMs),
+  ])
+}

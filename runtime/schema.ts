@@ -1,0 +1,143 @@
+/**
+ * Schemas that validate and publish alike. The one place that imports zod; everybody takes `z` from here.
+ * A value of these is JSON through and through: instants and days stay text, money is a number.
+ */
+import { z } from 'zod/v3'
+
+export { z }
+
+const names = new WeakMap<z.ZodTypeAny, string>()
+
+/** Publishes a schema once, as `#/components/schemas/<name>`. */
+export function named<T extends z.ZodTypeAny>(name: string, schema: T): T {
+  names.set(schema, name)
+  return schema
+}
+export const nameOf = (schema: z.ZodTypeAny): string | undefined => names.get(schema)
+
+/** An object that refuses unknown fields. */
+export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).strict()
+
+export const id = z.string().uuid().describe('UUIDv7')
+export const instant = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'must be an instant such as 2026-11-20T12:00:00.000Z')
+  .describe('ISO 8601 in UTC with milliseconds')
+/** A calendar day that exists, in the store's time zone. */
+export const day = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d$/, 'must be a day such as 2026-11-20')
+  .refine(isRealDay, 'is no day of the calendar')
+  .describe("Calendar day (YYYY-MM-DD) in the store's time zone")
+export const money = z
+  .number()
+  .min(-999_999_999_999.99)
+  .max(999_999_999_999.99)
+  .refine((value) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, 'must have at most two decimals')
+  .describe('Whole currency units, at most two decimals')
+export const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be a currency such as BRL')
+  .describe('ISO 4217')
+export const percent = z.number().min(0).max(100)
+export const colour = z.string().regex(/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/, 'must be #rrggbb or #rrggbbaa')
+export const count = z.number().int().min(0)
+export const httpsUrl = z
+  .string()
+  .max(2000)
+  .regex(/^https:\/\/[^\s]+$/, 'must be an https address')
+/** Text on one line, trimmed. */
+export const line = (min: number, max: number) =>
+  z
+    .string()
+    .trim()
+    .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
+    .max(max, `must have at most ${max} characters`)
+    .regex(/^[^\r\n]*$/, 'must be one line')
+/** Text of several lines. */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
+    .max(max, `must have at most ${max} characters`)
+/** An email address as it was typed, trimmed; compared without case. */
+export const email = z.string().trim().max(254).email('must be an email address')
+/** A JSON object of the caller's own making. */
+export const freeObject = z.record(z.unknown()).describe('Free JSON object')
+
+function isRealDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
+}
+
+/** Query parameters arrive as text: these read them, and publish what they stand for. */
+export const queryFlag = z.preprocess(
+  (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  z.boolean({ invalid_type_error: 'must be true or false' }),
+)
+const wholeNumber = /^\d{1,9}$/
+export const queryInt = (min: number, max: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && wholeNumber.test(value) ? Number(value) : value),
+    z.number({ invalid_type_error: 'must be a whole number' }).int().min(min).max(max),
+  )
+/** `a,b` or a repeated parameter. */
+export const queryList = <T extends z.ZodTypeAny>(item: T, max = 50) =>
+  z.preprocess((value) => {
+    if (value === undefined) return value
+    const texts = Array.isArray(value) ? value : [value]
+    return texts.flatMap((each) => (typeof each === 'string' ? each.split(',').filter(Boolean) : [each]))
+  }, z.array(item).min(1, 'must name at least one').max(max))
+/** `page` and `limit` of a list. */
+export const paging = {
+  page: queryInt(1, 100_000).default(1).describe('Page, from 1'),
+  limit: queryInt(1, 100).default(20).describe('Rows a page, at most 100'),
+}
+
+/** A page of a list, newest first unless the operation says otherwise. */
+export const listOf = <T extends z.ZodTypeAny>(item: T) =>
+  object({
+    data: z.array(item),
+    page: z.number().int(),
+    limit: z.number().int(),
+    total: count.describe('Rows on all pages'),
+  })
+
+/** A short list, whole. */
+export const wholeListOf = <T extends z.ZodTypeAny>(item: T) => object({ data: z.array(item) })
+
+/** What an operation answers that queues work. */
+export const queued = <T extends z.ZodRawShape>(shape: T) =>
+  object({ jobId: z.string(), status: z.literal('queued'), ...shape })
+
+/** What an export answers. */
+export const exportQueued = queued({ email: z.string().describe('Where the CSV will be sent') })
+
+const anything = z.unknown().describe('Read-only: accepted when a read is sent back, and ignored')
+
+/**
+ * The body that writes a resource: its writable fields (optional, but for the `required` ones), and its read-only
+ * ones, accepted and dropped, so that what was read can be sent back unchanged.
+ */
+export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = never>(
+  writable: W,
+  readOnly: readonly string[],
+  required: readonly R[] = [],
+) {
+  const optional = Object.fromEntries(
+    Object.entries(writable).map(([key, schema]) => [
+      key,
+      required.includes(key as R) ? schema : (schema as z.ZodTypeAny).optional(),
+    ]),
+  ) as { [K in keyof W]: K extends R ? W[K] : z.ZodOptional<W[K]> }
+  const ignored = Object.fromEntries(readOnly.map((key) => [key, anything.optional()])) as {
+    [key: string]: z.ZodOptional<typeof anything>
+  }
+  const schema = z.object({ ...ignored, ...optional } as typeof optional).strict()
+  readOnlyKeys.set(schema, new Set(readOnly))
+  return schema
+}
+
+const readOnlyKeys = new WeakMap<z.ZodTypeAny, Set<string>>()
+/** The fields of a body that are accepted and dropped. */
+export const ignoredKeys = (schema: z.ZodTypeAny): ReadonlySet<string> | undefined => readOnlyKeys.get(schema)

@@ -1,0 +1,91 @@
+/** Starts the server, says where it is, and stops it without losing anything. */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { type App, openApp } from './app.ts'
+import { openLog } from './log.ts'
+import { RegistryError } from './registry.ts'
+import { type Settings, SettingsError } from './settings.ts'
+
+export interface RunningServer {
+  app: App
+  server: Server
+  url: string
+  stop(): Promise<void>
+}
+
+const finishWithinMs = 10_000
+
+/** Listens for requests; `afterOpen` runs once the database is up and before the first request. */
+export async function startServer(
+  settings: Settings,
+  options: { afterOpen?(app: App): Promise<void> } = {},
+): Promise<RunningServer> {
+  const log = openLog(settings.logLevel)
+  // The port is taken first, so that links know it even where it was left to the system.
+  let app: App | null = null
+  const server = serve({
+    fetch: (request, env) =>
+      app
+        ? app.fetch(request, env as never)
+        : new Response('starting', { status: 503, headers: { 'retry-after': '1' } }),
+    hostname: settings.host,
+    port: settings.port,
+  }) as Server
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    if (server.listening) resolve()
+    else server.once('listening', () => resolve())
+  })
+  const { port } = server.address() as AddressInfo
+  const url = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`
+  const known =
+    settings.port === 0 && !process.env.PUBLIC_URL ? { ...settings, port, publicUrl: url } : settings
+  try {
+    app = await openApp({ settings: known, log })
+    await options.afterOpen?.(app)
+  } catch (error) {
+    server.close()
+    throw error
+  }
+  if (settings.worker) await app.worker.start()
+
+  let stopping: Promise<void> | null = null
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const late = setTimeout(() => server.closeAllConnections(), finishWithinMs)
+      await Promise.all([closed, settings.worker ? app.worker.stop() : undefined])
+      clearTimeout(late)
+      await app.close()
+    })()
+    return stopping
+  }
+  return { app, server, url, stop }
+}
+
+/** Ends the process on SIGTERM and SIGINT once everything is put away; a second signal ends it at once. */
+export function stopOnSignals(stop: () => Promise<void>, log: App['services']['log']): void {
+  let asked = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (asked) process.exit(1)
+      asked = true
+      stop().then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, 'could not stop cleanly')
+          process.exit(1)
+        },
+      )
+    })
+  }
+}
+
+/** One clear message for what a person can mend; the whole error for what they cannot. */
+export function explainAndExit(error: unknown): never {
+  if (error instanceof SettingsError || error instanceof RegistryError) console.error(error.message)
+  else console.error(error)
+  process.exit(1)
+}

@@ -1,0 +1,140 @@
+/** Settings from the environment, checked at start: every fault is listed at once. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from './schema.ts'
+
+const whole = (fallback: number, min = 0) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .default(String(fallback))
+    .transform(Number)
+    .refine((value) => value >= min, `must be at least ${min}`)
+const switchOf = (fallback: 'on' | 'off') =>
+  z
+    .enum(['on', 'off'], { errorMap: () => ({ message: 'must be on or off' }) })
+    .default(fallback)
+    .transform((value) => value === 'on')
+
+const environment = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .optional(),
+  DATABASE_READS: whole(3, 1),
+  DATABASE_TRANSACTIONS: whole(10, 1),
+  DATA_DIR: z.string().default('./data'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: whole(3000).refine((value) => value <= 65_535, 'must be at most 65535'),
+  PUBLIC_URL: z.string().url('must be an address such as https://api.example.com').optional(),
+  WORKER: switchOf('on'),
+  TRUST_PROXY: whole(0),
+  RATE_LIMIT_STORE: whole(120, 1),
+  RATE_LIMIT_IP: whole(300, 1),
+  STOREFRONT_READS_IP: whole(300, 1),
+  STOREFRONT_WRITES_IP: whole(10, 1),
+  STOREFRONT_ACCEPTED_IP: whole(20, 1),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  NODE_ENV: z.string().default('development'),
+  SANDBOX: switchOf('on').optional(),
+  SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  MAIL_URL: z
+    .string()
+    .regex(/^(smtps?:\/\/.+|sandbox)$/, 'must begin with smtp:// or smtps://')
+    .default('sandbox'),
+  MAIL_FROM: z.string().default('Merchant platform <no-reply@localhost>'),
+  STORAGE_URL: z
+    .string()
+    .regex(/^(s3:\/\/.+|disk)$/, 'must begin with s3://')
+    .default('disk'),
+  SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
+  MESSAGING_APP_SECRET: z.string().optional(),
+  KEY_LEASE_MS: whole(500, 1),
+})
+
+export interface Settings {
+  databaseUrl: string | null
+  databaseReads: number
+  databaseTransactions: number
+  dataDir: string
+  host: string
+  port: number
+  /** Base of the links it hands out; without a slash at its end. */
+  publicUrl: string
+  worker: boolean
+  trustProxy: number
+  rateLimitStore: number
+  rateLimitIp: number
+  storefrontReadsIp: number
+  storefrontWritesIp: number
+  storefrontAcceptedIp: number
+  logLevel: string
+  production: boolean
+  sandbox: boolean
+  secretKey: string
+  mailUrl: string
+  mailFrom: string
+  storageUrl: string
+  sandboxMessagesPerSecond: number
+  messagingAppSecret: string | null
+  /** How long an instance may act on what it last read of a key, in milliseconds. */
+  keyLeaseMs: number
+}
+
+/** Thrown with every fault in its message. */
+export class SettingsError extends Error {}
+
+/** Reads the settings; makes and keeps a secret key in `DATA_DIR` where none is set outside production. */
+export function readSettings(env: Record<string, string | undefined>): Settings {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const parsed = environment.safeParse(given)
+  const faults = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const production = env.NODE_ENV === 'production'
+  if (production && !env.SECRET_KEY)
+    faults.push('SECRET_KEY: is required in production (32 characters or more)')
+  if (!parsed.success || faults.length > 0) throw new SettingsError(faults.join('\n'))
+  const values = parsed.data
+  const dataDir = resolve(values.DATA_DIR)
+  return {
+    databaseUrl: values.DATABASE_URL ?? null,
+    databaseReads: values.DATABASE_READS,
+    databaseTransactions: values.DATABASE_TRANSACTIONS,
+    dataDir,
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: (values.PUBLIC_URL ?? `http://${values.HOST}:${values.PORT}`).replace(/\/+$/, ''),
+    worker: values.WORKER,
+    trustProxy: values.TRUST_PROXY,
+    rateLimitStore: values.RATE_LIMIT_STORE,
+    rateLimitIp: values.RATE_LIMIT_IP,
+    storefrontReadsIp: values.STOREFRONT_READS_IP,
+    storefrontWritesIp: values.STOREFRONT_WRITES_IP,
+    storefrontAcceptedIp: values.STOREFRONT_ACCEPTED_IP,
+    logLevel: values.LOG_LEVEL,
+    production,
+    sandbox: values.SANDBOX ?? !production,
+    secretKey: values.SECRET_KEY ?? keptSecret(dataDir),
+    mailUrl: values.MAIL_URL,
+    mailFrom: values.MAIL_FROM,
+    storageUrl: values.STORAGE_URL,
+    sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
+    messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,
+    keyLeaseMs: values.KEY_LEASE_MS,
+  }
+}
+
+function keptSecret(dataDir: string): string {
+  const file = join(dataDir, 'secret-key')
+  mkdirSync(dataDir, { recursive: true })
+  try {
+    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(file, 'utf8').trim()
+}

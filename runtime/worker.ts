@@ -1,0 +1,259 @@
+/**
+ * Runs jobs: asks which queues have one that is due, claims it through pg-boss, runs it, settles it. A worker that
+ * dies leaves its jobs without a heartbeat; pg-boss gives them to another.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { type Services, SystemContext } from './context.ts'
+import { jobFailed } from './failures.ts'
+import type { Job, JobAttempt } from './job.ts'
+import type { Metrics } from './metrics.ts'
+import { heartbeatSeconds } from './queue.ts'
+
+const pollMs = 500
+const stopWithinMs = 10_000
+const defaultConcurrency = 4
+
+interface Running {
+  job: Job
+  id: string
+  retryCount: number
+  abort: AbortController
+  done: Promise<void>
+}
+
+export class Worker {
+  readonly #services: Services
+  readonly #jobs: ReadonlyMap<string, Job>
+  readonly #metrics: Metrics
+  readonly #atOnce: number
+  readonly #running = new Set<Running>()
+  #loop: Promise<void> | null = null
+  #beat: NodeJS.Timeout | null = null
+  #stopping = false
+  #wake: (() => void) | null = null
+  ran = 0
+  failed = 0
+
+  constructor(services: Services, jobs: readonly Job[], metrics: Metrics) {
+    this.#services = services
+    this.#jobs = new Map(
+      jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly).map((job) => [job.name, job]),
+    )
+    this.#metrics = metrics
+    this.#atOnce = services.database.kind === 'pglite' ? 4 : 8
+    services.queue.onSent(() => this.#wake?.())
+  }
+
+  /** Begins to look for work. On the embedded database nobody else can hold a job: those left active are freed. */
+  async start(): Promise<void> {
+    if (this.#services.database.kind === 'pglite') {
+      await sql`update pgboss.job set state = 'retry', start_after = now() where state = 'active'`.execute(
+        this.#services.database.root,
+      )
+    }
+    this.#beat = setInterval(() => void this.#heartbeat(), (heartbeatSeconds * 1000) / 4)
+    this.#loop = this.#run()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        await this.schedule()
+        const started = await this.#claim()
+        if (started > 0) continue
+      } catch (error) {
+        this.#services.log.error({ err: error }, 'the worker could not look for jobs')
+      }
+      await this.#rest()
+    }
+  }
+
+  async #rest(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    await Promise.race([woken, wait(pollMs)])
+    this.#wake = null
+  }
+
+  /** Queues what runs by the clock and has come due; once over all workers. */
+  async schedule(): Promise<void> {
+    const now = this.#services.clock.now()
+    for (const job of this.#jobs.values()) {
+      const { everySeconds } = job.spec
+      if (!everySeconds) continue
+      const mayBeDue = this.#nextAt.get(job.name) ?? 0
+      if (now.getTime() < mayBeDue) continue
+      const next = new Date(now.getTime() + everySeconds * 1000)
+      await this.#services.database.root.transaction().execute(async (transaction) => {
+        const taken = await transaction
+          .insertInto('job_schedules')
+          .values({ name: job.name, next_at: next })
+          .onConflict((conflict) =>
+            conflict.column('name').doUpdateSet({ next_at: next }).where('job_schedules.next_at', '<=', now),
+          )
+          .returning('name')
+          .execute()
+        if (taken.length === 0) return
+        const envelope = { storeId: null, userId: null, requestId: `clock-${job.name}`, payload: {} }
+        await this.#services.queue.send(job, envelope, { transaction })
+      })
+      this.#nextAt.set(job.name, next.getTime())
+    }
+  }
+  /** Until when there is no need to ask; a clock moved back or forth asks again. */
+  readonly #nextAt = new Map<string, number>()
+
+  /** Forgets what it knew of schedules, after the clock was moved. */
+  clockMoved(): void {
+    this.#nextAt.clear()
+    this.#wake?.()
+  }
+
+  async #claim(): Promise<number> {
+    let free = this.#atOnce - this.#running.size
+    if (free <= 0) return 0
+    const names = [...this.#jobs.keys()].filter((name) => this.#room(name) > 0)
+    let started = 0
+    for (const name of await this.#services.queue.due(names)) {
+      if (free <= 0) break
+      const job = this.#jobs.get(name)!
+      const fetched = await this.#services.queue.fetch(name, Math.min(free, this.#room(name)))
+      for (const each of fetched) this.#begin(job, each)
+      free -= fetched.length
+      started += fetched.length
+    }
+    return started
+  }
+
+  #room(name: string): number {
+    let running = 0
+    for (const each of this.#running) if (each.job.name === name) running += 1
+    return (this.#jobs.get(name)!.spec.concurrency ?? defaultConcurrency) - running
+  }
+
+  #begin(job: Job, fetched: Awaited<ReturnType<Services['queue']['fetch']>>[number]): void {
+    const abort = new AbortController()
+    const running: Running = {
+      job,
+      id: fetched.id,
+      retryCount: fetched.retryCount,
+      abort,
+      done: Promise.resolve(),
+    }
+    this.#running.add(running)
+    running.done = this.#execute(running, fetched).finally(() => {
+      this.#running.delete(running)
+      this.#wake?.()
+    })
+  }
+
+  async #execute(
+    running: Running,
+    fetched: Awaited<ReturnType<Services['queue']['fetch']>>[number],
+  ): Promise<void> {
+    const { job, abort } = running
+    const { queue, log } = this.#services
+    const startedAt = performance.now()
+    const isLast = fetched.retryCount >= fetched.retryLimit
+    const attempt: JobAttempt = {
+      jobId: fetched.id,
+      number: fetched.retryCount + 1,
+      isLast,
+      signal: abort.signal,
+    }
+    const { storeId, userId, requestId, payload } = fetched.data
+    const jobLog = log.child({ job: job.name, jobId: fetched.id, requestId })
+    const system = new SystemContext(this.#services, jobLog, requestId)
+    const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
+    try {
+      // A store that is gone took its work with it.
+      if (ctx) await withTimeout(job.spec.run(ctx as never, payload as never, attempt), job, abort)
+      await queue.complete(job.name, fetched)
+      this.ran += 1
+      this.#metrics.observeJob(job.name, 'completed', performance.now() - startedAt)
+    } catch (error) {
+      if (this.#stopping && abort.signal.aborted) {
+        await queue.handBack(fetched.id)
+        return
+      }
+      const reason = error instanceof Error ? error.message : String(error)
+      jobLog.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
+      this.failed += 1
+      this.#metrics.observeJob(job.name, 'failed', performance.now() - startedAt)
+      try {
+        await queue.fail(job.name, fetched, reason)
+        if (isLast && ctx) await this.#gaveUp(job, ctx, fetched.id, payload, reason)
+      } catch (failure) {
+        jobLog.error({ err: failure }, 'the failure of a job could not be recorded')
+      }
+    }
+  }
+
+  async #gaveUp(job: Job, ctx: object, jobId: string, payload: unknown, reason: string): Promise<void> {
+    await job.spec.failed?.(ctx as never, payload as never, reason)
+    if (job.store) await jobFailed(ctx as never, job.name, jobId, reason)
+  }
+
+  async #heartbeat(): Promise<void> {
+    try {
+      for (const { job, id, retryCount } of this.#running)
+        await this.#services.queue.touch(job.name, { id, retryCount })
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'heartbeat of jobs failed')
+    }
+  }
+
+  /**
+   * Runs what is due now until nothing is, whether or not the worker was started. Answers how many ran and failed
+   * meanwhile, and how many are still due or running when the time is over.
+   */
+  async drain(timeoutMs = 30_000): Promise<{ ran: number; failed: number; pending: number }> {
+    const before = { ran: this.ran, failed: this.failed }
+    const until = performance.now() + timeoutMs
+    const names = [...this.#jobs.keys()]
+    let pending = 1
+    while (performance.now() < until) {
+      await this.schedule()
+      const started = this.#loop ? 0 : await this.#claim()
+      if (started > 0) continue
+      if (this.#running.size > 0) {
+        await Promise.race([...[...this.#running].map((each) => each.done), wait(250)])
+        continue
+      }
+      pending = (await this.#services.queue.due(names)).length
+      if (pending === 0) break
+      await wait(20)
+    }
+    return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
+  }
+
+  /** Takes no more work, lets what runs finish for ten seconds, hands back the rest. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#wake?.()
+    await this.#loop
+    for (const each of this.#running) each.abort.abort(new Error('the worker is stopping'))
+    const all = Promise.allSettled([...this.#running].map((each) => each.done))
+    await Promise.race([all, wait(stopWithinMs)])
+    for (const each of this.#running) await this.#services.queue.handBack(each.id)
+    if (this.#beat) clearInterval(this.#beat)
+  }
+}
+
+async function withTimeout(run: Promise<void>, job: Job, abort: AbortController): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`took longer than ${job.spec.timeoutSeconds} seconds`)
+      abort.abort(error)
+      reject(error)
+    }, job.spec.timeoutSeconds * 1000)
+  })
+  try {
+    await Promise.race([run, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

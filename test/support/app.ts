@@ -1,0 +1,119 @@
+/** The server under test: the real one, over a fresh copy of the migrated database, on a clock that tests set. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { afterAll, inject } from 'vitest'
+import { type Database, openPglite, openPostgres } from '#db/database'
+import { type App, type AppOptions, openApp } from '#runtime/app'
+import { type MovableClock, machineClock } from '#runtime/clock'
+import { silentLog } from '#runtime/log'
+import { readSettings, type Settings } from '#runtime/settings'
+import { withDatabase } from './global-setup.ts'
+
+export interface TestApp extends App {
+  clock: MovableClock
+  database: Database
+  dataDir: string
+  /** Stands the clock at an instant; jobs that come due by it are due. */
+  setClock(at: Date | string): Promise<void>
+  /** Moves the clock forward. */
+  advance(milliseconds: number): Promise<void>
+  /** Runs every job that is due until none is; throws when one failed, unless told to allow it. */
+  drainJobs(options?: { allowFailures?: boolean }): Promise<void>
+}
+
+let databases = 0
+
+/** A database of its own, migrated and empty; gone when the test file ends. */
+export async function freshDatabase(): Promise<{ database: Database; url: string | null }> {
+  const server = inject('postgresUrl')
+  if (!server) {
+    const snapshot = new Blob([await readFile(inject('snapshot')!)])
+    return { database: await openPglite({ snapshot }), url: null }
+  }
+  databases += 1
+  const name = `merchant_test_${process.pid}_${databases}`
+  const admin = postgres(server, { max: 1, onnotice: () => {} })
+  await admin.unsafe(`drop database if exists ${name} with (force)`)
+  await admin.unsafe(`create database ${name} template ${inject('template')!}`)
+  await admin.end()
+  const url = withDatabase(server, name)
+  afterAll(async () => {
+    const cleaner = postgres(server, { max: 1, onnotice: () => {} })
+    await cleaner.unsafe(`drop database if exists ${name} with (force)`)
+    await cleaner.end()
+  })
+  return { database: openPostgres(url, { reads: 2, transactions: 6 }), url }
+}
+
+/** Opens the server for one test file. `settings` change what the environment would give. */
+export async function testApp(
+  settings: Partial<Settings> = {},
+  options: Partial<AppOptions> = {},
+): Promise<TestApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-app-'))
+  const { database } = options.database ? { database: options.database } : await freshDatabase()
+  const clock = options.clock ?? machineClock()
+  const app = await openApp({
+    settings: {
+      ...readSettings({
+        DATA_DIR: dataDir,
+        SECRET_KEY: 'a secret key that only the tests use, 123',
+        LOG_LEVEL: 'silent',
+      }),
+      rateLimitStore: 1_000_000,
+      rateLimitIp: 1_000_000,
+      keyLeaseMs: 50,
+      ...settings,
+    },
+    log: silentLog(),
+    strict: true,
+    supervise: false,
+    ...options,
+    database,
+    clock,
+  })
+  const moved = async (before: number): Promise<void> => {
+    const elapsed = clock.ms() - before
+    if (elapsed > 0) await app.services.queue.advance(elapsed)
+    app.worker.clockMoved()
+  }
+  afterAll(async () => {
+    await app.close()
+    await database.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return {
+    ...app,
+    clock,
+    database,
+    dataDir,
+    async setClock(at) {
+      const before = clock.ms()
+      clock.frozenAt = new Date(at).getTime()
+      await moved(before)
+    },
+    async advance(milliseconds) {
+      const before = clock.ms()
+      if (clock.frozenAt === null) clock.offset += milliseconds
+      else clock.frozenAt += milliseconds
+      await moved(before)
+    },
+    async drainJobs({ allowFailures = false } = {}) {
+      const { failed, pending } = await app.worker.drain()
+      if (pending > 0) throw new Error(`${pending} queues still have due jobs`)
+      if (failed > 0 && !allowFailures) throw new Error(`${failed} jobs failed: ${await failures(database)}`)
+    },
+  }
+}
+
+async function failures(database: Database): Promise<string> {
+  const rows = await database.query<{ name: string; output: unknown }>(
+    `select name, output from pgboss.job where output is not null and state in ('retry', 'failed')`,
+    [],
+  )
+  return rows.map((row) => `${row.name}: ${JSON.stringify(row.output)}`).join('; ')
+}
