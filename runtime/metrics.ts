@@ -59,10 +59,16 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     observe(operation, status, milliseconds) {
       const key = `${operation} ${status}`
       let counter = counters.get(key)
-      if (!counter) counters.set(key, (counter = requests.labels(operation, String(status))))
+      if (!counter) {
+        counter = requests.labels(operation, String(status))
+        counters.set(key, counter)
+      }
       counter.inc()
       let timer = timers.get(operation)
-      if (!timer) timers.set(operation, (timer = latency.labels(operation)))
+      if (!timer) {
+        timer = latency.labels(operation)
+        timers.set(operation, timer)
+      }
       timer.observe(milliseconds / 1000)
     },
     observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),

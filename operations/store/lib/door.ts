@@ -1,0 +1,10 @@
+/** What other sections may use of this one. */
+export * as attribution from './attribution.ts'
+export * as connections from './connections.ts'
+export { entitlementOf } from './entitlement.ts'
+export * as events from './events.ts'
+export * as exports from './exports.ts'
+export * as files from './files.ts'
+export * as members from './members.ts'
+export * as metering from './metering.ts'
+export { notify } from './notify.ts'
