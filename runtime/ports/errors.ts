@@ -1,12 +1,12 @@
 /**
- * What a provider can answer instead of success. Adapters translate their provider's own errors into these, so
- * that a caller decides by kind: tell the merchant (Refused), try again (Unavailable, Throttled), or look whether
- * it happened after all (Unavailable with `accepted: 'unknown'`).
+ * What a provider can answer instead of success. Adapters translate their provider's own errors into these,
+ * so that a caller decides by kind: tell the merchant (Refused), try again (Unavailable, Throttled), or look
+ * whether it happened after all (Unavailable with `accepted: 'unknown'`).
  */
 
 type Cause = { cause?: unknown }
 
-/** The provider will not do this, and asking again will not help. `code` is kebab-case, `message` plain words. */
+/** The provider will not do this, now or later. `code` is kebab-case, `message` plain words. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string
@@ -18,8 +18,8 @@ export class Refused extends Error {
 }
 
 /**
- * The provider did not answer, or is not working: time-outs, 5xx, bad credentials. `accepted` says whether the
- * request may have taken effect: `no` is safe to repeat, `unknown` is safe only with an idempotency key.
+ * The provider did not answer, or is not working: time-outs, 5xx, bad credentials. `accepted` says whether
+ * the request may have taken effect: `no` is safe to repeat, `unknown` is safe only with an idempotency key.
  */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'

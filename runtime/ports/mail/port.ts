@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { Refused } from '../errors.ts'
+
+/** Sends one email to one address. Throws `Refused` or `Unavailable` of `runtime/ports/errors.ts`. */
+export interface MailPort {
+  send(m: {
+    /** One bare address, `name@example.com`. */
+    to: string
+    /** `name@example.com` or `Shop <name@example.com>`; without it the adapter's own sender. */
+    from?: string
+    replyTo?: string
+    subject: string
+    html: string
+    text: string
+    headers?: Record<string, string>
+    attachments?: { fileName: string; contentType: string; content: Uint8Array }[]
+    /** The same key is the same message: `messageId` is equal, and a second send is harmless. */
+    idempotencyKey: string
+  }): Promise<{ messageId: string }>
+}
+
+export type Mail = Parameters<MailPort['send']>[0]
+
+/** Refuses what is not exactly one bare address: a list in `to` would send one person's mail to many. */
+export function checkRecipient(to: string): void {
+  if (to.length > 320 || !/^[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]+@[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]+$/.test(to)) {
+    throw new Refused('invalid-recipient', 'The address is not an email address')
+  }
+}
+
+/** The `Message-ID` of a key, so that whoever receives the message twice can tell that it is one. */
+export function messageIdOf(idempotencyKey: string, domain: string): string {
+  return `<${createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 40)}@${domain}>`
+}

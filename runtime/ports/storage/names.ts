@@ -1,0 +1,62 @@
+/** What keys, types and file names may look like, alike in every adapter: a store can move between them. */
+import { Refused } from '../errors.ts'
+
+/** How long a link to upload lives, in seconds. */
+export const uploadSeconds = 15 * 60
+
+const longestDownload = 7 * 24 * 60 * 60
+
+/**
+ * Refuses a key that is not plain segments joined by `/`. A segment begins with no dot (`..`, and our own
+ * hidden files) and does not end as our notes beside files do.
+ */
+export function checkKey(key: string): void {
+  const segments = key.split('/')
+  const fits = (segment: string): boolean =>
+    segment !== '' &&
+    !segment.startsWith('.') &&
+    !segment.endsWith('.meta.json') &&
+    Buffer.byteLength(segment) <= 200
+  if (!key.isWellFormed() || /[\\\x00-\x1f\x7f-\x9f]/.test(key) || Buffer.byteLength(key) > 900) {
+    throw new Refused('invalid-key', 'The name of the file is not usable')
+  }
+  if (!segments.every(fits)) throw new Refused('invalid-key', 'The name of the file is not usable')
+}
+
+/** Refuses what is no media type, which could otherwise add a header. */
+export function checkContentType(contentType: string): void {
+  if (!/^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.+-]+)*$/.test(contentType) || contentType.length > 200) {
+    throw new Refused('invalid-content-type', 'The type of the file is not a media type')
+  }
+}
+
+/** Refuses what is no size of a file that is about to be uploaded, in bytes. */
+export function checkSize(size: number): void {
+  if (!Number.isSafeInteger(size) || size < 1) {
+    throw new Refused('invalid-size', 'The size of the file must be a positive number of bytes')
+  }
+}
+
+/** Refuses a life of a download link that is not 1 second to 7 days: S3 signs for no longer. */
+export function checkSeconds(seconds: number): void {
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > longestDownload) {
+    throw new Refused('invalid-expiry', 'A link lives for 1 second to 7 days')
+  }
+}
+
+/** The key as a path of a URL. */
+export function keyPath(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/')
+}
+
+/** `Content-Disposition` that saves under the name given, or the last segment of the key (RFC 6266). */
+export function attachment(key: string, fileName?: string): string {
+  const wanted = (fileName ?? '').toWellFormed().replace(/[/\\\x00-\x1f\x7f-\x9f]/g, '_')
+  const name = wanted.trim() === '' ? key.slice(key.lastIndexOf('/') + 1) : wanted
+  const plain = name.replace(/[^\x20-\x7e]|["%]/g, '_')
+  const exact = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
