@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from 'kysely'
 import type { Logger } from 'pino'
-import type { StoreFacts } from '#db/access'
+import type { Access, StoreFacts } from '#db/access'
 import { findStoreFacts } from '#db/access'
 import type { Database, RootDatabase } from '#db/database'
 import type { Tables, TenantTables } from '#db/tables'
@@ -47,6 +47,8 @@ export interface Actor {
   scopes: ReadonlySet<string>
   requestId: string
   keyId: string | null
+  /** What `refusalOf` asks, as found for this request; null for a job and for a caller without a key. */
+  access: Access | null
 }
 
 export interface Queued {
@@ -250,6 +252,7 @@ export const jobActor = (userId: string | null, requestId: string): Actor => ({
   scopes: new Set(),
   requestId,
   keyId: null,
+  access: null,
 })
 
 class Counting implements KyselyPlugin {

@@ -6,7 +6,7 @@ import type { Access, StoreFacts } from '#db/access'
 import { refusalOf } from './access.ts'
 import { Context, type Services } from './context.ts'
 import { type ErrorCode, errorBody, Refusal, refuse, sqlState, statusOf } from './errors.ts'
-import { etagOf } from './etag.ts'
+import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
 import { parseJson, parseQuery, read } from './input.ts'
 import type { KeyRing } from './keys.ts'
@@ -32,6 +32,8 @@ export interface Call {
   idempotencyKey: string | null
   context: Context | null
   answer: Answer | null
+  /** Counts that the shared database has not answered yet: a read goes on meanwhile, and waits before it answers. */
+  counting: { verdict: Promise<Verdict>; whose: string }[] | null
 }
 
 /** What the server hands over, whichever way the request came in. */
@@ -122,6 +124,7 @@ export class Gateway {
       idempotencyKey: null,
       context: null,
       answer: null,
+      counting: null,
     }
     let answer: Answer
     try {
@@ -130,9 +133,10 @@ export class Gateway {
         if (pending) await pending
         if (call.answer) break
       }
+      if (call.counting) await settleCounts(call)
       answer = call.answer!
     } catch (error) {
-      answer = await this.#failed(call, error)
+      answer = await this.#failed(call, call.counting ? await overruled(call, error) : error)
     }
     const milliseconds = performance.now() - startedAt
     const name = operation?.id ?? 'unknown'
@@ -217,8 +221,26 @@ function limitStore(call: Call): Promise<void> | void {
 
 function limit(call: Call, limiter: RateLimiter, key: string, whose: string): Promise<void> | void {
   const verdict = limiter.hit(key)
-  if (verdict instanceof Promise) return verdict.then((late) => limited(call, late, whose))
-  limited(call, verdict, whose)
+  if (!(verdict instanceof Promise)) return limited(call, verdict, whose)
+  if (!call.operation?.spec.readOnly) return verdict.then((late) => limited(call, late, whose))
+  // Counted in the same round trip as the read itself.
+  verdict.catch(() => undefined) // settleCounts waits for it, and throws what it threw
+  call.counting ??= []
+  call.counting.push({ verdict, whose })
+}
+
+async function settleCounts(call: Call): Promise<void> {
+  for (const { verdict, whose } of call.counting!) limited(call, await verdict, whose)
+}
+
+/** A limit comes before every other refusal, also where its count was slower. */
+async function overruled(call: Call, error: unknown): Promise<unknown> {
+  try {
+    await settleCounts(call)
+    return error
+  } catch (limit) {
+    return limit
+  }
 }
 
 function limited(call: Call, verdict: Verdict, whose: string): void {
@@ -294,6 +316,7 @@ function replay(call: Call): Promise<void> | void {
       scopes: access?.scopes ?? noScopes,
       requestId,
       keyId: access?.keyId ?? null,
+      access,
     },
     gateway.services.log,
   )
@@ -350,7 +373,7 @@ async function runHandler(call: Call): Promise<void> {
     call.answer = await ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
   }
   call.idempotencyKey = null
-  if (spec.cache && call.request.header('if-none-match') === call.answer.headers.etag) {
+  if (spec.cache && isNamedBy(call.request.header('if-none-match'), call.answer.headers.etag)) {
     call.answer = { ...call.answer, status: 304, body: '' }
   }
 }

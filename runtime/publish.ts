@@ -39,11 +39,14 @@ function addComponent(
 ): void {
   const known = components.get(name)
   if (known && origins.get(known) === schema) return
-  if (!/^[A-Za-z0-9._-]+$/.test(name)) throw new Error(`${name} is no name of a schema: letters and digits only`)
+  if (!/^[A-Za-z0-9._-]+$/.test(name))
+    throw new Error(`${name} is no name of a schema: letters and digits only`)
   const made = convert(schema, within, names)
   if (known) {
     if (JSON.stringify(known) === JSON.stringify(made)) return
-    throw new Error(`two different schemas are named ${name}: rename one, or use the same schema in both places`)
+    throw new Error(
+      `two different schemas are named ${name}: rename one, or use the same schema in both places`,
+    )
   }
   origins.set(made, schema)
   components.set(name, made)
@@ -64,6 +67,8 @@ function convert(
   const { $schema: _, ...converted } = zodToJsonSchema(root as never, {
     target: 'jsonSchema7',
     $refStrategy: 'none',
+    // An object that drops what it does not know accepts it: only a strict one refuses.
+    removeAdditionalStrategy: 'strict',
     override: (def) => {
       refuseUnpublishable(def)
       const name = names.get(def)
@@ -97,7 +102,9 @@ function refuseUnpublishable(def: Definition): void {
     try {
       new RegExp(check.regex.source, 'u')
     } catch {
-      throw new Error(`write the pattern ${check.regex} so that it also holds with the flag u: others read it so`)
+      throw new Error(
+        `write the pattern ${check.regex} so that it also holds with the flag u: others read it so`,
+      )
     }
   }
 }

@@ -1,15 +1,17 @@
 /**
  * Requests a minute of a key (a store, an address). A window begins with its first request and lasts a minute.
  *
- * In one process (the embedded database) a Map counts exactly, for free. Where several instances share a
- * PostgreSQL, they share a counter there: an instance that knows of less than a quarter of the limit counts on and
- * tells the database meanwhile; above that, a request waits for the database's own count. So the limit holds exactly
- * for up to four instances at any burst, beyond that it may be passed by a quarter of the limit for each further one.
+ * In one process (the embedded database) a Map counts, exactly and for free. Where several instances share a
+ * PostgreSQL they share a counter there, also exactly: each request has its place in the shared line, and those that
+ * come while a count is under way are counted together in the next. Only for limits above 10,000 a minute does an
+ * instance go ahead of the count, up to a quarter of the limit, so that many requests a second cost few statements;
+ * a burst over several instances may then pass the limit by that quarter for each instance but one.
  */
 import type { Database } from '#db/database'
 import type { Clock } from './clock.ts'
 
 const windowMs = 60_000
+const countedOneByOne = 10_000
 
 export interface Verdict {
   allowed: boolean
@@ -70,7 +72,7 @@ export class RateLimiter {
     const place = batch.size
     if (!counter.flushing) void this.#flush(key, counter, this.#database)
     const known = counter.shared + place
-    if (known <= this.limit / 4) return this.#verdict(counter, known, now)
+    if (this.limit > countedOneByOne && known <= this.limit / 4) return this.#verdict(counter, known, now)
     return this.#exact(counter, batch, place, now)
   }
 

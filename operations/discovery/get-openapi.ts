@@ -1,0 +1,17 @@
+import { openApiText } from '#runtime/openapi'
+import { JsonText, operation } from '#runtime/operation'
+import { openApi } from './lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/openapi.json',
+  description: 'Get the OpenAPI 3.1 document of the whole API.',
+  details: 'The same for everybody; a key that is sent along is not looked at.',
+  scopes: [],
+  readOnly: true,
+  public: 'It describes the API and holds nothing of any store.',
+  answer: { status: 200, body: openApi, description: 'The document.' },
+  etag: true,
+  cache: 'public, max-age=300',
+  handler: (ctx) => new JsonText(openApiText(ctx.services.registry)),
+})

@@ -1,0 +1,208 @@
+/** Values that fit a schema: the examples of the documents, where an operation gives none of its own. */
+import { sampleOf } from './pattern.ts'
+import type { JsonSchema } from './publish.ts'
+
+/**
+ * A value valid against a published schema, the same each time. Read-only fields that need not be sent are left out.
+ * `components` resolves `$ref`s; `name` is the field's, for texts that read well. Throws where a schema has no value
+ * that can be found: the operation then gives an `example`.
+ */
+export function exampleOf(
+  schema: JsonSchema,
+  components: ReadonlyMap<string, JsonSchema> = new Map(),
+  name = '',
+): unknown {
+  const flat = flatten(schema, components)
+  if ('const' in flat) return flat.const
+  if ('default' in flat) return flat.default
+  if (flat.enum) return flat.enum.find((value) => value !== null) ?? null
+  switch (typeOf(flat)) {
+    case 'object':
+      return objectFor(flat, components)
+    case 'array':
+      return arrayFor(flat, components, name)
+    case 'string':
+      return stringFor(flat, name)
+    case 'integer':
+      return numberFor(flat, name === 'limit' ? 20 : 1, 1)
+    case 'number':
+      return numberFor(flat, 49.9, 0.01)
+    case 'boolean':
+      return true
+    default:
+      return null
+  }
+}
+
+/** A schema without `$ref`, `allOf` and choices: the first choice that is not null is taken. */
+interface Flat {
+  type?: string | string[]
+  const?: unknown
+  default?: unknown
+  enum?: unknown[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  additionalProperties?: boolean | JsonSchema
+  propertyNames?: JsonSchema
+  items?: JsonSchema | false
+  prefixItems?: JsonSchema[]
+  minItems?: number
+  maxItems?: number
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  exclusiveMaximum?: number
+  multipleOf?: number
+  format?: string
+  /** Every one must hold. */
+  patterns: string[]
+}
+
+function flatten(schema: JsonSchema, components: ReadonlyMap<string, JsonSchema>): Flat {
+  const { $ref, allOf, anyOf, oneOf, pattern, ...rest } = schema
+  let flat = { ...rest, patterns: typeof pattern === 'string' ? [pattern] : [] } as Flat
+  if (typeof $ref === 'string') flat = merged(flatten(referred($ref, components), components), flat)
+  for (const part of (allOf ?? []) as JsonSchema[]) flat = merged(flat, flatten(part, components))
+  for (const choices of [anyOf, oneOf] as (JsonSchema[] | undefined)[]) {
+    if (!choices) continue
+    const choice = choices.find((each) => each.type !== 'null') ?? choices[0]!
+    flat = merged(flat, flatten(choice, components))
+  }
+  return flat
+}
+
+function merged(a: Flat, b: Flat): Flat {
+  return {
+    ...a,
+    ...b,
+    ...(a.properties || b.properties ? { properties: { ...a.properties, ...b.properties } } : {}),
+    ...(a.required || b.required ? { required: [...(a.required ?? []), ...(b.required ?? [])] } : {}),
+    patterns: [...a.patterns, ...b.patterns],
+  }
+}
+
+function referred($ref: string, components: ReadonlyMap<string, JsonSchema>): JsonSchema {
+  const found = components.get($ref.slice($ref.lastIndexOf('/') + 1))
+  if (!found) throw new Error(`no schema is named ${$ref}`)
+  return found
+}
+
+function typeOf(flat: Flat): string {
+  const type = Array.isArray(flat.type) ? (flat.type.find((each) => each !== 'null') ?? 'null') : flat.type
+  return type ?? (flat.properties ? 'object' : 'null')
+}
+
+function objectFor(flat: Flat, components: ReadonlyMap<string, JsonSchema>): Record<string, unknown> {
+  const made: Record<string, unknown> = {}
+  for (const [key, schema] of Object.entries(flat.properties ?? {})) {
+    if (schema.readOnly === true && !flat.required?.includes(key)) continue
+    made[key] = exampleOf(schema, components, key)
+  }
+  const values = flat.additionalProperties
+  if (typeof values === 'object' && Object.keys(values).length > 0) {
+    const key = flat.propertyNames ? exampleOf({ type: 'string', ...flat.propertyNames }, components) : 'key'
+    made[String(key)] = exampleOf(values, components, String(key))
+  }
+  return made
+}
+
+function arrayFor(flat: Flat, components: ReadonlyMap<string, JsonSchema>, name: string): unknown[] {
+  const first = (flat.prefixItems ?? []).map((schema) => exampleOf(schema, components, name))
+  const { items } = flat
+  if (items === false || items === undefined || flat.maxItems === 0) return first
+  const choices = flatten(items, components).enum?.filter((value) => value !== null)
+  const wanted = Math.max(flat.minItems ?? 0, first.length, 1)
+  while (first.length < wanted) {
+    first.push(
+      choices ? choices[first.length % choices.length] : exampleOf(items, components, singular(name)),
+    )
+  }
+  return first
+}
+
+const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '')
+
+/** The liked number, or the nearest that the bounds allow. */
+function numberFor(flat: Flat, liked: number, step: number): number {
+  const low = Math.max(flat.minimum ?? Number.NEGATIVE_INFINITY, (flat.exclusiveMinimum ?? -Infinity) + step)
+  const high = Math.min(flat.maximum ?? Number.POSITIVE_INFINITY, (flat.exclusiveMaximum ?? Infinity) - step)
+  const near = Math.min(Math.max(liked, low), high)
+  const { multipleOf } = flat
+  if (!multipleOf) return near
+  const above = Math.ceil(near / multipleOf) * multipleOf
+  return above <= high ? above : Math.floor(near / multipleOf) * multipleOf
+}
+
+const byFormat: Record<string, string> = {
+  'date-time': '2026-11-20T12:00:00.000Z',
+  date: '2026-11-20',
+  time: '09:30:00Z',
+  duration: 'P1D',
+  email: 'ana@example.com',
+  uuid: '01936f2a-7c00-7b3a-9d51-2f64d0c8a5e1',
+  uri: 'https://example.com/page',
+  hostname: 'shop.example.com',
+  ipv4: '203.0.113.7',
+  ipv6: '2001:db8::7',
+}
+/** By the end of a field's name. A value is used only where the schema accepts it. */
+const byName: [RegExp, string][] = [
+  [/^id$|Id$/, byFormat.uuid!],
+  [/At$/, byFormat['date-time']!],
+  [/date$/i, byFormat.date!],
+  [/phone$/i, '+5511999998888'],
+  [/email$/i, byFormat.email!],
+  [/url$|^link$/i, byFormat.uri!],
+  [/domain$|host$/i, byFormat.hostname!],
+  [/currency$/i, 'BRL'],
+  [/country$/i, 'BR'],
+  [/timezone$/i, 'America/Sao_Paulo'],
+  [/locale$|language$/i, 'pt-BR'],
+  [/colou?r$/i, '#1a73e8'],
+  [/slug$|handle$/i, 'summer-sale'],
+  [/code$/i, 'WELCOME10'],
+]
+/** Tried on a pattern before one is made up. */
+const common = [...Object.values(byFormat), ...byName.map(([, text]) => text), '09:30', '2026-11', 'summer']
+
+function stringFor(flat: Flat, name: string): string {
+  const { format, patterns, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = flat
+  const fits = (text: string): boolean => {
+    const length = [...text].length
+    return (
+      length >= minLength && length <= maxLength && patterns.every((each) => new RegExp(each, 'u').test(text))
+    )
+  }
+  if (format) {
+    const text = byFormat[format]
+    if (text !== undefined && fits(text)) return text
+    throw new Error(`${name || 'a text'}: no example is known of the format ${format} within its bounds`)
+  }
+  const hinted = byName.filter(([ending]) => ending.test(name)).map(([, text]) => text)
+  const words = asWords(name) || 'Text'
+  const long = words.padEnd(minLength, ' and more').slice(0, maxLength).padEnd(minLength, '.').trimEnd()
+  const known = [...hinted, ...(restricts(patterns) ? common : []), long].find(fits)
+  if (known !== undefined) return known
+  for (const pattern of patterns) {
+    const made = sampleOf(pattern, minLength, maxLength)
+    if (made !== null && fits(made)) return made
+  }
+  const filled = 'x'.repeat(minLength)
+  if (fits(filled)) return filled
+  throw new Error(`${name || 'a text'}: no example is found of the pattern ${patterns.join(' and ')}`)
+}
+
+/** Whether the patterns ask for more than one line of any text. */
+const restricts = (patterns: string[]): boolean =>
+  patterns.some((each) => !new RegExp(each, 'u').test('Any text.'))
+
+/** `customerName` → `Customer name`. */
+export function asWords(name: string): string {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[-_]+/g, ' ')
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

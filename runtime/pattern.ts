@@ -1,0 +1,101 @@
+/** Text that a pattern accepts, for the examples of the documents. */
+
+/** Tried first, so that examples read well: `[0-9a-f]` becomes `a`, `\d` becomes `1`. */
+const liked = 'a1A-_ .,:/@#+x0'
+/** Repetitions of `*`, `+` and `{n,}`, over their least. */
+const stretches = [1, 0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
+
+/**
+ * A text that matches and has `min` to `max` characters; null where none is found (look-arounds and back-references
+ * are read over, then the text is tried on the pattern itself).
+ */
+export function sampleOf(pattern: string, min: number, max: number): string | null {
+  const whole = new RegExp(pattern, 'u')
+  for (const stretch of stretches) {
+    const text = new Sampler(pattern, stretch).alternatives()
+    const length = [...text].length
+    if (length >= min && length <= max && whole.test(text)) return text
+  }
+  return null
+}
+
+/** Anchors and back-references stand for no character of their own. */
+const isEmpty = /^(?:[$^]|\\[bBk\d])$/
+
+class Sampler {
+  readonly #pattern: string
+  readonly #stretch: number
+  #at = 0
+
+  constructor(pattern: string, stretch: number) {
+    this.#pattern = pattern
+    this.#stretch = stretch
+  }
+
+  /** Reads up to the end or the closing parenthesis; answers the first alternative. */
+  alternatives(): string {
+    const first = this.#sequence()
+    while (this.#peek() === '|') {
+      this.#at += 1
+      this.#sequence()
+    }
+    return first
+  }
+
+  #sequence(): string {
+    let text = ''
+    while (this.#at < this.#pattern.length && this.#peek() !== '|' && this.#peek() !== ')') {
+      const atom = this.#atom()
+      text += atom.repeat(this.#times())
+    }
+    return text
+  }
+
+  #atom(): string {
+    const rest = this.#pattern.slice(this.#at)
+    if (rest.startsWith('(')) return this.#group(rest)
+    const token =
+      /^(?:\[(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\.|.)/su.exec(
+        rest,
+      )![0]
+    this.#at += token.length
+    return isEmpty.test(token) ? '' : characterFor(token)
+  }
+
+  #group(rest: string): string {
+    const opening = /^\((?:\?(?::|<?[=!]|<[^>]*>))?/.exec(rest)![0]
+    this.#at += opening.length
+    const text = this.alternatives()
+    this.#at += 1
+    return /[=!]$/.test(opening) ? '' : text
+  }
+
+  #times(): number {
+    const found = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/.exec(this.#pattern.slice(this.#at))
+    if (!found) return 1
+    this.#at += found[0].length
+    const [text, from, comma, to] = found
+    if (text.startsWith('?')) return Math.min(this.#stretch, 1)
+    if (text.startsWith('*')) return this.#stretch
+    if (text.startsWith('+')) return Math.max(this.#stretch, 1)
+    const least = Number(from)
+    if (!comma) return least
+    return Math.min(to ? Number(to) : Number.POSITIVE_INFINITY, Math.max(least, this.#stretch))
+  }
+
+  #peek(): string | undefined {
+    return this.#pattern[this.#at]
+  }
+}
+
+/** A character that a class, an escape or a literal stands for; empty where there is none. */
+function characterFor(token: string): string {
+  const one = new RegExp(`^${token}$`, 'su')
+  for (const character of liked) if (one.test(character)) return character
+  for (let code = 32; code < 0x3000; code += 1) {
+    const character = String.fromCodePoint(code)
+    if (one.test(character)) return character
+  }
+  const control = [...'\t\n\r'].find((character) => one.test(character))
+  return control ?? (token.length <= 2 && !token.startsWith('\\') ? token : '')
+}

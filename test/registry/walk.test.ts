@@ -1,0 +1,253 @@
+/**
+ * What holds for ALL operations, tried on each of them through the whole gateway. A file that is dropped in is
+ * covered the moment it exists.
+ */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { exampleOf } from '#runtime/example'
+import { newId } from '#runtime/ids'
+import { allScopes, type Role, type Scope } from '#runtime/operation'
+import { publish } from '#runtime/publish'
+import { type LoadedOperation, loadRegistry } from '#runtime/registry'
+import { freeObject, z } from '#runtime/schema'
+import { testApp } from '#test/support/app'
+import { type Person, type Shop, store } from '#test/support/store'
+import surface from './surface.json' with { type: 'json' }
+
+const app = await testApp()
+const registry = await loadRegistry()
+const operations = registry.operations.map((operation) => [operation.id, operation] as const)
+const guarded = operations.filter(([, operation]) => !operation.spec.public)
+
+let shop: Shop
+let starter: Shop
+let paused: Shop
+const people = {} as Record<Role, Person>
+
+beforeAll(async () => {
+  shop = await store(app)
+  starter = await store(app, { plan: 'starter' })
+  paused = await store(app)
+  people.agent = await shop.person('agent')
+  people.member = await shop.person('member')
+  people.owner = { userId: shop.userId, email: shop.email, key: shop.key }
+  await app.database.root
+    .updateTable('subscriptions')
+    .set({ status: 'paused', paused_at: app.clock.now() })
+    .where('store_id', '=', paused.id)
+    .execute()
+})
+
+/** A request that the schemas take: ids that exist nowhere, the example or one made from the schema. */
+function requestFor({ spec }: LoadedOperation): {
+  params: Record<string, string>
+  query: Record<string, string>
+  body?: unknown
+} {
+  const params = Object.fromEntries(
+    [...spec.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => [
+      name!,
+      spec.example?.params?.[name!] ?? newId(1),
+    ]),
+  )
+  const query = (spec.example?.query ?? {}) as Record<string, string>
+  if (!spec.input?.body) return { params, query }
+  return { params, query, body: spec.example?.body ?? exampleOf(publish(spec.input.body)) }
+}
+
+const send = (from: Shop, operation: LoadedOperation, changes: Record<string, unknown> = {}) => {
+  const request = { ...requestFor(operation), ...changes }
+  const path = operation.spec.path.replace(/:([A-Za-z]+)/g, (_all, name: string) =>
+    encodeURIComponent(request.params[name]!),
+  )
+  return from.request(operation.spec.method, path, request)
+}
+
+test('the surface is that of the specification', () => {
+  const sections = new Set(registry.sections.map((section) => section.title))
+  const expected = surface.filter((row) => sections.has(row.section))
+  const actual = registry.operations.map((operation) => ({
+    id: operation.id,
+    method: operation.spec.method,
+    path: operation.spec.path,
+    section: operation.section.title,
+    scopes: operation.spec.scopes,
+    readOnly: operation.spec.readOnly,
+    success: operation.spec.answer.status,
+    feature: operation.spec.feature ?? null,
+    ...(operation.spec.public ? { public: true } : {}),
+  }))
+  expect(actual).toEqual(expected)
+})
+
+describe.each(operations)('%s', (_id, operation) => {
+  const { spec } = operation
+
+  test('its own address leads to it', () => {
+    const address = spec.path.replace(/:[A-Za-z]+/g, 'some-value')
+    const first = registry.routes.find(
+      (route) =>
+        route.spec.method === spec.method &&
+        new RegExp(`^${route.spec.path.replace(/:[A-Za-z]+/g, '[^/]+')}$`).test(address),
+    )
+    expect(first?.id).toBe(operation.id)
+  })
+
+  test('every answer carries its rate and a request id', async () => {
+    const { headers, status } = await send(shop, operation, { key: null })
+    expect(status).toBe(spec.public ? spec.answer.status : 401)
+    for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id']) {
+      expect(headers.get(name), name).toBeTruthy()
+    }
+  })
+
+  test('unknown query parameters are refused by name', async () => {
+    const { status, body } = await send(shop, operation, {
+      query: { ...requestFor(operation).query, surprise: '1' },
+    })
+    expect(status).toBe(400)
+    expect(body.error.message).toContain('surprise')
+  })
+
+  test('query parameters of the wrong form are refused by name', async () => {
+    const schema = spec.input?.query ? publish(spec.input.query) : { properties: {} }
+    for (const [name, property] of Object.entries(schema.properties as Record<string, { type?: unknown }>)) {
+      const bad = wrongText(property)
+      if (bad === null) continue
+      const { status, body } = await send(shop, operation, {
+        query: { ...requestFor(operation).query, [name]: bad },
+      })
+      expect([status, name], JSON.stringify(body)).toEqual([400, name])
+      expect(body.error.message).toContain(name)
+    }
+  })
+})
+
+describe.each(guarded)('%s', (_id, operation) => {
+  const { spec } = operation
+
+  test('each of its scopes is needed', async () => {
+    for (const missing of spec.scopes) {
+      const others = allScopes.filter((scope) => scope !== missing)
+      const legal = missing === 'platform:write' ? (['platform:read'] as Scope[]) : others
+      const { status, body } = await send(shop, operation, { key: await keyWith(legal) })
+      expect(status, missing).toBe(403)
+      expect(body.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining(missing) })
+    }
+  })
+
+  test('its role is needed', async () => {
+    for (const role of ['agent', 'member'] as const) {
+      const { status, body } = await send(shop, operation, { key: people[role].key })
+      const may = rank[role] >= rank[operation.minimumRole]
+      expect(status === 403 && /role/.test(body?.error?.message ?? ''), role).toBe(!may)
+    }
+  })
+
+  test('its feature must be in the plan', async () => {
+    if (!spec.feature) return
+    const included = ['statistics', 'messaging', 'automations', 'newsletter', 'contact-form', 'reviews']
+    included.push(
+      'testimonials',
+      'stock-alerts',
+      'installments',
+      'storefront-bars',
+      'product-content',
+      'size-guides',
+    )
+    const { status } = await send(starter, operation)
+    expect(status === 403).toBe(!included.includes(spec.feature))
+  })
+
+  test('a paused subscription reads, and writes only where it may', async () => {
+    const { status, body } = await send(paused, operation)
+    const refused = status === 403 && /subscription is paused/.test(body?.error?.message ?? '')
+    expect(refused).toBe(!spec.readOnly && !spec.whilePaused)
+  })
+
+  test('ids that this store does not have find nothing', async () => {
+    if (operation.parameters.length === 0) return
+    for (const id of [newId(1), 'not-an-id', '..', "' or 1=1 --", '%00', 'x'.repeat(3000)]) {
+      const params = Object.fromEntries(operation.parameters.map((name) => [name, id]))
+      const { status, body } = await send(shop, operation, { params })
+      expect([id.slice(0, 20), status], JSON.stringify(body)).toEqual([id.slice(0, 20), 404])
+    }
+  })
+
+  test('unknown fields of the body are refused by name', async () => {
+    if (spec.method === 'GET') return
+    const { body: known } = requestFor(operation)
+    if (spec.input?.body && isFree(spec.input.body)) return
+    const { status, body } = await send(shop, operation, { body: { ...(known as object), surprise: 1 } })
+    expect(status).toBe(400)
+    expect(body.error.message).toContain('surprise')
+  })
+
+  test('fields of the wrong type are refused by name, and no body is a 503', async () => {
+    if (spec.method === 'GET') return
+    for (const raw of [
+      '{',
+      '[]',
+      '"text"',
+      '1',
+      '{"a":',
+      '{"__proto__":{"a":1}}',
+      '{"constructor":1}',
+      '\u0000',
+    ]) {
+      const { status, body } = await send(shop, operation, { body: raw })
+      expect([raw, status], JSON.stringify(body)).toEqual([raw, 400])
+    }
+    const schema = spec.input?.body
+    if (!(schema instanceof z.ZodObject)) return
+    const published = publish(schema).properties as Record<string, { readOnly?: boolean }>
+    for (const [name, property] of Object.entries(published)) {
+      if (property.readOnly) continue
+      const wrong = wrongValue(property)
+      if (wrong === undefined) continue
+      const known = requestFor(operation).body as object
+      const { status, body } = await send(shop, operation, { body: { ...known, [name]: wrong } })
+      expect([name, status], JSON.stringify(body)).toEqual([name, 400])
+      expect(body.error.message).toContain(name)
+    }
+  })
+
+  test('an Idempotency-Key of the wrong form is refused', async () => {
+    if (spec.readOnly || operation.parameters.length > 0) return
+    const { status } = await send(shop, operation, { headers: { 'idempotency-key': 'x'.repeat(256) } })
+    expect(status).toBe(400)
+  })
+})
+
+const rank = { agent: 0, member: 1, owner: 2 }
+const isFree = (schema: z.ZodTypeAny): boolean => schema === freeObject || schema instanceof z.ZodRecord
+
+const keys = new Map<string, string>()
+async function keyWith(scopes: readonly Scope[]): Promise<string> {
+  const name = scopes.join()
+  if (!keys.has(name)) keys.set(name, await shop.key_(scopes))
+  return keys.get(name)!
+}
+
+type Property = { type?: unknown; enum?: unknown[]; anyOf?: Property[]; format?: string; pattern?: string }
+
+/** Query text that a property cannot be; null where any text will do. */
+function wrongText(property: Property): string | null {
+  if (
+    property.enum ||
+    property.type === 'boolean' ||
+    property.type === 'integer' ||
+    property.type === 'number'
+  ) {
+    return 'certainly wrong'
+  }
+  if (property.format || property.pattern) return '?'
+  return null
+}
+
+/** A value that a property cannot have; undefined where any will do. */
+function wrongValue(property: Property): unknown {
+  const types = [property, ...(property.anyOf ?? [])].flatMap((each) => each.type ?? [])
+  if (types.length === 0) return undefined
+  if (!types.includes('object')) return { wrong: true }
+  return types.includes('string') ? [1] : 'certainly wrong'
+}

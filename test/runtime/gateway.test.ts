@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import { machineClock } from '#runtime/clock'
+import { RateLimiter } from '#runtime/rate-limit'
+import { clientAddress } from '#runtime/web'
+import { freshDatabase, testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const url = (path: string) => `http://localhost/v1${path}`
+const phone = () => `+55119${String(10_000_000 + Math.floor(Math.random() * 89_999_999))}`
+
+describe('the order of the checks', () => {
+  test('a key comes before the route, the route before scope, scope before size and input', async () => {
+    const shop = await store(app)
+    expect((await shop.request('GET', '/no-such-route', { key: null })).status).toBe(401)
+    expect((await shop.request('GET', '/no-such-route')).body.error.code).toBe('not_found')
+    const reader = await shop.key_(['platform:read'])
+    const huge = await app.fetch(
+      new Request(url('/campaigns/opt-outs'), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${reader}`, 'content-length': String(16 * 1024 * 1024) },
+        body: '{"nonsense":',
+      }),
+      { ip: '1.1.1.1' },
+    )
+    expect(huge.status).toBe(403)
+  })
+
+  test('an unknown method of a known path is 404, with every header', async () => {
+    const shop = await store(app)
+    const answer = await shop.request('PUT', '/campaigns/opt-outs', { body: {} })
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('ratelimit-remaining')).toBeTruthy()
+  })
+})
+
+describe('bodies', () => {
+  const post = (shop: { key: string }, body: BodyInit, headers: Record<string, string> = {}) =>
+    app.fetch(
+      new Request(url('/campaigns/opt-outs'), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${shop.key}`, ...headers },
+        body,
+        duplex: 'half',
+      } as RequestInit),
+      { ip: '1.1.1.1' },
+    )
+
+  test('15 MiB and one byte are refused, announced or not', async () => {
+    const shop = await store(app)
+    const size = 15 * 1024 * 1024 + 1
+    const announced = await post(shop, 'x', { 'content-length': String(size) })
+    expect(announced.status).toBe(413)
+    expect(await announced.json()).toMatchObject({ error: { code: 'payload_too_large' } })
+    let sent = 0
+    const endless = new ReadableStream({
+      pull(controller) {
+        sent += 1024 * 1024
+        controller.enqueue(new Uint8Array(1024 * 1024).fill(32))
+      },
+    })
+    const streamed = await post(shop, endless)
+    expect(streamed.status).toBe(413)
+    expect(sent).toBeLessThan(20 * 1024 * 1024)
+  })
+
+  test.each([
+    ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+    ['a deeply nested body', '['.repeat(200_000)],
+    ['a nested object of a million levels', `${'{"a":'.repeat(300_000)}1${'}'.repeat(300_000)}`],
+    ['a prototype key', '{"phone":"+5511988887777","__proto__":{"admin":true}}'],
+    ['an escaped prototype key', '{"\\u005f_proto__":1}'],
+    ['a control character', '{"phone":"+5511988887777","note":"a\\u0000b"}'],
+    ['a lone surrogate', '{"phone":"+5511988887777","note":"\\ud800"}'],
+  ])('%s is a 400 and changes nothing', async (_name, body) => {
+    const shop = await store(app)
+    const answer = await post(shop, body)
+    expect(answer.status).toBe(400)
+    expect((await shop.call(listOptOuts)).body.total).toBe(0)
+  })
+
+  test('several faults are told at once, five at most', async () => {
+    const shop = await store(app)
+    const body = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`field${i}`, 1]))
+    const { error } = (await shop.call(addOptOut, { body: { phone: '+5511988887777', ...body } })).body
+    expect(error.message.split('; ')).toHaveLength(5)
+  })
+})
+
+describe('query parameters', () => {
+  test.each([
+    'page=0',
+    'page=1.5',
+    'page=1e3',
+    'page=-1',
+    'page=99999999999',
+    'limit=101',
+    'limit=',
+    'page=1&page=2',
+    '__proto__=1',
+    'source=%ff',
+    'search=%00',
+    Array.from({ length: 1000 }, (_, i) => `p${i}=1`).join('&'),
+  ])('%s is a 400', async (query) => {
+    const shop = await store(app)
+    expect((await shop.request('GET', `/campaigns/opt-outs?${query}`)).status).toBe(400)
+  })
+
+  test('a page beyond the end is empty', async () => {
+    const shop = await store(app)
+    const { status, body } = await shop.request('GET', '/campaigns/opt-outs?page=99999&limit=100')
+    expect([status, body.data]).toEqual([200, []])
+  })
+})
+
+describe('rate limits', () => {
+  test('the 121st request of a store is refused, over all its keys, until the window ends', async () => {
+    const limited = await testApp({ rateLimitStore: 120 })
+    const shop = await store(limited)
+    const other = await shop.person('agent')
+    for (let i = 0; i < 120; i += 1) {
+      const answer = await shop.call(listOptOuts, { key: i % 2 ? shop.key : other.key })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('ratelimit-remaining')).toBe(String(119 - i))
+    }
+    const refused = await shop.call(listOptOuts)
+    expect(refused.status).toBe(429)
+    expect(refused.body.error.code).toBe('rate_limited')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+    expect(refused.headers.get('ratelimit-limit')).toBe('120')
+    await limited.advance(60_000)
+    expect((await shop.call(listOptOuts)).status).toBe(200)
+  })
+
+  test('an address is limited before its key is looked at', async () => {
+    const limited = await testApp({ rateLimitIp: 3 })
+    const shop = await store(limited)
+    for (let i = 0; i < 3; i += 1) expect((await shop.call(listOptOuts, { key: null })).status).toBe(401)
+    const refused = await shop.call(listOptOuts)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('ratelimit-limit')).toBe('3')
+  })
+
+  test('instances that share a database share the count, also in one burst', async () => {
+    const { database } = await freshDatabase()
+    const clock = machineClock()
+    const two = [0, 1].map(() => new RateLimiter(clock, 120, 'store', database))
+    const verdicts = await Promise.all(Array.from({ length: 300 }, (_, i) => two[i % 2]!.hit('shop')))
+    expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(120)
+    const late = await Promise.all(two.map((limiter) => limiter.hit('shop')))
+    expect(late.map((verdict) => verdict.allowed)).toEqual([false, false])
+    clock.offset += 60_000
+    expect((await two[0]!.hit('shop')).allowed).toBe(true)
+    await database.close()
+  })
+
+  test.each([
+    [0, '9.9.9.9', '10.0.0.1'],
+    [1, '9.9.9.9', '9.9.9.9'],
+    [1, '6.6.6.6, 9.9.9.9', '9.9.9.9'],
+    [2, '6.6.6.6, 9.9.9.9, 8.8.8.8', '9.9.9.9'],
+    [3, '9.9.9.9', '9.9.9.9'],
+  ])('behind %i trusted proxies, %s counts as %s', (proxies, forwarded, expected) => {
+    expect(clientAddress({ ip: '10.0.0.1' }, forwarded, proxies)).toBe(expected)
+  })
+})
+
+describe('Idempotency-Key', () => {
+  test('the same request has one effect and one answer', async () => {
+    const shop = await store(app)
+    const input = { body: { phone: phone() }, headers: { 'idempotency-key': 'abc' } }
+    const first = await shop.call(addOptOut, input)
+    const again = await shop.call(addOptOut, input)
+    expect(first.status).toBe(201)
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([
+      201,
+      first.body,
+      'true',
+    ])
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
+    expect((await shop.call(listOptOuts)).body.total).toBe(1)
+  })
+
+  test('another request with the key is a conflict; a refusal is kept too', async () => {
+    const shop = await store(app)
+    const headers = { 'idempotency-key': 'abc' }
+    expect((await shop.call(addOptOut, { body: { phone: 'no phone' }, headers })).status).toBe(400)
+    const number = phone()
+    expect((await shop.call(addOptOut, { body: { phone: number }, headers })).status).toBe(409)
+    await shop.call(addOptOut, { body: { phone: number } })
+    const taken = { body: { phone: number }, headers: { 'idempotency-key': 'second' } }
+    expect((await shop.call(addOptOut, taken)).status).toBe(409)
+    expect((await shop.call(addOptOut, taken)).headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  test('of twenty at once one runs, none runs twice', async () => {
+    const shop = await store(app)
+    const input = { body: { phone: phone() }, headers: { 'idempotency-key': 'burst' } }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => shop.call(addOptOut, input)))
+    const created = answers.filter((answer) => answer.status === 201)
+    expect(created.length).toBeGreaterThan(0)
+    expect(created.filter((answer) => !answer.headers.get('idempotency-replayed'))).toHaveLength(1)
+    expect(answers.every((answer) => answer.status === 201 || answer.status === 409)).toBe(true)
+    expect((await shop.call(listOptOuts)).body.total).toBe(1)
+  })
+
+  test('after 24 hours the key is free, and another store never meets it', async () => {
+    const shop = await store(app)
+    const neighbour = await store(app)
+    const headers = { 'idempotency-key': 'shared' }
+    await shop.call(addOptOut, { body: { phone: phone() }, headers })
+    expect((await neighbour.call(addOptOut, { body: { phone: phone() }, headers })).status).toBe(201)
+    await app.advance(24 * 3_600_000)
+    expect((await shop.call(addOptOut, { body: { phone: phone() }, headers })).status).toBe(201)
+  })
+})
+
+test('a failure nobody foresaw is a 503 that shows nothing, and is not kept', async () => {
+  const broken = await testApp()
+  const shop = await store(broken)
+  await shop.call(listOptOuts)
+  await broken.database.query('alter table opt_outs rename to opt_outs_gone', [])
+  const headers = { 'idempotency-key': 'again' }
+  const number = phone()
+  const answer = await shop.call(addOptOut, { body: { phone: number }, headers })
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable'])
+  expect(JSON.stringify(answer.body)).not.toContain('opt_outs')
+  expect(answer.headers.get('retry-after')).toBeTruthy()
+  await broken.database.query('alter table opt_outs_gone rename to opt_outs', [])
+  expect((await shop.call(addOptOut, { body: { phone: number }, headers })).status).toBe(201)
+})
