@@ -159,7 +159,7 @@ export class Context {
 
   /**
    * Queues a job, in the transaction that is open: both happen or neither does. Of a job that runs one at a time, one
-   * that waits already is answered instead of a second.
+   * that waits already is answered instead of a second. `lib` code, which no job may be imported into, names it.
    */
   async queue<P extends z.ZodTypeAny>(
     job: Job<P>,
@@ -168,7 +168,7 @@ export class Context {
   ): Promise<Queued> {
     if (this.#mode === 'statement') throw new Error('A single statement cannot queue a job as well')
     const jobId = await this.services.queue.send(
-      job,
+      typeof job === 'string' ? jobNamed(this.services.registry, job) : job,
       { storeId: this.store.id, userId: this.actor.userId, requestId: this.actor.requestId, payload },
       { ...options, transaction: this.#transaction },
     )
@@ -242,6 +242,12 @@ export class SystemContext {
     )
     return { jobId, status: 'queued' }
   }
+}
+
+function jobNamed(registry: Registry, name: string): Job {
+  const job = registry.jobs.find((each) => each.name === name)
+  if (!job) throw new Error(`There is no job ${name}`)
+  return job
 }
 
 /** A job may do what its cause was allowed to do: that was checked when it was queued. */

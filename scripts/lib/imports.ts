@@ -1,0 +1,119 @@
+/** Who may import whom: the rules of the tree, checked on the files' own text. */
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize, relative, sep } from 'node:path'
+import type { Fault } from '#runtime/checks'
+
+const layers: Record<string, readonly string[]> = {
+  db: ['db'],
+  runtime: ['runtime', 'db'],
+  operations: ['operations', 'runtime', 'db'],
+}
+const statement =
+  /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g
+
+/** The faults of every file below db/, runtime/ and operations/ of a project's root. */
+export async function importFaults(root: string): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const doors = new Map<string, Set<string>>()
+  for (const layer of Object.keys(layers)) {
+    for (const path of await typescriptFiles(join(root, layer))) {
+      const file = relative(root, path).split(sep).join('/')
+      const code = await readFile(path, 'utf8')
+      for (const [, from, bare] of code.matchAll(statement)) {
+        const target = resolve(file, (from ?? bare)!)
+        if (target === null) continue
+        const fault = faultOf(file, target)
+        if (fault) faults.push({ file, ...fault })
+        noteDoor(doors, file, target)
+      }
+    }
+  }
+  for (const cycle of cycles(doors)) {
+    faults.push({
+      file: `operations/${cycle[0]}/lib/door.ts`,
+      wrong: `sections import each other in a circle: ${cycle.join(' → ')}`,
+      remedy: 'let one of them register with the other (an on… door called from its wiring.ts)',
+    })
+  }
+  return faults
+}
+
+/** A project path (`operations/store/lib/door.ts`), or null for a package. */
+function resolve(file: string, specifier: string): string | null {
+  const local = /^#(runtime|db|operations|scripts|test)\/(.+)$/.exec(specifier)
+  if (local) return `${local[1]}/${local[2]}.ts`
+  if (!specifier.startsWith('.')) return null
+  return normalize(join(dirname(file), specifier))
+    .split(sep)
+    .join('/')
+}
+
+function faultOf(file: string, target: string): Omit<Fault, 'file'> | null {
+  const [layer] = file.split('/') as [string]
+  const [targetLayer] = target.split('/') as [string]
+  if (!layers[layer]!.includes(targetLayer)) {
+    return {
+      wrong: `${layer} imports ${target}`,
+      remedy: `${layer} may import ${layers[layer]!.join(' and ')} only`,
+    }
+  }
+  if (layer !== 'operations' || targetLayer !== 'operations') return null
+  const section = file.split('/')[1]
+  const other = target.split('/')[1]
+  if (section !== other) {
+    if (target === `operations/${other}/lib/door.ts`) return null
+    return { wrong: `imports ${target}`, remedy: `go through operations/${other}/lib/door.ts` }
+  }
+  const kind = kindOf(target)
+  if (kindOf(file) === 'lib' && kind !== 'lib') {
+    return {
+      wrong: `lib imports the ${kind} ${target}`,
+      remedy: "queue a job by its name: ctx.queue('name', …)",
+    }
+  }
+  if (kind === 'operation')
+    return { wrong: `imports the operation ${target}`, remedy: 'move what both need to lib/' }
+  return null
+}
+
+function kindOf(path: string): 'lib' | 'job' | 'page' | 'section' | 'wiring' | 'operation' {
+  const parts = path.split('/')
+  if (parts.includes('lib')) return 'lib'
+  if (parts.includes('jobs')) return 'job'
+  if (parts.includes('pages')) return 'page'
+  if (parts.length === 3 && parts[2] === 'section.ts') return 'section'
+  if (parts.length === 3 && parts[2] === 'wiring.ts') return 'wiring'
+  return 'operation'
+}
+
+function noteDoor(doors: Map<string, Set<string>>, file: string, target: string): void {
+  const from = /^operations\/([^/]+)\//.exec(file)?.[1]
+  const to = /^operations\/([^/]+)\/lib\/door\.ts$/.exec(target)?.[1]
+  if (!from || !to || from === to) return
+  doors.set(from, (doors.get(from) ?? new Set()).add(to))
+}
+
+function cycles(edges: Map<string, Set<string>>): string[][] {
+  const found: string[][] = []
+  const seen = new Set<string>()
+  const walk = (at: string, path: string[]): void => {
+    const before = path.indexOf(at)
+    if (before >= 0) {
+      found.push([...path.slice(before), at])
+      return
+    }
+    if (seen.has(at)) return
+    for (const next of edges.get(at) ?? []) walk(next, [...path, at])
+    seen.add(at)
+  }
+  for (const section of edges.keys()) walk(section, [])
+  return found
+}
+
+async function typescriptFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}

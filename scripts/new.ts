@@ -1,0 +1,90 @@
+/** `npm run new -- POST /path`: writes an operation and its test, ready to fill in, that already pass `check`. */
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { Command } from 'commander'
+import { loadRegistry, operationId } from '#runtime/registry'
+import { explain } from './lib/explain.ts'
+
+const root = join(import.meta.dirname, '..')
+const verbs: Record<string, string> = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'replace',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
+
+await new Command('new')
+  .description('Writes a new operation file and its test.')
+  .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+  .argument('<path>', 'without /v1, parameters as :name, such as /campaigns/:id/archive')
+  .option('--section <folder>', 'folder below operations/ (default: the first word of the path)')
+  .action((method: string, path: string, options: { section?: string }) =>
+    explain(() => write(method.toUpperCase(), path, options.section)),
+  )
+  .parseAsync()
+
+async function write(method: string, path: string, given?: string): Promise<void> {
+  if (!verbs[method]) throw new Error(`${method}: one of ${Object.keys(verbs).join(', ')}`)
+  if (!/^(\/(:[a-zA-Z]+|[a-z0-9][a-z0-9.-]*))+$/.test(path)) {
+    throw new Error(`${path}: write it as /words/:parameter, in lower case`)
+  }
+  const registry = await loadRegistry()
+  const id = operationId(method, path)
+  const twin = registry.byId(id)
+  if (twin) throw new Error(`${method} ${path} is there already: ${twin.file}`)
+  const words = path.split('/').filter((part) => part && !part.startsWith(':'))
+  const section = given ?? words[0]!
+  if (!existsSync(join(root, 'operations', section, 'section.ts'))) {
+    throw new Error(`operations/${section}/section.ts is missing: name a folder that has one with --section`)
+  }
+  const name = [verbs[method]!, ...words.slice(words[0] === section ? 1 : 0)].join('-').replaceAll('.', '-')
+  const file = join(root, 'operations', section, `${name}.ts`)
+  const test = join(root, 'test/operations', section, `${name}.test.ts`)
+  for (const each of [file, test]) {
+    if (existsSync(each)) throw new Error(`${relative(root, each)} exists: nothing was written`)
+    await mkdir(dirname(each), { recursive: true })
+  }
+  await writeFile(file, operationText(method, path))
+  await writeFile(test, testText(method, path, section, name))
+  console.log(`${relative(root, file)}\n${relative(root, test)}`)
+}
+
+function operationText(method: string, path: string): string {
+  const isRead = method === 'GET'
+  const answer = method === 'DELETE' ? '{ status: 204 }' : '{ status: 200, body: object({ store: id }) }'
+  const body = method === 'DELETE' ? 'async handler() {},' : 'handler: (ctx) => ({ store: ctx.store.id }),'
+  const schema = method === 'DELETE' ? '' : "import { id, object } from '#runtime/schema'\n"
+  return `import { operation } from '#runtime/operation'
+${schema}
+export default operation({
+  method: '${method}',
+  path: '${path}',
+  description: 'Say in one sentence what it does to whom.',
+  scopes: ['platform:${isRead ? 'read' : 'write'}'],
+  readOnly: ${isRead},
+  answer: ${answer},
+  ${body}
+})
+`
+}
+
+function testText(method: string, path: string, section: string, name: string): string {
+  const variable = name.replace(/-([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase())
+  const params = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, each]) => `${each}: 'some-id'`)
+  const input = params.length > 0 ? `, { params: { ${params.join(', ')} } }` : ''
+  return `import { expect, test } from 'vitest'
+import ${variable} from '#operations/${section}/${name}'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+
+test('${method} ${path} answers', async () => {
+  const shop = await store(app)
+  const { status } = await shop.call(${variable}${input})
+  expect(status).toBe(${method === 'DELETE' ? 204 : 200})
+})
+`
+}

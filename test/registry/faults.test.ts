@@ -1,0 +1,220 @@
+/** Each check of a declaration, shown to bite; all faults at once, each with its file and its remedy. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry'
+import { importFaults } from '#scripts/lib/imports'
+
+const root = join(import.meta.dirname, '../..')
+// Inside the project, so that its imports resolve.
+const made: string[] = []
+const folder = (): string => {
+  mkdirSync(join(root, '.tmp'), { recursive: true })
+  const path = mkdtempSync(join(root, '.tmp/registry-'))
+  made.push(path)
+  return path
+}
+afterAll(() => {
+  for (const path of made) rmSync(path, { recursive: true, force: true })
+})
+
+const sectionFile = `import { section } from '#runtime/operation'
+export default section({ title: 'Things', description: 'Things.', position: 1, order: [] })
+`
+const operationFile = (changes: Record<string, string> = {}): string => {
+  const fields = {
+    method: "'GET'",
+    path: "'/things'",
+    description: "'List things.'",
+    scopes: "['platform:read']",
+    readOnly: 'true',
+    answer: '{ status: 200, body: object({ a: z.string() }) }',
+    handler: "() => ({ a: 'b' })",
+    ...changes,
+  }
+  const lines = Object.entries(fields)
+    .filter(([, value]) => value !== '')
+    .map(([key, value]) => `  ${key}: ${value},`)
+  return `import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+export default operation({
+${lines.join('\n')}
+} as never)
+`
+}
+
+function tree(files: Record<string, string>): string {
+  const path = join(folder(), 'operations')
+  for (const [name, text] of Object.entries({ 'things/section.ts': sectionFile, ...files })) {
+    mkdirSync(join(path, name, '..'), { recursive: true })
+    writeFileSync(join(path, name), text)
+  }
+  return path
+}
+
+describe('each fault bites', () => {
+  test.each<[string, string, RegExp]>([
+    ['no default export', 'export const a = 1', /has no default export → write `export default operation/],
+    ['something else', "export default { kind: 'other' }", /its default export is no operation/],
+    ['a broken import', "import './nowhere.ts'", /cannot be loaded/],
+    [
+      'an unknown scope',
+      operationFile({ scopes: "['platform:fly']" }),
+      /scope platform:fly is unknown → one of/,
+    ],
+    ['no scopes', operationFile({ scopes: '' }), /has no scopes/],
+    [
+      'an extra scope alone',
+      operationFile({ scopes: "['messages:send']", readOnly: 'false' }),
+      /messages:send stands without platform:write → add platform:write/,
+    ],
+    [
+      'readOnly with write',
+      operationFile({ scopes: "['platform:write']" }),
+      /is readOnly and asks for platform:write/,
+    ],
+    ['a write with read', operationFile({ readOnly: 'false' }), /writes and does not ask for platform:write/],
+    ['no readOnly', operationFile({ readOnly: '' }), /does not say readOnly/],
+    ['no answer', operationFile({ answer: '' }), /has no answer/],
+    ['an answer without schema', operationFile({ answer: '{ status: 200 }' }), /its answer has no schema/],
+    ['a body with 204', operationFile({ answer: '{ status: 204, body: object({}) }' }), /204 has no body/],
+    ['another status', operationFile({ answer: '{ status: 418, body: object({}) }' }), /answers 418/],
+    ['a bad method', operationFile({ method: "'FETCH'" }), /method FETCH is none/],
+    ['a bad path', operationFile({ path: "'/Things/'" }), /not of the form/],
+    ['no description', operationFile({ description: "''" }), /has no description/],
+    ['no handler', operationFile({ handler: '' }), /has no handler/],
+    ['an unknown role', operationFile({ minimumRole: "'king'" }), /minimumRole king is unknown/],
+    [
+      'loose input',
+      operationFile({ input: '{ query: z.object({ a: z.string() }) }' }),
+      /query lets unknown fields pass/,
+    ],
+    [
+      'loose input deep inside',
+      operationFile({ input: '{ query: object({ a: z.array(z.object({})) }) }' }),
+      /query\.a lets unknown fields pass/,
+    ],
+    [
+      'a date',
+      operationFile({ input: '{ query: object({ a: z.date() }) }' }),
+      /query\.a \(ZodDate\) cannot be published/,
+    ],
+    [
+      'a coercion',
+      operationFile({ input: '{ query: object({ a: z.coerce.boolean() }) }' }),
+      /query\.a \(coerce\) cannot be published/,
+    ],
+    [
+      'a transform',
+      operationFile({ input: '{ query: object({ a: z.string().transform(Number) }) }' }),
+      /query\.a \(a transform\) cannot be published/,
+    ],
+    ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
+  ])('%s', async (_name, text, expected) => {
+    const { faults } = await readRegistry(tree({ 'things/list-things.ts': text }))
+    expect(faults.map((fault) => `${fault.wrong} → ${fault.remedy}`).join('\n')).toMatch(expected)
+    expect(faults[0]!.file).toBe('operations/things/list-things.ts')
+  })
+
+  test('two operations of one method and shape, in whatever files', async () => {
+    const { faults } = await readRegistry(
+      tree({
+        'things/a.ts': operationFile({ path: "'/things/:id'" }),
+        'things/deep/b.ts': operationFile({ path: "'/things/:thingId'" }),
+      }),
+    )
+    expect(faults).toHaveLength(1)
+    expect(faults[0]!.wrong).toContain('answers the same requests as')
+  })
+
+  test('a job without a reason for safety, and two of one name', async () => {
+    const job = (safe: string) => `import { job } from '#runtime/job'
+import { z } from '#runtime/schema'
+export default job({ description: 'x', payload: z.object({}), retry: { limit: 1, backoffSeconds: 1 },
+  timeoutSeconds: 1, safeTwice: '${safe}', async run() {} })`
+    const { faults } = await readRegistry(
+      tree({ 'things/jobs/a.ts': job(''), 'more/section.ts': sectionFile, 'more/jobs/a.ts': job('it is') }),
+    )
+    expect(faults.map((fault) => fault.wrong).join()).toMatch(/safe to run twice.*|.*has the name of/)
+    expect(faults).toHaveLength(2)
+  })
+
+  test('a file without a section', async () => {
+    const path = tree({})
+    mkdirSync(join(path, 'lost'))
+    writeFileSync(join(path, 'lost/list-things.ts'), operationFile())
+    expect((await readRegistry(path)).faults[0]!.wrong).toContain('has no section.ts')
+  })
+})
+
+test('all faults of all files are thrown at once', async () => {
+  const path = tree({
+    'things/a.ts': operationFile({ scopes: "['nothing']", description: "''" }),
+    'things/b.ts': 'export const b = 1',
+  })
+  const error = await loadRegistry(path).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(RegistryError)
+  expect((error as RegistryError).message.split('\n').length).toBeGreaterThanOrEqual(3)
+})
+
+test('static segments win over parameters, whatever the order of the files', async () => {
+  const { registry } = await readRegistry(
+    tree({
+      'things/a.ts': operationFile({ path: "'/things/:id'" }),
+      'things/b.ts': operationFile({ path: "'/things/special'" }),
+      'things/c.ts': operationFile({ path: "'/:any/special'" }),
+      'things/d.ts': operationFile({ path: "'/things/:id/parts'" }),
+    }),
+  )
+  const paths = registry.routes.map((route) => route.spec.path)
+  expect(paths.indexOf('/things/special')).toBeLessThan(paths.indexOf('/things/:id'))
+  expect(paths.indexOf('/things/:id')).toBeLessThan(paths.indexOf('/:any/special'))
+})
+
+test.each([
+  ['DELETE', '/stores/team/members/:userId', 'delete_stores_team_members_by_userId'],
+  ['GET', '/openapi.json', 'get_openapi_json'],
+  ['POST', '/campaigns/:id/messages/:messageId/retry', 'post_campaigns_by_id_messages_by_messageId_retry'],
+])('%s %s is %s', (method, path, id) => {
+  expect(operationId(method, path)).toBe(id)
+})
+
+describe('imports', () => {
+  test('the tree keeps its rules', async () => {
+    expect(await importFaults(root)).toEqual([])
+  })
+
+  test.each([
+    ['runtime/x.ts', "import '#operations/store/lib/door'", /runtime imports operations/],
+    ['db/x.ts', "import { a } from '#runtime/errors'", /db imports runtime/],
+    [
+      'operations/one/x.ts',
+      "import { a } from '../two/lib/secret.ts'",
+      /go through operations\/two\/lib\/door.ts/,
+    ],
+    ['operations/one/lib/x.ts', "import a from '../jobs/b.ts'", /lib imports the job/],
+    ['operations/one/x.ts', "import a from './y.ts'", /imports the operation/],
+  ])('%s may not %s', async (file, code, expected) => {
+    const path = folder()
+    for (const layer of ['db', 'runtime', 'operations'])
+      cpSync(join(root, 'tsconfig.json'), join(path, layer, 'keep'))
+    mkdirSync(join(path, file, '..'), { recursive: true })
+    writeFileSync(join(path, file), code)
+    const [fault] = await importFaults(path)
+    expect(`${fault?.wrong} → ${fault?.remedy}`).toMatch(expected)
+  })
+
+  test('doors form no circle', async () => {
+    const path = folder()
+    for (const layer of ['db', 'runtime']) mkdirSync(join(path, layer), { recursive: true })
+    for (const [from, to] of [
+      ['one', 'two'],
+      ['two', 'three'],
+      ['three', 'one'],
+    ]) {
+      mkdirSync(join(path, `operations/${from}/lib`), { recursive: true })
+      writeFileSync(join(path, `operations/${from}/lib/a.ts`), `import '../../${to}/lib/door.ts'`)
+    }
+    expect((await importFaults(path))[0]!.wrong).toContain('one → two → three → one')
+  })
+})
