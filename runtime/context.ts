@@ -168,7 +168,7 @@ export class Context {
   ): Promise<Queued> {
     if (this.#mode === 'statement') throw new Error('A single statement cannot queue a job as well')
     const jobId = await this.services.queue.send(
-      typeof job === 'string' ? jobNamed(this.services.registry, job) : job,
+      jobOf(this.services.registry, job),
       { storeId: this.store.id, userId: this.actor.userId, requestId: this.actor.requestId, payload },
       { ...options, transaction: this.#transaction },
     )
@@ -244,10 +244,11 @@ export class SystemContext {
   }
 }
 
-function jobNamed(registry: Registry, name: string): Job {
-  const job = registry.jobs.find((each) => each.name === name)
-  if (!job) throw new Error(`There is no job ${name}`)
-  return job
+function jobOf<P extends z.ZodTypeAny>(registry: Registry, job: Job<P> | string): Job {
+  if (typeof job !== 'string') return job as unknown as Job
+  const found = registry.jobs.find((each) => each.name === job)
+  if (!found) throw new Error(`There is no job ${job}`)
+  return found
 }
 
 /** A job may do what its cause was allowed to do: that was checked when it was queued. */

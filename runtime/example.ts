@@ -186,8 +186,8 @@ function stringFor(flat: Flat, name: string): string {
   const known = [...hinted, ...(restricts(patterns) ? common : []), long].find(fits)
   if (known !== undefined) return known
   for (const pattern of patterns) {
-    const made = sampleOf(pattern, minLength, maxLength)
-    if (made !== null && fits(made)) return made
+    const made = sampleOf(pattern, fits)
+    if (made !== null) return made
   }
   const filled = 'x'.repeat(minLength)
   if (fits(filled)) return filled

@@ -41,6 +41,7 @@ type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer R
     : Record<never, string>
 
 type Parsed<S> = S extends z.ZodTypeAny ? z.infer<S> : undefined
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without an answer may simply end
 type Answered<S> = S extends z.ZodTypeAny ? z.input<S> | JsonText : void
 
 export interface OperationSpec<

@@ -3,7 +3,10 @@
  * `pages/`. It has no key: each says how it knows its caller.
  */
 import type { SystemContext } from './context.ts'
+import { parseJson, read } from './input.ts'
 import type { Method } from './operation.ts'
+import type { z } from './schema.ts'
+import { readText } from './web.ts'
 
 export interface Page {
   readonly kind: 'page'
@@ -22,3 +25,20 @@ export interface Page {
 }
 
 export const page = (spec: Omit<Page, 'kind'>): Page => ({ kind: 'page', ...spec })
+
+/** A JSON answer of a page. */
+export const jsonAnswer = (body: unknown, status = 200): Response =>
+  new Response(status === 204 ? null : JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  })
+
+/** The JSON body of a page's request, read with a schema; refused with a 400 that names the field. */
+export async function readJsonBody<S extends z.ZodTypeAny>(
+  request: Request,
+  schema: S,
+  atMost = 1024 * 1024,
+): Promise<z.infer<S>> {
+  const text = await readText(request, request.headers.get('content-length') ?? undefined, atMost)
+  return read(schema, parseJson(text) ?? {}, 'body')
+}

@@ -6,15 +6,14 @@ const liked = 'a1A-_ .,:/@#+x0'
 const stretches = [1, 0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
 
 /**
- * A text that matches and has `min` to `max` characters; null where none is found (look-arounds and back-references
- * are read over, then the text is tried on the pattern itself).
+ * A text that matches and that `fits` takes too; null where none is found (look-arounds and back-references are read
+ * over, then the text is tried on the pattern itself).
  */
-export function sampleOf(pattern: string, min: number, max: number): string | null {
+export function sampleOf(pattern: string, fits: (text: string) => boolean): string | null {
   const whole = new RegExp(pattern, 'u')
   for (const stretch of stretches) {
     const text = new Sampler(pattern, stretch).alternatives()
-    const length = [...text].length
-    if (length >= min && length <= max && whole.test(text)) return text
+    if (whole.test(text) && fits(text)) return text
   }
   return null
 }

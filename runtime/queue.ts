@@ -5,7 +5,6 @@ import type { Database } from '#db/database'
 import type { Tables } from '#db/tables'
 import type { Clock } from './clock.ts'
 import type { Job } from './job.ts'
-import type { z } from './schema.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -30,7 +29,7 @@ export interface FetchedJob {
 
 export interface Queue {
   readonly boss: PgBoss
-  send<P extends z.ZodTypeAny>(job: Job<P>, envelope: Envelope, options?: QueueOptions): Promise<string>
+  send(job: Job, envelope: Envelope, options?: QueueOptions): Promise<string>
   /** Names of the queues with a job that is due. */
   due(names: readonly string[]): Promise<string[]>
   fetch(name: string, atMost: number): Promise<FetchedJob[]>

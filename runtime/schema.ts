@@ -140,4 +140,5 @@ export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = 
 
 const readOnlyKeys = new WeakMap<z.ZodTypeAny, Set<string>>()
 /** The fields of a body that are accepted and dropped. */
-export const ignoredKeys = (schema: z.ZodTypeAny): ReadonlySet<string> | undefined => readOnlyKeys.get(schema)
+export const ignoredKeys = (schema: z.ZodTypeAny): ReadonlySet<string> | undefined =>
+  schema instanceof z.ZodEffects ? ignoredKeys(schema.innerType()) : readOnlyKeys.get(schema)

@@ -110,7 +110,7 @@ describe.each(operations)('%s', (_id, operation) => {
 
   test('query parameters of the wrong form are refused by name', async () => {
     const schema = spec.input?.query ? publish(spec.input.query) : { properties: {} }
-    for (const [name, property] of Object.entries(schema.properties as Record<string, { type?: unknown }>)) {
+    for (const [name, property] of Object.entries(schema.properties as Record<string, Property>)) {
       const bad = wrongText(property)
       if (bad === null) continue
       const { status, body } = await send(shop, operation, {
@@ -199,7 +199,7 @@ describe.each(guarded)('%s', (_id, operation) => {
     }
     const schema = spec.input?.body
     if (!(schema instanceof z.ZodObject)) return
-    const published = publish(schema).properties as Record<string, { readOnly?: boolean }>
+    const published = publish(schema).properties as Record<string, Property>
     for (const [name, property] of Object.entries(published)) {
       if (property.readOnly) continue
       const wrong = wrongValue(property)
@@ -228,7 +228,14 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
   return keys.get(name)!
 }
 
-type Property = { type?: unknown; enum?: unknown[]; anyOf?: Property[]; format?: string; pattern?: string }
+type Property = {
+  readOnly?: boolean
+  type?: unknown
+  enum?: unknown[]
+  anyOf?: Property[]
+  format?: string
+  pattern?: string
+}
 
 /** Query text that a property cannot be; null where any text will do. */
 function wrongText(property: Property): string | null {

@@ -1,0 +1,18 @@
+import { refuse } from '#runtime/errors'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { object, z } from '#runtime/schema'
+
+const body = object({ timeoutSeconds: z.number().min(0).max(300).default(30) })
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/jobs/drain',
+  description: 'Waits until no due job is left.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw }) {
+    const { timeoutSeconds } = await readJsonBody(raw, body)
+    if (!ctx.worker) throw refuse('unavailable', 'This process runs no jobs')
+    return jsonAnswer(await ctx.worker.drain(timeoutSeconds * 1000))
+  },
+})
