@@ -231,12 +231,12 @@ export class SystemContext {
     return store && new Context(this.services, store, jobActor(userId, this.requestId), this.log)
   }
   async queue<P extends z.ZodTypeAny>(
-    job: Job<P>,
+    job: Job<P> | string,
     payload: z.infer<P>,
     options?: QueueOptions,
   ): Promise<Queued> {
     const jobId = await this.services.queue.send(
-      job,
+      jobOf(this.services.registry, job),
       { storeId: null, userId: null, requestId: this.requestId, payload },
       { ...options, transaction: options?.transaction ?? null },
     )

@@ -37,7 +37,11 @@ describe('the order of the checks', () => {
 })
 
 describe('bodies', () => {
-  const post = (shop: { key: string }, body: string | Uint8Array | ReadableStream, headers: Record<string, string> = {}) =>
+  const post = (
+    shop: { key: string },
+    body: string | Uint8Array | ReadableStream,
+    headers: Record<string, string> = {},
+  ) =>
     app.fetch(
       new Request(url('/campaigns/opt-outs'), {
         method: 'POST',

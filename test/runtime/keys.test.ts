@@ -1,0 +1,102 @@
+/** Keys die everywhere at once: two gateways on one database, each with what it remembers. */
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import { createKey } from '#operations/store/lib/keys'
+import { sha256 } from '#runtime/ids'
+import { freshDatabase, testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const { database } = await freshDatabase()
+// `shared`: as on a PostgreSQL server, where another instance may act on what it remembers.
+const one = await testApp({}, { database, shared: true })
+const other = await testApp({}, { database, shared: true })
+
+const revoke = (key: string) =>
+  sql`update api_keys set revoked_at = now(), revoked_reason = 'revoked' where hash = ${sha256(key)}`.execute(
+    database.root,
+  )
+
+describe('a key', () => {
+  test('dies on every instance once the change is answered', async () => {
+    const shop = await store(one)
+    for (let round = 0; round < 5; round += 1) {
+      const key = await shop.key_(['platform:read'])
+      const use = (app: typeof one) =>
+        app.fetch(
+          new Request('http://localhost/v1/campaigns/opt-outs', {
+            headers: { authorization: `Bearer ${key}` },
+          }),
+          {
+            ip: '127.0.0.1',
+          },
+        )
+      expect([(await use(one)).status, (await use(other)).status]).toEqual([200, 200])
+      const busy = Promise.all(Array.from({ length: 20 }, () => use(other)))
+      await revoke(key)
+      await one.services.accessChanged(shop.id)
+      expect([(await use(one)).status, (await use(other)).status]).toEqual([401, 401])
+      await busy
+    }
+  })
+
+  test('ends at its expiry, to the millisecond, though it is remembered', async () => {
+    const shop = await store(one)
+    await one.setClock('2027-01-01T00:00:00.000Z')
+    const expiresAt = new Date('2027-01-01T01:00:00.000Z')
+    const { key } = await createKey(database, one.clock.now(), {
+      storeId: shop.id,
+      member: shop.email,
+      scopes: ['platform:read'],
+      expiresAt,
+    })
+    await one.setClock(new Date(expiresAt.getTime() - 1))
+    expect((await shop.call(listOptOuts, { key })).status).toBe(200)
+    await one.setClock(expiresAt)
+    expect((await shop.call(listOptOuts, { key })).status).toBe(401)
+    one.clock.frozenAt = null
+  })
+
+  test.each([null, '', 'mk_live_short', `mk_live_${'0'.repeat(43)}`, 'Bearer', '💥'])(
+    '%s is none',
+    async (key) => {
+      const shop = await store(one)
+      const answer = await shop.request('GET', '/campaigns/opt-outs', {
+        key: null,
+        headers: key === null ? {} : { authorization: `Bearer ${encodeURI(key)}` },
+      })
+      expect(answer.status).toBe(401)
+      expect(answer.body.error.message).toBe(
+        'The API key is missing, invalid, expired or revoked: send Authorization: Bearer <key>',
+      )
+    },
+  )
+
+  test('is remembered only as a hash, and its use is written off the path', async () => {
+    const shop = await store(one)
+    await shop.call(listOptOuts)
+    const rows = await database.query<{ row: string }>('select k::text as row from api_keys k', [])
+    expect(rows.some((each) => each.row.includes(shop.key))).toBe(false)
+    await one.gateway.keys.writeUses()
+    const [used] = await database.query<{ last_used_at: Date }>(
+      'select last_used_at from api_keys where hash = $1',
+      [sha256(shop.key)],
+    )
+    expect(used!.last_used_at).toBeInstanceOf(Date)
+  })
+
+  test('of twenty-one at once, twenty are made', async () => {
+    const shop = await store(one)
+    const made = await Promise.allSettled(
+      Array.from({ length: 20 }, () =>
+        createKey(database, one.clock.now(), {
+          storeId: shop.id,
+          member: shop.email,
+          scopes: ['platform:read'],
+        }),
+      ),
+    )
+    expect(made.filter((each) => each.status === 'fulfilled')).toHaveLength(19)
+    expect(made.find((each) => each.status === 'rejected')?.reason.message).toContain('20 active keys')
+  })
+})
