@@ -10,6 +10,7 @@ import { sweepIdempotencyKeys } from './idempotency.ts'
 import { KeyRing } from './keys.ts'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
+import { openApiText } from './openapi.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
 import { openQueue } from './queue.ts'
 import { RateLimiter, sweepRateCounters } from './rate-limit.ts'
@@ -83,6 +84,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
     options,
   )
+  openApiText(registry) // made now, so that no request waits for it
   const worker = new Worker(services, registry.jobs, metrics)
   if (!started.has(registry)) {
     started.add(registry)

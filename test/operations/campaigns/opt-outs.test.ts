@@ -10,7 +10,12 @@ test('a phone is opted out once, however it is written', async () => {
   const shop = await store(app)
   const added = await shop.call(addOptOut, { body: { phone: '(11) 98888-7777', note: 'Asked' } })
   expect(added.status).toBe(201)
-  expect(added.body).toMatchObject({ phone: '+5511988887777', note: 'Asked', source: 'manual', campaignId: null })
+  expect(added.body).toMatchObject({
+    phone: '+5511988887777',
+    note: 'Asked',
+    source: 'manual',
+    campaignId: null,
+  })
   expect((await shop.call(addOptOut, { body: { phone: '+55 11 8888-7777' } })).status).toBe(409)
   const list = await shop.call(listOptOuts, { query: { search: '98888' } })
   expect(list.body).toEqual({ data: [added.body], page: 1, limit: 20, total: 1 })

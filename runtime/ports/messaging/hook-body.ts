@@ -1,0 +1,264 @@
+/**
+ * The body of a messaging provider's callbacks, in the form of the WhatsApp Business Cloud API, which the sandbox
+ * speaks too: signed, read into events, and written.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from '../../schema.ts'
+import type { ProviderEvent } from '../provider.ts'
+
+export const signatureHeader = 'x-hub-signature-256'
+
+export const signatureOf = (secret: string, body: Uint8Array | string): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+
+/** Compared in constant time; a missing or malformed header is wrong. */
+export function isSigned(secret: string, headers: Headers, body: Uint8Array): boolean {
+  const given = Buffer.from(headers.get(signatureHeader) ?? '')
+  const right = Buffer.from(signatureOf(secret, body))
+  return given.length === right.length && timingSafeEqual(given, right)
+}
+
+export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
+
+/** `data` of an event of kind `status`. */
+export interface StatusData {
+  providerMessageId: string
+  /** The idempotency key of the send, echoed; null where the provider left it out. */
+  key: string | null
+  status: MessageStatus
+  failureCode: string | null
+  failureMessage: string | null
+}
+
+/** `data` of an event of kind `inbound`. */
+export interface InboundData {
+  providerMessageId: string
+  /** E.164. */
+  phone: string
+  name: string | null
+  /** The provider's word: `text`, `image`, `button`, `reaction`… */
+  type: string
+  /** Text, caption or the button that was pressed. */
+  text: string | null
+  /** The provider's own parts of it (media ids, location…), as they came. */
+  content: unknown
+}
+
+/** The network's numbers for why a message failed after it was accepted, and the code we keep. */
+const failures: Record<number, { code: string; message: string }> = {
+  130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
+  131026: { code: 'undelivered', message: 'The message could not be delivered' },
+  131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
+  131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
+  131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages at the network' },
+  131053: { code: 'media-refused', message: 'The network could not take the file' },
+  132015: { code: 'template-refused', message: 'The template is paused' },
+  132016: { code: 'template-refused', message: 'The template was disabled' },
+}
+
+/** The network's number of a failure, for who writes bodies. */
+export function failureNumber(code: string): number {
+  const found = Object.entries(failures).find(([, each]) => each.code === code)
+  return found ? Number(found[0]) : 131_000
+}
+
+const statusShape = z.object({
+  id: z.string().min(1),
+  status: z.enum(['sent', 'delivered', 'read', 'failed']),
+  timestamp: z.union([z.string(), z.number()]),
+  biz_opaque_callback_data: z.string().nullish(),
+  errors: z.array(z.object({ code: z.number(), title: z.string().nullish() })).nullish(),
+})
+const words = z.object({ body: z.string() }).partial().nullish()
+const captioned = z.object({ caption: z.string() }).partial().nullish()
+const titled = z.object({ title: z.string() }).partial().nullish()
+const messageShape = z
+  .object({
+    id: z.string().min(1),
+    from: z.string().regex(/^\+?\d{5,20}$/),
+    timestamp: z.union([z.string(), z.number()]),
+    type: z.string(),
+    text: words,
+    image: captioned,
+    video: captioned,
+    document: captioned,
+    button: z.object({ text: z.string() }).partial().nullish(),
+    interactive: z.object({ button_reply: titled, list_reply: titled }).partial().nullish(),
+  })
+  .passthrough()
+const contactShape = z.object({
+  wa_id: z.string(),
+  profile: z.object({ name: z.string() }).partial().nullish(),
+})
+const valueShape = z
+  .object({
+    metadata: z.object({ phone_number_id: z.string() }).partial(),
+    contacts: z.array(z.unknown()),
+    statuses: z.array(z.unknown()),
+    messages: z.array(z.unknown()),
+  })
+  .partial()
+const bodyShape = z.object({
+  entry: z.array(
+    z.object({
+      id: z.string().default(''),
+      time: z.union([z.string(), z.number()]).nullish(),
+      changes: z.array(z.object({ field: z.string(), value: z.unknown() })).default([]),
+    }),
+  ),
+})
+
+/**
+ * Every change of a body as an event of its own. One it does not know, or cannot read, is an event too, of the kind
+ * that the provider named: nothing hides what stands beside it. `storeRef` is the id of the number, where it has one.
+ * Throws where the whole is no JSON of that form.
+ */
+export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
+  const body = bodyShape.parse(JSON.parse(Buffer.from(rawBody).toString('utf8')))
+  const events: ProviderEvent[] = []
+  for (const entry of body.entry) {
+    for (const { field, value } of entry.changes) {
+      const read = field === 'messages' ? valueShape.safeParse(value) : null
+      if (!read?.success) {
+        events.push(otherEvent(field, entry.id, entry.time ?? null, value, null))
+        continue
+      }
+      const { metadata, contacts = [], statuses = [], messages = [] } = read.data
+      const numberId = metadata?.phone_number_id ?? null
+      const names = namesOf(contacts)
+      for (const each of statuses) {
+        events.push(statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId))
+      }
+      for (const each of messages) {
+        events.push(
+          inboundEvent(each, numberId, names) ?? otherEvent('inbound-unknown', entry.id, null, each, numberId),
+        )
+      }
+    }
+  }
+  return events
+}
+
+function statusEvent(given: unknown, numberId: string | null): ProviderEvent | null {
+  const read = statusShape.safeParse(given)
+  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  if (!read.success || !occurredAt) return null
+  const { id, status, biz_opaque_callback_data: key, errors } = read.data
+  const error = status === 'failed' ? (errors?.[0] ?? null) : null
+  const failure = error ? failures[error.code] : undefined
+  const data: StatusData = {
+    providerMessageId: id,
+    key: key ?? null,
+    status,
+    failureCode: status === 'failed' ? (failure?.code ?? 'provider-error') : null,
+    failureMessage:
+      status === 'failed' ? (failure?.message ?? error?.title ?? 'The network refused the message') : null,
+  }
+  return { key: `status:${id}:${status}`, kind: 'status', occurredAt, storeRef: numberId, data }
+}
+
+function inboundEvent(
+  given: unknown,
+  numberId: string | null,
+  names: Map<string, string>,
+): ProviderEvent | null {
+  const read = messageShape.safeParse(given)
+  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  if (!read.success || !occurredAt) return null
+  const { id, from, timestamp: _read, type, ...content } = read.data
+  const digits = from.replace(/^\+/, '')
+  const { text, image, video, document, button, interactive } = content
+  const data: InboundData = {
+    providerMessageId: id,
+    phone: `+${digits}`,
+    name: names.get(digits) ?? null,
+    type,
+    text:
+      text?.body ??
+      button?.text ??
+      interactive?.button_reply?.title ??
+      interactive?.list_reply?.title ??
+      image?.caption ??
+      video?.caption ??
+      document?.caption ??
+      null,
+    content,
+  }
+  return { key: `inbound:${id}`, kind: 'inbound', occurredAt, storeRef: numberId, data }
+}
+
+function otherEvent(
+  kind: string,
+  account: string,
+  time: string | number | null,
+  value: unknown,
+  numberId: string | null,
+): ProviderEvent {
+  const text = JSON.stringify(value ?? null)
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  return {
+    key: `${kind}:${account}:${time ?? ''}:${digest}`,
+    kind,
+    occurredAt: (time === null ? null : instantOf(time)) ?? new Date(0).toISOString(),
+    storeRef: numberId,
+    data: { account, value: value ?? null },
+  }
+}
+
+function namesOf(contacts: readonly unknown[]): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const each of contacts) {
+    const read = contactShape.safeParse(each)
+    if (read.success && read.data.profile?.name) names.set(read.data.wa_id, read.data.profile.name)
+  }
+  return names
+}
+
+/** Seconds since 1970, as number or text; the sandbox's have decimals. */
+function instantOf(timestamp: string | number): string | null {
+  const ms = Math.round(Number(timestamp) * 1000)
+  const at = new Date(ms)
+  return Number.isNaN(at.getTime()) || ms <= 0 ? null : at.toISOString()
+}
+
+export const timestampOf = (at: Date): string => String(at.getTime() / 1000)
+
+/** One number's changes, as they stand in a body. */
+export interface NumberChanges {
+  numberId: string
+  account: string
+  statuses: Record<string, unknown>[]
+  messages: Record<string, unknown>[]
+  contacts: Record<string, unknown>[]
+}
+
+export interface SignedHook {
+  headers: Headers
+  body: Uint8Array
+}
+
+/** A signed body with the changes of one or more numbers. */
+export function hookBody(secret: string, numbers: readonly NumberChanges[]): SignedHook {
+  const text = JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: numbers.map(({ numberId, account, statuses, messages, contacts }) => ({
+      id: account,
+      changes: [
+        {
+          field: 'messages',
+          value: {
+            messaging_product: 'whatsapp',
+            metadata: { phone_number_id: numberId },
+            ...(statuses.length > 0 ? { statuses } : {}),
+            ...(messages.length > 0 ? { messages, contacts } : {}),
+          },
+        },
+      ],
+    })),
+  })
+  const body = Buffer.from(text)
+  return {
+    headers: new Headers({ 'content-type': 'application/json', [signatureHeader]: signatureOf(secret, body) }),
+    body,
+  }
+}

@@ -1,0 +1,356 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { errorCodes, statusOf } from '#runtime/errors'
+import { openApiDocument, openApiText } from '#runtime/openapi'
+import { refusalName } from '#runtime/openapi-parts'
+import { operation } from '#runtime/operation'
+import type { JsonSchema } from '#runtime/publish'
+import { loadedOperation, loadRegistry, type Registry } from '#runtime/registry'
+import { count, named, object } from '#runtime/schema'
+import { madeUpOperations, withMadeUp } from './made-up.ts'
+
+interface Operation {
+  operationId: string
+  tags: string[]
+  summary: string
+  parameters?: JsonSchema[]
+  requestBody?: { required: boolean; content: { 'application/json': Media } }
+  responses: Record<string, Response & { $ref?: string }>
+  [key: string]: unknown
+}
+interface Response {
+  description?: string
+  headers?: Record<string, unknown>
+  content?: { 'application/json': Media }
+}
+interface Media {
+  schema: JsonSchema
+  example: unknown
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Record<string, JsonSchema>>
+  [key: string]: unknown
+}
+
+const root = join(import.meta.dirname, '..', '..')
+let registry: Registry
+let document: Document
+let folder: string
+
+beforeAll(async () => {
+  registry = withMadeUp(await loadRegistry())
+  document = openApiDocument(registry) as unknown as Document
+  folder = await mkdtemp(join(tmpdir(), 'merchant-openapi-'))
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify(document))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const inDocument = (id: string): Operation => {
+  const found = registry.byId(id) ?? madeUpOperations.find((each) => each.id === id)
+  const path = found!.spec.path.replace(/:(\w+)/g, '{$1}')
+  return document.paths[path]![found!.spec.method.toLowerCase()]!
+}
+const everyOperation = (): Operation[] => Object.values(document.paths).flatMap((item) => Object.values(item))
+const runNode = (...args: string[]): Promise<{ code: number; out: string; err: string }> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    execFile(process.execPath, args, { env, maxBuffer: 1e8 }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    )
+  })
+
+/** Loaded before a program: it can reach no other machine, and says so when it tries. */
+const noNetwork = `--import=data:text/javascript,${encodeURIComponent(`
+  import net from 'node:net'
+  net.Socket.prototype.connect = () => { console.error('NETWORK CALL'); process.exit(99) }
+`)}`
+
+describe('the document', () => {
+  test('is OpenAPI 3.1 without an error or a warning, by a linter that calls nobody', async () => {
+    const config = join(folder, 'redocly.yaml')
+    await writeFile(config, 'extends: [recommended]\n')
+    const cli = join(root, 'node_modules/@redocly/cli/bin/cli.js')
+    const file = join(folder, 'openapi.json')
+    const lint = await runNode(noNetwork, cli, 'lint', file, '--config', config, '--format', 'json')
+    expect(lint.err).not.toContain('NETWORK CALL')
+    const { problems } = JSON.parse(lint.out) as { problems: { ruleId: string; message: string }[] }
+    // The mission's own paths cross (`/campaigns/lists/{id}`, `/campaigns/{id}/send`): the static one is found first.
+    const ours = problems.filter(
+      ({ ruleId, message }) => ruleId !== 'no-ambiguous-paths' || !message.includes('`/campaigns/'),
+    )
+    expect(ours).toEqual([])
+    expect(lint.code).toBe(0)
+  })
+
+  test('the linter and its lack of a network would notice', async () => {
+    const call = await runNode(noNetwork, '--eval', `fetch('http://127.0.0.1:8080')`)
+    expect(call).toMatchObject({ code: 99, err: expect.stringContaining('NETWORK CALL') })
+    const file = join(folder, 'wrong.json')
+    await writeFile(file, JSON.stringify({ ...document, components: {} }))
+    const cli = join(root, 'node_modules/@redocly/cli/bin/cli.js')
+    expect((await runNode(noNetwork, cli, 'lint', file, '--extends', 'recommended')).code).toBe(1)
+  })
+
+  test('says what it is', () => {
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      info: { version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
+      servers: [{ url: '/v1' }],
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
+    })
+    expect(document.tags).toEqual(
+      registry.sections.map(({ title, description }) => ({ name: title, description })),
+    )
+  })
+
+  test('has every operation once, in the order of the registry', () => {
+    expect(
+      everyOperation()
+        .map((each) => each.operationId)
+        .sort(),
+    ).toEqual(registry.operations.map((each) => each.id).sort())
+    expect(Object.keys(document.paths)).toEqual([
+      ...new Set(registry.operations.map((each) => each.spec.path.replace(/:(\w+)/g, '{$1}'))),
+    ])
+    for (const { id, section, spec, minimumRole } of registry.operations) {
+      const found = inDocument(id)
+      expect(found).toMatchObject({
+        operationId: id,
+        tags: [section.title],
+        'x-scopes': spec.scopes,
+        'x-read-only': spec.readOnly,
+        'x-feature': spec.feature ?? null,
+        'x-minimum-role': minimumRole,
+        security: spec.public ? [{ apiKey: [] }, {}] : [{ apiKey: spec.scopes }],
+      })
+      expect(found.summary.length).toBeLessThanOrEqual(80)
+    }
+  })
+
+  test('has the eight errors and one success for each, with the headers of all', () => {
+    const common = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Request-Id']
+    for (const { responses, operationId } of everyOperation()) {
+      const codes = Object.keys(responses)
+      expect(
+        codes.filter((code) => code.startsWith('2')),
+        operationId,
+      ).toHaveLength(1)
+      for (const code of errorCodes) {
+        expect(responses[statusOf(code)]!.$ref).toBe(`#/components/responses/${refusalName(code)}`)
+      }
+      for (const response of Object.values(responses)) {
+        if (!response.$ref) expect(Object.keys(response.headers!)).toEqual(expect.arrayContaining(common))
+      }
+    }
+    for (const code of errorCodes) {
+      const response = document.components.responses![refusalName(code)] as Response
+      const waits = code === 'rate_limited' || code === 'unavailable' ? ['Retry-After'] : []
+      expect(Object.keys(response.headers!)).toEqual([...common, ...waits])
+      expect(response.content!['application/json'].schema).toMatchObject({
+        properties: { error: { properties: { code: { const: code } }, required: ['code', 'message'] } },
+      })
+    }
+  })
+
+  test('holds no reference that leads nowhere', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)]
+    expect(references.length).toBeGreaterThan(0)
+    for (const [, kind, name] of references) expect(document.components[kind!]).toHaveProperty([name!])
+  })
+
+  test('is the same each time, and written once', () => {
+    expect(openApiDocument(registry)).toEqual(document)
+    expect(JSON.parse(openApiText(registry))).toEqual(document)
+    expect(openApiText(registry)).toBe(openApiText(registry))
+  })
+
+  test('names the file of an operation that cannot be published', () => {
+    const twin = operation({
+      method: 'GET',
+      path: '/twin',
+      description: 'Answer another gadget.',
+      scopes: ['platform:read'],
+      readOnly: true,
+      answer: { status: 200, body: named('Gadget', object({ count })) },
+      handler: () => ({ count: 1 }),
+    })
+    const loaded = loadedOperation('operations/gadgets/twin.ts', madeUpOperations[0]!.section, twin)
+    expect(() => openApiDocument({ ...registry, operations: [...registry.operations, loaded] })).toThrow(
+      'operations/gadgets/twin.ts: two different schemas are named Gadget',
+    )
+  })
+})
+
+describe('an operation', () => {
+  const names = (id: string): unknown[] =>
+    inDocument(id).parameters!.map((each) => each.name ?? (each.$ref as string).split('/').at(-1))
+
+  test('has its query parameters with their schemas', () => {
+    expect(inDocument('get_gadgets').parameters).toEqual([
+      {
+        name: 'page',
+        in: 'query',
+        required: false,
+        description: 'Page, from 1',
+        schema: { type: 'integer', minimum: 1, maximum: 100_000, default: 1 },
+      },
+      expect.objectContaining({ name: 'limit' }),
+      expect.objectContaining({
+        name: 'since',
+        required: true,
+        description: 'From this day on',
+        example: '2026-11-01',
+      }),
+      {
+        name: 'kinds',
+        in: 'query',
+        required: false,
+        schema: {
+          type: 'array',
+          items: { type: 'string', enum: ['round', 'square'] },
+          minItems: 1,
+          maxItems: 50,
+        },
+        style: 'form',
+        explode: false,
+        example: ['round', 'square'],
+      },
+      { name: 'sold', in: 'query', required: false, schema: { type: 'boolean' } },
+      { name: 'least', in: 'query', required: false, schema: { type: 'integer', minimum: 0, maximum: 9 } },
+    ])
+  })
+
+  test('has its path parameters, described', () => {
+    expect(inDocument('post_gadgets_by_id_screws_by_screwId_tighten').parameters!.slice(0, 2)).toEqual([
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'Id of one of the gadgets',
+        schema: { type: 'string' },
+      },
+      {
+        name: 'screwId',
+        in: 'path',
+        required: true,
+        description: 'The screw, as the gadget names it',
+        schema: { type: 'string' },
+      },
+    ])
+  })
+
+  test('takes the headers that mean something to it', () => {
+    expect(names('patch_gadgets_by_id')).toEqual(['id', 'IdempotencyKey', 'IfMatch'])
+    expect(names('post_gadgets')).toEqual(['IdempotencyKey'])
+    expect(names('get_gadgets_by_id')).toEqual(['id'])
+    expect(names('get_gadget_weather')).toEqual(['IfNoneMatch'])
+  })
+
+  test('has a body that is required when a field is', () => {
+    expect(inDocument('post_gadgets').requestBody).toMatchObject({
+      required: true,
+      content: {
+        'application/json': { schema: { properties: { id: { readOnly: true } }, required: ['name'] } },
+      },
+    })
+    expect(inDocument('patch_gadgets_by_id').requestBody!.required).toBe(false)
+    expect(inDocument('put_gadget_shape').requestBody!.required).toBe(true)
+    expect(inDocument('delete_gadgets_by_id')).not.toHaveProperty('requestBody')
+  })
+
+  test('has one answer, with its schema, and none with 204', () => {
+    expect(inDocument('post_gadgets').responses[201]).toMatchObject({
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Gadget' } } },
+      headers: { ETag: { $ref: '#/components/headers/ETag' } },
+    })
+    expect(inDocument('delete_gadgets_by_id').responses[204]).not.toHaveProperty('content')
+    expect(inDocument('get_gadgets').responses[200]).toMatchObject({
+      headers: { 'X-Total-Capped': expect.anything() },
+      content: {
+        'application/json': {
+          schema: { properties: { data: { items: { $ref: '#/components/schemas/Gadget' } } } },
+        },
+      },
+    })
+  })
+
+  test('tells its own refusals in its own words', () => {
+    expect(inDocument('post_gadgets').responses[409]).toEqual({
+      $ref: '#/components/responses/Conflict',
+      description: 'A gadget has this name already',
+    })
+  })
+
+  test('declares 304 where it can be told that nothing changed', () => {
+    for (const { id, spec } of registry.operations) {
+      expect('304' in inDocument(id).responses, id).toBe(spec.cache !== undefined)
+    }
+    expect(inDocument('get_gadget_weather').responses[304]).not.toHaveProperty('content')
+  })
+
+  test('that is public says why', () => {
+    expect(inDocument('get_gadget_weather')['x-public-reason']).toBe('The weather is no secret.')
+    expect(inDocument('get_openapi_json').security).toEqual([{ apiKey: [] }, {}])
+  })
+})
+
+describe('its schemas and examples', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+
+  /** Every place of a schema, as a JSON pointer, with the example beside it. */
+  function places(): { pointer: string; example?: unknown }[] {
+    const found: { pointer: string; example?: unknown }[] = []
+    const walk = (value: unknown, pointer: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const [key, child] of Object.entries(value)) {
+        const below = `${pointer}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+        if (key === 'schema')
+          found.push({ pointer: below, ...('example' in value ? { example: value.example } : {}) })
+        else if (key !== 'example') walk(child, below)
+      }
+    }
+    walk(document.paths, '/paths')
+    for (const kind of ['parameters', 'headers', 'responses'])
+      walk(document.components[kind], `/components/${kind}`)
+    for (const name of Object.keys(document.components.schemas!)) {
+      found.push({ pointer: `/components/schemas/${name}` })
+    }
+    return found
+  }
+
+  test('are JSON Schema 2020-12, and every example is valid', () => {
+    ajv.addSchema({ $id: 'api:document', ...document })
+    const all = places()
+    expect(all.length).toBeGreaterThan(registry.operations.length)
+    for (const { pointer, ...rest } of all) {
+      const schema = pointer
+        .split('/')
+        .slice(1)
+        .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+        .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], document)
+      expect(ajv.validateSchema(schema as JsonSchema), `${pointer}: ${ajv.errorsText()}`).toBe(true)
+      const validate = ajv.compile({ $ref: `api:document#${pointer}` })
+      if ('example' in rest) {
+        expect(validate(rest.example), `${pointer}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+      }
+    }
+  })
+
+  test('an example of a body is taken by the operation, one of an answer is one', () => {
+    for (const { id, file, spec } of registry.operations) {
+      const { requestBody, responses } = inDocument(id)
+      const sent = requestBody?.content['application/json'].example
+      const answered = responses[spec.answer.status]!.content?.['application/json'].example
+      const remedy = `${file}: write an example that its schema takes`
+      if (spec.input?.body) expect(spec.input.body.safeParse(sent).error?.issues, remedy).toBeUndefined()
+      if (spec.answer.body) expect(spec.answer.body.safeParse(answered).error?.issues, remedy).toBeUndefined()
+    }
+  })
+})
