@@ -58,9 +58,7 @@ export function clientAddress(
 }
 
 const tooLarge = (atMost: number): Refusal =>
-  new Refusal('payload_too_large', `The body is larger than ${Math.floor(atMost / 1024 / 1024)} MiB`, {
-    connection: 'close',
-  })
+  new Refusal('payload_too_large', `The body is larger than ${Math.floor(atMost / 1024 / 1024)} MiB`)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A body as text; refused as soon as it is known to be too large, also while it streams. */
@@ -74,19 +72,42 @@ export async function readText(
   let bytes: Uint8Array
   if (length !== undefined) bytes = new Uint8Array(await request.arrayBuffer())
   else {
-    const chunks: Uint8Array[] = []
-    let size = 0
-    for await (const chunk of request.body) {
-      size += chunk.byteLength
-      if (size > atMost) throw tooLarge(atMost)
-      chunks.push(chunk)
-    }
-    bytes = Buffer.concat(chunks)
+    bytes = await readChunks(request.body, atMost)
   }
   try {
     return utf8.decode(bytes)
   } catch {
     throw refuse('bad_request', 'body: is not valid UTF-8')
+  }
+}
+
+/** The refusal leaves while the rest still comes: it is read and dropped, so that the client gets to see the answer. */
+async function readChunks(body: ReadableStream<Uint8Array>, atMost: number): Promise<Uint8Array> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks)
+    size += value.byteLength
+    if (size > atMost) {
+      void drop(reader, atMost)
+      throw tooLarge(atMost)
+    }
+    chunks.push(value)
+  }
+}
+
+async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, atMost: number): Promise<void> {
+  try {
+    for (let dropped = 0; dropped < atMost * 2; ) {
+      const { done, value } = await reader.read()
+      if (done) return
+      dropped += value.byteLength
+    }
+    await reader.cancel()
+  } catch {
+    // The client went away: nothing is left to drop.
   }
 }
 

@@ -67,7 +67,7 @@ describe('bodies', () => {
     })
     const streamed = await post(shop, endless)
     expect(streamed.status).toBe(413)
-    expect(sent).toBeLessThan(20 * 1024 * 1024)
+    expect(sent).toBeLessThan(60 * 1024 * 1024) // the rest is dropped, up to a point
   })
 
   test.each([

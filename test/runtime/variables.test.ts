@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { parseVariables, renderParameter, renderText, variableFault } from '#runtime/variables'
+
+describe('texts', () => {
+  const ana = { firstName: 'Ana', name: 'Ana Souza', cupom: 'VIP5', cidade: null, nota: '  ' }
+  test.each([
+    ['Oi {{firstName|cliente}}, use {{cupom}}', ana, 'Oi Ana, use VIP5', []],
+    ['Oi {{firstName|cliente}}, use {{cupom}}', {}, 'Oi cliente, use', ['cupom']],
+    ['Oi {{ firstName | cliente }}!', ana, 'Oi Ana!', []],
+    ['Oi {{ firstName | cliente }}!', {}, 'Oi cliente!', []],
+    ['Oi {{firstName}} , tudo bem ?', {}, 'Oi, tudo bem?', ['firstName']],
+    ['Oi {{firstName}}  !\nUse {{cupom}} \nhoje', {}, 'Oi!\nUse\nhoje', ['firstName', 'cupom']],
+    ['De {{cidade}} para {{nota|lá}}', ana, 'De para lá', ['cidade']],
+    ['{{cupom}} {{cupom}} {{cupom}}', {}, '', ['cupom']],
+    ['dois  espaços , como escrito ', ana, 'dois  espaços , como escrito ', []],
+    ['{{name}}', { name: '{{firstName}}' }, '{{firstName}}', []],
+    ['{{name|}}.', {}, '.', ['name']],
+    ['{{name|a|b}}', {}, 'a|b', []],
+    ['{{name}}', { name: 'A\u0000n\na\t B\u0007' }, 'An a B', []],
+    ['{{toString}}{{constructor|x}}', {}, 'x', ['toString']],
+    ['{ {name} } }} {', ana, '{ {name} } }} {', []],
+    ['', ana, '', []],
+  ])('%j for %j', (text, values, expected, missing) => {
+    expect(renderText(text, values)).toEqual({ text: expected, missing })
+  })
+
+  test('names are told apart by case', () => {
+    expect(renderText('{{Cupom}}{{cupom}}', { cupom: 'a' })).toEqual({ text: 'a', missing: ['Cupom'] })
+  })
+})
+
+test.each([
+  ['{{firstName}}', { firstName: 'Ana\r\n Maria\t\tLima' }, 'Ana Maria Lima', []],
+  ['  {{firstName}},\n\nhello   you ', { firstName: 'Ana' }, 'Ana, hello you', []],
+  ['{{cupom}}', {}, '', ['cupom']],
+  ['use {{cupom}} !', {}, 'use!', ['cupom']],
+])('parameter %j for %j', (text, values, expected, missing) => {
+  expect(renderParameter(text, values)).toEqual({ text: expected, missing })
+})
+
+test.each([
+  ['Hello', null],
+  ['{{name}} {{custom_1|x}}', null],
+  ['}} and { alone', null],
+  ['{{name', 'has a "{{" without its "}}"'],
+  ['{{name {{firstName}}', 'has a "{{" without its "}}"'],
+  ['{{name|{{firstName}}}}', 'has a "{{" without its "}}"'],
+  ['{{}}', 'has the variable {{}}'],
+  ['{{ }}', 'has the variable {{ }}'],
+  ['{{1}}', 'has the variable {{1}}'],
+  ['{{first name}}', 'has the variable {{first name}}'],
+  ['{{ção}}', 'has the variable {{ção}}'],
+  [`{{${'a'.repeat(41)}}}`, 'has the variable'],
+  ['{{{name}}}', 'has the variable {{{name}}'],
+])('fault of %j', (text, expected) => {
+  if (expected === null) expect(variableFault(text)).toBeNull()
+  else expect(variableFault(text)).toContain(expected)
+})
+
+test('a name that there is not is told, with those there are', () => {
+  const known = new Set(['name', 'storeName'])
+  expect(variableFault('{{name}} {{orderNumber}}', known)).toBe(
+    'has the variable {{orderNumber}}, which there is not here: use name, storeName',
+  )
+  expect(variableFault('{{name}} {{storeName|x}}', known)).toBeNull()
+})
+
+test('parts keep what stands between', () => {
+  expect(parseVariables('a {{b|c}} d')).toEqual({ parts: ['a ', { name: 'b', fallback: 'c' }, ' d'] })
+})
