@@ -588,6 +588,7 @@ export interface CampaignTable {
   paused_at: NullableInstant
   completed_at: NullableInstant
   next_batch_at: NullableInstant
+  estimated_finish_at: NullableInstant
   created_by: string | null
   deleted_at: NullableInstant
   created_at: Instant

@@ -69,14 +69,13 @@ class WallTransformer extends OperationNodeTransformer {
 
   protected override transformSelectQuery(node: SelectQueryNode): SelectQueryNode {
     const walled = super.transformSelectQuery(node)
-    const condition = this.#conditions(walled.from?.froms ?? [])
-    return { ...walled, ...and(walled.where, condition) }
+    return { ...walled, ...this.#where(walled.where, walled.from?.froms ?? []) }
   }
 
   protected override transformJoin(node: JoinNode): JoinNode {
     const walled = super.transformJoin(node)
     const condition = this.#condition(walled.table)
-    if (!condition) return walled
+    if (!condition || (walled.on && holds(walled.on.on, condition))) return walled
     if (!/^(Inner|Left|LateralInner|LateralLeft)Join$/.test(walled.joinType)) {
       throw new WallError(`${walled.joinType} on a table of a store: write it as an inner or left join`)
     }
@@ -87,17 +86,16 @@ class WallTransformer extends OperationNodeTransformer {
   protected override transformUpdateQuery(node: UpdateQueryNode): UpdateQueryNode {
     const walled = super.transformUpdateQuery(node)
     for (const update of walled.updates ?? []) refuseStoreColumn(update)
-    const condition = this.#conditions([
-      ...(walled.table ? [walled.table] : []),
-      ...(walled.from?.froms ?? []),
-    ])
-    return { ...walled, ...and(walled.where, condition) }
+    const tables = [...(walled.table ? [walled.table] : []), ...(walled.from?.froms ?? [])]
+    return { ...walled, ...this.#where(walled.where, tables) }
   }
 
   protected override transformDeleteQuery(node: DeleteQueryNode): DeleteQueryNode {
     const walled = super.transformDeleteQuery(node)
-    const condition = this.#conditions([...walled.from.froms, ...(walled.using?.tables ?? [])])
-    return { ...walled, ...and(walled.where, condition) }
+    return {
+      ...walled,
+      ...this.#where(walled.where, [...walled.from.froms, ...(walled.using?.tables ?? [])]),
+    }
   }
 
   protected override transformMergeQuery(_node: MergeQueryNode): MergeQueryNode {
@@ -155,16 +153,18 @@ class WallTransformer extends OperationNodeTransformer {
     return super.transformRaw(node)
   }
 
-  #conditions(tables: readonly OperationNode[]): OperationNode | null {
-    let all: OperationNode | null = null
+  /** Kysely shows a sub-query to the wall once for each level around it: what it has already is not added again. */
+  #where(where: WhereNode | undefined, tables: readonly OperationNode[]): { where?: WhereNode } {
+    let added: OperationNode | null = null
     for (const table of tables) {
       const one = this.#condition(table)
-      if (one) all = all ? AndNode.create(all, one) : one
+      if (one && !(where && holds(where.where, one))) added = added ? AndNode.create(added, one) : one
     }
-    return all
+    if (!added) return where ? { where } : {}
+    return { where: WhereNode.create(where ? both(where.where, added) : added) }
   }
 
-  #condition(table: OperationNode): OperationNode | null {
+  #condition(table: OperationNode): BinaryOperationNode | null {
     const name = tableName(table)
     if (!name) return null
     const column = tenantColumn(name)
@@ -176,9 +176,34 @@ class WallTransformer extends OperationNodeTransformer {
   }
 }
 
-function and(where: WhereNode | undefined, condition: OperationNode | null): { where?: WhereNode } {
-  if (!condition) return where ? { where } : {}
-  return { where: WhereNode.create(where ? both(where.where, condition) : condition) }
+/** Whether an expression cannot be true without the condition: it is a link of its chain of ANDs. */
+function holds(written: OperationNode, condition: BinaryOperationNode): boolean {
+  if (written.kind === 'ParensNode') return holds((written as ParensNode).node, condition)
+  if (written.kind === 'AndNode') {
+    const { left, right } = written as AndNode
+    return holds(left, condition) || holds(right, condition)
+  }
+  return written.kind === 'BinaryOperationNode' && isSame(written as BinaryOperationNode, condition)
+}
+
+/** Whether two comparisons are `table.column = value` of the same three. */
+function isSame(one: BinaryOperationNode, other: BinaryOperationNode): boolean {
+  const [a, b] = [partsOf(one), partsOf(other)]
+  return (
+    a !== null && b !== null && a.table === b.table && a.column === b.column && Object.is(a.value, b.value)
+  )
+}
+
+function partsOf({ leftOperand, operator, rightOperand }: BinaryOperationNode) {
+  if (leftOperand.kind !== 'ReferenceNode' || rightOperand.kind !== 'ValueNode') return null
+  if (operator.kind !== 'OperatorNode' || (operator as OperatorNode).operator !== '=') return null
+  const { table, column } = leftOperand as ReferenceNode
+  if (!table || table.table.schema || column.kind !== 'ColumnNode') return null
+  return {
+    table: table.table.identifier.name,
+    column: (column as ColumnNode).column.name,
+    value: (rightOperand as ValueNode).value,
+  }
 }
 
 /** In parentheses: a raw `a or b` must not slip past the wall. */

@@ -15,8 +15,9 @@ import { type Adapters, openAdapters } from './ports/adapters.ts'
 import { openQueue } from './queue.ts'
 import { RateLimiter, sweepRateCounters } from './rate-limit.ts'
 import { loadRegistry, type Registry } from './registry.ts'
+import { RouteTable } from './routes.ts'
 import type { Settings } from './settings.ts'
-import { type Env, incomingCall, toResponse, webRoutes } from './web.ts'
+import { type Env, gatewayFirst, webRoutes } from './web.ts'
 import { Worker } from './worker.ts'
 
 export interface App {
@@ -98,14 +99,15 @@ export async function openApp(options: AppOptions): Promise<App> {
   housekeeping.unref()
 
   const ready = async (): Promise<boolean> => isMigrated(database)
-  const hono = routes({ gateway, registry, services, metrics, worker, ready })
+  const others = otherRoutes({ registry, services, metrics, worker, ready })
+  const table = new RouteTable(registry.operations)
   return {
     services,
     registry,
     gateway,
     worker,
     metrics,
-    fetch: (request, env) => hono.fetch(request, env),
+    fetch: gatewayFirst(gateway, table, settings.trustProxy, (request, env) => others.fetch(request, env)),
     ready,
     async close() {
       clearInterval(housekeeping)
@@ -149,7 +151,6 @@ async function keepHouse(
 }
 
 interface Parts {
-  gateway: Gateway
   registry: Registry
   services: Services
   metrics: Metrics
@@ -157,18 +158,9 @@ interface Parts {
   ready(): Promise<boolean>
 }
 
-function routes({ gateway, registry, services, metrics, worker, ready }: Parts): Hono<{ Bindings: Env }> {
+/** What lies outside `/v1`. */
+function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Hono<{ Bindings: Env }> {
   const hono = new Hono<{ Bindings: Env }>()
-  const { trustProxy } = services.settings
-  // Hono takes the first route that matches: these are sorted, the most static first.
-  for (const operation of registry.routes) {
-    hono.on(operation.spec.method, `/v1${operation.spec.path}`, async (c) =>
-      toResponse(await gateway.handle(operation, incomingCall(c, trustProxy))),
-    )
-  }
-  hono.all('/v1/*', async (c) => toResponse(await gateway.handle(null, incomingCall(c, trustProxy))))
-  hono.all('/v1', async (c) => toResponse(await gateway.handle(null, incomingCall(c, trustProxy))))
-
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {

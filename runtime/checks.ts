@@ -60,7 +60,12 @@ function operationFaults({ file, spec }: LoadedOperation): Fault[] {
   if (spec.minimumRole !== undefined && !roles.includes(spec.minimumRole)) {
     fault(`minimumRole ${spec.minimumRole} is unknown`, `one of ${roles.join(', ')}`)
   }
-  if (spec.readOnly && spec.transaction) fault('is readOnly and names a transaction', 'leave transaction out')
+  if (spec.readOnly && spec.transaction && spec.transaction !== 'own') {
+    fault(
+      'is readOnly and names a transaction',
+      "leave transaction out, or write 'own' when it calls a provider",
+    )
+  }
 
   const answer = spec.answer
   if (!answer) fault('has no answer', 'write `answer: { status, body }`')

@@ -162,7 +162,7 @@ export class Context {
    * that waits already is answered instead of a second. `lib` code, which no job may be imported into, names it.
    */
   async queue<P extends z.ZodTypeAny>(
-    job: Job<P>,
+    job: Job<P> | string,
     payload: z.infer<P>,
     options?: QueueOptions,
   ): Promise<Queued> {

@@ -21,7 +21,11 @@ export class Refusal extends Error {
   readonly code: ErrorCode
   readonly headers: Record<string, string> | undefined
   constructor(code: ErrorCode, message: string, headers?: Record<string, string>) {
+    // A refusal is an answer: nobody reads where it was made, and finding that out costs more than all of a 403.
+    const { stackTraceLimit } = Error
+    if (code !== 'unavailable') Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.headers = headers
   }

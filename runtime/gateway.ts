@@ -24,6 +24,8 @@ export interface Call {
   readonly request: IncomingCall
   readonly operation: LoadedOperation | null
   readonly requestId: string
+  /** On the machine's own running clock. */
+  readonly startedAt: number
   readonly headers: Record<string, string>
   access: Access | null
   text: string
@@ -101,9 +103,10 @@ export class Gateway {
     this.strict = options.strict ?? false
   }
 
-  /** Answers a request; never throws. `operation` null: no route has this address. */
-  async handle(operation: LoadedOperation | null, request: IncomingCall): Promise<Answer> {
-    const startedAt = performance.now()
+  /**
+   * Answers a request, at once where no step had to wait; never throws. `operation` null: no route has this address.
+   */
+  handle(operation: LoadedOperation | null, request: IncomingCall): Answer | Promise<Answer> {
     this.#requests += 1
     const requestId = `${this.#processId}-${this.#requests.toString(36)}`
     const call: Call = {
@@ -111,6 +114,7 @@ export class Gateway {
       request,
       operation,
       requestId,
+      startedAt: performance.now(),
       headers: {
         'content-type': 'application/json',
         'cache-control': 'no-store',
@@ -126,25 +130,28 @@ export class Gateway {
       answer: null,
       counting: null,
     }
-    let answer: Answer
+    let pending: Promise<void> | void
     try {
-      for (const step of steps) {
-        const pending = step(call)
-        if (pending) await pending
-        if (call.answer) break
-      }
-      if (call.counting) await settleCounts(call)
-      answer = call.answer!
+      pending = walk(call, 0)
     } catch (error) {
-      answer = await this.#failed(call, call.counting ? await overruled(call, error) : error)
+      return this.#refused(call, error)
     }
-    const milliseconds = performance.now() - startedAt
-    const name = operation?.id ?? 'unknown'
+    if (!pending) return this.#answered(call, call.answer!)
+    return pending.then(
+      () => this.#answered(call, call.answer!),
+      (error) => this.#refused(call, error),
+    )
+  }
+
+  /** Counts and logs what leaves. */
+  #answered(call: Call, answer: Answer): Answer {
+    const milliseconds = performance.now() - call.startedAt
+    const name = call.operation?.id ?? 'unknown'
     this.metrics.observe(name, answer.status, milliseconds)
     this.services.log.info(
       {
-        requestId,
-        method: request.method,
+        requestId: call.requestId,
+        method: call.request.method,
         operation: name,
         status: answer.status,
         ms: Math.round(milliseconds * 100) / 100,
@@ -156,7 +163,12 @@ export class Gateway {
     return answer
   }
 
-  async #failed(call: Call, error: unknown): Promise<Answer> {
+  #refused(call: Call, error: unknown): Answer | Promise<Answer> {
+    if (!call.counting) return this.#failed(call, error)
+    return overruled(call, error).then((first) => this.#failed(call, first))
+  }
+
+  #failed(call: Call, error: unknown): Answer | Promise<Answer> {
     let refusal = refusalFrom(error, call)
     if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
       const level = refusal.code === 'unavailable' ? 'error' : 'warn'
@@ -169,20 +181,30 @@ export class Gateway {
     const headers = { ...call.headers, ...refusal.headers }
     if (refusal.code === 'unavailable') headers['retry-after'] ??= '5'
     const answer = { status: statusOf(refusal.code), body: errorBody(refusal.code, refusal.message), headers }
-    if (call.idempotencyKey && call.context) {
-      const { context, idempotencyKey } = call
-      try {
-        if (refusal.code === 'unavailable') await idempotency.forget(context, idempotencyKey)
-        else await idempotency.keep(context, idempotencyKey, { ...answer, headers: {} })
-      } catch (failure) {
+    if (!call.idempotencyKey || !call.context) return this.#answered(call, answer)
+    const { context, idempotencyKey } = call
+    const settled =
+      refusal.code === 'unavailable'
+        ? idempotency.forget(context, idempotencyKey)
+        : idempotency.keep(context, idempotencyKey, { ...answer, headers: {} })
+    return settled
+      .catch((failure) =>
         this.services.log.error(
           { requestId: call.requestId, err: failure },
           'idempotency key was not settled',
-        )
-      }
-    }
-    return answer
+        ),
+      )
+      .then(() => this.#answered(call, answer))
   }
+}
+
+/** Takes the steps from `first` on; a promise only from the first one that has to wait. */
+function walk(call: Call, first: number): Promise<void> | void {
+  for (let i = first; i < steps.length && !call.answer; i += 1) {
+    const pending = steps[i]!(call)
+    if (pending) return pending.then(() => walk(call, i + 1))
+  }
+  if (call.counting) return settleCounts(call)
 }
 
 function limitAddress(call: Call): Promise<void> | void {
@@ -363,7 +385,8 @@ async function runHandler(call: Call): Promise<void> {
   }
 
   if (spec.readOnly) {
-    call.answer = call.gateway.strict && !spec.public ? await ctx.readOnly(finish) : await finish(ctx)
+    const proven = call.gateway.strict && !spec.public && spec.transaction !== 'own'
+    call.answer = proven ? await ctx.readOnly(finish) : await finish(ctx)
   } else if (spec.transaction === 'own') {
     call.answer = await finish(ctx)
   } else if (spec.transaction === 'statement' && !call.idempotencyKey && ifMatch === undefined) {

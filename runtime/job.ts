@@ -50,3 +50,7 @@ export function job<P extends z.ZodTypeAny>(spec: JobSpec<P, Context>): Job<P> {
 export function serverJob<P extends z.ZodTypeAny>(spec: JobSpec<P, SystemContext>): Job<P> {
   return { kind: 'job', store: false, name: '', spec: spec as unknown as JobSpec<P, never> }
 }
+
+/** A job of whatever payload: what the queue checks at each send. */
+// biome-ignore lint/suspicious/noExplicitAny: the payload's type is the job's own business
+export type AnyJob = Job<any>

@@ -21,6 +21,11 @@ export interface ListParts {
   rows: AnySelect
   /** One row as JSON. */
   item: RawBuilder<unknown>
+  /**
+   * The alias that `item` speaks of, where it has sub-queries: rows are then cut to the page first, so that what an
+   * offset skips costs no sub-query.
+   */
+  page?: string
   /** Columns to sort by, the last of them unique. */
   order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[]
   /** Where the number of rows is kept: taken instead of counting. */
@@ -65,9 +70,11 @@ function page(
   values: { offset: number; limit: number; page: number },
   parts: ListParts,
 ) {
-  let rows = parts.rows.select(parts.item.as('item') as never)
+  const item = parts.item.as('item') as never
+  let rows = parts.page ? parts.rows.selectAll(parts.page) : parts.rows.select(item)
   for (const [column, direction] of parts.order) rows = rows.orderBy(column, direction)
   rows = rows.limit(sql<number>`${values.limit}::int`).offset(sql<number>`${values.offset}::bigint`)
+  if (parts.page) rows = (db.selectFrom(rows.as(parts.page)) as AnySelect).select(item)
   const counted = db
     .selectFrom(
       parts.rows
@@ -83,18 +90,18 @@ function page(
   const known = parts.total !== undefined
   const total = known ? sql`answer.total` : sql`least(answer.total, ${sql.lit(countedAtMost)})`
   const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(countedAtMost)}`
-  return db
+  // OFFSET 0 keeps the planner from unfolding this level, and from counting once for each mention of `total`.
+  const answer = db
     .selectNoFrom([
       sql<string>`(${db
         .selectFrom(rows.as('r'))
         .select(sql`coalesce(string_agg(r.item::text, ','), '')`.as('data'))})`.as('data'),
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
-    .$call((inner) =>
-      db.selectFrom(inner.as('answer')).select([
-        sql<string>`'{"data":[' || answer.data || '],"page":' || ${values.page}::int || ',"limit":' || ${values.limit}::int
-            || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
-        capped.as('capped'),
-      ]),
-    )
+    .offset(sql<number>`0`)
+  return db.selectFrom(answer.as('answer')).select([
+    sql<string>`'{"data":[' || answer.data || '],"page":' || ${values.page}::int || ',"limit":' || ${values.limit}::int
+      || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
+    capped.as('capped'),
+  ])
 }

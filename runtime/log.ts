@@ -1,8 +1,20 @@
 import { type Logger, pino } from 'pino'
 
+let lastMs = 0
+let lastTime = ''
+/** Many lines leave within a millisecond: their time is written once. */
+function time(): string {
+  const ms = Date.now()
+  if (ms !== lastMs) {
+    lastMs = ms
+    lastTime = `,"time":"${new Date(ms).toISOString()}"`
+  }
+  return lastTime
+}
+
 /** JSON lines on standard output; pretty in a terminal. Keys and secrets are never passed to it. */
 export function openLog(level: string): Logger {
-  const base = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
+  const base = { level, base: undefined, timestamp: time }
   if (process.stdout.isTTY) {
     return pino({
       ...base,

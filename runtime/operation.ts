@@ -81,7 +81,8 @@ export interface OperationSpec<
   cache?: string
   /**
    * `whole` (a write's default): the handler runs in one transaction. `statement`: it is a single statement, which
-   * is its own transaction. `own`: the handler opens them itself, around calls to providers.
+   * is its own transaction. `own`: the handler opens them itself, around calls to providers; a read that calls one
+   * says so too, since the tests would otherwise hold a transaction open around it.
    */
   transaction?: 'whole' | 'statement' | 'own'
   /** A call that works, for the documents. Path parameters, query and body as in `input`. */

@@ -4,12 +4,15 @@ import { type ConstructorOptions, fromKysely, fromPglite, PgBoss } from 'pg-boss
 import type { Database } from '#db/database'
 import type { Tables } from '#db/tables'
 import type { Clock } from './clock.ts'
-import type { Job } from './job.ts'
+import { newId } from './ids.ts'
+import type { AnyJob, Job } from './job.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
   at?: Date
   afterSeconds?: number
+  /** For a row that must carry the job's id; default a new one. */
+  id?: string
   transaction?: Transaction<Tables> | null
 }
 
@@ -29,7 +32,7 @@ export interface FetchedJob {
 
 export interface Queue {
   readonly boss: PgBoss
-  send(job: Job, envelope: Envelope, options?: QueueOptions): Promise<string>
+  send(job: AnyJob, envelope: Envelope, options?: QueueOptions): Promise<string>
   /** Names of the queues with a job that is due. */
   due(names: readonly string[]): Promise<string[]>
   fetch(name: string, atMost: number): Promise<FetchedJob[]>
@@ -100,6 +103,7 @@ export async function openQueue(
       const key = job.spec.oneAtATimePer?.(payload as never)
       const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
       const sendOptions = {
+        id: given.id ?? newId(clock.ms()),
         ...(delay > 0 ? { startAfter: new Date(Date.now() + delay * 1000) } : {}),
         ...(key === undefined ? {} : { singletonKey: `${envelope.storeId ?? ''}:${key}` }),
         ...(given.transaction ? { db: fromKysely(given.transaction) } : {}),

@@ -50,6 +50,7 @@ const environment = z.object({
     .default('disk'),
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
+  MESSAGING_VERIFY_TOKEN: z.string().optional(),
   KEY_LEASE_MS: whole(500, 1),
 })
 
@@ -78,6 +79,8 @@ export interface Settings {
   storageUrl: string
   sandboxMessagesPerSecond: number
   messagingAppSecret: string | null
+  /** What the provider must name before it may call back; null: it may not. */
+  messagingVerifyToken: string | null
   /** How long an instance may act on what it last read of a key, in milliseconds. */
   keyLeaseMs: number
 }
@@ -124,6 +127,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     storageUrl: values.STORAGE_URL,
     sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
     messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,
+    messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,
     keyLeaseMs: values.KEY_LEASE_MS,
   }
 }

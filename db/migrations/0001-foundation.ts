@@ -11,8 +11,9 @@ const statements = [
     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
       || '7' || substr(r, 14, 3) || substr(r, 17, 16))::uuid
     from (select replace(gen_random_uuid()::text, '-', '') as r) as random $$`,
-  // The one text form of an instant: ISO 8601, UTC, milliseconds.
-  `create function iso(at timestamptz) returns text language sql immutable strict parallel safe as $$
+  // The one text form of an instant: ISO 8601, UTC, milliseconds. Stable as to_char is and not strict, so that the
+  // planner puts its body in its place: a call would cost three times as much.
+  `create function iso(at timestamptz) returns text language sql stable parallel safe as $$
     select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$`,
 
   `create table server_settings (name text primary key, value jsonb not null)`,

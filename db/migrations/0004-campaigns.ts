@@ -63,8 +63,9 @@ const statements = [
     attempted_since_start integer not null default 0, failed_since_start integer not null default 0,
     reservation_id uuid, snapshot_at timestamptz, last_progress_at timestamptz, trouble_since timestamptz,
     scheduled_at timestamptz, started_at timestamptz, paused_at timestamptz, completed_at timestamptz,
-    next_batch_at timestamptz, created_by uuid, deleted_at timestamptz,
+    next_batch_at timestamptz, estimated_finish_at timestamptz, created_by uuid, deleted_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id))`,
+  `create index campaigns_newest on campaigns (store_id, id) where deleted_at is null`,
   `create index campaigns_status on campaigns (store_id, status, id) where deleted_at is null`,
   `create index campaigns_live on campaigns (status, scheduled_at)
     where status in ('scheduled', 'sending') and deleted_at is null`,
@@ -82,7 +83,8 @@ const statements = [
   `create unique index campaign_messages_phone on campaign_messages (store_id, campaign_id, phone_key)`,
   `create unique index campaign_messages_order on campaign_messages (store_id, campaign_id, id)`,
   `create index campaign_messages_status on campaign_messages (store_id, campaign_id, status, id)`,
-  `create index campaign_messages_recent on campaign_messages (store_id, phone_key, sent_at)`,
+  `create index campaign_messages_recent on campaign_messages (store_id, phone_key, sent_at)
+    where sent_at is not null`,
   `create index campaign_messages_claimed on campaign_messages (claimed_at) where status = 'sending'`,
 
   `create table newsletter_subscribers (

@@ -6,6 +6,8 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/phone'
+import { prepared } from '#runtime/query'
+import { isStopWord } from './stop-words.ts'
 
 export const optOutJson = jsonObject({
   id: 'o.id',
@@ -30,6 +32,35 @@ export const listOptOuts = preparedList<OptOutFilters>((db, values, has) => {
   return { rows, item: optOutJson, order: [['o.id', 'desc']] }
 })
 
+interface NewOptOut {
+  id: string
+  phone: string
+  phoneKey: string
+  note: string | null
+  now: Date
+}
+
+const insertOptOut = prepared((db, values: NewOptOut) =>
+  db
+    .with('o', (db) =>
+      db
+        .insertInto('opt_outs')
+        .values({
+          id: values.id,
+          phone: values.phone,
+          phone_key: values.phoneKey,
+          note: values.note,
+          source: 'manual',
+          created_at: values.now,
+          updated_at: values.now,
+        })
+        .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
+        .returningAll(),
+    )
+    .selectFrom('o')
+    .select(sql<string>`${optOutJson}::text`.as('text')),
+)
+
 /** Opts a phone out by hand, in one statement. Refuses what is no phone, and one that is opted out already. */
 export async function addOptOut(
   ctx: Context,
@@ -37,26 +68,93 @@ export async function addOptOut(
 ): Promise<JsonText> {
   const phone = parsePhone(input.phone, ctx.store.country)
   if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
-  const now = ctx.now()
-  const added = await ctx.db
-    .with('o', (db) =>
-      db
-        .insertInto('opt_outs')
-        .values({
-          id: ctx.newId(),
-          phone,
-          phone_key: phoneKey(phone),
-          note: input.note ?? null,
-          source: 'manual',
-          created_at: now,
-          updated_at: now,
-        })
-        .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
-        .returningAll(),
-    )
-    .selectFrom('o')
-    .select(sql<string>`${optOutJson}::text`.as('text'))
-    .executeTakeFirst()
+  const [added] = await insertOptOut(ctx, {
+    id: ctx.newId(),
+    phone,
+    phoneKey: phoneKey(phone),
+    note: input.note ?? null,
+    now: ctx.now(),
+  })
   if (!added) throw refuse('conflict', `phone: ${phone} is opted out already`)
   return new JsonText(added.text)
+}
+
+/** Lets campaigns write to a phone again. Refuses one that is not opted out, or no phone at all. */
+export async function deleteOptOut(ctx: Context, text: string): Promise<void> {
+  const phone = parsePhone(text, ctx.store.country)
+  const deleted = phone
+    ? await ctx.db.deleteFrom('opt_outs').where('phone_key', '=', phoneKey(phone)).returning('id').execute()
+    : []
+  if (deleted.length === 0) throw refuse('not_found', 'This phone is not opted out')
+}
+
+const findAmong = prepared((db, values: { keys: string[] }) =>
+  db
+    .selectFrom('opt_outs as o')
+    .select('o.phone_key')
+    .where(sql<boolean>`o.phone_key = any(${values.keys}::text[])`),
+)
+
+/** Which of these phones are opted out. Takes E.164 or match forms (`phoneKey`), answers match forms. */
+export async function among(ctx: Context, phones: readonly string[]): Promise<Set<string>> {
+  if (phones.length === 0) return new Set()
+  const rows = await findAmong(ctx, { keys: [...new Set(phones.map(phoneKey))] })
+  return new Set(rows.map((row) => row.phone_key))
+}
+
+/**
+ * Opts a phone (E.164) out, in the caller's transaction where there is one. One that is opted out already stays as it
+ * is. Answers whether it is new.
+ */
+export async function add(
+  ctx: Context,
+  phone: string,
+  source: 'manual' | 'reply' | 'provider',
+  campaignId: string | null = null,
+): Promise<boolean> {
+  const now = ctx.now()
+  const added = await ctx.db
+    .insertInto('opt_outs')
+    .values({
+      id: ctx.newId(),
+      phone,
+      phone_key: phoneKey(phone),
+      note: null,
+      source,
+      campaign_id: campaignId,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
+    .returning('id')
+    .execute()
+  return added.length > 0
+}
+
+const repliedWithinMs = 72 * 3_600_000
+/** Providers tell the time of a reply in whole seconds, by their own clock. */
+const clockSlackMs = 60_000
+
+/**
+ * Opts the sender of an inbound message (E.164, at `at`) out when it is a stop word (Rules 5), as an answer to the
+ * last campaign that wrote to them within 72 hours before. Answers whether it was one.
+ */
+export async function fromReply(
+  ctx: Context,
+  phone: string,
+  text: string,
+  at: Date = ctx.now(),
+): Promise<boolean> {
+  if (!isStopWord(text)) return false
+  const answered = await ctx.db
+    .selectFrom('campaign_messages')
+    .select('campaign_id')
+    .where('phone_key', '=', phoneKey(phone))
+    .where('sent_at', '>=', new Date(at.getTime() - repliedWithinMs))
+    .where('sent_at', '<=', new Date(at.getTime() + clockSlackMs))
+    .orderBy('sent_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  await add(ctx, phone, 'reply', answered?.campaign_id ?? null)
+  return true
 }

@@ -1,6 +1,6 @@
-import { operation, z } from '#runtime/operation'
+import { operation } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
-import { optOut, optOutSource } from '../lib/opt-out-schema.ts'
+import { optOut, optOutFilters } from '../lib/opt-out-schema.ts'
 import { listOptOuts } from '../lib/opt-outs.ts'
 
 export default operation({
@@ -11,15 +11,7 @@ export default operation({
   readOnly: true,
   feature: 'messaging',
   input: {
-    query: object({
-      ...paging,
-      search: z
-        .string()
-        .regex(/^\+?\d{1,40}$/, 'must be 1 to 40 digits')
-        .optional()
-        .describe('Digits within the phone'),
-      source: optOutSource.optional(),
-    }),
+    query: object({ ...paging, ...optOutFilters }),
   },
   answer: { status: 200, body: listOf(optOut) },
   handler: (ctx, { query }) => listOptOuts(ctx, query),

@@ -1,22 +1,27 @@
 /** The one door that every message leaves through, whatever the section. */
+import { attribution, metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
-import type { ConnectionType, Media } from '#runtime/ports/messaging/port'
+import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import type { Accepted, ConnectionType, Media } from '#runtime/ports/messaging/port'
+import { holdNumber, takePlaces } from './pace.ts'
+import { recently } from './recently.ts'
+import { type Connection, type Route, routeOfType, selectedPort, selectedRoute } from './route.ts'
+import { type Template, get as templateOf } from './templates.ts'
 
-export interface Connection {
-  type: ConnectionType
-  /** Of the number behind it: its pace is one over all stores that use it. */
-  numberId: string
-  phone: string | null
-}
+export type { Connection }
+
+const dayMs = 24 * 3_600_000
+const answerWithinMs = 8_000
+const tryAgainMs = 15_000
 
 /** The selected connection when it can send now, else null. */
-export async function selected(_ctx: Context): Promise<Connection | null> {
-  throw new Error('being written')
+export async function selected(ctx: Context): Promise<Connection | null> {
+  return (await selectedRoute(ctx))?.connection ?? null
 }
 
 /** Whether the provider takes the same idempotency key twice for one message. */
-export async function isIdempotent(_ctx: Context): Promise<boolean> {
-  throw new Error('being written')
+export async function isIdempotent(ctx: Context): Promise<boolean> {
+  return (await selectedPort(ctx))?.capabilities.idempotentSend ?? false
 }
 
 export type Content =
@@ -46,31 +51,136 @@ export type Outcome =
   | { outcome: 'unknown' }
 
 /** Hands one message to the provider, outside any transaction, at most 8 s. `key`: `<kind>_<message id>_<attempt>`. */
-export async function deliver(_ctx: Context, _message: OutgoingMessage, _key: string): Promise<Outcome> {
-  throw new Error('being written')
+export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<Outcome> {
+  const route = await recently(ctx, 'route', () => selectedRoute(ctx))
+  if (!route) return { outcome: 'disconnected' }
+  const { content } = message
+  const { type } = route.connection
+  const template =
+    content.kind === 'template'
+      ? await recently(ctx, `template ${content.templateId}`, () => templateOf(ctx, content.templateId))
+      : null
+  const unfit = unfitFor(type, content, template)
+  if (unfit) return { outcome: 'refused', ...unfit }
+  try {
+    const { providerMessageId } = await withinTime(send(route, message, template, key))
+    return { outcome: 'accepted', providerMessageId }
+  } catch (error) {
+    return outcomeOf(ctx, error)
+  }
+}
+
+const sharedTextAtMost = 900
+
+/** What the connection cannot carry, known without asking the provider. */
+function unfitFor(
+  type: ConnectionType,
+  content: Content,
+  template: Template | null,
+): { code: string; message: string } | null {
+  if (content.kind === 'template') {
+    const message = 'Templates leave through the official number, once they are approved'
+    return type === 'official' && template?.status === 'approved'
+      ? null
+      : { code: 'template-refused', message }
+  }
+  if (type !== 'shared') return null
+  if (content.media) {
+    return { code: 'media-refused', message: 'The shared number sends no pictures, videos or documents' }
+  }
+  const message = `The shared number sends at most ${sharedTextAtMost} characters`
+  return content.text.length > sharedTextAtMost ? { code: 'too-long', message } : null
+}
+
+function send(
+  { connection, port, store }: Route,
+  { phone, content }: OutgoingMessage,
+  template: Template | null,
+  idempotencyKey: string,
+): Promise<Accepted> {
+  const head = { phone, via: connection.type, idempotencyKey }
+  const { media } = content
+  if (content.kind === 'template') {
+    const { name, language, header } = template!
+    return port.sendTemplate(store, {
+      ...head,
+      template: { name, language },
+      parameters: content.parameters,
+      headerMediaUrl: media?.url ?? header?.mediaUrl ?? null,
+    })
+  }
+  if (!media) return port.sendText(store, { ...head, text: content.text })
+  return port.sendMedia(store, { ...head, media, text: content.text || null })
+}
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Unavailable('unknown')), answerWithinMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const refusalCodes = new Set([
+  'not-on-network',
+  'undelivered',
+  'window-closed',
+  'template-refused',
+  'media-refused',
+  'frequency-capped',
+  'recipient-stopped',
+  'too-long',
+])
+
+function outcomeOf(ctx: Context, error: unknown): Outcome {
+  if (error instanceof Refused) {
+    if (error.code === 'disconnected') return { outcome: 'disconnected' }
+    const code = refusalCodes.has(error.code) ? error.code : 'provider-error'
+    return { outcome: 'refused', code, message: error.message }
+  }
+  if (error instanceof Throttled) {
+    return { outcome: 'retry', afterMs: error.retryAfterMs, reason: 'throttled' }
+  }
+  if (error instanceof NumberLimit) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
+  if (error instanceof Unavailable && error.accepted === 'no') {
+    return { outcome: 'retry', afterMs: tryAgainMs, reason: 'provider-unavailable' }
+  }
+  if (!(error instanceof Unavailable)) ctx.log.error({ err: error }, 'a send ended in an unforeseen way')
+  return { outcome: 'unknown' }
 }
 
 /**
- * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and stores. Answers when the batch
- * may leave: a date not after now means at once.
+ * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and stores. Those with
+ * one share queue behind each other, apart from those with another. Answers when the batch may leave: a date not after
+ * now means at once.
  */
 export async function takeTurn(
-  _ctx: Context,
-  _connection: Connection,
-  _units: number,
-  _share: number,
+  ctx: Context,
+  connection: Connection,
+  units: number,
+  share: number,
 ): Promise<Date> {
-  throw new Error('being written')
+  const rate = await ratePerSecond(ctx, connection)
+  return takePlaces(ctx, connection.numberId, String(share), units, rate * share)
 }
 
 /** Messages a second that the number behind the connection takes. */
-export async function ratePerSecond(_ctx: Context, _connection: Connection): Promise<number> {
-  throw new Error('being written')
+export async function ratePerSecond(ctx: Context, connection: Connection): Promise<number> {
+  return recently(ctx, `rate ${connection.type}`, async () => {
+    const route = await routeOfType(ctx, connection.type)
+    // Disconnected meanwhile: nothing leaves, at whatever pace.
+    if (!route) return 1
+    return (await route.port.sendLimits(route.store, connection.type)).perSecond
+  })
 }
 
 /** A provider's 429: nobody sends on this number before `until`. */
-export async function throttled(_ctx: Context, _connection: Connection, _until: Date): Promise<void> {
-  throw new Error('being written')
+export async function throttled(ctx: Context, connection: Connection, until: Date): Promise<void> {
+  await holdNumber(ctx, connection.numberId, until)
 }
 
 export interface SentMessage {
@@ -84,22 +194,54 @@ export interface SentMessage {
   isKnown: boolean
 }
 
+export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
+
 /** In the caller's transaction, in bulk: `metering.commit`, the touches and the inbox at once. */
 export async function accepted(
-  _ctx: Context,
-  _source:
-    | 'messaging-campaign'
-    | 'automation'
-    | 'stock-notification'
-    | 'direct'
-    | 'review-request'
-    | 'exchange'
-    | 'inbox',
-  _reservationId: string,
-  _messages: SentMessage[],
+  ctx: Context,
+  source: SentSource,
+  reservationId: string,
+  messages: SentMessage[],
 ): Promise<void> {
-  throw new Error('being written')
+  if (messages.length === 0) return
+  await ctx.transaction(async (tx) => {
+    await metering.commit(
+      tx,
+      reservationId,
+      messages.map((message) => ({
+        messageId: message.messageId,
+        channel: 'messaging',
+        source,
+        sourceId: message.sourceId,
+        phone: message.phone,
+        email: null,
+        providerMessageId: message.providerMessageId,
+        status: message.isKnown ? 'sent' : 'failed',
+        sentAt: message.sentAt,
+      })),
+    )
+    if (!bringsOrders(source)) return
+    const touches = messages
+      .filter((message) => message.isKnown)
+      .map((message) => ({
+        sourceType: source,
+        sourceId: message.sourceId,
+        sourceName: message.sourceName,
+        channel: 'messaging' as const,
+        messageId: message.messageId,
+        phone: message.phone,
+        email: null,
+        touchedAt: message.sentAt,
+      }))
+    if (touches.length > 0) await attribution.recordTouches(tx, touches)
+  })
 }
+
+/** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
+const bringsOrders = (
+  source: SentSource,
+): source is 'automation' | 'messaging-campaign' | 'stock-notification' =>
+  source === 'automation' || source === 'messaging-campaign' || source === 'stock-notification'
 
 export interface DeliveryStatus {
   /** From the idempotency key: id and attempt of the message. */

@@ -1,5 +1,9 @@
 /** Approved templates, for the sections that send them. */
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import { fill, placeholdersOf, type Rendered } from './template-content.ts'
+
+export type { Rendered }
 
 export interface Template {
   id: number
@@ -18,22 +22,32 @@ export interface Template {
   placeholders: { header: number; body: number; buttons: number }
 }
 
-/** A template of the store, or null. */
-export async function get(_ctx: Context, _id: number): Promise<Template | null> {
-  throw new Error('being written')
-}
+const byId = prepared((db, values: { id: number }) =>
+  db
+    .selectFrom('message_templates')
+    .select(['id', 'name', 'language', 'category', 'status', 'header', 'body', 'footer', 'buttons'])
+    .where('id', '=', values.id),
+)
 
-export interface Rendered {
-  header: string | null
-  body: string
-  footer: string | null
-  buttons: { type: string; text: string | null; url: string | null }[]
+/** A template of the store, or null. */
+export async function get(ctx: Context, id: number): Promise<Template | null> {
+  if (!Number.isSafeInteger(id) || id < 1 || id > 2_147_483_647) return null
+  const [row] = await byId(ctx, { id })
+  if (!row) return null
+  const header = row.header as Template['header']
+  const buttons = row.buttons as Template['buttons']
+  return {
+    ...row,
+    header,
+    buttons,
+    placeholders: placeholdersOf({ header, body: row.body, footer: row.footer, buttons }),
+  }
 }
 
 /** Fills the numbered placeholders; pure. */
 export function render(
-  _template: Template,
-  _parameters: { header: string[]; body: string[]; buttons: string[] },
+  template: Template,
+  parameters: { header: string[]; body: string[]; buttons: string[] },
 ): Rendered {
-  throw new Error('being written')
+  return fill(template, parameters)
 }

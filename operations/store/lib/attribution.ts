@@ -1,8 +1,14 @@
 /** Touches: what may have brought an order about (Rules 3). */
+import { sql } from 'kysely'
+import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import { attributedAtOnce } from './orders.ts'
+
+export type SourceType = 'automation' | 'messaging-campaign' | 'newsletter' | 'stock-notification'
 
 export interface Touch {
-  sourceType: 'automation' | 'messaging-campaign' | 'newsletter' | 'stock-notification'
+  sourceType: SourceType
   sourceId: string
   sourceName: string | null
   automationType?: string | null
@@ -18,11 +24,88 @@ export interface Touch {
 }
 
 /** In the transaction that marks the messages sent. A message id that has a touch already makes none. */
-export async function recordTouches(_ctx: Context, _touches: Touch[]): Promise<void> {
-  throw new Error('being written')
+export async function recordTouches(ctx: Context, touches: Touch[]): Promise<void> {
+  if (touches.length === 0) return
+  const rows = touches.map((touch) => ({
+    id: ctx.newId(),
+    source_type: touch.sourceType,
+    source_id: touch.sourceId,
+    source_name: touch.sourceName,
+    automation_type: touch.automationType ?? null,
+    channel: touch.channel,
+    message_id: touch.messageId,
+    phone_key: touch.phone === null ? null : phoneKey(touch.phone),
+    email: touch.email?.trim().toLowerCase() || null,
+    coupon_code: touch.couponCode ?? null,
+    click_token: touch.clickToken ?? null,
+    product_id: touch.productId ?? null,
+    touched_at: touch.touchedAt.toISOString(),
+  }))
+  const given = sql<TouchRow>`json_to_recordset(${JSON.stringify(rows)}::json)`.as<'r'>(sql`r(
+    id uuid, source_type text, source_id text, source_name text, automation_type text, channel text,
+    message_id text, phone_key text, email text, coupon_code text, click_token text, product_id text,
+    touched_at timestamptz)`)
+  await ctx.db
+    .insertInto('attribution_touches')
+    .columns(touchColumns)
+    .expression((db) => db.selectFrom(given).select(touchColumns))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
-/** Void for good: their messages failed. */
-export async function voidTouches(_ctx: Context, _messageIds: string[]): Promise<void> {
-  throw new Error('being written')
+type TouchRow = Omit<Row<'attribution_touches'>, 'store_id' | 'voided_at'>
+const touchColumns = [
+  'id',
+  'source_type',
+  'source_id',
+  'source_name',
+  'automation_type',
+  'channel',
+  'message_id',
+  'phone_key',
+  'email',
+  'coupon_code',
+  'click_token',
+  'product_id',
+  'touched_at',
+] as const satisfies readonly (keyof TouchRow)[]
+
+/** Void for good: their messages failed. Orders attributed to them are attributed again. */
+export async function voidTouches(ctx: Context, messageIds: string[]): Promise<void> {
+  if (messageIds.length === 0) return
+  await ctx.db
+    .updateTable('attribution_touches')
+    .set({ voided_at: ctx.now() })
+    .where('message_id', 'in', messageIds)
+    .where('voided_at', 'is', null)
+    .execute()
+  // Only now: whoever attributed an order to one of them holds it until their conversion can be seen.
+  const attributed = await ctx.db
+    .selectFrom('conversions')
+    .select('order_id')
+    .where('message_id', 'in', messageIds)
+    .execute()
+  const orderIds = attributed.map((row) => row.order_id)
+  for (let i = 0; i < orderIds.length; i += attributedAtOnce) {
+    await ctx.queue('order-attribute', { orderIds: orderIds.slice(i, i + attributedAtOnce) })
+  }
 }
+
+export type ConversionRow = Row<'conversions'>
+
+export interface ConversionChange {
+  /** Null: the order was not attributed to this source before. */
+  before: ConversionRow | null
+  /** Null: it is not any more, since its message failed. */
+  after: ConversionRow | null
+}
+
+type Listener = (ctx: Context, changes: ConversionChange[]) => Promise<void>
+const listeners = new Map<SourceType, Listener[]>()
+
+/** Runs in the transaction that writes the conversions, with those of one source that did change. */
+export function onConversionChanged(sourceType: SourceType, listener: Listener): void {
+  listeners.set(sourceType, [...(listeners.get(sourceType) ?? []), listener])
+}
+export const conversionListeners = (sourceType: SourceType): readonly Listener[] =>
+  listeners.get(sourceType) ?? []

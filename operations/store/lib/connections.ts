@@ -1,20 +1,169 @@
 /** Connections of a store to its providers, credentials sealed. */
+import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import { isDuplicate, refuse } from '#runtime/errors'
+import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
+import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
+import { prepared } from '#runtime/query'
+import { seal, sign, unseal } from '#runtime/secrets'
 
 export interface Connected<Port> {
   port: Port
   /** The store as the adapter takes it, credentials unsealed. */
   store: ProviderStore
+  provider: string
+  /** Another connection has another instant: what belongs to one connection is compared with it. */
+  connectedAt: Date
 }
 
+export type ConnectionPort = 'ecommerce' | 'mailingList'
+
+type Listener = (ctx: Context) => Promise<unknown>
+const listeners: Listener[] = []
+
+/** Registers what a newly connected platform brings about (a section's first sync); runs in the transaction that connects. */
+export const onConnected = (listener: Listener): void => {
+  listeners.push(listener)
+}
+
+const topics: readonly WebhookTopic[] = ['order.updated', 'cart.updated', 'product.updated', 'stock.updated']
+
+const connectionOf = prepared<
+  { port: string },
+  { provider: string; credentials: string | null; connected_at: Date | null }
+>((db, values) =>
+  db
+    .selectFrom('connections')
+    .select(['provider', 'credentials', 'connected_at'])
+    .where('port', '=', values.port)
+    .where('connected_at', 'is not', null),
+)
+
 /** The ecommerce platform of the store, or null when none is connected. */
-export async function ecommerce(_ctx: Context): Promise<Connected<EcommercePort> | null> {
-  throw new Error('being written')
+export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> | null> {
+  const [row] = await connectionOf(ctx, { port: 'ecommerce' })
+  if (!row?.connected_at) return null
+  const port = adapterOf(ctx, row.provider)
+  if (!port) throw new Error(`No adapter of this server is named ${row.provider}`)
+  const credentials =
+    row.credentials === null
+      ? null
+      : unseal(ctx.settings.secretKey, sealContext(ctx, 'ecommerce'), row.credentials)
+  return {
+    port,
+    store: { id: ctx.store.id, credentials },
+    provider: row.provider,
+    connectedAt: row.connected_at,
+  }
 }
 
 /** The same, refused with `conflict` when none is connected. */
-export async function requireEcommerce(_ctx: Context): Promise<Connected<EcommercePort>> {
-  throw new Error('being written')
+export async function requireEcommerce(ctx: Context): Promise<Connected<EcommercePort>> {
+  const connected = await ecommerce(ctx)
+  if (!connected)
+    throw refuse('conflict', 'The store is not connected to an ecommerce platform: connect it first')
+  return connected
+}
+
+/**
+ * Connects the store to its ecommerce platform, replacing what was connected: asks the platform who the credentials
+ * belong to, registers the webhooks, and in one transaction seals the credentials, takes over what the platform says
+ * of the shop, queues the first `orders-sync` and runs `onConnected`. Called outside a transaction. Refuses an unknown provider, credentials the
+ * platform does not take, and a shop that belongs to another store.
+ */
+export async function connectEcommerce(ctx: Context, provider: string, credentials: unknown): Promise<void> {
+  const port = adapterOf(ctx, provider)
+  if (!port) {
+    const known = Object.keys(ctx.adapters.ecommerce).join(', ')
+    throw refuse('bad_request', `provider: ${provider} is none of this server: one of ${known}`)
+  }
+  const store = { id: ctx.store.id, credentials }
+  const shop = await checked(port, store)
+  await registerWebhooks(ctx, { port, store, provider })
+  await ctx.transaction(async (tx) => {
+    const now = tx.now()
+    const connection = {
+      provider,
+      credentials: seal(tx.settings.secretKey, sealContext(tx, 'ecommerce'), credentials ?? null),
+      settings: '{}',
+      connected_at: now,
+      updated_at: now,
+    }
+    await tx.db
+      .insertInto('connections')
+      .values({ port: 'ecommerce', ...connection, created_at: now })
+      .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
+      .execute()
+    await takeOver(tx, provider, shop)
+    await tx.queue('orders-sync', {})
+    for (const listener of listeners) await listener(tx)
+    await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
+  })
+}
+
+/** Forgets the credentials of a connection. Refuses when it is not connected. */
+export async function disconnect(ctx: Context, port: ConnectionPort): Promise<void> {
+  const [gone] = await ctx.db
+    .updateTable('connections')
+    .set({ credentials: null, connected_at: null, updated_at: ctx.now() })
+    .where('port', '=', port)
+    .where('connected_at', 'is not', null)
+    .returning('port')
+    .execute()
+  if (!gone) throw refuse('conflict', `port: ${port} is not connected`)
+}
+
+/** Asks the platform to tell us of changes; what is registered already stays as it is. */
+export async function registerWebhooks(
+  ctx: Context,
+  { port, store, provider }: Pick<Connected<EcommercePort>, 'port' | 'store' | 'provider'>,
+): Promise<void> {
+  const url = `${ctx.settings.publicUrl}/hooks/ecommerce/${provider}/${ctx.store.id}`
+  const secret = webhookSecret(ctx, provider)
+  for (const topic of topics) await port.registerWebhook(store, { topic, url, secret })
+}
+
+/** What a platform signs its webhooks to this store with: the same for every connection, so that none is lost. */
+export const webhookSecret = (ctx: Context, provider: string): string =>
+  sign(ctx.settings.secretKey, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
+
+const adapterOf = (ctx: Context, provider: string): EcommercePort | null =>
+  Object.hasOwn(ctx.adapters.ecommerce, provider) ? ctx.adapters.ecommerce[provider]! : null
+
+const sealContext = (ctx: Context, port: ConnectionPort): string => `${ctx.store.id}:${port}`
+
+type Shop = Awaited<ReturnType<EcommercePort['check']>>
+
+async function checked(port: EcommercePort, store: ProviderStore): Promise<Shop> {
+  try {
+    return await port.check(store)
+  } catch (error) {
+    if (error instanceof Refused) throw refuse('bad_request', `credentials: ${error.message}`)
+    throw error
+  }
+}
+
+async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<void> {
+  const { platformStoreId, domain, country, currency } = shop
+  try {
+    await ctx.db
+      .updateTable('stores')
+      .set({
+        platform: provider,
+        platform_store_id: platformStoreId,
+        domain,
+        country,
+        currency,
+        updated_at: ctx.now(),
+      })
+      .where(
+        sql<boolean>`(platform, platform_store_id, domain, country, currency)
+          is distinct from (${provider}, ${platformStoreId}, ${domain}, ${country}, ${currency})`,
+      )
+      .execute()
+  } catch (error) {
+    if (isDuplicate(error)) throw refuse('conflict', `${domain} is connected to another store already`)
+    throw error
+  }
 }

@@ -1,5 +1,7 @@
 /** What providers told us: stored once, applied by the job `provider-event-apply`. */
+import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
+import { newId } from '#runtime/ids'
 import type { ProviderEvent } from '#runtime/ports/provider'
 
 export interface IncomingEvent extends ProviderEvent {
@@ -9,23 +11,72 @@ export interface IncomingEvent extends ProviderEvent {
 
 /** Stores events and queues their job in one transaction; those known already are passed over. */
 export async function accept(
-  _ctx: SystemContext,
-  _port: string,
-  _provider: string,
-  _events: IncomingEvent[],
+  ctx: SystemContext,
+  port: string,
+  provider: string,
+  events: IncomingEvent[],
 ): Promise<void> {
-  throw new Error('being written')
+  if (events.length === 0) return
+  const now = ctx.now()
+  const rows = events.map((event) => ({
+    id: newId(now.getTime()),
+    store_id: event.storeId,
+    key: event.key,
+    kind: event.kind,
+    payload: { storeRef: event.storeRef, data: event.data },
+    occurred_at: event.occurredAt,
+  }))
+  const given = sql<{
+    id: string
+    store_id: string | null
+    key: string
+    kind: string
+    payload: string
+    occurred_at: Date
+  }>`json_to_recordset(${JSON.stringify(rows, storable)}::json)`.as<'r'>(
+    sql`r(id uuid, store_id uuid, key text, kind text, payload jsonb, occurred_at timestamptz)`,
+  )
+  await ctx.root.transaction().execute(async (transaction) => {
+    const { numInsertedOrUpdatedRows } = await transaction
+      .insertInto('provider_events')
+      .columns(['id', 'store_id', 'port', 'provider', 'key', 'kind', 'payload', 'occurred_at', 'created_at'])
+      .expression((db) =>
+        db
+          .selectFrom(given)
+          .select([
+            'r.id',
+            'r.store_id',
+            sql<string>`${port}::text`.as('port'),
+            sql<string>`${provider}::text`.as('provider'),
+            'r.key',
+            'r.kind',
+            'r.payload',
+            'r.occurred_at',
+            sql<Date>`${now}::timestamptz`.as('created_at'),
+          ]),
+      )
+      .onConflict((conflict) => conflict.columns(['port', 'provider', 'key']).doNothing())
+      .executeTakeFirstOrThrow()
+    if (numInsertedOrUpdatedRows) await ctx.queue('provider-event-apply', {}, { transaction })
+  })
 }
+
+/** What PostgreSQL's JSON cannot hold, a provider may still send. */
+const storable = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
 
 export interface StoredEvent {
   id: string
   key: string
   provider: string
+  /** The provider's own name for the store or number, or null. */
+  storeRef: string | null
   occurredAt: Date
   data: unknown
 }
 
-type Listener = (ctx: Context, events: StoredEvent[]) => Promise<void>
+/** May answer the ids of events that it cannot place yet: they come again for an hour, then are dropped. */
+type Listener = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
 const listeners = new Map<string, Listener[]>()
 
 /** Registers what applies events of a port and kind; called in a transaction that also marks them applied, with all events of one store and kind that are due, oldest first. */
@@ -35,3 +86,12 @@ export function on(port: string, kind: string, listener: Listener): void {
 }
 export const listenersOf = (port: string, kind: string): readonly Listener[] =>
   listeners.get(`${port}:${kind}`) ?? []
+
+type Finder = (ctx: SystemContext, events: StoredEvent[]) => Promise<ReadonlyMap<string, string>>
+const finders = new Map<string, Finder>()
+
+/** Registers what finds the stores of a port's events that came without one, by event id; those it leaves out come again for an hour. */
+export const onUnassigned = (port: string, finder: Finder): void => {
+  finders.set(port, finder)
+}
+export const finderOf = (port: string): Finder | undefined => finders.get(port)

@@ -8,11 +8,15 @@ export interface StoredFile {
   url: string
 }
 
-/** Writes a file made by the server (an export, say) and keeps its row. `expiresAt`: when `files-clean` may delete it. */
+/**
+ * Writes a file made by the server (an export, say) and keeps its row. `expiresAt`: when `files-clean` may delete it;
+ * without one it stays while something uses it (`file_uses`), and for 24 hours. The same `id` again replaces the
+ * file. Not inside a transaction: the row must be there before the bytes are, so that nothing is left behind unknown.
+ */
 export async function put(
-  _ctx: Context,
-  _purpose: string,
-  _file: {
+  ctx: Context,
+  purpose: string,
+  file: {
     fileName: string
     contentType: string
     visibility: 'public' | 'private'
@@ -21,5 +25,33 @@ export async function put(
     id?: string
   },
 ): Promise<StoredFile> {
-  throw new Error('being written')
+  const { storage } = ctx.adapters
+  const { contentType, visibility } = file
+  const id = file.id ?? ctx.newId()
+  const key = `${ctx.store.id}/${purpose}/${id}${extensionOf(file.fileName)}`
+  const now = ctx.now()
+  const changing = {
+    file_name: file.fileName,
+    content_type: contentType,
+    visibility,
+    expires_at: file.expiresAt ?? null,
+    updated_at: now,
+  }
+  await ctx.db
+    .insertInto('files')
+    .values({ ...changing, id, purpose, key, url: '', size: 0, created_at: now })
+    .onConflict((conflict) => conflict.columns(['store_id', 'id']).doUpdateSet(changing))
+    .execute()
+  const { url } = await storage.write(key, file.content, { contentType, visibility })
+  const written = await storage.head(key)
+  await ctx.db
+    .updateTable('files')
+    .set({ url, size: written?.size ?? 0, uploaded_at: ctx.now() })
+    .where('id', '=', id)
+    .execute()
+  return { id, key, url }
 }
+
+/** Of plain letters, so that it can stand in a key and a URL. */
+const extensionOf = (fileName: string): string =>
+  /\.[A-Za-z0-9]{1,10}$/.exec(fileName)?.[0].toLowerCase() ?? ''

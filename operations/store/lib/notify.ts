@@ -17,6 +17,38 @@ export interface Notice {
 }
 
 /** Tells the merchant, in the caller's transaction. */
-export async function notify(_ctx: Context, _notice: Notice): Promise<void> {
-  throw new Error('being written')
+export async function notify(ctx: Context, notice: Notice): Promise<void> {
+  await notifyAll(ctx, [notice])
+}
+
+/** Many at once, in one statement. Longer texts than a notification may have are cut. */
+export async function notifyAll(ctx: Context, notices: readonly Notice[]): Promise<void> {
+  if (notices.length === 0) return
+  const now = ctx.now()
+  await ctx.db
+    .insertInto('notifications')
+    .values(
+      notices.map((notice) => ({
+        id: ctx.newId(),
+        type: notice.type,
+        level: notice.level,
+        title: cut(notice.title, 120),
+        message: notice.message === null ? null : cut(notice.message, 1000),
+        link: notice.link ?? null,
+        data: notice.data ? JSON.stringify(notice.data) : null,
+        source: 'system',
+        recipient_ids: notice.recipientIds ?? null,
+        dedupe_key: notice.dedupeKey ?? null,
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['store_id', 'dedupe_key']).doNothing())
+    .execute()
+}
+
+/** Not inside a character: half a surrogate pair is no text for the database. */
+function cut(text: string, atMost: number): string {
+  if (text.length <= atMost) return text
+  return `${text.slice(0, atMost - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }

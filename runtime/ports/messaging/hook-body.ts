@@ -127,11 +127,14 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
       const numberId = metadata?.phone_number_id ?? null
       const names = namesOf(contacts)
       for (const each of statuses) {
-        events.push(statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId))
+        events.push(
+          statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId),
+        )
       }
       for (const each of messages) {
         events.push(
-          inboundEvent(each, numberId, names) ?? otherEvent('inbound-unknown', entry.id, null, each, numberId),
+          inboundEvent(each, numberId, names) ??
+            otherEvent('inbound-unknown', entry.id, null, each, numberId),
         )
       }
     }
@@ -258,7 +261,10 @@ export function hookBody(secret: string, numbers: readonly NumberChanges[]): Sig
   })
   const body = Buffer.from(text)
   return {
-    headers: new Headers({ 'content-type': 'application/json', [signatureHeader]: signatureOf(secret, body) }),
+    headers: new Headers({
+      'content-type': 'application/json',
+      [signatureHeader]: signatureOf(secret, body),
+    }),
     body,
   }
 }

@@ -1,0 +1,22 @@
+import { exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object, queryFlag } from '#runtime/schema'
+import contactsExport from '../jobs/contacts-export.ts'
+import { contactSearch } from '../lib/contact-schema.ts'
+import { mustExist } from '../lib/contacts.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/lists/:id/contacts/export',
+  description: 'Email the contacts of a list as a CSV file to the member whose key asks.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { query: object({ search: contactSearch, optedOut: queryFlag.optional() }) },
+  answer: { status: 202, body: exportQueued },
+  refuses: { not_found: 'No such list' },
+  async handler(ctx, { params, query }) {
+    await mustExist(ctx, params.id)
+    return exports.start(ctx, contactsExport, { listId: params.id, ...query })
+  },
+})

@@ -1,0 +1,27 @@
+import { operation } from '#runtime/operation'
+import listImport from '../jobs/list-import.ts'
+import { newCsvListBody } from '../lib/csv-schema.ts'
+import { importCsv } from '../lib/imports.ts'
+import { importQueued } from '../lib/list-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/lists/import/csv',
+  description: 'Create a contact list of the rows of a CSV.',
+  details:
+    'Rows that cannot be taken are told, with their line, in `import.errors` of the list; the others go in.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { body: newCsvListBody },
+  answer: { status: 202, body: importQueued },
+  refuses: { conflict: 'A list has this name already' },
+  example: {
+    body: {
+      name: 'Feira de outubro',
+      columns: ['Nome', 'WhatsApp', 'Cidade'],
+      rows: [['Ana Souza', '(11) 98888-7777', 'Santos']],
+    },
+  },
+  handler: (ctx, { body }) => importCsv(ctx, listImport, body),
+})

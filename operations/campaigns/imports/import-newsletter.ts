@@ -1,0 +1,20 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import listImport from '../jobs/list-import.ts'
+import { newsletterFiltersInput } from '../lib/import-schema.ts'
+import { importNewsletter } from '../lib/imports.ts'
+import { importQueued, listName } from '../lib/list-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/lists/import/newsletter',
+  description: 'Create a contact list of the popup subscribers who gave their phone and consent for it.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { body: object({ name: listName, filters: newsletterFiltersInput.default({}) }) },
+  answer: { status: 202, body: importQueued },
+  refuses: { conflict: 'A list has this name already' },
+  example: { body: { name: 'Popup of November', filters: { subscribedFrom: '2026-11-01' } } },
+  handler: (ctx, { body }) => importNewsletter(ctx, listImport, body),
+})

@@ -1,0 +1,20 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import listImport from '../jobs/list-import.ts'
+import { customerFiltersInput } from '../lib/import-schema.ts'
+import { importPlatform } from '../lib/imports.ts'
+import { importQueued, listName } from '../lib/list-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/lists/import/ecomplatform',
+  description: "Create a contact list of the platform's customers who match.",
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { body: object({ name: listName, filters: customerFiltersInput.default({}) }) },
+  answer: { status: 202, body: importQueued },
+  refuses: { conflict: 'A list has this name already, or no platform is connected' },
+  example: { body: { name: 'Recurring customers', filters: { ordersMin: 4, notOrderedForDays: 30 } } },
+  handler: (ctx, { body }) => importPlatform(ctx, listImport, body),
+})

@@ -1,0 +1,209 @@
+/** Campaigns and their messages as they are read: one statement each, its JSON made by the database. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+
+type Db = Kysely<TenantTables>
+
+/** The audience is the list's until the snapshot, then what was frozen. Needs the alias `c`. */
+function audience(db: Db): RawBuilder<unknown> {
+  const size = db
+    .selectFrom('contact_lists as l')
+    .select('l.size')
+    .where('l.id', '=', sql.ref<string>('c.list_id'))
+  const optedOut = db
+    .selectFrom('opt_outs as o')
+    .innerJoin('list_contacts as x', 'x.phone_key', 'o.phone_key')
+    .select((eb) => eb.fn.countAll().as('n'))
+    .where('x.list_id', '=', sql.ref<string>('c.list_id'))
+  return sql`(select json_build_object('size', a.size, 'optedOut', a.opted_out, 'reachable', a.size - a.opted_out)
+    from (select
+      case when c.snapshot_at is null then coalesce((${size}), 0) else c.audience_size end as size,
+      case when c.snapshot_at is null then (${optedOut}) else c.audience_opted_out end as opted_out) as a)`
+}
+
+/** The JSON of a campaign; needs the alias `c`. */
+function campaignJson(db: Db): RawBuilder<unknown> {
+  const optOuts = db
+    .selectFrom('opt_outs as o')
+    .select((eb) => eb.fn.countAll().as('n'))
+    .where('o.campaign_id', '=', sql.ref<string>('c.id'))
+  const attributed = db
+    .selectFrom('stores as s')
+    .leftJoin('conversions as v', (join) =>
+      join
+        .on('v.source_type', '=', 'messaging-campaign')
+        .on('v.source_id', '=', sql<string>`c.id::text`)
+        .on('v.status', 'in', ['confirmed', 'partially-refunded'])
+        .onRef('v.currency', '=', 's.currency'),
+    )
+    .select(
+      sql`json_build_object('orders', count(v.id), 'revenue', coalesce(sum(v.revenue), 0), 'currency', s.currency)`.as(
+        'json',
+      ),
+    )
+    .groupBy('s.currency')
+  const creator = db
+    .selectFrom('store_people as p')
+    .select(sql`json_build_object('userId', p.user_id, 'name', p.name)`.as('json'))
+    .where('p.user_id', '=', sql.ref<string>('c.created_by'))
+  const isSending = (column: string) => sql`case when c.status = 'sending' then ${instantOf(column)} end`
+  return jsonObject({
+    id: 'c.id',
+    name: 'c.name',
+    listId: 'c.list_id',
+    // Its name now; the campaign's own where the list is gone.
+    listName: sql`coalesce((${db
+      .selectFrom('contact_lists as l')
+      .select('l.name')
+      .where('l.id', '=', sql.ref<string>('c.list_id'))}), c.list_name)`,
+    content: 'c.content',
+    sendWindow: 'c.send_window',
+    status: 'c.status',
+    pauseReason: 'c.pause_reason',
+    failureReason: 'c.failure_reason',
+    audience: audience(db),
+    counters: jsonObject({
+      total: 'c.total',
+      pending: 'c.pending',
+      sent: 'c.sent',
+      delivered: 'c.delivered',
+      read: 'c.read',
+      failed: 'c.failed',
+      skipped: 'c.skipped',
+      cancelled: 'c.cancelled',
+      optOuts: sql`(${optOuts})`,
+    }),
+    attributed: sql`(${attributed})`,
+    scheduledAt: instantOf('c.scheduled_at'),
+    startedAt: instantOf('c.started_at'),
+    pausedAt: instantOf('c.paused_at'),
+    completedAt: instantOf('c.completed_at'),
+    nextBatchAt: isSending('c.next_batch_at'),
+    estimatedFinishAt: isSending('c.estimated_finish_at'),
+    createdBy: sql`(${creator})`,
+    createdAt: instantOf('c.created_at'),
+    updatedAt: instantOf('c.updated_at'),
+  })
+}
+
+const byId = prepared((db, values: { id: string }) =>
+  db
+    .selectFrom('campaigns as c')
+    .select(sql<string>`${campaignJson(db)}::text`.as('text'))
+    .where('c.id', '=', values.id)
+    .where('c.deleted_at', 'is', null),
+)
+
+export const noCampaign = () => refuse('not_found', 'There is no such campaign')
+
+/** The JSON of one campaign; refuses one that there is not. */
+export async function campaignText(ctx: Context, id: string): Promise<string> {
+  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!row) throw noCampaign()
+  return row.text
+}
+
+export const readCampaign = async (ctx: Context, id: string): Promise<JsonText> =>
+  new JsonText(await campaignText(ctx, id))
+
+export interface CampaignFilters {
+  status?: string[] | undefined
+  /** Within the name, without case. */
+  search?: string | undefined
+}
+
+/** Newest first. Several statuses are read each in its own order and merged, so that no filter walks all rows. */
+const listed = preparedList<{ search?: string | undefined } & Record<`status${number}`, string>>(
+  (db, values, has) => {
+    const of = (status?: string) => {
+      let rows = db.selectFrom('campaigns as c').selectAll('c').where('c.deleted_at', 'is', null)
+      if (status !== undefined) rows = rows.where('c.status', '=', status)
+      if (has('search')) {
+        rows = rows.where(sql<boolean>`strpos(lower(c.name), lower(${values.search}::text)) > 0`)
+      }
+      return rows
+    }
+    const statuses: string[] = []
+    for (let i = 0; has(`status${i}`); i += 1) statuses.push(values[`status${i}`]!)
+    const [first, ...others] = statuses
+    const rows = others.reduce((all, status) => all.unionAll(of(status)), of(first))
+    return { rows: db.selectFrom(rows.as('c')), item: campaignJson(db), order: [['c.id', 'desc']], page: 'c' }
+  },
+)
+
+export function listCampaigns(ctx: Context, filters: CampaignFilters & Paging): Promise<JsonText> {
+  const { status, ...others } = filters
+  const statuses = [...new Set(status)].sort()
+  return listed(ctx, { ...others, ...Object.fromEntries(statuses.map((each, i) => [`status${i}`, each])) })
+}
+
+const messageJson = (db: Db) =>
+  jsonObject({
+    id: 'm.id',
+    campaignId: 'm.campaign_id',
+    contactId: sql`(${db
+      .selectFrom('list_contacts as x')
+      .select('x.id')
+      .where('x.id', '=', sql.ref<string>('m.contact_id'))})`,
+    phone: 'm.phone',
+    name: 'm.name',
+    status: 'm.status',
+    skipReason: 'm.skip_reason',
+    failureCode: 'm.failure_code',
+    failureMessage: 'm.failure_message',
+    text: 'm.text',
+    attempts: 'm.attempts',
+    providerMessageId: 'm.provider_message_id',
+    sentAt: instantOf('m.sent_at'),
+    deliveredAt: instantOf('m.delivered_at'),
+    readAt: instantOf('m.read_at'),
+    failedAt: instantOf('m.failed_at'),
+    createdAt: instantOf('m.created_at'),
+    updatedAt: instantOf('m.updated_at'),
+  })
+
+export interface MessageFilters {
+  status?: string[] | undefined
+  /** Within the name, without case, or digits within the phone. */
+  search?: string | undefined
+}
+
+const messagesListed = preparedList<MessageFilters & { campaignId: string }>((db, values, has) => {
+  let rows = db.selectFrom('campaign_messages as m').where('m.campaign_id', '=', values.campaignId)
+  if (has('status')) rows = rows.where('m.status', '=', sql<string>`any(${values.status}::text[])`)
+  if (has('search')) {
+    const search = sql<string>`${values.search}::text`
+    const digits = sql<string>`regexp_replace(${search}, '[^0-9]', '', 'g')`
+    rows = rows.where(
+      sql<boolean>`strpos(lower(m.name), lower(${search})) > 0
+        or (${digits} <> '' and ${search} !~ '[^-0-9+(). ]' and strpos(m.phone, ${digits}) > 0)`,
+    )
+  }
+  return { rows, item: messageJson(db), order: [['m.id', 'asc']], page: 'm' }
+})
+
+const exists = prepared((db, values: { id: string }) =>
+  db
+    .selectFrom('campaigns')
+    .select('id')
+    .where('id', '=', values.id)
+    .where('deleted_at', 'is', null),
+)
+
+/** In the order of sending. Refuses a campaign that there is not. */
+export async function listMessages(
+  ctx: Context,
+  campaignId: string,
+  filters: MessageFilters & Paging,
+): Promise<JsonText> {
+  const [campaign] = isId(campaignId) ? await exists(ctx, { id: campaignId }) : []
+  if (!campaign) throw noCampaign()
+  return messagesListed(ctx, { ...filters, campaignId })
+}

@@ -1,0 +1,231 @@
+/** Contacts of a list: one for each phone, compared by its match form. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { parsePhone, phoneKey } from '#runtime/phone'
+import { prepared } from '#runtime/query'
+import type { NewContact } from './contact-schema.ts'
+import { contactsAtMost, type LockedList, lockList, noSuchList } from './lists.ts'
+
+type Db = Context['db']
+
+/** Now, of the contact `c` of a query. */
+export const isOptedOut = (db: Db) =>
+  sql<boolean>`exists(${db
+    .selectFrom('opt_outs as o')
+    .select('o.id')
+    .whereRef('o.phone_key', '=', sql.ref('c.phone_key'))})`
+
+const contactJson = (db: Db) =>
+  jsonObject({
+    id: 'c.id',
+    listId: 'c.list_id',
+    phone: 'c.phone',
+    name: 'c.name',
+    email: 'c.email',
+    customFields: 'c.custom_fields',
+    source: 'c.source',
+    platformCustomerId: 'c.platform_customer_id',
+    optedOut: isOptedOut(db),
+    createdAt: instantOf('c.created_at'),
+    updatedAt: instantOf('c.updated_at'),
+  })
+
+export interface ContactFilters {
+  /** Within name, email or digits of the phone. */
+  search?: string | undefined
+  optedOut?: boolean | undefined
+}
+
+/** As the prepared texts take them: which are there decides the text. */
+interface Conditions {
+  listId: string
+  search?: string
+  digits?: string
+  onlyOptedOut?: true
+  onlyReachable?: true
+}
+
+/** Filters as the queries of contacts take them; text that is no part of a phone is not looked for in one. */
+export function conditionsOf(listId: string, { search, optedOut }: ContactFilters): Conditions {
+  const digits = search !== undefined && /^[+\d\s().-]+$/.test(search) ? search.replace(/\D/g, '') : ''
+  return {
+    listId,
+    ...(search === undefined ? {} : { search }),
+    ...(digits ? { digits } : {}),
+    ...(optedOut === undefined ? {} : optedOut ? { onlyOptedOut: true } : { onlyReachable: true }),
+  }
+}
+
+/** FROM and WHERE of a list's contacts. */
+export function contactRows(
+  db: Db,
+  values: { listId: string; search?: string; digits?: string },
+  has: (name: keyof Conditions) => boolean,
+) {
+  let rows = db.selectFrom('list_contacts as c').where('c.list_id', '=', values.listId)
+  if (has('search')) {
+    const { search, digits } = values
+    rows = rows.where(
+      sql<boolean>`(strpos(lower(c.name), lower(${search})) > 0 or strpos(lower(c.email), lower(${search})) > 0
+        ${has('digits') ? sql`or strpos(c.phone, ${digits}) > 0` : sql``})`,
+    )
+  }
+  if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db))
+  if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db)}`)
+  return rows
+}
+
+const listPage = preparedList<Conditions>((db, values, has) => {
+  const isWhole = !has('search') && !has('onlyOptedOut') && !has('onlyReachable')
+  const size = db.selectFrom('contact_lists as l').select('l.size').where('l.id', '=', values.listId)
+  return {
+    rows: contactRows(db, values, has),
+    item: contactJson(db),
+    order: [['c.id', 'desc']],
+    // Without a filter the size is kept; no such list has none.
+    ...(isWhole ? { total: sql<number>`coalesce((${size}), 0)` } : {}),
+  }
+})
+
+const listExists = prepared((db, values: { id: string }) =>
+  db.selectFrom('contact_lists').select('id').where('id', '=', values.id),
+)
+
+/** Refuses an unknown list. */
+export async function mustExist(ctx: Context, listId: string): Promise<void> {
+  if (!isId(listId) || (await listExists(ctx, { id: listId })).length === 0) throw noSuchList()
+}
+
+/** A page of a list's contacts, newest first. Refuses an unknown list. */
+export async function listContacts(
+  ctx: Context,
+  listId: string,
+  { page, limit, ...filters }: ContactFilters & Paging,
+): Promise<JsonText> {
+  if (!isId(listId)) throw noSuchList()
+  const answer = await listPage(ctx, { ...conditionsOf(listId, filters), page, limit })
+  if (answer.text.startsWith('{"data":[]')) await mustExist(ctx, listId)
+  return answer
+}
+
+/**
+ * Adds a contact by hand, in the caller's transaction, and lifts an exclusion of its phone. Refuses what is no phone,
+ * an unknown list, a full one, and a phone that is in it.
+ */
+export async function addContact(ctx: Context, listId: string, input: NewContact): Promise<JsonText> {
+  const phone = parsePhone(input.phone, ctx.store.country)
+  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const list = await lockList(ctx, listId)
+  if (!list) throw noSuchList()
+  const customFields = Object.fromEntries(
+    Object.entries(input.customFields ?? {}).filter(([, value]) => value !== null),
+  )
+  if (list.size >= contactsAtMost) {
+    throw refuse('conflict', `The list is full: it has ${contactsAtMost} contacts`)
+  }
+  const now = ctx.now()
+  const added = await ctx.db
+    .with('c', (db) =>
+      db
+        .insertInto('list_contacts')
+        .values({
+          id: ctx.newId(),
+          list_id: listId,
+          phone,
+          phone_key: phoneKey(phone),
+          name: input.name || null,
+          email: input.email ?? null,
+          custom_fields: JSON.stringify(customFields),
+          source: 'manual',
+          created_at: now,
+          updated_at: now,
+        })
+        .onConflict((conflict) => conflict.columns(['store_id', 'list_id', 'phone_key']).doNothing())
+        .returningAll(),
+    )
+    .selectFrom('c')
+    .select((eb) => sql<string>`${contactJson(eb as unknown as Db)}::text`.as('text'))
+    .executeTakeFirst()
+  if (!added) throw refuse('conflict', `phone: ${phone} is in the list already`)
+  await changeSize(ctx, list, 1, Object.keys(customFields))
+  await ctx.db
+    .deleteFrom('list_exclusions')
+    .where('list_id', '=', listId)
+    .where('phone_key', '=', phoneKey(phone))
+    .execute()
+  return new JsonText(added.text)
+}
+
+/** Keeps the size and the names of the custom fields of a locked list. `names`: fields that contacts were given. */
+export async function changeSize(
+  ctx: Context,
+  list: LockedList,
+  by: number,
+  names: readonly string[],
+): Promise<void> {
+  const all = [...new Set([...list.custom_field_names, ...names])].sort()
+  const areNew = all.length > list.custom_field_names.length
+  if (by === 0 && !areNew) return
+  await ctx.db
+    .updateTable('contact_lists')
+    .set((eb) => ({
+      size: eb('size', '+', by),
+      custom_field_names: all,
+      updated_at: ctx.now(),
+    }))
+    .where('id', '=', list.id)
+    .execute()
+}
+
+/** Removes a contact, in the caller's transaction; a list from the platform remembers the phone. */
+export async function removeContact(ctx: Context, listId: string, contactId: string): Promise<void> {
+  const list = await lockList(ctx, listId)
+  if (!list) throw noSuchList()
+  const removed = isId(contactId)
+    ? await ctx.db
+        .deleteFrom('list_contacts')
+        .where('list_id', '=', listId)
+        .where('id', '=', contactId)
+        .returning(['phone_key', 'custom_fields'])
+        .executeTakeFirst()
+    : undefined
+  if (!removed) throw refuse('not_found', 'There is no such contact in this list')
+  const now = ctx.now()
+  const gone = await fieldsGone(ctx, listId, Object.keys(removed.custom_fields as object))
+  await ctx.db
+    .updateTable('contact_lists')
+    .set((eb) => ({
+      size: eb('size', '-', 1),
+      custom_field_names: list.custom_field_names.filter((name) => !gone.includes(name)),
+      updated_at: now,
+    }))
+    .where('id', '=', listId)
+    .execute()
+  if (list.source !== 'ecomplatform') return
+  await ctx.db
+    .insertInto('list_exclusions')
+    .values({ list_id: listId, phone_key: removed.phone_key, created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Which of these custom fields no contact of the list has any more. */
+async function fieldsGone(ctx: Context, listId: string, names: string[]): Promise<string[]> {
+  const gone: string[] = []
+  for (const name of names) {
+    const other = await ctx.db
+      .selectFrom('list_contacts')
+      .select('id')
+      .where('list_id', '=', listId)
+      .where(sql<boolean>`jsonb_exists(custom_fields, ${name})`)
+      .limit(1)
+      .executeTakeFirst()
+    if (!other) gone.push(name)
+  }
+  return gone
+}

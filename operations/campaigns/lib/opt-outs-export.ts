@@ -1,0 +1,33 @@
+import { sql } from 'kysely'
+import type { exports } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { OptOutFilters } from './opt-outs.ts'
+
+const atOnce = 1000
+
+/** Newest first, as the list. */
+export const optOutsExport: exports.ExportSource = {
+  title: 'Opt-outs',
+  columns: () => ['phone', 'source', 'note', 'campaign', 'created_at'],
+  async *rows(ctx, query) {
+    const filters = query as OptOutFilters
+    let before: string | null = null
+    for (;;) {
+      const page = await pageBefore(ctx, filters, before)
+      yield page.map((row) => [row.phone, row.source, row.note, row.campaign, row.created_at])
+      before = page.at(-1)?.id ?? null
+      if (page.length < atOnce) return
+    }
+  },
+}
+
+function pageBefore(ctx: Context, { search, source }: OptOutFilters, before: string | null) {
+  let rows = ctx.db
+    .selectFrom('opt_outs as o')
+    .leftJoin('campaigns as c', 'c.id', 'o.campaign_id')
+    .select(['o.id', 'o.phone', 'o.source', 'o.note', 'o.created_at', 'c.name as campaign'])
+  if (source) rows = rows.where('o.source', '=', source)
+  if (search) rows = rows.where(sql<boolean>`strpos(o.phone, ${search}) > 0`)
+  if (before) rows = rows.where('o.id', '<', before)
+  return rows.orderBy('o.id', 'desc').limit(atOnce).execute()
+}

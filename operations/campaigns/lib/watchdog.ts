@@ -1,0 +1,79 @@
+/** What a dead worker or a lost job left behind, over all stores. */
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import { deadAfterMs, lostAfterMs } from './claims.ts'
+
+const stuckAfterMs = 2 * 60_000
+const dueAfterMs = 30_000
+const atATime = 1000
+
+export interface Found {
+  store_id: string
+  campaign_id: string
+}
+
+/** Scheduled campaigns whose time has come and whose job should have run. */
+export async function findDue(
+  root: RootDatabase,
+  now: Date,
+): Promise<(Found & { scheduled_at: Date })[]> {
+  const rows = await root
+    .selectFrom('campaigns')
+    .select(['store_id', 'id as campaign_id', 'scheduled_at'])
+    .where('status', '=', 'scheduled')
+    .where('deleted_at', 'is', null)
+    .where('scheduled_at', '<=', new Date(now.getTime() - dueAfterMs))
+    .orderBy('scheduled_at')
+    .limit(atATime)
+    .execute()
+  return rows as (Found & { scheduled_at: Date })[]
+}
+
+/** Campaigns that are sending and have not moved for two minutes, though they should have. */
+export async function findStuck(root: RootDatabase, now: Date): Promise<Found[]> {
+  return root
+    .selectFrom('campaigns')
+    .select(['store_id', 'id as campaign_id'])
+    .where('status', '=', 'sending')
+    .where('deleted_at', 'is', null)
+    .where(
+      sql<Date>`greatest(last_progress_at, next_batch_at)`,
+      '<=',
+      new Date(now.getTime() - stuckAfterMs),
+    )
+    .limit(atATime)
+    .execute()
+}
+
+export interface DeadClaims extends Found {
+  status: string
+  is_deleted: boolean
+  /** One of them. */
+  message_id: string
+  messages: number
+  is_lost: boolean
+}
+
+/** Campaigns with claims of dead workers. */
+export async function findDeadClaims(root: RootDatabase, now: Date): Promise<DeadClaims[]> {
+  const lostBefore = new Date(now.getTime() - lostAfterMs)
+  return root
+    .selectFrom('campaign_messages as m')
+    .innerJoin('campaigns as c', (join) =>
+      join.onRef('c.store_id', '=', 'm.store_id').onRef('c.id', '=', 'm.campaign_id'),
+    )
+    .select([
+      'm.store_id',
+      'm.campaign_id',
+      'c.status',
+      sql<boolean>`c.deleted_at is not null`.as('is_deleted'),
+      sql<string>`min(m.id::text)`.as('message_id'),
+      sql<number>`count(*)::int`.as('messages'),
+      sql<boolean>`min(m.claimed_at) <= ${lostBefore}`.as('is_lost'),
+    ])
+    .where('m.status', '=', 'sending')
+    .where('m.claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
+    .groupBy(['m.store_id', 'm.campaign_id', 'c.status', 'c.deleted_at'])
+    .limit(atATime)
+    .execute()
+}

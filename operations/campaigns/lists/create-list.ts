@@ -1,0 +1,20 @@
+import { operation } from '#runtime/operation'
+import { contactList, newListBody } from '../lib/list-schema.ts'
+import { createList, getList } from '../lib/lists.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/lists',
+  description: 'Create an empty contact list.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { body: newListBody },
+  answer: { status: 201, body: contactList },
+  refuses: { conflict: 'A list has this name already, or there are 200' },
+  etag: true,
+  example: { body: { name: 'VIP' } },
+  async handler(ctx, { body }) {
+    return getList(ctx, await createList(ctx, { name: body.name, source: 'manual' }))
+  },
+})

@@ -1,0 +1,22 @@
+import { operation } from '#runtime/operation'
+import { object, paging, text } from '#runtime/schema'
+import { contactLists, listSource } from '../lib/list-schema.ts'
+import { listLists } from '../lib/lists.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/lists',
+  description: 'List the contact lists, newest first.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'campaigns',
+  input: {
+    query: object({
+      ...paging,
+      search: text(1, 120).optional().describe('Within the name'),
+      source: listSource.optional(),
+    }),
+  },
+  answer: { status: 200, body: contactLists },
+  handler: (ctx, { query }) => listLists(ctx, query),
+})

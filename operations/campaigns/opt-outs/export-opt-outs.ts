@@ -1,0 +1,17 @@
+import { exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import optOutsExport from '../jobs/opt-outs-export.ts'
+import { optOutFilters } from '../lib/opt-out-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/opt-outs/export',
+  description: 'Email the opted-out phones as a CSV file to the member whose key asks.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'messaging',
+  input: { query: object(optOutFilters) },
+  answer: { status: 202, body: exportQueued },
+  handler: (ctx, { query }) => exports.start(ctx, optOutsExport, query),
+})

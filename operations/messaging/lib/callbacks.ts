@@ -1,0 +1,205 @@
+/** Applies what the provider calls back about (Rules 7). */
+import { sql } from 'kysely'
+import { type events, metering } from '#operations/store/lib/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { isId } from '#runtime/ids'
+import { phoneKey } from '#runtime/phone'
+import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
+import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
+
+type StoredEvent = events.StoredEvent
+
+/** The first part of the keys that a source sends with. */
+const kindOfSource: Record<string, string> = {
+  direct: 'dm',
+  automation: 'au',
+  'messaging-campaign': 'cm',
+  inbox: 'in',
+  'review-request': 'rv',
+  'stock-notification': 'st',
+  exchange: 'ex',
+}
+
+interface Located {
+  eventId: string
+  kind: string
+  change: DeliveryStatus
+}
+
+/** Statuses to their senders and the ledger; answers the events about messages that the ledger does not know. */
+export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
+  const located = await locate(ctx, stored)
+  for (const [kind, changes] of byKind(located)) await statusListener(kind)?.(ctx, changes)
+  await metering.status(
+    ctx,
+    located.flatMap(({ change: { messageId, status, at, failureCode } }) =>
+      status === 'sent' ? [] : [{ messageId, status, at, failureCode }],
+    ),
+  )
+  // Asked last: a status may have proved to its sender that a message left whose answer was lost.
+  const known = await knownAmong(
+    ctx,
+    located.map(({ change }) => change.messageId),
+  )
+  const placed = new Set(
+    located.filter(({ change }) => known.has(change.messageId)).map((each) => each.eventId),
+  )
+  return stored.filter((event) => !placed.has(event.id)).map((event) => event.id)
+}
+
+/** By the key that came back with it, else by the provider's id of a message in the ledger. */
+async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
+  const keyless: string[] = []
+  for (const { data } of stored) {
+    const { key, providerMessageId } = data as StatusData
+    if (!parseKey(key)) keyless.push(providerMessageId)
+  }
+  const found = await findByProviderId(ctx, keyless)
+  return stored.flatMap((event) => {
+    const { key, status, providerMessageId, failureCode, failureMessage } = event.data as StatusData
+    const sender = parseKey(key) ?? found.get(providerMessageId)
+    if (!sender) return []
+    const { kind, messageId, attempt } = sender
+    const at = event.occurredAt
+    const change = { messageId, attempt, status, at, providerMessageId, failureCode, failureMessage }
+    return [{ eventId: event.id, kind, change }]
+  })
+}
+
+interface Sender {
+  kind: string
+  messageId: string
+  attempt: number
+}
+
+function parseKey(key: string | null): Sender | null {
+  const [, kind, messageId, attempt] = /^([a-z]{2})_([0-9a-f-]{36})_(\d{1,6})$/.exec(key ?? '') ?? []
+  if (!kind || !messageId || !isId(messageId)) return null
+  return { kind, messageId, attempt: Number(attempt) }
+}
+
+async function findByProviderId(ctx: Context, ids: string[]): Promise<Map<string, Sender>> {
+  if (ids.length === 0) return new Map()
+  const rows = await ctx.db
+    .selectFrom('message_ledger')
+    .select(['message_id', 'source', 'provider_message_id'])
+    .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.provider_message_id!,
+      { kind: kindOfSource[row.source] ?? row.source, messageId: row.message_id, attempt: 1 },
+    ]),
+  )
+}
+
+function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
+  const kinds = new Map<string, DeliveryStatus[]>()
+  for (const { kind, change } of located) {
+    const changes = kinds.get(kind)
+    if (changes) changes.push(change)
+    else kinds.set(kind, [change])
+  }
+  return kinds
+}
+
+async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<string>> {
+  if (messageIds.length === 0) return new Set()
+  const rows = await ctx.db
+    .selectFrom('message_ledger')
+    .select('message_id')
+    .where(sql<boolean>`message_id = any(${[...new Set(messageIds)]}::uuid[])`)
+    .execute()
+  return new Set(rows.map((row) => row.message_id))
+}
+
+/** Inbound messages: the 24-hour window of the official number, then whoever listens. */
+export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise<void> {
+  const via = await connectionsByNumber(ctx)
+  const messages = stored.map((event) => {
+    const { phone, text, type, providerMessageId } = event.data as InboundData
+    const message: InboundMessage = {
+      phone,
+      text,
+      at: event.occurredAt,
+      providerMessageId,
+      via: via.get(event.storeRef ?? '') ?? 'shared',
+    }
+    return { message, isReaction: type === 'reaction' }
+  })
+  await openWindows(
+    ctx,
+    messages
+      .filter((each) => each.message.via === 'official' && !each.isReaction)
+      .map((each) => each.message),
+  )
+  for (const { message } of messages) {
+    for (const listener of listenersOfInbound()) await listener(ctx, message)
+  }
+}
+
+/** Of two connections over one number, as the sandbox's, the official one when it is connected, else the selected. */
+async function connectionsByNumber(ctx: Context): Promise<Map<string, ConnectionType>> {
+  const rows = await ctx.db
+    .selectFrom('messaging_connections as c')
+    .innerJoin('stores as s', (join) => join.onTrue())
+    .select(['c.number_id', 'c.type'])
+    .where('c.number_id', 'is not', null)
+    .orderBy(sql`c.type = 'official' and c.status = 'connected'`)
+    .orderBy(sql`c.type is not distinct from s.messaging_connection_type`)
+    .execute()
+  return new Map(rows.map((row) => [row.number_id!, row.type as ConnectionType]))
+}
+
+async function openWindows(ctx: Context, messages: readonly InboundMessage[]): Promise<void> {
+  const latest = new Map<string, Date>()
+  for (const { phone, at } of messages) {
+    const key = phoneKey(phone)
+    const known = latest.get(key)
+    if (!known || known < at) latest.set(key, at)
+  }
+  if (latest.size === 0) return
+  await ctx.db
+    .insertInto('contact_windows')
+    .values([...latest].map(([phone_key, last_inbound_at]) => ({ phone_key, last_inbound_at })))
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'phone_key']).doUpdateSet({
+        last_inbound_at: sql<Date>`greatest(contact_windows.last_inbound_at, excluded.last_inbound_at)`,
+      }),
+    )
+    .execute()
+}
+
+const sharedForDays = 30
+
+/**
+ * The stores of events on the shared number, by event id: a status belongs to the store whose message it is about, what
+ * somebody writes to the store that last wrote to them within 30 days.
+ */
+export async function findStores(
+  ctx: SystemContext,
+  stored: StoredEvent[],
+): Promise<ReadonlyMap<string, string>> {
+  const given = stored.map(({ id, storeRef, data }) => {
+    const { key, phone } = data as Partial<StatusData & InboundData>
+    const sender = parseKey(key ?? null)
+    return {
+      id,
+      ref: storeRef,
+      message_id: sender?.messageId ?? null,
+      phone_key: phone ? phoneKey(phone) : null,
+    }
+  })
+  const since = new Date(ctx.now().getTime() - sharedForDays * 24 * 3_600_000)
+  const { rows } = await sql<{ id: string; store_id: string }>`
+    select distinct on (e.id) e.id, l.store_id
+    from json_to_recordset(${JSON.stringify(given)}::json)
+      as e(id uuid, ref text, message_id uuid, phone_key text)
+    join messaging_connections c on c.number_id = e.ref and c.type = 'shared'
+    join message_ledger l on l.store_id = c.store_id
+      and (l.message_id = e.message_id
+        or (e.message_id is null and l.phone_key = e.phone_key and l.sent_at > ${since}::timestamptz))
+    order by e.id, l.sent_at desc`.execute(ctx.root)
+  return new Map(rows.map((row) => [row.id, row.store_id]))
+}

@@ -1,0 +1,74 @@
+/** Numbers and templates made without a provider's word, for the demo and the tests. */
+import type { NewRow } from '#db/tables'
+import type { Context } from '#runtime/context'
+import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { sandboxNumberId } from '#runtime/ports/messaging/sandbox'
+import type { Template } from './templates.ts'
+
+/** Connects a number of the sandbox and selects it. `phone`: E.164. */
+export async function connectNumber(
+  ctx: Context,
+  number: { type: ConnectionType; phone: string; displayName?: string; connectedAt?: Date },
+): Promise<void> {
+  const { type, phone, displayName = ctx.store.name, connectedAt = ctx.now() } = number
+  const change = {
+    status: 'connected',
+    number_id: sandboxNumberId(ctx.store.id, type),
+    phone,
+    display_name: displayName,
+    issue_code: null,
+    connected_at: connectedAt,
+    checked_at: ctx.now(),
+    updated_at: ctx.now(),
+  }
+  await ctx.transaction(async (tx) => {
+    await tx.db
+      .insertInto('messaging_connections')
+      .values({ type, provider: 'sandbox', created_at: connectedAt, ...change })
+      .onConflict((conflict) => conflict.columns(['store_id', 'type']).doUpdateSet(change))
+      .execute()
+    await tx.db
+      .updateTable('stores')
+      .set({ messaging_connection_type: type, updated_at: ctx.now() })
+      .execute()
+  })
+}
+
+export interface NewTemplate extends Partial<Pick<Template, 'header' | 'footer' | 'buttons' | 'status'>> {
+  name: string
+  body: string
+  /** `pt_BR` unless said. */
+  language?: string
+  /** `marketing` unless said. */
+  category?: string
+  examples?: { header: string[]; body: string[]; buttons: string[] }
+  submittedAt?: Date
+}
+
+/** Writes a template, approved unless another status is given; answers its id. */
+export async function makeTemplate(ctx: Context, template: NewTemplate): Promise<number> {
+  const { status = 'approved', submittedAt = ctx.now() } = template
+  const isReviewed = status !== 'pending'
+  const row: Omit<NewRow<'message_templates'>, 'store_id'> = {
+    provider_id: `sandbox-${template.name}-${template.language ?? 'pt_BR'}`,
+    name: template.name,
+    language: template.language ?? 'pt_BR',
+    category: template.category ?? 'marketing',
+    header: template.header ? JSON.stringify(template.header) : null,
+    body: template.body,
+    footer: template.footer ?? null,
+    buttons: JSON.stringify(template.buttons ?? []),
+    examples: JSON.stringify(template.examples ?? { header: [], body: [], buttons: [] }),
+    status,
+    submitted_at: submittedAt,
+    reviewed_at: isReviewed ? submittedAt : null,
+    created_at: submittedAt,
+    updated_at: submittedAt,
+  }
+  const { id } = await ctx.db
+    .insertInto('message_templates')
+    .values(row)
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}

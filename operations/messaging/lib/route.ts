@@ -1,0 +1,78 @@
+/** The way a message takes: the store's selected connection, the adapter behind it, its credentials. */
+import { entitlementOf } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { ConnectionType, MessagingPort } from '#runtime/ports/messaging/port'
+import type { ProviderStore } from '#runtime/ports/provider'
+import { prepared } from '#runtime/query'
+import { unseal } from '#runtime/secrets'
+
+export interface Connection {
+  type: ConnectionType
+  /** Of the number behind it: its pace is one over all stores that use it. */
+  numberId: string
+  phone: string | null
+}
+
+export interface Route {
+  connection: Connection
+  port: MessagingPort
+  store: ProviderStore
+}
+
+const selectedRow = prepared((db) =>
+  db
+    .selectFrom('stores as s')
+    .innerJoin('messaging_connections as c', 'c.type', 's.messaging_connection_type')
+    .select(['c.type', 'c.status', 'c.provider', 'c.credentials', 'c.number_id', 'c.phone']),
+)
+
+const rowOfType = prepared((db, values: { type: string }) =>
+  db
+    .selectFrom('messaging_connections as c')
+    .select(['c.type', 'c.status', 'c.provider', 'c.credentials', 'c.number_id', 'c.phone'])
+    .where('c.type', '=', values.type),
+)
+
+/** The selected connection's route when it can send now, else null. Official takes the feature `official-api`. */
+export async function selectedRoute(ctx: Context): Promise<Route | null> {
+  const [row] = await selectedRow(ctx, {})
+  const route = row?.status === 'connected' ? routeOf(ctx, row) : null
+  if (route?.connection.type !== 'official') return route
+  const { features } = await entitlementOf(ctx)
+  return features.has('official-api') ? route : null
+}
+
+/** The adapter of the selected connection, whether it can send now or not; null when none is selected. */
+export async function selectedPort(ctx: Context): Promise<MessagingPort | null> {
+  const [row] = await selectedRow(ctx, {})
+  return (row && ctx.adapters.messaging[row.provider]) ?? null
+}
+
+/** The route of one connection of the store, whether it can send now or not; null when there is none. */
+export async function routeOfType(ctx: Context, type: ConnectionType): Promise<Route | null> {
+  const [row] = await rowOfType(ctx, { type })
+  return row ? routeOf(ctx, row) : null
+}
+
+interface ConnectionRow {
+  type: string
+  provider: string
+  credentials: string | null
+  number_id: string | null
+  phone: string | null
+}
+
+function routeOf(ctx: Context, row: ConnectionRow): Route {
+  const port = ctx.adapters.messaging[row.provider]
+  if (!port) throw new Error(`This server has no messaging provider ${row.provider}`)
+  const credentials = row.credentials && unseal(ctx.settings.secretKey, ctx.store.id, row.credentials)
+  return {
+    connection: {
+      type: row.type as ConnectionType,
+      numberId: row.number_id ?? ctx.store.id,
+      phone: row.phone,
+    },
+    port,
+    store: { id: ctx.store.id, credentials: credentials ?? null },
+  }
+}

@@ -1,0 +1,70 @@
+/** Numbered placeholders of templates: counted and filled (Rules 3). Pure. */
+
+export interface TemplateButton {
+  type: string
+  text: string | null
+  url: string | null
+  phone: string | null
+}
+
+export interface TemplateText {
+  header: { text: string | null } | null
+  body: string
+  footer: string | null
+  buttons: readonly TemplateButton[]
+}
+
+export interface Parameters {
+  header: string[]
+  body: string[]
+  buttons: string[]
+}
+
+export interface Rendered {
+  header: string | null
+  body: string
+  footer: string | null
+  buttons: { type: string; text: string | null; url: string | null }[]
+}
+
+const placeholder = /\{\{(\d+)\}\}/g
+
+/** How many different placeholders a text has: `{{1}}` twice is one. */
+export const countPlaceholders = (text: string): number =>
+  new Set([...text.matchAll(placeholder)].map(([, number]) => Number(number))).size
+
+/** How many parameters each part takes; a button takes one when its address has a placeholder or it shows a coupon. */
+export function placeholdersOf(template: TemplateText): { header: number; body: number; buttons: number } {
+  return {
+    header: countPlaceholders(template.header?.text ?? ''),
+    body: countPlaceholders(template.body),
+    buttons: template.buttons.filter(takesParameter).length,
+  }
+}
+
+const takesParameter = (button: TemplateButton): boolean =>
+  button.type === 'coupon-code' || (button.type === 'url' && countPlaceholders(button.url ?? '') > 0)
+
+/**
+ * Fills the placeholders in one pass: a value is never filled again. A coupon button's text is its code; a parameter
+ * that was not given leaves nothing.
+ */
+export function fill(template: TemplateText, parameters: Parameters): Rendered {
+  let dynamic = 0
+  return {
+    header: template.header?.text == null ? null : fillText(template.header.text, parameters.header),
+    body: fillText(template.body, parameters.body),
+    footer: template.footer,
+    buttons: template.buttons.map((button) => {
+      const { type, text, url } = button
+      if (!takesParameter(button)) return { type, text, url }
+      const value = parameters.buttons[dynamic] ?? ''
+      dynamic += 1
+      if (type === 'coupon-code') return { type, text: value, url: null }
+      return { type, text, url: fillText(url ?? '', [value]) }
+    }),
+  }
+}
+
+const fillText = (text: string, values: readonly string[]): string =>
+  text.replace(placeholder, (_all, number: string) => values[Number(number) - 1] ?? '')

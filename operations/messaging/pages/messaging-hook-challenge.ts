@@ -1,0 +1,21 @@
+import { refuse } from '#runtime/errors'
+import { page } from '#runtime/page'
+import { equalText } from '#runtime/secrets'
+
+export default page({
+  method: 'GET',
+  path: '/hooks/messaging/:provider',
+  description: 'Answers the messaging provider that asks whether this address is meant.',
+  trust: 'Whoever asks must name the verify token; the answer only repeats what they sent.',
+  handler(ctx, { raw }) {
+    const query = new URL(raw.url).searchParams
+    const token = ctx.settings.messagingVerifyToken
+    const isRight = token !== null && equalText(query.get('hub.verify_token') ?? '', token)
+    if (!isRight || query.get('hub.mode') !== 'subscribe') {
+      throw refuse('forbidden', 'The verify token is not the one of this server')
+    }
+    return new Response(query.get('hub.challenge') ?? '', {
+      headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    })
+  },
+})

@@ -1,0 +1,18 @@
+import { page } from '#runtime/page'
+import { readText } from '#runtime/web'
+import { receiveHook } from '../lib/hooks.ts'
+
+const bodyAtMost = 3 * 1024 * 1024
+
+export default page({
+  method: 'POST',
+  path: '/hooks/messaging/:provider',
+  description:
+    'What the messaging provider tells: statuses, messages of contacts, changes of numbers and templates.',
+  trust: 'Signed by the provider: HMAC-SHA256 of the raw body with the app secret.',
+  async handler(ctx, { raw, params }) {
+    const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
+    await receiveHook(ctx, params.provider ?? '', raw.headers, Buffer.from(text))
+    return new Response(null, { status: 200 })
+  },
+})

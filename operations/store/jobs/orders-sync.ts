@@ -1,0 +1,47 @@
+import { type JobAttempt, job } from '#runtime/job'
+import { object, z } from '#runtime/schema'
+import { ecommerce, registerWebhooks } from '../lib/connections.ts'
+import { notify } from '../lib/notify.ts'
+import { upsertOrders } from '../lib/orders.ts'
+import { afterPage, moveOrderCursor, readOrderCursor } from '../lib/orders-cursor.ts'
+
+export default job({
+  description: "Brings the mirror of the platform's orders up to date.",
+  payload: object({
+    /** Also registers the webhooks that the platform has lost. */
+    checkWebhooks: z.boolean().optional(),
+  }),
+  retry: { limit: 4, backoffSeconds: 30 },
+  timeoutSeconds: 600,
+  oneAtATimePer: () => 'orders',
+  safeTwice:
+    'An order is written when the platform has a newer version; the cursor moves in the same transaction.',
+  async run(ctx, { checkWebhooks }, { signal }: JobAttempt) {
+    const connected = await ecommerce(ctx)
+    if (!connected) return
+    if (checkWebhooks) await registerWebhooks(ctx, connected)
+    let cursor = await readOrderCursor(ctx)
+    do {
+      signal.throwIfAborted()
+      const page = await connected.port.listOrders(connected.store, {
+        updatedSince: new Date(cursor.since),
+        ...(cursor.cursor === null ? {} : { cursor: cursor.cursor }),
+      })
+      cursor = afterPage(cursor, page)
+      await ctx.transaction(async (tx) => {
+        await upsertOrders(tx, page.orders)
+        await moveOrderCursor(tx, connected.connectedAt, cursor)
+      })
+    } while (cursor.cursor !== null)
+  },
+  async failed(ctx) {
+    await notify(ctx, {
+      type: 'orders-sync-failed',
+      level: 'warning',
+      title: 'Orders could not be read from your platform',
+      message:
+        'The platform did not answer. We keep trying every 15 minutes; until then new orders are missing here.',
+      dedupeKey: `orders-sync-failed:${ctx.now().toISOString().slice(0, 10)}`,
+    })
+  },
+})

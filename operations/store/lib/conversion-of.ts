@@ -1,0 +1,90 @@
+/** The conversion that an order and its touch make: pure. */
+import type { Row } from '#db/tables'
+import { toCents, toMoney } from './amounts.ts'
+import { spreadRefund } from './refunds.ts'
+
+export type ConversionStatus = 'pending' | 'confirmed' | 'partially-refunded' | 'refunded' | 'cancelled'
+type Order = Row<'orders'>
+type Item = Row<'order_items'>
+
+/** What a conversion keeps of its touch, for ever. */
+export interface Source {
+  touch_id: string | null
+  source_type: string
+  source_id: string
+  source_name: string | null
+  automation_type: string | null
+  channel: string
+  message_id: string | null
+  touched_at: Date
+  /** Issued for this touch alone. */
+  coupon_code: string | null
+}
+
+/** A refunded one stays refunded when the order is cancelled after; a cancelled one follows only a reopened order. */
+export function statusOf(
+  order: Pick<Order, 'status' | 'payment_status'>,
+  before: string | null,
+): ConversionStatus {
+  const isRefunded = order.payment_status === 'refunded'
+  if (before === 'refunded' && isRefunded) return 'refunded'
+  if (order.status === 'cancelled' || order.payment_status === 'voided') return 'cancelled'
+  if (isRefunded) return 'refunded'
+  if (order.payment_status === 'pending') return 'pending'
+  return order.payment_status === 'partially-refunded' ? 'partially-refunded' : 'confirmed'
+}
+
+/** The columns that follow the order. */
+export function figuresOf(order: Order, source: Source, before: string | null) {
+  const status = statusOf(order, before)
+  const brings = status !== 'refunded' && status !== 'cancelled'
+  return {
+    order_id: order.id,
+    order_number: order.number,
+    status,
+    source_type: source.source_type,
+    source_id: source.source_id,
+    source_name: source.source_name,
+    automation_type: source.automation_type,
+    channel: source.channel,
+    message_id: source.message_id,
+    touch_id: source.touch_id,
+    customer: JSON.stringify({
+      id: order.customer_id,
+      name: order.customer_name,
+      email: order.customer_email,
+      phone: order.customer_phone,
+    }),
+    currency: order.currency,
+    order_total: order.total,
+    refunded_total: order.refunded_total,
+    revenue: brings ? toMoney(toCents(order.total) - toCents(order.refunded_total)) : '0.00',
+    coupon_code:
+      order.coupon_codes.find((code) => isSame(code, source.coupon_code)) ?? order.coupon_codes[0] ?? null,
+    touched_at: source.touched_at,
+    placed_at: order.placed_at,
+    paid_at: status === 'pending' ? null : order.paid_at,
+  }
+}
+
+const isSame = (code: string, other: string | null): boolean => code.toLowerCase() === other?.toLowerCase()
+
+/** The lines, each with its part of what was refunded. */
+export function itemsOf(order: Order, items: readonly Item[]) {
+  const refunds = spreadRefund(
+    items.map((item) => ({ total: item.total, refundedTotal: item.refunded_total })),
+    order.refunded_total,
+  )
+  return items.map((item, index) => ({
+    position: item.position,
+    product_id: item.product_id,
+    variant_id: item.variant_id,
+    name: item.name,
+    sku: item.sku,
+    image_url: item.image_url,
+    quantity: item.quantity,
+    unit_price: item.unit_price,
+    total: item.total,
+    refunded_total: refunds[index]!,
+  }))
+}

@@ -1,0 +1,63 @@
+/** Calendar days in the store's zone (Rules 1): by the local date of an instant, never by adding 24 hours. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+
+export interface DayRange {
+  /** Both included. */
+  startDate: string
+  endDate: string
+}
+
+const dayMs = 86_400_000
+
+/** The day that the clock shows in a zone, `2026-11-20`. */
+export const localDay = (at: Date, timezone: string): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(at)
+
+/** A day of the calendar so many days on. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
+
+/** Days from one to the other, both counted. */
+export const daysBetween = ({ startDate, endDate }: DayRange): number =>
+  Math.round((Date.parse(`${endDate}T00:00:00Z`) - Date.parse(`${startDate}T00:00:00Z`)) / dayMs) + 1
+
+/** The range asked for: by default the 30 days up to today. Refuses one that is turned around or has too many days. */
+export function dayRange(
+  ctx: Context,
+  query: { startDate?: string | undefined; endDate?: string | undefined },
+  atMost: number,
+): DayRange {
+  const endDate = query.endDate ?? localDay(ctx.now(), ctx.store.timezone)
+  const startDate = query.startDate ?? addDays(endDate, -29)
+  const days = daysBetween({ startDate, endDate })
+  if (days < 1) throw refuse('bad_request', 'startDate: must not be after endDate')
+  if (days > atMost) {
+    throw refuse('bad_request', `startDate: the range may have at most ${atMost} days and has ${days}`)
+  }
+  return { startDate, endDate }
+}
+
+/** The local date of an instant. */
+export const localDateOf = (column: string, timezone: unknown): RawBuilder<string> =>
+  sql<string>`(${sql.ref(column)} at time zone ${timezone}::text)::date`
+
+/** Whether an instant lies on one of the days; also in a form that an index serves. */
+export const isWithin = (column: string, range: DayRange & { timezone: unknown }): RawBuilder<boolean> => {
+  const midnight = (day: unknown, next: number) =>
+    sql`((${day}::date + ${sql.lit(next)})::timestamp at time zone ${range.timezone}::text)`
+  return sql<boolean>`(${sql.ref(column)} >= ${midnight(range.startDate, 0)} - interval '3 hours'
+    and ${sql.ref(column)} < ${midnight(range.endDate, 1)} + interval '3 hours'
+    and ${localDateOf(column, range.timezone)} between ${range.startDate}::date and ${range.endDate}::date)`
+}
+
+/**
+ * The first instant of a local day. Where its midnight does not exist PostgreSQL answers the instant after the gap;
+ * where it comes twice, the second: then the day began an hour before.
+ */
+export const firstInstantOf = (day: RawBuilder<unknown>, timezone: RawBuilder<unknown>): RawBuilder<Date> => {
+  const midnight = sql`((${day})::timestamp at time zone ${timezone})`
+  const earlier = sql`${midnight} - interval '1 hour'`
+  return sql<Date>`case when ((${earlier}) at time zone ${timezone})::date = (${day}) then ${earlier} else ${midnight} end`
+}

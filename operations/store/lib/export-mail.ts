@@ -1,0 +1,28 @@
+import { DateTime } from 'luxon'
+
+/** The email that brings an export: attached, or as a link until `expiresAt`. */
+export function exportMail(given: {
+  /** Such as `Opt-outs`. */
+  title: string
+  storeName: string
+  rows: number
+  link: string | null
+  expiresAt: Date
+  timezone: string
+}): { subject: string; text: string; html: string } {
+  const { title, storeName, rows, link, timezone } = given
+  const until = DateTime.fromJSDate(given.expiresAt, { zone: timezone }).toFormat('yyyy-MM-dd HH:mm')
+  const subject = `${title} of ${storeName}`.replace(/[\r\n]+/g, ' ')
+  const counted = `${rows} ${rows === 1 ? 'row' : 'rows'}`
+  const where = link
+    ? `The file (${counted}) is too large for an email. Download it until ${until} (${timezone}):`
+    : `The file is attached (${counted}).`
+  return {
+    subject,
+    text: link ? `${where}\n\n${link}\n` : `${where}\n`,
+    html: `<p>${escaped(where)}</p>${link ? `<p><a href="${escaped(link)}">Download ${escaped(title)}</a></p>` : ''}`,
+  }
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

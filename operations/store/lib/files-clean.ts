@@ -1,0 +1,68 @@
+/** What `files-clean` does, over all stores. */
+import { sql } from 'kysely'
+import type { SystemContext } from '#runtime/context'
+
+const unusedMs = 24 * 3_600_000
+const atOnce = 100
+
+/**
+ * Deletes what is past its date, and what nothing has used for 24 hours. Whoever takes a use away sets the file's
+ * `updated_at`: the 24 hours count from there. A file whose `expires_at` has passed must get no new use.
+ */
+export async function cleanFiles(ctx: SystemContext, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const doomed = await claimDoomed(ctx)
+    if (doomed === null) return
+    for (const { key } of doomed) await ctx.adapters.storage.delete(key)
+    await forget(ctx, doomed)
+  }
+}
+
+interface Doomed {
+  store_id: string
+  id: string
+  key: string
+}
+
+/**
+ * Dates them back first, while their rows are locked: a use that was being added meanwhile is seen by the second
+ * look, one that comes later finds an expired file. If this process dies now, the next run finds them by that date.
+ * Null when there are no more.
+ */
+function claimDoomed(ctx: SystemContext): Promise<Doomed[] | null> {
+  const now = ctx.now()
+  const unusedSince = new Date(now.getTime() - unusedMs)
+  return ctx.root.transaction().execute(async (transaction) => {
+    const isDoomed = sql<boolean>`(files.expires_at <= ${now} or (files.expires_at is null
+      and files.updated_at <= ${unusedSince} and not exists (
+        select 1 from file_uses u where u.store_id = files.store_id and u.file_id = files.id)))`
+    const locked = await transaction
+      .selectFrom('files')
+      .select(['store_id', 'id', 'key'])
+      .where(isDoomed)
+      .orderBy('store_id')
+      .orderBy('id')
+      .limit(atOnce)
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    if (locked.length === 0) return null
+    return transaction
+      .updateTable('files')
+      .set({ expires_at: sql<Date>`least(expires_at, ${now})` })
+      .where((eb) => eb.or(locked.map((row) => eb.and({ store_id: row.store_id, id: row.id }))))
+      .where(isDoomed)
+      .returning(['store_id', 'id', 'key'])
+      .execute()
+  })
+}
+
+async function forget(ctx: SystemContext, files: Doomed[]): Promise<void> {
+  if (files.length === 0) return
+  await ctx.root
+    .deleteFrom('files')
+    .where((eb) => eb.or(files.map((row) => eb.and({ store_id: row.store_id, id: row.id }))))
+    .where('expires_at', '<=', ctx.now())
+    .execute()
+}

@@ -1,0 +1,54 @@
+/** How far the mirror of orders has read: kept with the connection, so that another connection begins anew. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+
+export interface OrderCursor {
+  /** Changes from this instant on are asked for. */
+  since: string
+  /** Where a walk over many pages stands. */
+  cursor: string | null
+  /** The latest change seen on this walk. */
+  newest: string | null
+}
+
+const beginning: OrderCursor = { since: '1970-01-01T00:00:00.000Z', cursor: null, newest: null }
+
+/** How far the mirror has read; from the beginning for a new connection. */
+export async function readOrderCursor(ctx: Context): Promise<OrderCursor> {
+  const row = await ctx.db
+    .selectFrom('connections')
+    .select('settings')
+    .where('port', '=', 'ecommerce')
+    .executeTakeFirst()
+  return (row?.settings as { orders?: OrderCursor } | undefined)?.orders ?? beginning
+}
+
+/** Changes that a platform wrote down late are read again for so long. */
+const overlapMs = 5 * 60_000
+
+/** Where the walk stands after a page. */
+export function afterPage(
+  before: OrderCursor,
+  page: { orders: readonly PlatformOrder[]; next: string | null },
+): OrderCursor {
+  const seen = page.orders.reduce<string | null>(
+    (latest, { updatedAt }) => (latest !== null && latest > updatedAt ? latest : updatedAt),
+    before.newest,
+  )
+  if (page.next !== null) return { since: before.since, cursor: page.next, newest: seen }
+  const since = seen === null ? before.since : new Date(Date.parse(seen) - overlapMs).toISOString()
+  return { since: since > before.since ? since : before.since, cursor: null, newest: null }
+}
+
+/** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
+export async function moveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
+  const moved = await ctx.db
+    .updateTable('connections')
+    .set({ settings: sql<string>`settings || ${JSON.stringify({ orders: cursor })}::jsonb` })
+    .where('port', '=', 'ecommerce')
+    .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
+    .returning('port')
+    .execute()
+  if (moved.length === 0) throw new Error('The store was connected anew while its orders were read')
+}

@@ -1,0 +1,287 @@
+/** Orders of the sandbox's shops: made and changed as a shopper and a shop would. */
+import { sql } from 'kysely'
+import { parsePhone } from '../../phone.ts'
+import { Refused } from '../errors.ts'
+import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
+import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
+import { toCents, toMoney } from './sandbox-money.ts'
+import {
+  findObjects,
+  instantText,
+  inTurn,
+  nextNumber,
+  putObjects,
+  type Shop,
+  type ShopFacts,
+  shopFacts,
+} from './sandbox-rows.ts'
+
+/** The body of `POST /sandbox/api/ecommerce/:storeId/orders`. */
+export interface OrderInput {
+  /** Default: the next number of the shop. */
+  id?: string
+  /** Found by id, else by email, else by phone; a new customer otherwise. */
+  customer: {
+    id?: string | undefined
+    name?: string | null | undefined
+    email?: string | null | undefined
+    phone?: string | null | undefined
+    /** `YYYY-MM-DD`. */
+    birthDate?: string | null | undefined
+  }
+  items: readonly { variantId: string; quantity: number }[]
+  shipping?: number | undefined
+  couponCode?: string | null | undefined
+  clickToken?: string | null | undefined
+  cartId?: string | null | undefined
+  currency?: string | undefined
+  placedAt?: Date | string | undefined
+  paymentStatus?: PlatformOrder['paymentStatus'] | undefined
+}
+
+/** The body of `POST /sandbox/api/ecommerce/:storeId/orders/:orderId/status`. */
+export interface OrderChange {
+  paymentStatus?: PlatformOrder['paymentStatus'] | undefined
+  status?: PlatformOrder['status'] | undefined
+  fulfillmentStatus?: PlatformOrder['fulfillmentStatus'] | undefined
+  /** Given back now, beside what was before; without `refundItems` no line is named. */
+  refundAmount?: number | undefined
+  /** Units given back now; their share of the line, unless `refundAmount` says what was paid back. */
+  refundItems?: readonly { variantId: string; quantity: number }[] | undefined
+}
+
+/** Writes whole orders as they are, for seeds and loads. */
+export async function putOrders(shop: Shop, orders: readonly PlatformOrder[]): Promise<void> {
+  await putObjects(
+    shop,
+    'order',
+    orders.map((data) => ({ id: data.id, data, updatedAt: data.updatedAt })),
+  )
+}
+
+/** Places an order. Throws `Refused` for a variant that no product has. */
+export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrder> {
+  return inTurn(shop, async (turn) => {
+    const facts = await shopFacts(turn)
+    const customer = await customerOf(turn, facts, input.customer)
+    const id = input.id ?? (await nextNumber(turn, 'order', 9000))
+    const items = await itemsOf(turn, id, input.items)
+    const now = instantText(shop.clock.now())
+    const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
+    const paymentStatus = input.paymentStatus ?? 'paid'
+    const isPaid = paymentStatus !== 'pending' && paymentStatus !== 'voided'
+    const subtotal = items.reduce((sum, item) => sum + toCents(item.total), 0)
+    const shipping = toCents(input.shipping ?? 0)
+    const total = toMoney(subtotal + shipping)
+    const order: PlatformOrder = {
+      id,
+      number: id,
+      status: 'open',
+      paymentStatus,
+      fulfillmentStatus: 'unfulfilled',
+      currency: input.currency ?? facts.currency,
+      subtotal: toMoney(subtotal),
+      discount: toMoney(0),
+      shipping: toMoney(shipping),
+      total,
+      refundedTotal: paymentStatus === 'refunded' ? total : toMoney(0),
+      couponCodes: input.couponCode ? [input.couponCode] : [],
+      customer,
+      items,
+      paymentMethod: paymentStatus === 'pending' ? 'boleto' : 'credit-card',
+      paymentUrl: paymentStatus === 'pending' ? `https://${facts.domain}/checkout/${id}/pay` : null,
+      statusUrl: `https://${facts.domain}/orders/${id}`,
+      cartId: input.cartId ?? null,
+      trackingCode: null,
+      trackingUrl: null,
+      shippingAddress: null,
+      clickToken: input.clickToken ?? null,
+      placedAt,
+      paidAt: isPaid ? placedAt : null,
+      shippedAt: null,
+      deliveredAt: null,
+      cancelledAt: null,
+      updatedAt: now,
+    }
+    await putOrders(turn, [order])
+    return order
+  })
+}
+
+/** Changes an order, or answers null when there is none. Throws `Refused` for a refund above what is left. */
+export function changeOrder(shop: Shop, orderId: string, change: OrderChange): Promise<PlatformOrder | null> {
+  return inTurn(shop, async (turn) => {
+    const [before] = await findObjects<PlatformOrder>(turn, 'order', [orderId], true)
+    if (!before) return null
+    const now = shop.clock.ms()
+    const at = instantText(shop.clock.now())
+    let order = refunded(before, change)
+    if (change.paymentStatus) order = paidAs(order, change.paymentStatus, at)
+    if (change.status) {
+      const cancelledAt = change.status === 'cancelled' ? (order.cancelledAt ?? at) : null
+      order = { ...order, status: change.status, cancelledAt }
+    }
+    if (change.fulfillmentStatus) order = fulfilledAs(order, change.fulfillmentStatus, at)
+    // Two changes within one millisecond, or under a clock that stands still, are two versions all the same.
+    const updatedAt = new Date(Math.max(now, Date.parse(before.updatedAt) + 1)).toISOString()
+    order = { ...order, updatedAt }
+    await putOrders(turn, [order])
+    return order
+  })
+}
+
+function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: OrderChange): PlatformOrder {
+  if (refundAmount === undefined && refundItems.length === 0) return order
+  let ofLines = 0
+  const items = order.items.map((item) => {
+    const given = refundItems.filter((each) => each.variantId === item.variantId)
+    const units = given.reduce((sum, each) => sum + each.quantity, 0)
+    if (units === 0) return item
+    const refundedQuantity = item.refundedQuantity + units
+    if (refundedQuantity > item.quantity) {
+      throw new Refused('refund-too-large', `refundItems: ${item.name} has fewer units left`)
+    }
+    const cents = Math.round((toCents(item.total) * refundedQuantity) / item.quantity)
+    ofLines += cents - toCents(item.refundedTotal)
+    return { ...item, refundedQuantity, refundedTotal: toMoney(cents) }
+  })
+  for (const { variantId } of refundItems) {
+    if (!order.items.some((item) => item.variantId === variantId)) {
+      throw new Refused('unknown-variant', `refundItems: the order has no variant ${variantId}`)
+    }
+  }
+  const back = refundAmount === undefined ? ofLines : toCents(refundAmount)
+  const total = toCents(order.refundedTotal) + back
+  if (total > toCents(order.total)) {
+    throw new Refused('refund-too-large', 'refundAmount: is more than what is left of the order')
+  }
+  return {
+    ...order,
+    items,
+    refundedTotal: toMoney(total),
+    paymentStatus: total === toCents(order.total) ? 'refunded' : 'partially-refunded',
+  }
+}
+
+function paidAs(
+  order: PlatformOrder,
+  paymentStatus: PlatformOrder['paymentStatus'],
+  at: string,
+): PlatformOrder {
+  const isPaid = paymentStatus !== 'pending' && paymentStatus !== 'voided'
+  return {
+    ...order,
+    paymentStatus,
+    paidAt: isPaid ? (order.paidAt ?? at) : null,
+    paymentUrl: isPaid ? null : order.paymentUrl,
+    refundedTotal: paymentStatus === 'refunded' ? order.total : order.refundedTotal,
+  }
+}
+
+function fulfilledAs(
+  order: PlatformOrder,
+  fulfillmentStatus: PlatformOrder['fulfillmentStatus'],
+  at: string,
+): PlatformOrder {
+  const isShipped = fulfillmentStatus === 'shipped' || fulfillmentStatus === 'delivered'
+  const trackingCode = isShipped ? (order.trackingCode ?? `SB${order.id}BR`) : null
+  return {
+    ...order,
+    fulfillmentStatus,
+    trackingCode,
+    trackingUrl: trackingCode && `https://track.example.com/${trackingCode}`,
+    shippedAt: isShipped ? (order.shippedAt ?? at) : null,
+    deliveredAt: fulfillmentStatus === 'delivered' ? (order.deliveredAt ?? at) : null,
+  }
+}
+
+async function customerOf(
+  shop: Shop,
+  facts: ShopFacts,
+  input: OrderInput['customer'],
+): Promise<PlatformOrder['customer']> {
+  const email = input.email?.trim() || null
+  const phone = input.phone ? (parsePhone(input.phone, facts.country) ?? input.phone) : null
+  const known = input.id
+    ? (await findObjects<StoredCustomer>(shop, 'customer', [input.id]))[0]
+    : await sameCustomer(shop, email, phone)
+  const id = input.id ?? known?.id ?? (await nextNumber(shop, 'customer', 5000))
+  const customer: StoredCustomer = {
+    id,
+    name: input.name ?? known?.name ?? null,
+    email: email ?? known?.email ?? null,
+    phone: phone ?? known?.phone ?? null,
+    birthDate: input.birthDate ?? known?.birthDate ?? null,
+    acceptsMarketing: known?.acceptsMarketing ?? true,
+  }
+  if (JSON.stringify(customer) !== JSON.stringify(known && inOrder(known))) await putCustomer(shop, customer)
+  return { id, name: customer.name, email: customer.email, phone: customer.phone }
+}
+
+const inOrder = ({
+  id,
+  name,
+  email,
+  phone,
+  birthDate,
+  acceptsMarketing,
+}: StoredCustomer): StoredCustomer => ({
+  id,
+  name,
+  email,
+  phone,
+  birthDate,
+  acceptsMarketing,
+})
+
+async function sameCustomer(
+  shop: Shop,
+  email: string | null,
+  phone: string | null,
+): Promise<StoredCustomer | undefined> {
+  const { rows } = await sql<{ data: StoredCustomer }>`
+    select data from sandbox_objects
+    where store_id = ${shop.storeId}::uuid and kind = 'customer'
+      and (lower(data ->> 'email') = lower(${email}::text) or data ->> 'phone' = ${phone}::text)
+    order by coalesce(lower(data ->> 'email') = lower(${email}::text), false) desc, position
+    limit 1`.execute(shop.db)
+  return rows[0]?.data
+}
+
+async function itemsOf(
+  shop: Shop,
+  orderId: string,
+  wanted: OrderInput['items'],
+): Promise<PlatformOrderItem[]> {
+  const ids = wanted.map((item) => item.variantId)
+  const { rows } = await sql<{ product: Product; variant: ProductVariant }>`
+    select p.data as product, v.value as variant
+    from sandbox_objects p, jsonb_array_elements(p.data -> 'variants') v
+    where p.store_id = ${shop.storeId}::uuid and p.kind = 'product' and v.value ->> 'id' = any(${ids}::text[])`.execute(
+    shop.db,
+  )
+  const found = new Map(rows.map((row) => [row.variant.id, row]))
+  return wanted.map(({ variantId, quantity }, index) => {
+    const known = found.get(variantId)
+    if (!known) {
+      throw new Refused(
+        'unknown-variant',
+        `items.${index}.variantId: no product has the variant ${variantId}`,
+      )
+    }
+    const { product, variant } = known
+    return {
+      id: `${orderId}-${index + 1}`,
+      productId: product.id,
+      variantId,
+      name: product.name,
+      sku: variant.sku,
+      imageUrl: variant.imageUrl ?? product.imageUrl,
+      quantity,
+      unitPrice: toMoney(toCents(variant.price)),
+      total: toMoney(toCents(variant.price) * quantity),
+      refundedQuantity: 0,
+      refundedTotal: toMoney(0),
+    }
+  })
+}

@@ -1,0 +1,98 @@
+/** A server under test in a process of its own: started, asked for the CPU time it has used, and ended. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { closeSync, openSync, truncateSync } from 'node:fs'
+import type { AddressInfo, Server } from 'node:net'
+import { join } from 'node:path'
+import type { Fixture } from './fixture.ts'
+import type { TargetName } from './operations.ts'
+
+export interface Target {
+  name: TargetName
+  url: string
+  pid: number
+  /** User and system time since it started, in microseconds. */
+  cpuMicros(): Promise<number>
+  /** Forgets the log so far: it must not fill the disk. */
+  clearLog(): void
+  stop(): Promise<void>
+}
+
+type Report = { kind: 'ready'; url: string } | { kind: 'cpu'; micros: number }
+
+/** Starts `targets/<name>.ts`; its standard output goes to a file, as a service's would. */
+export async function startTarget(
+  name: TargetName,
+  fixturePath: string,
+  logFolder: string,
+  env: Record<string, string> = {},
+): Promise<Target> {
+  const log = join(logFolder, `${name}.log`)
+  const output = openSync(log, 'a')
+  const child = fork(join(import.meta.dirname, 'targets', `${name}.ts`), [fixturePath], {
+    stdio: ['ignore', output, 'inherit', 'ipc'],
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    execArgv: process.env.BENCH_NODE_OPTIONS?.split(' ').filter(Boolean) ?? [],
+  })
+  closeSync(output)
+  const { url } = await nextReport(name, child, 'ready')
+  return {
+    name,
+    url,
+    pid: child.pid!,
+    async cpuMicros() {
+      child.send('cpu')
+      return (await nextReport(name, child, 'cpu')).micros
+    },
+    clearLog: () => truncateSync(log),
+    stop: () =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve()
+        child.once('exit', () => resolve())
+        child.disconnect()
+      }),
+  }
+}
+
+function nextReport<K extends Report['kind']>(
+  name: string,
+  child: ChildProcess,
+  kind: K,
+): Promise<Extract<Report, { kind: K }>> {
+  return new Promise((resolve, reject) => {
+    const onReport = (report: Report): void => {
+      if (report.kind !== kind) return
+      child.off('exit', onExit)
+      child.off('message', onReport)
+      resolve(report as Extract<Report, { kind: K }>)
+    }
+    const onExit = (code: number | null): void => reject(new Error(`${name} ended with ${code}`))
+    child.on('message', onReport)
+    child.once('exit', onExit)
+  })
+}
+
+/** The child's side: reports where `server` listens and answers the parent until it lets go. */
+export async function serveParent(server: Server, stop: () => Promise<void>): Promise<void> {
+  if (!server.listening) await new Promise<void>((resolve) => server.once('listening', () => resolve()))
+  const { port } = server.address() as AddressInfo
+  const report = (message: Report): boolean => process.send!(message)
+  process.on('message', (message) => {
+    if (message !== 'cpu') return
+    const { user, system } = process.cpuUsage()
+    report({ kind: 'cpu', micros: user + system })
+  })
+  process.once('disconnect', () => {
+    stop().then(
+      () => process.exit(0),
+      (error) => {
+        console.error(error)
+        process.exit(1)
+      },
+    )
+  })
+  // Ctrl-C is the parent's to act on.
+  process.on('SIGINT', () => {})
+  report({ kind: 'ready', url: `http://127.0.0.1:${port}` })
+}
+
+export type { Fixture }

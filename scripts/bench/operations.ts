@@ -1,0 +1,61 @@
+/** The four operations that are measured, and the request each server is sent for them. */
+import { type Fixture, unusedPhone } from './fixture.ts'
+
+export const operationNames = ['read', 'list', 'create', 'forbidden'] as const
+export type OperationName = (typeof operationNames)[number]
+export const targetNames = ['gateway', 'bare', 'fastify'] as const
+export type TargetName = (typeof targetNames)[number]
+
+export interface Measured {
+  title: string
+  /** The status that every answer must have. */
+  status: number
+  /** Least part of the bare peer's throughput that the gateway must reach. */
+  ofBare: number
+  method: 'GET' | 'POST'
+  /** Paths to send in turn, the same for every server. */
+  paths(fixture: Fixture): string[]
+  key(fixture: Fixture): string
+  /** A new body for every request. */
+  body?(): string
+}
+
+const optOuts = '/v1/campaigns/opt-outs'
+const newOptOut = (): string => JSON.stringify({ phone: unusedPhone(), note: 'Asked at the counter' })
+
+export const operations: Record<OperationName, Measured> = {
+  read: {
+    title: 'read by id',
+    status: 200,
+    ofBare: 0.85,
+    method: 'GET',
+    paths: ({ listIds }) => listIds.map((id) => `/v1/campaigns/lists/${id}`),
+    key: ({ readKey }) => readKey,
+  },
+  list: {
+    title: 'list of 20',
+    status: 200,
+    ofBare: 0.85,
+    method: 'GET',
+    paths: () => [`${optOuts}?limit=20`],
+    key: ({ readKey }) => readKey,
+  },
+  create: {
+    title: 'create',
+    status: 201,
+    ofBare: 0.85,
+    method: 'POST',
+    paths: () => [optOuts],
+    key: ({ writeKey }) => writeKey,
+    body: newOptOut,
+  },
+  forbidden: {
+    title: '403',
+    status: 403,
+    ofBare: 0.55,
+    method: 'POST',
+    paths: () => [optOuts],
+    key: ({ readOnlyKey }) => readOnlyKey,
+    body: newOptOut,
+  },
+}

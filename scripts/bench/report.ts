@@ -1,0 +1,135 @@
+/** Medians of the rounds, as a table and as JSON. */
+import { cpus, totalmem } from 'node:os'
+import { type OperationName, operations, type TargetName, targetNames } from './operations.ts'
+import type { Measurement } from './rounds.ts'
+
+export interface Line {
+  operation: OperationName
+  target: TargetName
+  /** Medians of the rounds; times per request. */
+  requestsPerSecond: number
+  p50Ms: number
+  p99Ms: number
+  serverCpuMicros: number
+  postgresCpuMicros: number | null
+}
+
+export interface Comparison {
+  operation: OperationName
+  /** The gateway's requests a second over the peer's: median of the rounds' own ratios. */
+  ofBare: number
+  ofFastify: number
+  wantedOfBare: number
+  wantedOfFastify: number
+  reached: boolean
+}
+
+export interface Results {
+  startedAt: string
+  machine: { cpus: number; model: string; memoryGiB: number; node: string; postgres: string }
+  seconds: number
+  rounds: number
+  connections: number
+  databaseClients: number
+  results: Line[]
+  comparisons: Comparison[]
+  measurements: Measurement[]
+}
+
+export const machine = (postgres: string): Results['machine'] => ({
+  cpus: cpus().length,
+  model: cpus()[0]?.model ?? 'unknown',
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  postgres,
+})
+
+export function linesOf(measurements: readonly Measurement[]): Line[] {
+  const lines: Line[] = []
+  for (const operation of new Set(measurements.map((each) => each.operation))) {
+    for (const target of targetNames) {
+      const own = measurements.filter((each) => each.operation === operation && each.target === target)
+      const middle = (pick: (each: Measurement) => number): number => rounded(median(own.map(pick)))
+      lines.push({
+        operation,
+        target,
+        requestsPerSecond: middle((each) => each.requestsPerSecond),
+        p50Ms: middle((each) => each.p50Ms),
+        p99Ms: middle((each) => each.p99Ms),
+        serverCpuMicros: middle((each) => each.serverCpuMicros),
+        postgresCpuMicros: own.some((each) => each.postgresCpuMicros === null)
+          ? null
+          : middle((each) => each.postgresCpuMicros ?? 0),
+      })
+    }
+  }
+  return lines
+}
+
+export function comparisonsOf(measurements: readonly Measurement[]): Comparison[] {
+  return [...new Set(measurements.map((each) => each.operation))].map((operation) => {
+    const of = (peer: TargetName): number => {
+      const mine = measurements.filter((each) => each.operation === operation && each.target === 'gateway')
+      const ratios = mine.map(({ round, requestsPerSecond }) => {
+        const theirs = measurements.find(
+          (each) => each.operation === operation && each.target === peer && each.round === round,
+        )
+        return requestsPerSecond / theirs!.requestsPerSecond
+      })
+      return rounded(median(ratios))
+    }
+    const { ofBare: wantedOfBare } = operations[operation]
+    const ofBare = of('bare')
+    const ofFastify = of('fastify')
+    const reached = ofBare >= wantedOfBare && ofFastify >= 1
+    return { operation, ofBare, ofFastify, wantedOfBare, wantedOfFastify: 1, reached }
+  })
+}
+
+export function tableOf({ results, comparisons }: Pick<Results, 'results' | 'comparisons'>): string {
+  const head = ['operation', 'server', 'req/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs']
+  const rows = results.map((line, index) => [
+    results[index - 1]?.operation === line.operation ? '' : operations[line.operation].title,
+    line.target,
+    String(Math.round(line.requestsPerSecond)),
+    line.p50Ms.toFixed(2),
+    line.p99Ms.toFixed(2),
+    line.serverCpuMicros.toFixed(1),
+    line.postgresCpuMicros?.toFixed(1) ?? '–',
+  ])
+  const ratioHead = ['gateway', 'of bare', 'wanted', 'of Fastify', 'wanted', '']
+  const ratioRows = comparisons.map((each) => [
+    operations[each.operation].title,
+    each.ofBare.toFixed(2),
+    each.wantedOfBare.toFixed(2),
+    each.ofFastify.toFixed(2),
+    each.wantedOfFastify.toFixed(2),
+    each.reached ? 'reached' : 'short',
+  ])
+  return [
+    ...columns([head, ...rows], 2),
+    '',
+    ...columns([ratioHead, ...ratioRows], 1),
+    '',
+    'µs: CPU time of a request, of the server and of PostgreSQL.',
+  ].join('\n')
+}
+
+/** The first `left` columns to the left, the others to the right. */
+function columns(rows: string[][], left: number): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column < left ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+const rounded = (value: number): number => Math.round(value * 1000) / 1000

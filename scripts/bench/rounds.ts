@@ -1,0 +1,86 @@
+/** Interleaved rounds: in each, every operation is sent to one server after the other, each round begins with the next. */
+import { startTarget, type Target } from './child.ts'
+import { postgresCpuMicros } from './cpu.ts'
+import { emptyWriteStore, type Fixture } from './fixture.ts'
+import { type Load, sendLoad } from './load.ts'
+import { type OperationName, type TargetName, targetNames } from './operations.ts'
+
+export interface Measurement extends Load {
+  round: number
+  operation: OperationName
+  target: TargetName
+  serverCpuMicros: number
+  /** Null where PostgreSQL's processes cannot be looked at. */
+  postgresCpuMicros: number | null
+}
+
+export interface RunOptions {
+  fixture: Fixture
+  fixturePath: string
+  folder: string
+  dataDir: string
+  operations: readonly OperationName[]
+  rounds: number
+  seconds: number
+  connections: number
+  /** Called before each measurement, with how many there are and its number from 1. */
+  onProgress(text: string, done: number, all: number): void
+}
+
+/** Of each server and operation, before its first measurement and without being counted, seconds. */
+const warmUpSeconds = (seconds: number): number => Math.min(5, Math.max(1, seconds / 6))
+
+export async function measure(options: RunOptions): Promise<Measurement[]> {
+  const targets: Target[] = []
+  try {
+    for (const name of targetNames) {
+      targets.push(await startTarget(name, options.fixturePath, options.folder))
+    }
+    return await runRounds(options, targets)
+  } finally {
+    await Promise.all(targets.map((target) => target.stop()))
+  }
+}
+
+async function runRounds(options: RunOptions, targets: Target[]): Promise<Measurement[]> {
+  const { fixture, operations, rounds, seconds, connections, onProgress } = options
+  const all = operations.length * targets.length * (rounds + 1)
+  const measurements: Measurement[] = []
+  let done = 0
+  const load = async (operation: OperationName, target: Target, length: number): Promise<Load> => {
+    const sent = await sendLoad(target.url, operation, fixture, connections, length)
+    target.clearLog()
+    if (operation === 'create') await emptyWriteStore(fixture)
+    return sent
+  }
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const operation of operations) {
+      for (let i = 0; i < targets.length; i += 1) {
+        const target = targets[(i + round) % targets.length]!
+        done += 1
+        if (round === 0) {
+          onProgress(`warm-up: ${operation} of ${target.name}`, done, all)
+          await load(operation, target, warmUpSeconds(seconds))
+          continue
+        }
+        onProgress(`round ${round} of ${rounds}: ${operation} of ${target.name}`, done, all)
+        const postgresBefore = postgresCpuMicros(options.dataDir)
+        const serverBefore = await target.cpuMicros()
+        const sent = await load(operation, target, seconds)
+        measurements.push({
+          round,
+          operation,
+          target: target.name,
+          ...sent,
+          serverCpuMicros: ((await target.cpuMicros()) - serverBefore) / sent.requests,
+          postgresCpuMicros: perRequest(postgresBefore, postgresCpuMicros(options.dataDir), sent.requests),
+        })
+      }
+    }
+  }
+  return measurements
+}
+
+function perRequest(before: number | null, after: number | null, requests: number): number | null {
+  return before === null || after === null ? null : (after - before) / requests
+}

@@ -1,0 +1,154 @@
+/**
+ * The statements that the gateway runs, recorded from the gateway itself: the peers then do the same work of the
+ * database, and an operation that needs more than one round trip is noticed before anything is measured.
+ */
+import { Kysely } from 'kysely'
+import { type Database, openPostgres } from '#db/database'
+import { PipelinedDialect, postgresPool } from '#db/postgres'
+import type { Tables } from '#db/tables'
+import { openApp } from '#runtime/app'
+import { silentLog } from '#runtime/log'
+import { readSettings } from '#runtime/settings'
+import type { Fixture } from './fixture.ts'
+import { type OperationName, operations } from './operations.ts'
+
+/** What a request fills in: a value that is the same every time, or one of the request's own. */
+export type Parameter = { value: unknown } | { slot: 'id' | 'newId' | 'now' | 'phone' | 'note' }
+
+export interface Statement {
+  text: string
+  parameters: Parameter[]
+}
+
+interface Ran {
+  text: string
+  parameters: readonly unknown[]
+}
+
+/** Counting requests is the gateway's own business and happens beside the request. */
+const besideTheRequest = /\brate_counters\b|\bapi_keys\b/
+
+/** One statement for each operation that reaches the database. Throws where a request runs any other number. */
+export async function recordStatements(
+  fixture: Fixture,
+  names: readonly OperationName[],
+): Promise<Partial<Record<OperationName, Statement>>> {
+  const ran: Ran[] = []
+  const database = recording(fixture.databaseUrl, ran)
+  const app = await openApp({
+    settings: { ...readSettings(gatewaySettings(fixture)), worker: false },
+    log: silentLog(),
+    database,
+    supervise: false,
+    shared: true,
+  })
+  try {
+    const statements: Partial<Record<OperationName, Statement>> = {}
+    for (const name of names) {
+      const { method, paths, key, body, status } = operations[name]
+      const path = paths(fixture)[0]!
+      const ask = async (text = body?.()): Promise<string> => {
+        const response = await app.fetch(
+          new Request(`http://localhost${path}`, {
+            method,
+            headers: { authorization: `Bearer ${key(fixture)}`, 'content-type': 'application/json' },
+            ...(text === undefined ? {} : { body: text }),
+          }),
+          { ip: '127.0.0.1' },
+        )
+        if (response.status !== status) {
+          throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+        }
+        return text ?? ''
+      }
+      await ask() // from now on the key is known
+      ran.length = 0
+      const sent = await ask()
+      const own = ran.filter(({ text }) => !besideTheRequest.test(text))
+      const expected = name === 'forbidden' ? 0 : 1
+      if (own.length !== expected) {
+        throw new Error(`${method} ${path} ran ${own.length} statements instead of ${expected}`)
+      }
+      if (own[0]) statements[name] = statementOf(own[0], fixture, sent)
+    }
+    return statements
+  } finally {
+    await app.close()
+    await database.close()
+  }
+}
+
+/** The environment of the gateway under test: limits that count but never refuse, logs as in production. */
+export const gatewaySettings = (fixture: Fixture) => ({
+  DATABASE_URL: fixture.databaseUrl,
+  DATA_DIR: fixture.folder,
+  DATABASE_READS: String(fixture.clients),
+  NODE_ENV: 'production',
+  SECRET_KEY: 'a secret key that only the benchmark uses',
+  RATE_LIMIT_STORE: '999999999',
+  RATE_LIMIT_IP: '999999999',
+  LOG_LEVEL: 'info',
+  WORKER: 'off',
+  PORT: '0',
+})
+
+function recording(url: string, ran: Ran[]): Database {
+  const pool = postgresPool(url, { reads: 1, exclusive: 4 })
+  const plain = openPostgres(url, { reads: 1, transactions: 2 })
+  const root = new Kysely<Tables>({
+    dialect: new PipelinedDialect(pool),
+    log: ({ query }) => {
+      ran.push({ text: query.sql, parameters: query.parameters })
+    },
+  })
+  return {
+    ...plain,
+    root,
+    query: (text, parameters) => {
+      ran.push({ text, parameters })
+      return plain.query(text, parameters)
+    },
+    async close() {
+      await root.destroy()
+      await pool.close()
+      await plain.close()
+    },
+  }
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
+
+function statementOf(ran: Ran, fixture: Fixture, sent: string): Statement {
+  const body: { phone?: string; note?: string } = sent === '' ? {} : JSON.parse(sent)
+  const parameters = ran.parameters.map((value): Parameter => {
+    if (value instanceof Date) return { slot: 'now' }
+    if (value === fixture.listIds[0]) return { slot: 'id' }
+    if (value !== undefined && value === body.phone) return { slot: 'phone' }
+    if (value !== undefined && value === body.note) return { slot: 'note' }
+    const isStore = value === fixture.readStoreId || value === fixture.writeStoreId
+    if (typeof value === 'string' && uuid.test(value) && !isStore) return { slot: 'newId' }
+    return { value }
+  })
+  return { text: ran.text, parameters }
+}
+
+/** What a request puts in the place of the slots. */
+export interface Slots {
+  id?: string | undefined
+  newId?: string
+  now?: Date
+  phone?: string
+  note?: string | undefined
+}
+
+/** Makes the parameters of a request: only the slots are filled anew. */
+export function filler(statement: Statement | undefined): (slots: Slots) => unknown[] {
+  if (!statement) throw new Error('The gateway ran no statement for this operation')
+  const fixed = statement.parameters.map((each) => ('value' in each ? each.value : null))
+  const slots = statement.parameters.flatMap((each, at) => ('slot' in each ? [[at, each.slot] as const] : []))
+  return (given) => {
+    const values = fixed.slice()
+    for (const [at, slot] of slots) values[at] = given[slot]
+    return values
+  }
+}

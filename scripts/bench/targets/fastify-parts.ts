@@ -1,0 +1,67 @@
+/** The Fastify peer's SQL and schemas: the same rows as the gateway answers, as columns. */
+const text = { type: 'string' }
+const maybeText = { type: 'string', nullable: true }
+const instant = { type: 'string', format: 'date-time' }
+const whole = { type: 'integer' }
+
+const answer = (properties: Record<string, unknown>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
+
+export const errorSchema = answer({ error: answer({ code: text, message: text }) })
+export const optOut = answer({
+  id: text,
+  phone: text,
+  note: maybeText,
+  source: text,
+  campaignId: maybeText,
+  createdAt: instant,
+  updatedAt: instant,
+})
+export const optOutPage = answer({
+  data: { type: 'array', items: optOut },
+  page: whole,
+  limit: whole,
+  total: whole,
+})
+export const optOutInput = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['phone'],
+  properties: {
+    phone: { type: 'string', maxLength: 40, pattern: '^\\+[1-9]\\d{7,14}$' },
+    note: { type: 'string', minLength: 1, maxLength: 500 },
+  },
+}
+export const paging = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    page: { type: 'integer', minimum: 1, maximum: 100_000, default: 1 },
+    limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  },
+}
+export const contactList = answer({
+  id: text,
+  name: text,
+  source: text,
+  createdAt: instant,
+  updatedAt: instant,
+})
+
+const optOutColumns = `id, phone, note, source, campaign_id as "campaignId",
+  created_at as "createdAt", updated_at as "updatedAt"`
+
+export const texts = {
+  key: 'select store_id, scopes from api_keys where hash = $1 and revoked_at is null',
+  read: `select id, name, source, created_at as "createdAt", updated_at as "updatedAt"
+    from contact_lists where store_id = $1 and id = $2`,
+  list: `select ${optOutColumns},
+      (select count(*)::int from (select 1 from opt_outs where store_id = $1 limit 50001) counted) as total
+    from opt_outs where store_id = $1 order by id desc limit $2 offset $3`,
+  create: `insert into opt_outs (store_id, id, phone, phone_key, note, source, created_at, updated_at)
+    values ($1, $2, $3, $3, $4, 'manual', $5, $5)
+    on conflict (store_id, phone_key) do nothing returning ${optOutColumns}`,
+}

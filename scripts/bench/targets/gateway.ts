@@ -1,0 +1,11 @@
+/** The gateway, started as `npm start` starts it. */
+import { readFileSync } from 'node:fs'
+import { startServer } from '#runtime/server'
+import { readSettings } from '#runtime/settings'
+import { serveParent } from '../child.ts'
+import type { Fixture } from '../fixture.ts'
+import { gatewaySettings } from '../statements.ts'
+
+const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
+const { server, stop } = await startServer(readSettings(gatewaySettings(fixture)))
+await serveParent(server, stop)

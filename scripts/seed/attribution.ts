@@ -1,0 +1,50 @@
+/** The last step: attributes the orders as a job would, and checks that every step gave its touches. */
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import { attributeOrders } from '#operations/store/lib/attribute-orders'
+import type { Context } from '#runtime/context'
+import type { DemoShop } from './shop.ts'
+
+const ordersAtOnce = 300
+
+/** Attributes all orders. Throws when it brings other conversions than `expected`, by source type. */
+export async function attributeShop(
+  ctx: Context,
+  shop: DemoShop,
+  expected: Record<string, number>,
+): Promise<void> {
+  const ids = shop.orders.map((each) => each.id)
+  await ctx.transaction(async (tx) => {
+    for (let i = 0; i < ids.length; i += ordersAtOnce)
+      await attributeOrders(tx, ids.slice(i, i + ordersAtOnce))
+  })
+  const rows = await ctx.db
+    .selectFrom('conversions')
+    .select(['source_type', (eb) => eb.fn.countAll<number>().as('conversions')])
+    .groupBy('source_type')
+    .execute()
+  const found = Object.fromEntries(rows.map((row) => [row.source_type, row.conversions]))
+  for (const source of new Set([...Object.keys(expected), ...Object.keys(found)])) {
+    if (found[source] === expected[source]) continue
+    throw new Error(
+      `The demo of ${ctx.store.name} has ${found[source] ?? 0} conversions of ${source}: expected ${expected[source] ?? 0}`,
+    )
+  }
+}
+
+/** The usage of the cycle that holds now is what of the ledger left since its start. */
+export async function countUsage(db: RootDatabase, storeId: string): Promise<void> {
+  await db
+    .updateTable('usage_cycles')
+    .set((eb) => ({
+      used: eb
+        .selectFrom('message_ledger as m')
+        .select(sql<number>`count(*)::int`.as('used'))
+        .whereRef('m.store_id', '=', 'usage_cycles.store_id')
+        .where('m.channel', '=', 'messaging')
+        .whereRef('m.sent_at', '>=', 'usage_cycles.starts_at')
+        .whereRef('m.sent_at', '<', 'usage_cycles.ends_at'),
+    }))
+    .where('store_id', '=', storeId)
+    .execute()
+}

@@ -1,0 +1,198 @@
+/** The demo: Aurora Supply and Borealis Goods, in the order of their sections, and the keys to try them with. */
+import { sql } from 'kysely'
+import { registerWebhooks, requireEcommerce } from '#operations/store/lib/connections'
+import { createKey } from '#operations/store/lib/keys'
+import { type Context, type Services, SystemContext } from '#runtime/context'
+import { allScopes, type Scope } from '#runtime/operation'
+import { attributeShop, countUsage } from './attribution.ts'
+import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
+import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
+import { seedAuroraLists, seedBorealisList } from './lists.ts'
+import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
+import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
+import { seedBorealisOptOut } from './opt-outs.ts'
+import { seedAuroraShop, seedBorealisShop } from './shop.ts'
+import { auroraPeople, borealisPeople, type DemoStore, seedAurora, seedBorealis } from './store.ts'
+
+export interface DemoKey {
+  /** Slug. */
+  store: string
+  member: string
+  role: string
+  name: string
+  scopes: readonly Scope[]
+  /** Shown this once. */
+  key: string
+}
+
+export interface Demo {
+  stores: { id: string; slug: string; publicId: string; name: string }[]
+  keys: DemoKey[]
+}
+
+interface WantedKey {
+  store: string
+  member: string
+  role: string
+  name: string
+  scopes: readonly Scope[]
+}
+
+const [olivia, marco, ada] = auroraPeople
+const [bruno] = borealisPeople
+const wanted = (store: string, person: typeof olivia, name: string, scopes: readonly Scope[]): WantedKey => ({
+  store,
+  member: person!.email,
+  role: person!.role,
+  name,
+  scopes,
+})
+const demoKeys: WantedKey[] = [
+  wanted('aurora-supply', olivia, 'Demo: Olivia, all scopes', allScopes),
+  wanted('aurora-supply', olivia, 'Demo: Olivia, read only', ['platform:read']),
+  wanted('aurora-supply', marco, 'Demo: Marco, all scopes', allScopes),
+  wanted('aurora-supply', ada, 'Demo: Ada, all scopes', allScopes),
+  wanted('borealis-goods', bruno, 'Demo: Bruno, all scopes', allScopes),
+]
+
+/**
+ * Seeds what is not there yet, revokes the demo's keys and makes new ones: all five, or the owner's only. Once it is
+ * finished, a second run makes keys alone. Refuses when a store of another origin has a slug of the demo.
+ */
+export async function seedDemo(services: Services, keys: 'all' | 'owner' = 'all'): Promise<Demo> {
+  const { database } = services
+  await oneAtATime(services, async () => {
+    const { at, isComplete } = await progress(services)
+    if (!isComplete) await seedStores(services, at)
+  })
+  const slugs = [...new Set(demoKeys.map((each) => each.store))]
+  const stores = await database.root
+    .selectFrom('stores')
+    .select(['id', 'slug', 'public_id', 'name'])
+    .where('slug', 'in', slugs)
+    .orderBy('slug')
+    .execute()
+  return {
+    stores: stores.map(({ id, slug, public_id: publicId, name }) => ({ id, slug, publicId, name })),
+    keys: await replaceKeys(services, stores, keys === 'all' ? demoKeys : demoKeys.slice(0, 1)),
+  }
+}
+
+/** Whether the database has no store yet, or only a demo that was interrupted. */
+export async function isDemoMissing(services: Services): Promise<boolean> {
+  const { root } = services.database
+  const marker = await root
+    .selectFrom('server_settings')
+    .select('value')
+    .where('name', '=', markerName)
+    .executeTakeFirst()
+  if (marker) return !(marker.value as Progress).isComplete
+  const store = await root.selectFrom('stores').select('id').limit(1).executeTakeFirst()
+  return store === undefined
+}
+
+const markerName = 'demo'
+
+interface Progress {
+  /** The instant that all others of the demo are counted back from: a run that goes on must use the same. */
+  at: string
+  isComplete: boolean
+}
+
+async function progress(services: Services): Promise<{ at: Date; isComplete: boolean }> {
+  const begun: Progress = { at: services.clock.now().toISOString(), isComplete: false }
+  await services.database.root
+    .insertInto('server_settings')
+    .values({ name: markerName, value: JSON.stringify(begun) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { value } = await services.database.root
+    .selectFrom('server_settings')
+    .select('value')
+    .where('name', '=', markerName)
+    .executeTakeFirstOrThrow()
+  const { at, isComplete } = value as Progress
+  return { at: new Date(at), isComplete }
+}
+
+/** Two processes that start on one empty server seed it once; the embedded database has one process anyway. */
+async function oneAtATime(services: Services, run: () => Promise<void>): Promise<void> {
+  const { database } = services
+  if (database.kind === 'pglite') return run()
+  await database.root.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('seed demo', 0))`.execute(transaction)
+    await run()
+  })
+}
+
+async function seedStores(services: Services, at: Date): Promise<void> {
+  const { database, clock } = services
+  const aurora = await seedAurora(database, at)
+  const borealis = await seedBorealis(database, at)
+  const ofAurora = await contextOf(services, aurora)
+  const ofBorealis = await contextOf(services, borealis)
+  const templateIds = await seedAuroraMessaging(ofAurora, aurora)
+  await seedBorealisMessaging(ofBorealis, borealis)
+  const shops = await database.root.transaction().execute(async (db) => {
+    const auroraShop = await seedAuroraShop(db, clock, aurora)
+    const subscribers = await seedAuroraSubscribers(db, aurora, auroraShop)
+    const lists = await seedAuroraLists(db, aurora, auroraShop.groups, subscribers)
+    await seedAuroraCampaigns(db, aurora, auroraShop, lists, templateIds)
+    await seedAuroraNotifications(db, aurora)
+
+    const borealisShop = await seedBorealisShop(db, clock, borealis)
+    await seedBorealisSubscribers(db, borealis, borealisShop)
+    const known = auroraShop.customers[0]!
+    const list = await seedBorealisList(db, borealis, known, borealisShop.customers)
+    await seedBorealisOptOut(db, borealis, borealisShop.customers[9]!)
+    await seedBorealisCampaign(db, borealis, list)
+    await seedBorealisNotifications(db, borealis)
+    return { aurora: auroraShop, borealis: borealisShop }
+  })
+  await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
+  await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
+  for (const ctx of [ofAurora, ofBorealis]) {
+    await countUsage(database.root, ctx.store.id)
+    await registerWebhooks(ctx, await requireEcommerce(ctx))
+  }
+  const done: Progress = { at: at.toISOString(), isComplete: true }
+  await database.root
+    .updateTable('server_settings')
+    .set({ value: JSON.stringify(done) })
+    .where('name', '=', markerName)
+    .execute()
+}
+
+async function contextOf(services: Services, store: DemoStore): Promise<Context> {
+  const owner = Object.values(store.people)[0]!
+  return (await new SystemContext(services, services.log, 'seed').forStore(store.id, owner))!
+}
+
+async function replaceKeys(
+  services: Services,
+  stores: readonly { id: string; slug: string }[],
+  keys: readonly WantedKey[],
+): Promise<DemoKey[]> {
+  const { database } = services
+  const now = services.clock.now()
+  const ids = new Map(stores.map(({ id, slug }) => [slug, id]))
+  await database.root
+    .updateTable('api_keys')
+    .set({ revoked_at: now, revoked_reason: 'revoked', updated_at: now })
+    .where('store_id', 'in', [...ids.values()])
+    .where(
+      'name',
+      'in',
+      demoKeys.map((each) => each.name),
+    )
+    .where('revoked_at', 'is', null)
+    .execute()
+  for (const id of ids.values()) await services.accessChanged(id)
+  const made: DemoKey[] = []
+  for (const each of keys) {
+    const { member, name, scopes } = each
+    const { key } = await createKey(database, now, { storeId: ids.get(each.store)!, member, name, scopes })
+    made.push({ ...each, key })
+  }
+  return made
+}

@@ -1,0 +1,67 @@
+/** The numbers the demo's messages leave through, and Aurora's templates. */
+import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
+import type { Context } from '#runtime/context'
+import type { DemoStore } from './store.ts'
+import { auroraTemplates, type DemoTemplate } from './templates.ts'
+import { hourMs, minuteMs, type Timeline } from './timeline.ts'
+
+/** An official number, connected and selected, with twelve templates; answers their ids by name. */
+export async function seedAuroraMessaging(ctx: Context, store: DemoStore): Promise<Map<string, number>> {
+  return ctx.transaction(async (tx) => {
+    const connectedAt = store.timeline.ago(400)
+    await connectNumber(tx, { type: 'official', phone: '+551140001000', connectedAt })
+    const rows = await tx.db.selectFrom('message_templates').select(['id', 'name']).execute()
+    const ids = new Map(rows.map(({ id, name }) => [name, id]))
+    for (const template of auroraTemplates) {
+      if (!ids.has(template.name)) ids.set(template.name, await addTemplate(tx, store.timeline, template))
+    }
+    return ids
+  })
+}
+
+/** The shared number, connected and selected; an official one was given up a month ago. */
+export async function seedBorealisMessaging(ctx: Context, store: DemoStore): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const { timeline } = store
+    await connectNumber(tx, { type: 'official', phone: '+13125550186', connectedAt: timeline.ago(80) })
+    await tx.db
+      .updateTable('messaging_connections')
+      .set({
+        status: 'none',
+        number_id: null,
+        phone: null,
+        display_name: null,
+        connected_at: null,
+        updated_at: timeline.ago(30),
+      })
+      .where('type', '=', 'official')
+      .execute()
+    await connectNumber(tx, { type: 'shared', phone: '+551150005000', connectedAt: timeline.ago(30) })
+  })
+}
+
+/** Reviewed a few minutes after it was handed in, and seen at every sync since. */
+async function addTemplate(tx: Context, timeline: Timeline, template: DemoTemplate): Promise<number> {
+  const { examples, buttonExamples, daysAgo, ...content } = template
+  const submittedAt = timeline.ago(daysAgo)
+  const reviewedAt = template.status === 'pending' ? null : new Date(submittedAt.getTime() + 7 * minuteMs)
+  const id = await makeTemplate(tx, {
+    ...content,
+    examples: { header: [], body: examples, buttons: buttonExamples },
+    submittedAt,
+  })
+  const isPaused = template.status === 'paused'
+  await tx.db
+    .updateTable('message_templates')
+    .set({
+      reviewed_at: reviewedAt,
+      synced_at: timeline.ago(2 / 24),
+      quality: template.status === 'approved' ? 'green' : isPaused ? 'red' : 'unknown',
+      rejection_reason: template.status === 'rejected' ? 'promotional' : null,
+      paused_until: isPaused ? new Date(timeline.now.getTime() + 3 * hourMs) : null,
+      updated_at: isPaused ? timeline.ago(12) : (reviewedAt ?? submittedAt),
+    })
+    .where('id', '=', id)
+    .execute()
+  return id
+}

@@ -1,0 +1,170 @@
+/** Who orders when, and what becomes of it: the numbers of the demo's store page, before any order is written. */
+import type { Person } from './people.ts'
+import type { Random } from './random.ts'
+import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
+
+export interface Customer extends Person {
+  id: string
+  birthDate: string
+  acceptsMarketing: boolean
+}
+
+export type OrderState = 'paid' | 'partially-refunded' | 'refunded' | 'pending' | 'cancelled'
+/** What an order will be attributed to; campaigns by the name of their moment. */
+export type OrderSource = 'spring' | 'fair' | 'winter' | 'newsletter'
+
+export interface PlannedOrder {
+  placedAt: Date
+  customer: Customer
+  state: OrderState
+  currency: string
+  coupon: string | null
+  source: OrderSource | null
+}
+
+export interface CustomerGroups {
+  /** At least 4 counted orders each, 82 days ago already. */
+  veterans: Customer[]
+  /** At least 4 counted orders each since 21 days ago. */
+  regulars: Customer[]
+  /** Their fourth counted order came today: the next sync of the platform list adds them. */
+  newRegulars: Customer[]
+  /** Visitors of the fair who then ordered. */
+  fair: Customer[]
+  /** Subscribers of the popup who then ordered. */
+  subscribers: Customer[]
+  others: Customer[]
+}
+
+/** When the campaigns left. */
+export const campaignMoments = (timeline: Timeline) => ({
+  winter: timeline.localTime(80, 10),
+  fair: timeline.localTime(45, 10),
+  spring: timeline.localTime(20, 10),
+  paused: timeline.localTime(4, 14),
+  cancelled: timeline.localTime(8, 16),
+})
+
+/** Days back when the list of regulars was first built, and last synced. */
+export const listBuiltDaysAgo = 82
+export const listSyncedDaysAgo = 2
+
+export function groupsOf(customers: Customer[], random: Random): CustomerGroups {
+  const rest = random.shuffled(customers)
+  const take = (count: number): Customer[] => rest.splice(0, count)
+  return {
+    veterans: take(60),
+    regulars: take(90),
+    newRegulars: take(3),
+    fair: take(8),
+    subscribers: take(20),
+    others: rest,
+  }
+}
+
+const codeLetters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
+
+/** A code of the popup, for one subscriber alone. */
+export const couponCode = (random: Random): string =>
+  `POP-${Array.from({ length: 6 }, () => random.pick(codeLetters)).join('')}`
+
+/** 900 orders over 400 days, 450 of them in the last 120, oldest first. */
+export function planOrders(groups: CustomerGroups, timeline: Timeline, random: Random): PlannedOrder[] {
+  const orders: PlannedOrder[] = []
+  const add = (customer: Customer, placedAt: Date, source: OrderSource | null = null): void => {
+    const coupon = source === 'newsletter' ? couponCode(random) : null
+    orders.push({ placedAt, customer, state: 'paid', currency: 'BRL', coupon, source })
+  }
+  /** Some instant of the daytime, so many days ago. */
+  const during = (leastDays: number, mostDays: number): Date => {
+    for (;;) {
+      const at = timeline.ago(random.between(leastDays, mostDays))
+      if (timeline.localHour(at) >= 7.5) return at
+    }
+  }
+  const today = (): Date => new Date(random.between(timeline.startOfDay(0).getTime(), timeline.now.getTime()))
+
+  for (const customer of groups.veterans) {
+    for (let i = 0; i < 3; i += 1) add(customer, during(121, 399))
+    add(customer, during(84, 119.5))
+  }
+  for (const customer of groups.regulars) {
+    add(customer, during(121, 399))
+    add(customer, during(121, 399))
+    add(customer, during(84, 119.5))
+    add(customer, during(22, 81))
+  }
+  for (const customer of groups.newRegulars) {
+    for (let i = 0; i < 3; i += 1) add(customer, during(125, 380))
+    add(customer, today())
+  }
+  afterCampaigns(groups, timeline, random, add)
+  for (const [index, customer] of groups.subscribers.entries()) {
+    const placedAt = index < 2 ? today() : index < 6 ? during(1.5, 6.5) : during(8, 85)
+    add(customer, placedAt, 'newsletter')
+  }
+
+  // The others come in turns, so that nobody of them reaches four.
+  const buyers = random.shuffled(groups.others).slice(0, 100)
+  let turn = 0
+  const addOther = (placedAt: Date): void => {
+    add(buyers[turn % buyers.length]!, placedAt)
+    turn += 1
+  }
+  for (let i = 0; i < 3; i += 1) addOther(during(381, 399))
+  const inDollars = orders.slice(-3)
+  for (let i = 0; i < 78; i += 1) addOther(during(121, 399))
+  for (let day = 1; day <= 13; day += 1) {
+    for (let i = 0; i < 3; i += 1) addOther(timeline.localTime(day, random.between(8, 23.9)))
+  }
+  for (let i = 0; i < 84; i += 1) addOther(during(14.5, 119))
+  const extras = random.shuffled(groups.veterans).slice(0, 40)
+  for (const customer of extras) add(customer, during(22, 74))
+
+  for (const order of inDollars) order.currency = 'USD'
+  giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
+  return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
+}
+
+type Add = (customer: Customer, placedAt: Date, source: OrderSource) => void
+
+/** Ten, eight and six orders in the window of attribution of the three campaigns that were sent. */
+function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Random, add: Add): void {
+  const { spring, fair, winter } = campaignMoments(timeline)
+  const soonAfter = (sent: Date): Date =>
+    new Date(sent.getTime() + hourMs + random.between(0, 4 * dayMs) + random.between(0, 59) * minuteMs)
+  const [first, second] = [random.shuffled(groups.veterans), random.shuffled(groups.regulars)]
+  for (const customer of first.slice(0, 6)) add(customer, soonAfter(winter), 'winter')
+  for (const customer of groups.fair) add(customer, soonAfter(fair), 'fair')
+  for (const customer of [...first.slice(6, 10), ...second.slice(0, 6)])
+    add(customer, soonAfter(spring), 'spring')
+}
+
+/** 40 unpaid, 30 cancelled, 12 wholly and 20 partly refunded; nobody loses the fourth order they need. */
+function giveStates(
+  orders: PlannedOrder[],
+  others: ReadonlySet<Customer>,
+  inDollars: ReadonlySet<PlannedOrder>,
+  timeline: Timeline,
+  random: Random,
+): void {
+  const olderThan = (days: number) => (order: PlannedOrder) => order.placedAt < timeline.ago(days)
+  const free = random.shuffled(orders.filter((each) => others.has(each.customer) && !inDollars.has(each)))
+  const give = (state: OrderState, count: number, fits: (order: PlannedOrder) => boolean): void => {
+    for (const order of free.filter((each) => each.state === 'paid' && fits(each)).slice(0, count)) {
+      order.state = state
+    }
+  }
+  give('pending', 39, (order) => !olderThan(120)(order))
+  give('cancelled', 29, olderThan(2))
+  give('refunded', 11, olderThan(10))
+  give('partially-refunded', 17, olderThan(6))
+  const attributed = (source: OrderSource): PlannedOrder[] => orders.filter((each) => each.source === source)
+  const bySubscribers = attributed('newsletter')
+  bySubscribers[3]!.state = 'pending'
+  bySubscribers[10]!.state = 'cancelled'
+  bySubscribers[12]!.state = 'refunded'
+  bySubscribers[14]!.state = 'partially-refunded'
+  attributed('spring')[1]!.state = 'partially-refunded'
+  attributed('fair')[1]!.state = 'partially-refunded'
+}

@@ -1,0 +1,45 @@
+/** Names, addresses and phones of people who do not exist. */
+import type { Random } from './random.ts'
+
+export interface Person {
+  name: string
+  email: string
+  /** E.164. */
+  phone: string
+}
+
+const given = (
+  'Ana Beatriz Bruno Caio Camila Carla Cecília Daniel Davi Débora Eduardo Elisa Enzo Fernanda Gabriel Helena ' +
+  'Heitor Igor Isabela João Júlia Larissa Laura Leandro Lívia Lucas Luiza Manuela Marcos Mariana Mateus Miguel ' +
+  'Natália Nina Otávio Paula Pedro Rafael Renata Rodrigo Sofia Tatiana Teresa Thiago Valentina Vicente Yara'
+).split(' ')
+const family = (
+  'Almeida Alves Araújo Barbosa Barros Batista Campos Cardoso Carvalho Castro Cavalcanti Costa Cunha Dias Duarte ' +
+  'Farias Fernandes Ferreira Freitas Gomes Lima Lopes Machado Martins Melo Mendes Monteiro Moreira Moura Nunes ' +
+  'Oliveira Pereira Pinto Ramos Ribeiro Rocha Santana Santos Silva Souza Teixeira Vieira'
+).split(' ')
+const englishGiven = 'Alice Ben Clara Diane Ethan Fiona Grace Henry Isla Jack Kate Liam'.split(' ')
+const englishFamily = 'Adams Baker Carter Dixon Evans Foster Green Hayes Irwin James'.split(' ')
+const areaCodes = ['11', '11', '11', '21', '31', '41', '48', '51', '61', '71', '81', '85']
+
+/** A Brazilian with a mobile phone that ends in `number` (four digits, none that the sandbox treats specially). */
+export function brazilian(random: Random, number: number): Person {
+  const name = `${random.pick(given)} ${random.pick(family)}`
+  return {
+    name,
+    email: `${plain(name)}.${number}@example.com`,
+    phone: `+55${random.pick(areaCodes)}9${random.whole(6000, 9999)}${number}`,
+  }
+}
+
+export function american(random: Random, number: number): Person {
+  const name = `${random.pick(englishGiven)} ${random.pick(englishFamily)}`
+  return {
+    name,
+    email: `${plain(name)}.${number}@example.com`,
+    phone: `+1917${random.whole(300, 799)}${number}`,
+  }
+}
+
+const plain = (name: string): string =>
+  name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll(' ', '.')

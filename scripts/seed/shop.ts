@@ -1,0 +1,174 @@
+/** The sandbox's shops: catalog, customers, orders, and our mirror of the orders. */
+import type { RootDatabase } from '#db/database'
+import type { Clock } from '#runtime/clock'
+import { phoneKey } from '#runtime/phone'
+import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
+import { auroraCatalog, borealisCatalog, type Catalog } from './catalog.ts'
+import {
+  type Customer,
+  type CustomerGroups,
+  groupsOf,
+  type OrderSource,
+  type PlannedOrder,
+  planOrders,
+} from './order-plan.ts'
+import { makeOrders } from './orders.ts'
+import { american, brazilian, type Person } from './people.ts'
+import { Random } from './random.ts'
+import { insertRows, type SeedRow } from './rows.ts'
+import type { DemoStore } from './store.ts'
+
+/** An order that a later step gives the touch it came from. */
+export interface AttributedOrder {
+  plan: PlannedOrder
+  order: PlatformOrder
+}
+
+export interface DemoShop {
+  customers: Customer[]
+  orders: PlatformOrder[]
+  /** The orders that have a source, oldest first. */
+  attributed(source: OrderSource): AttributedOrder[]
+}
+
+/** 40 products, 300 customers, 900 orders. */
+export async function seedAuroraShop(
+  db: RootDatabase,
+  clock: Clock,
+  store: DemoStore,
+): Promise<DemoShop & { groups: CustomerGroups }> {
+  const random = new Random('aurora shop')
+  const catalog = auroraCatalog(store.timeline, random, store.domain)
+  const customers = makeCustomers(300, random, brazilian)
+  const groups = groupsOf(customers, random)
+  const plans = planOrders(groups, store.timeline, random)
+  return { ...(await openShop(db, clock, store, catalog, customers, plans, random)), groups }
+}
+
+/** 5 products, 10 customers, 12 orders, 3 of them by subscribers of the popup. */
+export async function seedBorealisShop(db: RootDatabase, clock: Clock, store: DemoStore): Promise<DemoShop> {
+  const random = new Random('borealis shop')
+  const catalog = borealisCatalog(store.timeline, random, store.domain)
+  const customers = makeCustomers(10, random, american)
+  const plans = [...customers, ...customers.slice(8), ...customers.slice(0, 0)].map(
+    (customer, index): PlannedOrder => ({
+      placedAt: store.timeline.ago(90 - index * 8 + random.between(0, 2)),
+      customer,
+      state: 'paid',
+      currency: 'USD',
+      coupon: null,
+      source: index >= 3 && index <= 5 ? 'newsletter' : null,
+    }),
+  )
+  return openShop(db, clock, store, catalog, customers, plans, random)
+}
+
+/** With ids from `5001` on; their phones end in it. */
+function makeCustomers(
+  count: number,
+  random: Random,
+  makePerson: (random: Random, number: number) => Person,
+): Customer[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: String(5001 + index),
+    ...makePerson(random, 5001 + index),
+    birthDate: new Date(Date.UTC(random.whole(1958, 2004), random.whole(0, 11), random.whole(1, 28)))
+      .toISOString()
+      .slice(0, 10),
+    acceptsMarketing: random.chance(0.8),
+  }))
+}
+
+async function openShop(
+  db: RootDatabase,
+  clock: Clock,
+  store: DemoStore,
+  catalog: Catalog,
+  customers: Customer[],
+  plans: PlannedOrder[],
+  random: Random,
+): Promise<DemoShop> {
+  const shop = { db, clock, storeId: store.id }
+  const { domain, country, timeline } = store
+  const orders = makeOrders(
+    plans,
+    { domain, country, products: catalog.products, firstId: 9001 },
+    timeline,
+    random,
+  )
+  await putCategories(shop, catalog.categories)
+  await putProducts(shop, catalog.products)
+  await putCustomers(shop, customers)
+  await putOrders(shop, orders)
+  await mirror(db, store, orders)
+  return {
+    customers,
+    orders,
+    attributed: (source) =>
+      plans.flatMap((plan, index) => (plan.source === source ? [{ plan, order: orders[index]! }] : [])),
+  }
+}
+
+async function mirror(db: RootDatabase, store: DemoStore, orders: PlatformOrder[]): Promise<void> {
+  await insertRows(db, 'orders', store.id, orders.map(orderRow))
+  await insertRows(db, 'order_items', store.id, orders.flatMap(itemRows))
+}
+
+const at = (instant: string | null): Date | null => (instant === null ? null : new Date(instant))
+
+function orderRow(order: PlatformOrder): SeedRow<'orders'> {
+  const { customer } = order
+  return {
+    id: order.id,
+    number: order.number,
+    status: order.status,
+    payment_status: order.paymentStatus,
+    fulfillment_status: order.fulfillmentStatus,
+    currency: order.currency,
+    subtotal: order.subtotal,
+    discount: order.discount,
+    shipping: order.shipping,
+    total: order.total,
+    refunded_total: order.refundedTotal,
+    coupon_codes: order.couponCodes,
+    customer_id: customer.id,
+    customer_name: customer.name,
+    customer_email: customer.email,
+    customer_phone: customer.phone,
+    phone_key: customer.phone && phoneKey(customer.phone),
+    payment_method: order.paymentMethod,
+    payment_url: order.paymentUrl,
+    status_url: order.statusUrl,
+    cart_id: order.cartId,
+    tracking_code: order.trackingCode,
+    tracking_url: order.trackingUrl,
+    shipping_address: order.shippingAddress,
+    click_token: order.clickToken,
+    placed_at: new Date(order.placedAt),
+    paid_at: at(order.paidAt),
+    shipped_at: at(order.shippedAt),
+    delivered_at: at(order.deliveredAt),
+    cancelled_at: at(order.cancelledAt),
+    updated_at: new Date(order.updatedAt),
+  }
+}
+
+function itemRows(order: PlatformOrder): SeedRow<'order_items'>[] {
+  return order.items.map((item, index) => ({
+    order_id: order.id,
+    id: item.id,
+    position: index,
+    product_id: item.productId,
+    variant_id: item.variantId,
+    name: item.name,
+    sku: item.sku,
+    image_url: item.imageUrl,
+    quantity: item.quantity,
+    unit_price: item.unitPrice,
+    total: item.total,
+    refunded_quantity: item.refundedQuantity,
+    refunded_total: item.refundedTotal,
+  }))
+}

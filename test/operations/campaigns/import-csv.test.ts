@@ -1,0 +1,500 @@
+import { sql } from 'kysely'
+import { describe, expect, test, vi } from 'vitest'
+import addContact from '#operations/campaigns/contacts/add-contact'
+import listContacts from '#operations/campaigns/contacts/list-contacts'
+import importCsv from '#operations/campaigns/imports/import-csv'
+import importCsvIntoList from '#operations/campaigns/imports/import-csv-into-list'
+import importNewsletter from '#operations/campaigns/imports/import-newsletter'
+import { camelCase, layoutOf } from '#operations/campaigns/lib/csv-columns'
+import { failImport, runImport } from '#operations/campaigns/lib/import-run'
+import createList from '#operations/campaigns/lists/create-list'
+import deleteList from '#operations/campaigns/lists/delete-list'
+import getList from '#operations/campaigns/lists/get-list'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import { Context } from '#runtime/context'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+
+const columns = ['Telefone', 'Nome', 'E-mail', 'Cidade']
+const phoneOf = (n: number): string => `+55119${String(20_000_000 + n)}`
+const rowsOf = (count: number, city: (n: number) => string = () => 'Santos') =>
+  Array.from({ length: count }, (_none, n) => [phoneOf(n), `Pessoa ${n}`, `p${n}@example.com`, city(n)])
+
+async function emptyList(shop: Shop): Promise<string> {
+  return (await shop.call(createList, { body: { name: 'Feira' } })).body.id
+}
+const into = (shop: Shop, id: string, body: object) =>
+  shop.call(importCsvIntoList, { params: { id }, body: { columns, ...body } })
+const read = async (shop: Shop, id: string) => (await shop.call(getList, { params: { id } })).body
+const contactsOf = async (shop: Shop, id: string) =>
+  (await shop.call(listContacts, { params: { id }, query: { limit: 100 } })).body.data
+const noticesOf = (shop: Shop) =>
+  app.database.root.selectFrom('notifications').selectAll().where('store_id', '=', shop.id).orderBy('id').execute()
+const stagedOf = (shop: Shop) =>
+  app.database.root.selectFrom('list_import_rows').select('line').where('store_id', '=', shop.id).execute()
+
+describe('rows', () => {
+  test('good ones go in, each bad one is told with its line of the file', async () => {
+    const shop = await store(app)
+    const asked = await shop.call(importCsv, {
+      body: {
+        name: 'Feira de outubro',
+        columns,
+        rows: [
+          ['(11) 98888-7771', 'Ana', 'ana@example.com', 'Santos'],
+          ['(11) 98888-7772', 'Bruno', null, 'Campinas'],
+          ['+5511988887771', null, '', 'Itu'],
+          ['abc', 'Carla', null, null],
+          ['5.51E+12', 'Davi', null, null],
+          ['  ', 'Eva', null, null],
+          ['', ' ', null, null],
+        ],
+      },
+    })
+    expect([asked.status, asked.body.status]).toEqual([202, 'queued'])
+    const { listId, jobId } = asked.body
+    const queued = (await read(shop, listId)).import
+    expect(queued).toMatchObject({ jobId, kind: 'csv', status: 'queued', total: 6, processed: 0, startedAt: null })
+    await app.drainJobs()
+    const list = await read(shop, listId)
+    expect(list).toMatchObject({
+      source: 'csv',
+      size: 2,
+      customFieldNames: ['cidade'],
+      lastSyncedAt: null,
+      import: {
+        jobId,
+        status: 'completed',
+        total: 6,
+        processed: 6,
+        added: 2,
+        updated: 1,
+        unchanged: 0,
+        invalid: 3,
+        excluded: 0,
+        failureReason: null,
+        errors: [
+          { line: 5, reason: 'phone: is not a phone number' },
+          {
+            line: 6,
+            reason: 'phone: was turned into a number by the spreadsheet (5.51E+12); format the column as text',
+          },
+          { line: 7, reason: 'phone: is missing' },
+        ],
+      },
+    })
+    expect(list.import.startedAt).not.toBeNull()
+    expect(list.import.finishedAt).not.toBeNull()
+    const [bruno, ana] = await contactsOf(shop, listId)
+    expect(ana).toMatchObject({ name: 'Ana', email: 'ana@example.com', customFields: { cidade: 'Itu' }, source: 'csv' })
+    expect(bruno).toMatchObject({ name: 'Bruno', email: null, customFields: { cidade: 'Campinas' } })
+    expect(await noticesOf(shop)).toMatchObject([
+      {
+        type: 'list-import-completed',
+        level: 'warning',
+        data: { jobId, listId, processed: 6, added: 2, updated: 1, invalid: 3 },
+      },
+    ])
+    expect(await stagedOf(shop)).toEqual([])
+  })
+
+  test('every other fault has its reason', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    await into(shop, id, {
+      rows: [
+        [phoneOf(1), 'x'.repeat(121), null, null],
+        [phoneOf(2), null, 'no address', null],
+        [phoneOf(3), null, null, 'x'.repeat(501)],
+        [phoneOf(4), null, null, null, 'more'],
+        [5_511_988_887_775, 'A number', null, 12],
+        [5.51e22, null, null, null],
+      ],
+    })
+    await app.drainJobs()
+    const list = await read(shop, id)
+    expect(list.import.errors).toEqual([
+      { line: 2, reason: 'name: has more than 120 characters' },
+      { line: 3, reason: 'email: is not an email address' },
+      { line: 4, reason: 'cidade: has more than 500 characters' },
+      { line: 5, reason: 'row: has more cells than columns' },
+      {
+        line: 7,
+        reason: 'phone: was turned into a number by the spreadsheet (5.51e+22); format the column as text',
+      },
+    ])
+    expect(await contactsOf(shop, id)).toMatchObject([{ phone: '+5511988887775', customFields: { cidade: '12' } }])
+  })
+
+  test('what is there is updated, unchanged or skipped; opted-out phones are marked', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const phone = phoneOf(1)
+    await shop.call(addContact, {
+      params: { id },
+      body: { phone, name: 'Ana', email: 'ana@example.com', customFields: { cidade: 'Santos', cupom: 'VIP5' } },
+    })
+    await shop.call(addOptOut, { body: { phone } })
+    await into(shop, id, { rows: [[phone, null, 'Ana@new.example.com', 'Santos'], [phone, 'Ana', null, null]] })
+    await app.drainJobs()
+    const after = await read(shop, id)
+    expect(after).toMatchObject({
+      size: 1,
+      optedOut: 1,
+      import: { added: 0, updated: 1, unchanged: 1 },
+    })
+    expect(await contactsOf(shop, id)).toMatchObject([
+      {
+        name: 'Ana',
+        email: 'Ana@new.example.com',
+        customFields: { cidade: 'Santos', cupom: 'VIP5' },
+        source: 'manual',
+        optedOut: true,
+      },
+    ])
+    await into(shop, id, { rows: [[phone, 'Other', null, null], [phoneOf(2)]], onDuplicate: 'skip' })
+    await app.drainJobs()
+    expect(await read(shop, id)).toMatchObject({ size: 2, import: { added: 1, updated: 0, unchanged: 1 } })
+  })
+
+  test('a full list says so of the rows that find no room', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    await app.database.root.updateTable('contact_lists').set({ size: 199_999 }).where('id', '=', id).execute()
+    await into(shop, id, { rows: rowsOf(3) })
+    await app.drainJobs()
+    const list = await read(shop, id)
+    expect(list).toMatchObject({ size: 200_000, import: { added: 1, invalid: 2 } })
+    expect(list.import.errors).toEqual([
+      { line: 3, reason: 'list: is full' },
+      { line: 4, reason: 'list: is full' },
+    ])
+  })
+
+  test('the first 100 errors are kept, all are counted', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    await into(shop, id, { rows: Array.from({ length: 1500 }, () => ['abc']) })
+    await app.drainJobs()
+    const { import: done } = await read(shop, id)
+    expect([done.invalid, done.errors.length, done.errors[99].line]).toEqual([1500, 100, 101])
+  })
+})
+
+describe('columns', () => {
+  const layout = (names: string[], mapping?: Parameters<typeof layoutOf>[0]['mapping']) =>
+    layoutOf({ columns: names, mapping })
+
+  test('are found by name without case and accents, the others become custom fields', () => {
+    expect(layout(['TELÉFONO', 'Nómbre', 'E-Mail', 'Data de nascimento', 'CPF', 'last_order', 'Phone'])).toEqual({
+      width: 7,
+      phone: 0,
+      name: 1,
+      email: 2,
+      customFields: { dataDeNascimento: 3, cpf: 4, lastOrder: 5, phone2: 6 },
+    })
+    expect(layout(['celular', 'cidade', 'Cidade', '%%', '2nd', 'First name', 'nombre', 'nome']).customFields).toEqual({
+      cidade: 1,
+      cidade2: 2,
+      column4: 3,
+      column2nd: 4,
+      firstName2: 5,
+      nome: 7,
+    })
+    expect(camelCase('Ação da FEIRA 2026')).toBe('acaoDaFEIRA2026')
+    expect(camelCase('x'.repeat(80))).toHaveLength(80)
+    expect(Object.keys(layout(['phone', 'x'.repeat(80)]).customFields)).toEqual(['x'.repeat(40)])
+  })
+
+  test('or as the mapping says, and only those', () => {
+    const mapping = { phone: 'Contato', customFields: { bairro: 'Bairro' } }
+    expect(layout(['Nome', 'Contato', 'Bairro'], mapping)).toEqual({
+      width: 3,
+      phone: 1,
+      name: null,
+      email: null,
+      customFields: { bairro: 2 },
+    })
+  })
+
+  test('faults of the form are 400 and name the field', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const rows = [['11988887777']]
+    const many = ['phone', ...Array.from({ length: 21 }, (_none, n) => `c${n}`)]
+    for (const [body, message] of [
+      [{ columns: ['a', 'b'], rows }, 'columns: none is a phone'],
+      [{ columns: ['phone', 'phone'], rows }, 'columns: "phone" is there twice'],
+      [{ columns: many, rows }, 'columns: 21 would become custom fields'],
+      [{ columns: ['a'], rows, mapping: { phone: 'b' } }, 'mapping.phone: there is no column "b"'],
+      [
+        { columns: ['a'], rows, mapping: { phone: 'a', customFields: { x: 'y' } } },
+        'mapping.customFields.x: there is no column "y"',
+      ],
+      [
+        { columns: ['a'], rows, mapping: { phone: 'a', customFields: { email: 'a' } } },
+        'mapping.customFields.email: is no name of a custom field',
+      ],
+      [{ columns: ['phone'], rows: [] }, 'rows: must have at least one row'],
+      [{ columns: ['phone'], rows: [['1'], 'x'] }, 'rows.1: must be a list of cells'],
+      [{ columns: ['phone'], rows: [['1', true]] }, 'rows.0.1: must be text, a number or null'],
+      [{ columns: ['phone'] }, 'rows: is required'],
+      [{ columns: ['phone'], rows, onDuplicate: 'replace' }, 'onDuplicate: must be one of update, skip'],
+      [{ columns: Array.from({ length: 51 }, (_none, n) => `c${n}`), rows }, 'columns: must have at most 50'],
+    ] as const) {
+      const answer = await shop.call(importCsvIntoList, { params: { id }, body })
+      expect([answer.status, answer.body.error.message.slice(0, message.length)]).toEqual([400, message])
+    }
+    expect((await read(shop, id)).import).toBeNull()
+    const nowhere = await shop.call(importCsvIntoList, {
+      params: { id: newId(1) },
+      body: { columns: ['phone'], rows },
+    })
+    expect(nowhere.status).toBe(404)
+    await shop.call(importCsv, { body: { name: 'Taken', columns: ['phone'], rows } })
+    expect((await shop.call(importCsv, { body: { name: 'TAKEN', columns: ['phone'], rows } })).status).toBe(409)
+  })
+})
+
+describe('one at a time', () => {
+  test('a second import of a list waits for the first to end', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const both = await Promise.all([into(shop, id, { rows: rowsOf(2) }), into(shop, id, { rows: rowsOf(3) })])
+    expect(both.map((answer) => answer.status).sort()).toEqual([202, 409])
+    await app.drainJobs()
+    expect((await into(shop, id, { rows: rowsOf(4) })).status).toBe(202)
+    await app.drainJobs()
+    expect(await read(shop, id)).toMatchObject({ size: 4, import: { status: 'completed', processed: 4 } })
+    expect(await stagedOf(shop)).toEqual([])
+  })
+
+  test('a list that is deleted stops its import', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    await into(shop, id, { rows: rowsOf(10) })
+    expect((await shop.call(deleteList, { params: { id } })).status).toBe(204)
+    await app.drainJobs()
+    expect(await stagedOf(shop)).toEqual([])
+    expect(await noticesOf(shop)).toEqual([])
+  })
+
+  test('an import of a member who was removed before it began is dropped', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const member = await shop.person('member')
+    const asked = await shop.call(importCsvIntoList, {
+      params: { id },
+      key: member.key,
+      body: { columns, rows: rowsOf(2) },
+    })
+    expect(asked.status).toBe(202)
+    await app.database.root
+      .updateTable('memberships')
+      .set({ removed_at: app.clock.now() })
+      .where('user_id', '=', member.userId)
+      .execute()
+    await app.drainJobs()
+    expect(await read(shop, id)).toMatchObject({
+      size: 0,
+      import: { status: 'failed', failureReason: 'The member who asked for it was removed' },
+    })
+  })
+})
+
+describe('a worker that dies', () => {
+  /** Dies inside the n-th transaction, after its writes and before its commit. */
+  function dyingAt(n: number) {
+    const transaction = Context.prototype.transaction
+    let count = 0
+    return vi.spyOn(Context.prototype, 'transaction').mockImplementation(function (this: Context, fn, level) {
+      return transaction.call(
+        this,
+        async (within) => {
+          const result = await fn(within)
+          if (!this.inTransaction) {
+            count += 1
+            if (count === n) throw new Error('killed')
+          }
+          return result
+        },
+        level,
+      ) as never
+    })
+  }
+
+  test('loses nothing and counts nothing twice, wherever it dies', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    // Each phone twice, in different chunks, and a bad row in each hundred.
+    const rows = [...rowsOf(2500), ...rowsOf(2500, (n) => `City ${n}`)]
+    for (let at = 0; at < rows.length; at += 100) rows[at] = ['abc', 'Nobody', 'n@example.com', '']
+    const asked = await into(shop, id, { rows })
+    const ctx = await shop.context()
+    const { signal } = new AbortController()
+    for (const death of [1, 2, 4, 1]) {
+      const spy = dyingAt(death)
+      await expect(runImport(ctx, asked.body.jobId, signal)).rejects.toThrow('killed')
+      spy.mockRestore()
+      const list = await read(shop, id)
+      const { processed, added, updated, unchanged, invalid, status } = list.import
+      expect([status, processed % 1000]).toEqual(['running', 0])
+      expect(added + updated + unchanged + invalid).toBe(processed)
+      expect(list.size).toBe(added)
+    }
+    await app.drainJobs()
+    const list = await read(shop, id)
+    expect(list).toMatchObject({
+      size: 2475,
+      import: { status: 'completed', total: 5000, processed: 5000, added: 2475, updated: 2475, invalid: 50 },
+    })
+    const wrong = await app.database.root
+      .selectFrom('list_contacts')
+      .select('phone')
+      .where('list_id', '=', id)
+      .where(sql<boolean>`custom_fields->>'cidade' not like 'City %'`)
+      .execute()
+    expect(wrong).toEqual([])
+    expect((await noticesOf(shop)).map((notice) => notice.type)).toEqual(['list-import-completed'])
+  })
+
+  test('two workers at once do each chunk once', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const asked = await into(shop, id, { rows: rowsOf(3000) })
+    const ctx = await shop.context()
+    const { signal } = new AbortController()
+    await Promise.all([runImport(ctx, asked.body.jobId, signal), runImport(ctx, asked.body.jobId, signal)])
+    await app.drainJobs()
+    expect(await read(shop, id)).toMatchObject({
+      size: 3000,
+      import: { status: 'completed', processed: 3000, added: 3000 },
+    })
+  })
+
+  test('a worker that is stopping ends at a safe point', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const asked = await into(shop, id, { rows: rowsOf(10) })
+    const stopping = AbortSignal.abort(new Error('the worker is stopping'))
+    await expect(runImport(await shop.context(), asked.body.jobId, stopping)).rejects.toThrow('stopping')
+    await app.drainJobs()
+    expect((await read(shop, id)).size).toBe(10)
+  })
+
+  test('after the last try it is failed, with a reason, and what was added stays', async () => {
+    const shop = await store(app)
+    const id = await emptyList(shop)
+    const asked = await into(shop, id, { rows: rowsOf(1500) })
+    const spy = dyingAt(2)
+    const ctx = await shop.context()
+    await expect(runImport(ctx, asked.body.jobId, new AbortController().signal)).rejects.toThrow('killed')
+    spy.mockRestore()
+    await failImport(ctx, asked.body.jobId)
+    await failImport(ctx, asked.body.jobId)
+    expect(await read(shop, id)).toMatchObject({
+      size: 1000,
+      import: { status: 'failed', processed: 1000, failureReason: 'Something went wrong on our side' },
+    })
+    expect(await noticesOf(shop)).toMatchObject([
+      {
+        type: 'list-import-failed',
+        level: 'error',
+        message: 'Something went wrong on our side. 1000 contacts were added before and stay in the list.',
+      },
+    ])
+    expect(await stagedOf(shop)).toEqual([])
+    await app.drainJobs()
+    expect((await into(shop, id, { rows: rowsOf(1500) })).status).toBe(202)
+    await app.drainJobs()
+    expect(await read(shop, id)).toMatchObject({ size: 1500, import: { added: 500, unchanged: 1000 } })
+  })
+})
+
+describe('size', () => {
+  test('100,000 rows go in; one more is 400, and so are a million wrong cells', async () => {
+    const shop = await store(app)
+    const asked = await shop.call(importCsv, { body: { name: 'Big', columns, rows: rowsOf(100_000) } })
+    expect(asked.status).toBe(202)
+    await app.drainJobs()
+    expect(await read(shop, asked.body.listId)).toMatchObject({
+      size: 100_000,
+      import: { status: 'completed', total: 100_000, added: 100_000 },
+    })
+    const more = await shop.call(importCsv, {
+      body: { name: 'Bigger', columns: ['phone'], rows: Array.from({ length: 100_001 }, () => ['1']) },
+    })
+    expect([more.status, more.body.error.message]).toEqual([400, 'rows: must have at most 100000 rows'])
+    const wrong = `{"name":"Wrong","columns":["phone"],"rows":[${'[{},{},{},{},{},{},{},{},{},{}],'.repeat(99_999)}[1]]}`
+    const refused = await shop.call(importCsv, { body: wrong })
+    expect([refused.status, refused.body.error.message]).toEqual([400, 'rows.0.0: must be text, a number or null'])
+    const tooLarge = await shop.call(importCsv, { body: `{"name":"${'x'.repeat(15 * 1024 * 1024)}"}` })
+    expect(tooLarge.status).toBe(413)
+  }, 120_000)
+})
+
+test('subscribers with a phone and consent for it, of these days of the store', async () => {
+  const shop = await store(app)
+  const subscriber = async (
+    n: number,
+    createdAt: string,
+    changes: { status?: string; consent_phone?: boolean; phone?: null } = {},
+  ): Promise<void> => {
+    const phone = changes.phone === null ? null : phoneOf(n)
+    await app.database.root
+      .insertInto('newsletter_subscribers')
+      .values({
+        store_id: shop.id,
+        id: newId(app.clock.ms()),
+        email: `s${n}@example.com`,
+        phone,
+        phone_key: phone,
+        name: `S${n}`,
+        source: 'popup',
+        status: changes.status ?? 'subscribed',
+        consent_phone: changes.consent_phone ?? true,
+        consent_text: null,
+        prize_label: null,
+        coupon_code: null,
+        coupon_status: null,
+        page_url: null,
+        device: null,
+        created_at: createdAt,
+        updated_at: createdAt,
+      })
+      .execute()
+  }
+  // São Paulo is three hours behind UTC.
+  await subscriber(1, '2026-11-01T02:59:59Z')
+  await subscriber(2, '2026-11-01T03:00:00Z')
+  await subscriber(3, '2026-11-11T02:59:59Z')
+  await subscriber(4, '2026-11-11T03:00:00Z')
+  await subscriber(5, '2026-11-05T12:00:00Z', { status: 'unsubscribed' })
+  await subscriber(6, '2026-11-05T12:00:00Z', { consent_phone: false })
+  await subscriber(7, '2026-11-05T12:00:00Z', { phone: null })
+  const filters = { subscribedFrom: '2026-11-01', subscribedTo: '2026-11-10' }
+  const asked = await shop.call(importNewsletter, { body: { name: 'November', filters } })
+  expect(asked.status).toBe(202)
+  expect((await read(shop, asked.body.listId)).import).toMatchObject({ kind: 'newsletter', total: 2 })
+  await app.drainJobs()
+  const list = await read(shop, asked.body.listId)
+  expect(list).toMatchObject({ source: 'newsletter', filters, size: 2, import: { total: 2, added: 2 } })
+  const people = await contactsOf(shop, asked.body.listId)
+  expect(people.map((each: { name: string; source: string }) => [each.name, each.source])).toEqual([
+    ['S3', 'newsletter'],
+    ['S2', 'newsletter'],
+  ])
+  const all = await shop.call(importNewsletter, { body: { name: 'All' } })
+  await app.drainJobs()
+  expect(await read(shop, all.body.listId)).toMatchObject({ size: 4, filters: {} })
+  const crossed = await shop.call(importNewsletter, {
+    body: { name: 'No', filters: { subscribedFrom: '2026-11-10', subscribedTo: '2026-11-01' } },
+  })
+  expect([crossed.status, crossed.body.error.message]).toEqual([
+    400,
+    'filters.subscribedFrom: must not be more than subscribedTo',
+  ])
+})

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import addContact from '#operations/campaigns/contacts/add-contact'
+import listContacts from '#operations/campaigns/contacts/list-contacts'
+import createList from '#operations/campaigns/lists/create-list'
+import deleteList from '#operations/campaigns/lists/delete-list'
+import getList from '#operations/campaigns/lists/get-list'
+import listLists from '#operations/campaigns/lists/list-lists'
+import renameList from '#operations/campaigns/lists/rename-list'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+
+const made = async (shop: Shop, name: string): Promise<string> =>
+  (await shop.call(createList, { body: { name } })).body.id
+
+describe('names', () => {
+  test('one without case, on all ways to it', async () => {
+    const shop = await store(app)
+    const created = await shop.call(createList, { body: { name: '  Clientes VIP ' } })
+    expect(created.status).toBe(201)
+    expect(created.body).toMatchObject({
+      name: 'Clientes VIP',
+      source: 'manual',
+      filters: null,
+      size: 0,
+      optedOut: 0,
+      customFieldNames: [],
+      import: null,
+      lastSyncedAt: null,
+    })
+    const taken = await shop.call(createList, { body: { name: 'CLIENTES vip' } })
+    expect([taken.status, taken.body.error.message]).toEqual([
+      409,
+      'name: there is a list named CLIENTES vip already',
+    ])
+    const id = await made(shop, 'Other')
+    expect((await shop.call(renameList, { params: { id }, body: { name: 'clientes VIP' } })).status).toBe(409)
+    const neighbour = await store(app)
+    expect((await neighbour.call(createList, { body: { name: 'Clientes VIP' } })).status).toBe(201)
+  })
+
+  test('the whole read sent back with another name renames; sent back as it is, nothing changes', async () => {
+    const shop = await store(app)
+    const id = await made(shop, 'Before')
+    const read = await shop.call(getList, { params: { id } })
+    const same = await shop.call(renameList, { params: { id }, body: read.body })
+    expect([same.status, same.body]).toEqual([200, read.body])
+    const renamed = await shop.call(renameList, {
+      params: { id },
+      body: { ...read.body, name: 'After' },
+      headers: { 'if-match': read.headers.get('etag')! },
+    })
+    expect([renamed.status, renamed.body.name]).toEqual([200, 'After'])
+    const late = await shop.call(renameList, {
+      params: { id },
+      body: { name: 'Late' },
+      headers: { 'if-match': read.headers.get('etag')! },
+    })
+    expect(late.status).toBe(409)
+    expect((await shop.call(renameList, { params: { id }, body: {} })).body.name).toBe('After')
+    expect((await shop.call(renameList, { params: { id }, body: { name: '' } })).status).toBe(400)
+  })
+
+  test('ten at once make one', async () => {
+    const shop = await store(app)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => shop.call(createList, { body: { name: 'Same' } })),
+    )
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
+  })
+})
+
+test('another store finds nothing under its id', async () => {
+  const [shop, neighbour] = [await store(app), await store(app)]
+  const id = await made(shop, 'Mine')
+  for (const operation of [getList, renameList, deleteList, listContacts]) {
+    const body = operation === renameList ? { name: 'Theirs' } : undefined
+    const answer = await neighbour.call(operation, { params: { id }, ...(body ? { body } : {}) })
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+  }
+  expect((await neighbour.call(addContact, { params: { id }, body: { phone: '11988887777' } })).status).toBe(404)
+  expect((await shop.call(getList, { params: { id } })).body.name).toBe('Mine')
+})
+
+test('the list of lists: newest first, by name and source, with who is opted out', async () => {
+  const shop = await store(app)
+  const ids = [await made(shop, 'Feira'), await made(shop, 'VIP São Paulo'), await made(shop, 'vip Santos')]
+  for (const phone of ['+5511988880001', '+5511988880002', '+551188880003']) {
+    await shop.call(addContact, { params: { id: ids[0]! }, body: { phone } })
+  }
+  await shop.call(addContact, { params: { id: ids[1]! }, body: { phone: '+5511988880001' } })
+  await shop.call(addOptOut, { body: { phone: '+5511988880001' } })
+  await shop.call(addOptOut, { body: { phone: '+5511988880003' } })
+  await shop.call(addOptOut, { body: { phone: '+5511988880009' } })
+  const all = (await shop.call(listLists)).body
+  expect(all).toMatchObject({ page: 1, limit: 20, total: 3 })
+  expect(all.data.map((each: { id: string }) => each.id)).toEqual([...ids].reverse())
+  expect(all.data.map((each: { size: number; optedOut: number }) => [each.size, each.optedOut])).toEqual([
+    [0, 0],
+    [1, 1],
+    [3, 2],
+  ])
+  expect((await shop.call(listLists, { query: { search: 'VIP' } })).body.total).toBe(2)
+  expect((await shop.call(listLists, { query: { source: 'csv' } })).body.data).toEqual([])
+  expect((await shop.call(getList, { params: { id: ids[0]! } })).body).toEqual(all.data[2])
+})
+
+test('there are 200 lists at most, also when two take the last place', async () => {
+  const shop = await store(app)
+  const now = app.clock.now()
+  await app.database.root
+    .insertInto('contact_lists')
+    .values(
+      Array.from({ length: 199 }, (_none, n) => ({
+        store_id: shop.id,
+        id: newId(now.getTime()),
+        name: `List ${n}`,
+        source: 'manual',
+        created_at: now,
+        updated_at: now,
+      })),
+    )
+    .execute()
+  const last = await Promise.all([
+    shop.call(createList, { body: { name: 'One' } }),
+    shop.call(createList, { body: { name: 'Two' } }),
+  ])
+  expect(last.map((answer) => answer.status).sort()).toEqual([201, 409])
+})
+
+describe('deleting', () => {
+  const campaign = async (shop: Shop, listId: string, status: string): Promise<string> => {
+    const id = newId(app.clock.ms())
+    const now = app.clock.now()
+    await app.database.root
+      .insertInto('campaigns')
+      .values({
+        store_id: shop.id,
+        id,
+        name: `A ${status} one`,
+        list_id: listId,
+        list_name: null,
+        content: '{}',
+        status,
+        pause_reason: null,
+        failure_reason: null,
+        audience_size: null,
+        audience_opted_out: null,
+        reservation_id: null,
+        created_by: null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    return id
+  }
+  const rowOf = (id: string) =>
+    app.database.root.selectFrom('campaigns').select(['list_id', 'list_name']).where('id', '=', id).executeTakeFirst()
+
+  test.each(['scheduled', 'sending', 'paused'])('a %s campaign keeps its list', async (status) => {
+    const shop = await store(app)
+    const id = await made(shop, 'Used')
+    await campaign(shop, id, status)
+    const answer = await shop.call(deleteList, { params: { id } })
+    expect([answer.status, answer.body.error.message]).toEqual([
+      409,
+      `The campaign A ${status} one is ${status} and uses this list: cancel it first`,
+    ])
+  })
+
+  test('other campaigns keep its name; its contacts are gone', async () => {
+    const shop = await store(app)
+    const id = await made(shop, 'Old')
+    const other = await made(shop, 'Other')
+    await shop.call(addContact, { params: { id }, body: { phone: '+5511988880001' } })
+    const campaigns = await Promise.all(
+      ['draft', 'failed', 'sent', 'cancelled'].map((status) => campaign(shop, id, status)),
+    )
+    const untouched = await campaign(shop, other, 'draft')
+    expect((await shop.call(deleteList, { params: { id } })).status).toBe(204)
+    for (const each of campaigns) expect(await rowOf(each)).toEqual({ list_id: null, list_name: 'Old' })
+    expect(await rowOf(untouched)).toEqual({ list_id: other, list_name: null })
+    expect((await shop.call(getList, { params: { id } })).status).toBe(404)
+    expect((await shop.call(deleteList, { params: { id } })).status).toBe(404)
+    const left = await app.database.root.selectFrom('list_contacts').selectAll().where('list_id', '=', id).execute()
+    expect(left).toEqual([])
+  })
+})
+
+test('an agent reads, a starter store has no lists', async () => {
+  const shop = await store(app)
+  const agent = await shop.person('agent')
+  expect((await shop.call(listLists, { key: agent.key })).status).toBe(200)
+  expect((await shop.call(createList, { key: agent.key, body: { name: 'No' } })).status).toBe(403)
+  const starter = await store(app, { plan: 'starter' })
+  expect((await starter.call(listLists)).status).toBe(403)
+  expect((await starter.call(addOptOut, { body: { phone: '+5511988880001' } })).status).toBe(201)
+})

@@ -1,0 +1,205 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import * as events from '#operations/store/lib/events'
+import { type Context, SystemContext } from '#runtime/context'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const start = '2026-11-20T12:00:00.000Z'
+await app.setClock(start)
+const system = new SystemContext(app.services, app.services.log, 'test')
+
+/** What was applied, in the order of it: store, and the names that the events carry. */
+let applied: { storeId: string; names: unknown[] }[] = []
+let refuse: (name: unknown) => boolean = () => false
+let unplaced: (name: unknown) => boolean = () => false
+const nameOf = (event: events.StoredEvent): unknown => (event.data as { name: unknown }).name
+
+events.on('test', 'told', async (ctx, given) => {
+  // Written in the transaction: gone with it.
+  await ctx.db
+    .updateTable('stores')
+    .set({ phone: String(given.length) })
+    .execute()
+  if (given.some((event) => refuse(nameOf(event)))) throw new Error('This one is odd')
+  applied.push({ storeId: ctx.store.id, names: given.map(nameOf) })
+})
+events.on('test', 'unplaced', async (_ctx, given) =>
+  given.filter((event) => unplaced(nameOf(event))).map((event) => event.id),
+)
+
+beforeEach(async () => {
+  applied = []
+  refuse = () => false
+  unplaced = () => false
+  await app.database.root.deleteFrom('provider_events').execute()
+  // Forward, as clocks go: what runs by the clock is due again.
+  await app.advance(7_200_000)
+})
+
+const event = (storeId: string | null, name: string, kind = 'told'): events.IncomingEvent => ({
+  key: `${kind}:${name}`,
+  kind,
+  occurredAt: start,
+  storeRef: null,
+  storeId,
+  data: { name },
+})
+const accept = (...given: events.IncomingEvent[]) => events.accept(system, 'test', 'sandbox', given)
+const stored = () =>
+  app.database.root
+    .selectFrom('provider_events')
+    .select(['key', 'store_id', 'applied_at', 'attempts', 'failure', 'payload'])
+    .orderBy('id')
+    .execute()
+const queued = async (): Promise<number> => {
+  const [row] = await app.database.query<{ jobs: number }>(
+    `select count(*)::int as jobs from pgboss.job where name = 'provider-event-apply' and state < 'active'`,
+    [],
+  )
+  return row!.jobs
+}
+const phoneOf = async (ctx: Context): Promise<string | null> =>
+  (await ctx.db.selectFrom('stores').select('phone').executeTakeFirstOrThrow()).phone
+
+describe('accepting', () => {
+  test('each event once, with one job for those that are new', async () => {
+    const shop = await store(app)
+    await app.drainJobs()
+    await accept(event(shop.id, 'a'), event(shop.id, 'b'), event(shop.id, 'a'))
+    expect(await queued()).toBe(1)
+    await accept(event(shop.id, 'b'), event(shop.id, 'a'))
+    expect(await queued()).toBe(1)
+    await app.drainJobs()
+    expect(applied).toEqual([{ storeId: shop.id, names: ['a', 'b'] }])
+    await accept(event(shop.id, 'a'), event(shop.id, 'c'))
+    await app.drainJobs()
+    expect(applied.slice(1)).toEqual([{ storeId: shop.id, names: ['c'] }])
+  })
+
+  test('twice in parallel is once', async () => {
+    const shop = await store(app)
+    await Promise.all(Array.from({ length: 5 }, () => accept(event(shop.id, 'a'), event(shop.id, 'b'))))
+    await app.drainJobs()
+    expect(applied.flatMap((each) => each.names)).toEqual(['a', 'b'])
+  })
+
+  test('text that the database cannot hold is mended', async () => {
+    const shop = await store(app)
+    await accept(event(shop.id, 'null \0 and half \ud83d'))
+    await app.drainJobs()
+    expect(applied).toEqual([{ storeId: shop.id, names: ['null  and half \ufffd'] }])
+  })
+
+  test('the same key of another provider is another event', async () => {
+    const shop = await store(app)
+    await accept(event(shop.id, 'a'))
+    await events.accept(system, 'test', 'other', [event(shop.id, 'a')])
+    await app.drainJobs()
+    expect(applied.flatMap((each) => each.names)).toEqual(['a', 'a'])
+  })
+})
+
+describe('applying', () => {
+  test('each store has its own, oldest first', async () => {
+    const one = await store(app)
+    const other = await store(app)
+    await accept(event(one.id, '1'), event(other.id, '2'), event(one.id, '3'))
+    await app.drainJobs()
+    expect(applied).toEqual([
+      { storeId: one.id, names: ['1', '3'] },
+      { storeId: other.id, names: ['2'] },
+    ])
+  })
+
+  test('kinds that nobody knows, and stores that are gone, are done with', async () => {
+    const shop = await store(app)
+    await accept(event(shop.id, 'a', 'surprise'), event(crypto.randomUUID(), 'b'), event(null, 'c'))
+    await app.drainJobs()
+    expect(applied).toEqual([])
+    for (const each of await stored())
+      expect(each).toMatchObject({ applied_at: app.clock.now(), attempts: 0 })
+  })
+
+  test('what throws spoils nobody else, leaves nothing behind, and comes again later', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    refuse = (name) => name === '5'
+    await accept(...Array.from({ length: 9 }, (_, index) => event(shop.id, String(index))))
+    await app.drainJobs()
+    expect(applied.flatMap((each) => each.names).sort()).toEqual(['0', '1', '2', '3', '4', '6', '7', '8'])
+    expect(await phoneOf(ctx)).not.toBe('9')
+    const left = (await stored()).filter((each) => each.applied_at === null)
+    expect(left).toMatchObject([{ key: 'told:5', attempts: 1, failure: 'This one is odd' }])
+
+    await app.advance(999)
+    await app.drainJobs()
+    expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({ attempts: 1 })
+    await app.advance(251)
+    await app.drainJobs()
+    expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({ attempts: 2 })
+    refuse = () => false
+    await app.advance(2_250)
+    await app.drainJobs()
+    expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({
+      attempts: 2,
+      failure: null,
+      applied_at: app.clock.now(),
+    })
+    expect(applied.at(-1)).toEqual({ storeId: shop.id, names: ['5'] })
+  })
+
+  test('what nobody can place is tried for an hour, then dropped', async () => {
+    const shop = await store(app)
+    unplaced = (name) => name === 'lost' || name === 'early'
+    await accept(
+      event(shop.id, 'known', 'unplaced'),
+      event(shop.id, 'early', 'unplaced'),
+      event(shop.id, 'lost', 'unplaced'),
+    )
+    await app.drainJobs()
+    expect(await stored()).toMatchObject([
+      { applied_at: app.clock.now() },
+      { applied_at: null, attempts: 1 },
+      { applied_at: null, attempts: 1 },
+    ])
+    unplaced = (name) => name === 'lost'
+    await app.advance(1_250)
+    await app.drainJobs()
+    expect(await stored()).toMatchObject([
+      {},
+      { applied_at: app.clock.now() },
+      { applied_at: null, attempts: 2 },
+    ])
+    for (let waited = 0; waited < 11; waited += 1) {
+      await app.advance(300_000)
+      await app.drainJobs()
+    }
+    expect((await stored())[2]).toMatchObject({ applied_at: null })
+    await app.advance(900_000)
+    await app.drainJobs()
+    expect((await stored())[2]).toMatchObject({
+      applied_at: app.clock.now(),
+      failure: 'Known nowhere after an hour',
+    })
+  })
+
+  test('what has no job any more is found by the clock', async () => {
+    const shop = await store(app)
+    await accept(event(shop.id, 'a'))
+    await app.database.query(`delete from pgboss.job where name = 'provider-event-apply'`, [])
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect(applied).toEqual([{ storeId: shop.id, names: ['a'] }])
+  })
+
+  test('thousands are applied in bulk', async () => {
+    const shop = await store(app)
+    await accept(...Array.from({ length: 3000 }, (_, index) => event(shop.id, String(index))))
+    await app.drainJobs()
+    expect(applied.flatMap((each) => each.names)).toEqual(
+      Array.from({ length: 3000 }, (_, index) => String(index)),
+    )
+    expect(applied.length).toBeLessThan(10)
+  })
+})

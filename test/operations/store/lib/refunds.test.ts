@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { percentOf, toCents, toMoney } from '#operations/store/lib/amounts'
+import { changedHours, hoursAt, hoursOf } from '#operations/store/lib/attribution-hours'
+import { addDays, localDay } from '#operations/store/lib/days'
+import { spreadRefund } from '#operations/store/lib/refunds'
+
+const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))
+
+describe('refunds by line', () => {
+  test("the page's example: 50 over 120 and 60, shipping bears none", () => {
+    expect(spreadRefund(lines('120.00', '60.00'), '50.00')).toEqual(['33.33', '16.67'])
+  })
+  test('cents are never lost: equal remainders go to the first lines', () => {
+    expect(spreadRefund(lines('10.00', '10.00', '10.00'), '0.01')).toEqual(['0.01', '0.00', '0.00'])
+    expect(spreadRefund(lines('10.00', '10.00', '10.00'), '20.00')).toEqual(['6.67', '6.67', '6.66'])
+  })
+  test('a whole refund with its shipping ends at the lines', () => {
+    expect(spreadRefund(lines('120.00', '60.00'), '200.00')).toEqual(['120.00', '60.00'])
+  })
+  test('what the platform said of lines stays, and only the rest is spread', () => {
+    const some = [
+      { total: '120.00', refundedTotal: '120.00' },
+      { total: '60.00', refundedTotal: '0.00' },
+    ]
+    expect(spreadRefund(some, '120.00')).toEqual(['120.00', '0.00'])
+    expect(spreadRefund(some, '150.00')).toEqual(['120.00', '30.00'])
+  })
+  test('free lines and large amounts', () => {
+    expect(spreadRefund(lines('0.00', '0.00'), '5.00')).toEqual(['0.00', '0.00'])
+    expect(spreadRefund(lines('999999999999.99', '0.01'), '999999999999.99')).toEqual([
+      '999999999999.98',
+      '0.01',
+    ])
+    expect(spreadRefund([], '5.00')).toEqual([])
+  })
+})
+
+describe('amounts', () => {
+  test('cents and back, negative ones too', () => {
+    expect(['12.5', '0', '-3.07', '999999999999.99'].map((text) => toMoney(toCents(text)))).toEqual([
+      '12.50',
+      '0.00',
+      '-3.07',
+      '999999999999.99',
+    ])
+  })
+  test('per cent round halves away from zero and are null over nothing', () => {
+    expect(percentOf(1n, 3n, 1)).toBe(33.3)
+    expect(percentOf(1n, 8n, 2)).toBe(12.5)
+    expect(percentOf(125n, 100_000n, 2)).toBe(0.13)
+    expect(percentOf(-125n, 100_000n, 2)).toBe(-0.13)
+    expect(percentOf(1n, 0n, 1)).toBeNull()
+  })
+})
+
+describe('attribution hours', () => {
+  const now = new Date('2026-11-20T12:00:00.000Z')
+  test('new hours hold for orders placed later', () => {
+    const stored = changedHours({}, { automationHours: 24 }, now)
+    const hours = (at: string) => hoursAt(stored, new Date(at)).automationHours
+    expect(hours('2026-11-20T12:00:00.000Z')).toBe(120)
+    expect(hours('2026-11-20T12:00:00.001Z')).toBe(24)
+    const again = changedHours(stored, { automationHours: 48 }, new Date('2026-11-21T12:00:00.000Z'))
+    expect(hoursAt(again, new Date('2026-11-01T00:00:00.000Z')).automationHours).toBe(120)
+    expect(hoursAt(again, new Date('2026-11-21T00:00:00.000Z')).automationHours).toBe(24)
+    expect(hoursOf(again)).toEqual({
+      automationHours: 48,
+      messagingCampaignHours: 120,
+      newsletterHours: 168,
+      stockNotificationHours: 168,
+    })
+  })
+  test('the same hours sent back change nothing', () => {
+    const stored = { automationHours: 24 }
+    expect(changedHours(stored, { automationHours: 24, newsletterHours: 168 }, now)).toBe(stored)
+  })
+})
+
+test('days are those of the zone', () => {
+  const edge = new Date('2026-11-20T02:59:59.999Z')
+  expect(localDay(edge, 'America/Sao_Paulo')).toBe('2026-11-19')
+  expect(localDay(new Date(edge.getTime() + 1), 'America/Sao_Paulo')).toBe('2026-11-20')
+  expect(addDays('2026-03-01', -1)).toBe('2026-02-28')
+})

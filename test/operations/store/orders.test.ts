@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import { connectEcommerce, disconnect } from '#operations/store/lib/connections'
+import { type OrderChange, onChange, upsertOrders } from '#operations/store/lib/orders'
+import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
+import { orderDeliveries, signatureHeader } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { testApp } from '#test/support/app'
+import { type ConnectedShop, connectedStore } from '#test/support/platform'
+
+const app = await testApp()
+const heard: (OrderChange & { storeId: string })[] = []
+onChange(async (ctx, changes) => {
+  for (const change of changes) heard.push({ ...change, storeId: ctx.store.id })
+})
+
+const mirrored = async (shop: ConnectedShop) =>
+  (await shop.context()).db.selectFrom('orders').selectAll().orderBy('id').execute()
+const itemsOf = async (shop: ConnectedShop, orderId: string) =>
+  (await shop.context()).db
+    .selectFrom('order_items')
+    .selectAll()
+    .where('order_id', '=', orderId)
+    .orderBy('position')
+    .execute()
+const statuses = (answers: Response[]) => answers.map((answer) => answer.status)
+
+describe('the mirror of orders', () => {
+  test('one webhook five times, two of them at once, is one order', async () => {
+    const shop = await connectedStore(app)
+    const order = await shop.place({
+      items: [
+        { variantId: '2001', quantity: 1 },
+        { variantId: '2002', quantity: 2 },
+      ],
+      shipping: 20,
+      couponCode: 'ANA10',
+      clickToken: 'click-1',
+    })
+    expect(statuses((await Promise.all([shop.deliver(order), shop.deliver(order)])).flat())).toEqual([
+      200, 200,
+    ])
+    await app.drainJobs()
+    for (let i = 0; i < 3; i += 1) await shop.deliver(order)
+    await app.drainJobs()
+    const [row, ...others] = await mirrored(shop)
+    expect(others).toEqual([])
+    expect(row).toMatchObject({
+      id: order.id,
+      number: order.number,
+      status: 'open',
+      payment_status: 'paid',
+      currency: 'BRL',
+      subtotal: '240.00',
+      shipping: '20.00',
+      total: '260.00',
+      refunded_total: '0.00',
+      coupon_codes: ['ANA10'],
+      click_token: 'click-1',
+      customer_name: 'Ana',
+      customer_email: 'ana@example.com',
+      customer_phone: '+5511988887777',
+      phone_key: '+5511988887777',
+      placed_at: new Date(order.placedAt),
+    })
+    expect(await itemsOf(shop, order.id)).toMatchObject([
+      {
+        position: 1,
+        product_id: '1001',
+        variant_id: '2001',
+        quantity: 1,
+        unit_price: '120.00',
+        total: '120.00',
+      },
+      { position: 2, variant_id: '2002', quantity: 2, unit_price: '60.00', total: '120.00' },
+    ])
+    const { rows } = { rows: heard.filter((change) => change.storeId === shop.id) }
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ before: null, after: { id: order.id } })
+  })
+
+  test('a change comes through with what was before; an older version changes nothing', async () => {
+    const shop = await connectedStore(app)
+    const first = await shop.sell({ paymentStatus: 'pending' })
+    expect((await mirrored(shop))[0]).toMatchObject({ payment_status: 'pending', paid_at: null })
+    const paid = await shop.resell(first, { paymentStatus: 'paid', fulfillmentStatus: 'shipped' })
+    const [row] = await mirrored(shop)
+    expect(row).toMatchObject({
+      payment_status: 'paid',
+      fulfillment_status: 'shipped',
+      tracking_code: `SB${first.id}BR`,
+      paid_at: new Date(paid.paidAt!),
+    })
+    const changes = heard.filter((change) => change.storeId === shop.id)
+    expect(
+      changes.map(({ before, after }) => [before?.payment_status ?? null, after.payment_status]),
+    ).toEqual([
+      [null, 'pending'],
+      ['pending', 'paid'],
+    ])
+
+    const ctx = await shop.context()
+    expect(await ctx.transaction((tx) => upsertOrders(tx, [first]))).toEqual([])
+    expect(await ctx.transaction((tx) => upsertOrders(tx, [paid]))).toEqual([])
+    expect(await mirrored(shop)).toEqual([row])
+    await shop.deliver(first)
+    await app.drainJobs()
+    expect(await mirrored(shop)).toEqual([row])
+  })
+
+  test('of several versions at once the newest holds; the amounts say whether an order is refunded', async () => {
+    const shop = await connectedStore(app)
+    const order = await shop.place({})
+    const at = (seconds: number) => new Date(Date.parse(order.updatedAt) + seconds * 1000).toISOString()
+    const versions: PlatformOrder[] = [
+      { ...order, refundedTotal: '100.00', updatedAt: at(3) },
+      { ...order, refundedTotal: '40.00', updatedAt: at(2) },
+    ]
+    const ctx = await shop.context()
+    expect(await ctx.transaction((tx) => upsertOrders(tx, versions))).toEqual([order.id])
+    expect(await mirrored(shop)).toMatchObject([{ payment_status: 'refunded', refunded_total: '100.00' }])
+    await ctx.transaction((tx) => upsertOrders(tx, [{ ...versions[1]!, updatedAt: at(4) }]))
+    expect(await mirrored(shop)).toMatchObject([
+      { payment_status: 'partially-refunded', refunded_total: '40.00' },
+    ])
+  })
+
+  test('a phone is kept in one form, and what is none is not kept', async () => {
+    const shop = await connectedStore(app)
+    await shop.sell({ customer: { name: 'A', phone: '11 8888-7777' } })
+    await shop.sell({ customer: { name: 'B', email: ' Bea@Example.com ', phone: 'ask me' } })
+    expect(await mirrored(shop)).toMatchObject([
+      { phone_key: '+5511988887777', customer_email: null },
+      { customer_phone: null, phone_key: null, customer_email: 'Bea@Example.com' },
+    ])
+  })
+})
+
+describe('orders-sync', () => {
+  test('by the clock, without any webhook, page by page; lost webhooks are registered again', async () => {
+    const shop = await connectedStore(app)
+    const model = await shop.place({})
+    const many = Array.from({ length: 250 }, (_, i) => ({
+      ...model,
+      id: `${20_000 + i}`,
+      number: `${20_000 + i}`,
+    }))
+    await putOrders(shop.platform, many)
+    await app.database.root
+      .deleteFrom('sandbox_objects')
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'webhook')
+      .execute()
+    expect(await shop.deliver(model)).toEqual([])
+    await app.advance(15 * 60_000)
+    await app.drainJobs()
+    expect(await mirrored(shop)).toHaveLength(251)
+    expect(statuses(await shop.deliver(model))).toEqual([200])
+    const settings = (
+      await (await shop.context()).db.selectFrom('connections').select('settings').execute()
+    )[0]
+    expect(settings).toEqual({
+      settings: {
+        orders: {
+          since: new Date(Date.parse(model.updatedAt) - 300_000).toISOString(),
+          cursor: null,
+          newest: null,
+        },
+      },
+    })
+  })
+
+  test('a platform that is down is asked again; nothing is lost', async () => {
+    const shop = await connectedStore(app)
+    const order = await shop.place({})
+    const mode = { store_id: shop.id, port: 'ecommerce', mode: 'down' }
+    await app.database.root.insertInto('sandbox_modes').values(mode).execute()
+    await shop.deliver(order)
+    await app.drainJobs({ allowFailures: true })
+    expect(await mirrored(shop)).toEqual([])
+    await app.database.root.deleteFrom('sandbox_modes').where('store_id', '=', shop.id).execute()
+    await app.advance(60_000)
+    await app.drainJobs()
+    expect(await mirrored(shop)).toMatchObject([{ id: order.id }])
+  })
+
+  test('another connection begins from the beginning; without one nothing is read', async () => {
+    const shop = await connectedStore(app)
+    const order = await shop.sell({})
+    const ctx = await shop.context()
+    await ctx.db.deleteFrom('orders').execute()
+    await disconnect(ctx, 'ecommerce')
+    await app.advance(15 * 60_000)
+    await app.drainJobs()
+    expect(await mirrored(shop)).toEqual([])
+    await connectEcommerce(ctx, 'sandbox', {})
+    await app.drainJobs()
+    expect(await mirrored(shop)).toMatchObject([{ id: order.id }])
+  })
+})
+
+describe('POST /hooks/ecommerce/:provider/:storeId', () => {
+  const post = (path: string, headers: Record<string, string>, body: string) =>
+    app.fetch(new Request(`http://localhost/hooks/ecommerce/${path}`, { method: 'POST', headers, body }))
+
+  test('takes what the store has signed and nothing else', async () => {
+    const shop = await connectedStore(app)
+    const other = await connectedStore(app)
+    const order = await shop.place({})
+    const [delivery] = await orderDeliveries(shop.platform, order)
+    const { headers, body } = delivery!
+    const signature = headers[signatureHeader]!
+    const status = async (path: string, given: Record<string, string>, text = body) =>
+      (await post(path, given, text)).status
+    expect(await status(`sandbox/${shop.id}`, {})).toBe(401)
+    expect(await status(`sandbox/${shop.id}`, { [signatureHeader]: `${signature.slice(0, -1)}x` })).toBe(401)
+    expect(await status(`sandbox/${shop.id}`, headers, `${body} `)).toBe(401)
+    expect(await status(`sandbox/${other.id}`, headers)).toBe(401)
+    expect(await status(`nowhere/${shop.id}`, headers)).toBe(404)
+    expect(await status('sandbox/no-store', headers)).toBe(404)
+    expect(await status(`sandbox/${shop.id}`, headers, 'x'.repeat(4 * 1024 * 1024))).toBe(413)
+    await app.drainJobs()
+    expect(await mirrored(shop)).toEqual([])
+    expect(await status(`sandbox/${shop.id}`, headers)).toBe(200)
+    await app.drainJobs()
+    expect(await mirrored(shop)).toHaveLength(1)
+    await disconnect(await shop.context(), 'ecommerce')
+    expect(await status(`sandbox/${shop.id}`, headers)).toBe(404)
+  })
+})

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type NumberChanges, type SignedHook, signatureHeader } from '#runtime/ports/messaging/hook-body'
+import type { MessagingPort } from '#runtime/ports/messaging/port'
+import type { ProviderStore } from '#runtime/ports/provider'
+
+/** How the provider behind the adapter behaves. */
+export type ProviderMode = 'up' | 'down' | 'timeout' | 'throttle'
+
+export interface MessagingSetting {
+  port: MessagingPort
+  store: ProviderStore
+  /** The keys of the messages that arrived at a phone, with how often each was asked for. */
+  arrived(phone: string): Promise<{ key: string; calls: number; content: Record<string, unknown> }[]>
+  setMode(mode: ProviderMode): Promise<void>
+  /** A callback as the provider signs it. */
+  signed(changes: NumberChanges[]): SignedHook
+  close(): Promise<void>
+}
+
+let counter = 0
+/** A key of its own, and a phone that ends as asked. */
+export function aMessage(ending = '7777') {
+  counter += 1
+  return {
+    phone: `+55119${String(1000 + counter).padStart(4, '0')}${ending}`,
+    via: 'official' as const,
+    idempotencyKey: `cm_${crypto.randomUUID()}_1`,
+  }
+}
+
+/** What every messaging adapter does alike. A phone that ends in 0001 is one the network does not know. */
+export function messagingContract(name: string, open: () => Promise<MessagingSetting>): void {
+  describe(`messaging port: ${name}`, () => {
+    let setting: MessagingSetting
+    beforeAll(async () => {
+      setting = await open()
+    })
+    afterAll(() => setting.close())
+
+    test('text, media and templates leave, each under its own id', async () => {
+      const { port, store, arrived } = setting
+      const text = aMessage()
+      const media = aMessage()
+      const template = aMessage()
+      const ids = [
+        await port.sendText(store, { ...text, text: 'Olá 👋\n"quoted"' }),
+        await port.sendMedia(store, {
+          ...media,
+          media: { type: 'image', url: 'https://cdn.example.com/a.png', fileName: null },
+          text: 'A caption',
+        }),
+        await port.sendTemplate(store, {
+          ...template,
+          template: { name: 'order_shipped', language: 'pt_BR' },
+          parameters: { header: [], body: ['Ana', '1001'], buttons: [] },
+          headerMediaUrl: null,
+        }),
+      ].map((each) => each.providerMessageId)
+      expect(new Set(ids).size).toBe(3)
+      for (const id of ids) expect(id).toMatch(/\S{8,}/)
+      expect(await arrived(text.phone)).toMatchObject([{ content: { text: 'Olá 👋\n"quoted"' } }])
+      expect(await arrived(media.phone)).toMatchObject([
+        { content: { text: 'A caption', media: { url: 'https://cdn.example.com/a.png' } } },
+      ])
+      expect(await arrived(template.phone)).toMatchObject([
+        { content: { template: { name: 'order_shipped' }, parameters: { body: ['Ana', '1001'] } } },
+      ])
+    })
+
+    test('one key is one message, however often and however many at once', async () => {
+      const { port, store, arrived } = setting
+      if (!port.capabilities.idempotentSend) return
+      const message = { ...aMessage(), text: 'Once' }
+      const first = await port.sendText(store, message)
+      const again = await Promise.all([1, 2, 3].map(() => port.sendText(store, message)))
+      for (const each of again) expect(each).toEqual(first)
+      expect(await arrived(message.phone)).toMatchObject([{ key: message.idempotencyKey, calls: 4 }])
+    })
+
+    test('a phone that is not on the network is refused, and nothing leaves', async () => {
+      const { port, store, arrived } = setting
+      const message = { ...aMessage('0001'), text: 'Hello' }
+      for (const _attempt of [1, 2]) {
+        await expect(port.sendText(store, message)).rejects.toMatchObject({
+          name: 'Refused',
+          code: 'not-on-network',
+        })
+      }
+      expect(await arrived(message.phone)).toEqual([])
+    })
+
+    test('a provider that is down took nothing; one that slows us down says for how long', async () => {
+      const { port, store, arrived, setMode } = setting
+      const message = { ...aMessage(), text: 'Hello' }
+      await setMode('down')
+      await expect(port.sendText(store, message)).rejects.toMatchObject({
+        name: 'Unavailable',
+        accepted: 'no',
+      })
+      await setMode('throttle')
+      const throttled = await port.sendText(store, message).catch((error: unknown) => error)
+      expect(throttled).toMatchObject({ name: 'Throttled' })
+      expect((throttled as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(0)
+      expect(await arrived(message.phone)).toEqual([])
+      await setMode('up')
+      await port.sendText(store, message)
+      expect(await arrived(message.phone)).toHaveLength(1)
+    })
+
+    test('a lost answer is unknown', async () => {
+      const { port, store, arrived, setMode } = setting
+      const message = { ...aMessage(), text: 'Hello' }
+      await setMode('timeout')
+      await expect(port.sendText(store, message)).rejects.toMatchObject({
+        name: 'Unavailable',
+        accepted: 'unknown',
+      })
+      await setMode('up')
+      if (!port.capabilities.idempotentSend) return
+      await port.sendText(store, message)
+      expect(await arrived(message.phone)).toHaveLength(1)
+    })
+
+    test('the number has a pace', async () => {
+      const { port, store } = setting
+      expect((await port.sendLimits(store, 'qr')).perSecond).toBeGreaterThan(0)
+    })
+
+    test('a signature holds for its body alone', () => {
+      const { port, signed } = setting
+      const { headers, body } = signed([])
+      expect(port.verifySignature(headers, body)).toBe(true)
+      expect(port.verifySignature(headers, Buffer.concat([body, Buffer.from(' ')]))).toBe(false)
+      expect(port.verifySignature(new Headers(), body)).toBe(false)
+      for (const wrong of ['', 'sha256=', 'sha256=zz', `sha256=${'0'.repeat(64)}`]) {
+        expect(port.verifySignature(new Headers({ [signatureHeader]: wrong }), body)).toBe(false)
+      }
+      const upper = headers.get(signatureHeader)!.slice(0, -1)
+      expect(port.verifySignature(new Headers({ [signatureHeader]: upper }), body)).toBe(false)
+    })
+
+    test('a body of several numbers is read change by change', () => {
+      const { port, signed } = setting
+      const { body } = signed([
+        {
+          numberId: 'n-1',
+          account: 'a-1',
+          statuses: [
+            { id: 'm-1', status: 'delivered', timestamp: '1795176000', biz_opaque_callback_data: 'cm_x_1' },
+            { id: 'm-2', status: 'failed', timestamp: '1795176001', errors: [{ code: 131026 }] },
+            { id: 'm-3', status: 'failed', timestamp: '1795176001', errors: [{ code: 7, title: 'Odd' }] },
+          ],
+          messages: [],
+          contacts: [],
+        },
+        {
+          numberId: 'n-2',
+          account: 'a-2',
+          statuses: [],
+          messages: [
+            {
+              id: 'i-1',
+              from: '5511988887777',
+              timestamp: '1795176002',
+              type: 'text',
+              text: { body: 'STOP' },
+            },
+            {
+              id: 'i-2',
+              from: '5511988887777',
+              timestamp: '1795176003',
+              type: 'reaction',
+              reaction: { emoji: '👍' },
+            },
+          ],
+          contacts: [{ wa_id: '5511988887777', profile: { name: 'Ana' } }],
+        },
+      ])
+      expect(port.parseEvents(body)).toMatchObject([
+        {
+          key: 'status:m-1:delivered',
+          kind: 'status',
+          storeRef: 'n-1',
+          occurredAt: '2026-11-20T12:00:00.000Z',
+          data: { providerMessageId: 'm-1', key: 'cm_x_1', status: 'delivered', failureCode: null },
+        },
+        { key: 'status:m-2:failed', data: { key: null, status: 'failed', failureCode: 'undelivered' } },
+        { data: { failureCode: 'provider-error', failureMessage: 'Odd' } },
+        {
+          key: 'inbound:i-1',
+          kind: 'inbound',
+          storeRef: 'n-2',
+          data: { phone: '+5511988887777', name: 'Ana', type: 'text', text: 'STOP' },
+        },
+        { key: 'inbound:i-2', data: { type: 'reaction', text: null } },
+      ])
+    })
+
+    test('what it does not know is an event of its own and hides nothing', () => {
+      const { port } = setting
+      const body = (value: unknown) =>
+        Buffer.from(
+          JSON.stringify({ entry: [{ id: 'a', time: 1795176000, changes: [{ field: 'surprise', value }] }] }),
+        )
+      const [event, ...rest] = port.parseEvents(body({ a: 1 }))
+      expect(rest).toEqual([])
+      expect(event).toMatchObject({ kind: 'surprise', storeRef: null })
+      expect(port.parseEvents(body({ a: 1 }))[0]!.key).toBe(event!.key)
+      expect(port.parseEvents(body({ a: 2 }))[0]!.key).not.toBe(event!.key)
+
+      const { body: mixed } = setting.signed([
+        {
+          numberId: 'n-1',
+          account: 'a-1',
+          statuses: [
+            { id: 'm-1', status: 'warned' },
+            { id: 'm-2', status: 'read', timestamp: 1795176000 },
+          ],
+          messages: [{ from: 'nobody' }],
+          contacts: [],
+        },
+      ])
+      expect(port.parseEvents(mixed).map((each) => each.kind)).toEqual([
+        'status-unknown',
+        'status',
+        'inbound-unknown',
+      ])
+    })
+
+    test('what is no body of that form throws', () => {
+      const { port } = setting
+      for (const text of ['', 'null', '[]', '{}', '{"entry":1}']) {
+        expect(() => port.parseEvents(Buffer.from(text))).toThrow()
+      }
+    })
+
+    test('many at once all leave', async () => {
+      const { port, store, arrived } = setting
+      const messages = Array.from({ length: 50 }, () => ({ ...aMessage(), text: 'Hello' }))
+      await Promise.all(messages.map((message) => port.sendText(store, message)))
+      for (const message of messages) expect(await arrived(message.phone)).toHaveLength(1)
+    })
+  })
+}
