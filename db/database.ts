@@ -10,10 +10,11 @@ import type { Tables } from './tables.ts'
 export type RootDatabase = Kysely<Tables>
 
 export interface Database {
+  /** `pglite`: one session that all share, a transaction of anybody's stops the others. */
   readonly kind: 'pglite' | 'postgres'
   /** Sees every store. Handlers and store jobs never get this one. */
   readonly root: RootDatabase
-  /** Present on the embedded database only. */
+  /** Present where this process has the embedded database open itself. */
   readonly pglite: PGlite | null
   /** One statement outside any transaction, its text compiled by the caller: the short way for hot reads. */
   query<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
@@ -58,13 +59,18 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
 
 /**
  * Connects to a PostgreSQL server. `reads`: clients that single statements share; `transactions`: how many
- * transactions may be open at once, each on a client of its own.
+ * transactions may be open at once, each on a client of its own. `socket`: the unix socket where another process
+ * serves its PGlite.
  */
-export function openPostgres(url: string, sizes: { reads?: number; transactions?: number } = {}): Database {
-  const pool = postgresPool(url, { reads: sizes.reads ?? 3, exclusive: sizes.transactions ?? 10 })
+export function openPostgres(
+  url: string,
+  sizes: { reads?: number; transactions?: number; socket?: string } = {},
+): Database {
+  const { reads = 3, transactions = 10, socket } = sizes
+  const pool = postgresPool(url, { reads, exclusive: transactions, socket })
   const root = new Kysely<Tables>({ dialect: new PipelinedDialect(pool) })
   return {
-    kind: 'postgres',
+    kind: socket ? 'pglite' : 'postgres',
     root,
     pglite: null,
     query: (text, parameters) => pool.query(text, parameters),

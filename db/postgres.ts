@@ -48,9 +48,13 @@ const types = {
 }
 
 /** Opens no connection yet: each client connects at its first query. */
-export function postgresPool(url: string, sizes: { reads: number; exclusive: number }): PostgresPool {
+export function postgresPool(
+  url: string,
+  sizes: { reads: number; exclusive: number; socket?: string | undefined },
+): PostgresPool {
   const open = (): Client =>
     postgres(url, {
+      ...(sizes.socket ? { path: sizes.socket } : {}),
       max: 1,
       types,
       connect_timeout: 10,

@@ -1,9 +1,10 @@
 /** Puts the whole together: the only place that builds things. `main.ts`, the worker alone and the tests use it. */
 import { Hono } from 'hono'
-import { type Database, openPglite, openPostgres } from '#db/database'
+import { type Database, openPostgres } from '#db/database'
 import { isMigrated, migrate } from '#db/migrate'
 import { type Clock, type MovableClock, machineClock } from './clock.ts'
 import type { Services } from './context.ts'
+import { type FolderRole, type OpenedDatabase, openEmbedded } from './embedded.ts'
 import { errorBody } from './errors.ts'
 import { Gateway, type GatewayOptions } from './gateway.ts'
 import { sweepIdempotencyKeys } from './idempotency.ts'
@@ -42,17 +43,31 @@ export interface AppOptions extends GatewayOptions {
   registry?: Registry
   /** Whether to look after the queue (dead jobs, old ones): every process but a short-lived one. */
   supervise?: boolean
-  /** Another process serves the embedded database: this one is not alone on it. */
+  /** Other processes act on the caller's `database` too. */
   shared?: boolean
+  /** What this process is to the embedded database (`openEmbedded`); default a command. */
+  role?: FolderRole
 }
 
 const started = new WeakSet<Registry>()
 const housekeepingMs = 10_000
 
 export async function openApp(options: AppOptions): Promise<App> {
-  const { settings, log } = options
   const registry = options.registry ?? (await loadRegistry())
-  const database = options.database ?? (await openDatabase(settings))
+  const opened = options.database
+    ? given(options.database, options.shared)
+    : await openDatabase(options.settings, options.role)
+  try {
+    return await assemble(options, registry, opened)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+async function assemble(options: AppOptions, registry: Registry, opened: OpenedDatabase): Promise<App> {
+  const { settings, log } = options
+  const { database, shared } = opened
   if (!options.database) await migrate(database)
   const clock = options.clock ?? machineClock(await savedOffset(database, settings))
   const queue = await openQueue(database, registry.jobs, clock, {
@@ -60,7 +75,6 @@ export async function openApp(options: AppOptions): Promise<App> {
     onError: (error) => log.error({ err: error }, 'job queue'),
   })
   const adapters: Adapters = await openAdapters(settings, database, clock)
-  const shared = options.shared ?? database.kind === 'postgres'
   const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
   const services: Services = {
     settings,
@@ -114,22 +128,30 @@ export async function openApp(options: AppOptions): Promise<App> {
       await keys.writeUses()
       await queue.stop()
       await adapters.close()
-      if (!options.database) await database.close()
+      await opened.close()
     },
   }
 }
 
 /** The database of the settings: a server, or the embedded one in `DATA_DIR`. */
-export async function openDatabase(settings: Settings): Promise<Database> {
-  if (!settings.databaseUrl) return openPglite({ dataDir: `${settings.dataDir}/db` })
-  return openPostgres(settings.databaseUrl, {
+export async function openDatabase(settings: Settings, role?: FolderRole): Promise<OpenedDatabase> {
+  if (!settings.databaseUrl) return openEmbedded(settings, role)
+  const database = openPostgres(settings.databaseUrl, {
     reads: settings.databaseReads,
     transactions: settings.databaseTransactions,
   })
+  return { database, shared: true, close: () => database.close() }
 }
 
-/** A clock that the sandbox moved stays moved. */
-async function savedOffset(database: Database, settings: Settings): Promise<number> {
+/** The caller's own, which the caller closes. */
+const given = (database: Database, shared = database.kind === 'postgres'): OpenedDatabase => ({
+  database,
+  shared,
+  close: async () => {},
+})
+
+/** How far ahead of the machine the clock is, in milliseconds: one that the sandbox moved stays moved. */
+export async function savedOffset(database: Database, settings: Settings): Promise<number> {
   if (!settings.sandbox) return 0
   const [row] = await database.query<{ value: number }>(
     `select value from server_settings where name = 'clock-offset-ms'`,

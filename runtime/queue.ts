@@ -64,7 +64,7 @@ export async function openQueue(
   options: { supervise: boolean; onError(error: Error): void },
 ): Promise<Queue> {
   const connection = bossDatabase(database)
-  const backend = database.pglite ? ('pglite' as const) : ('postgres' as const)
+  const backend = database.kind
   const common = { db: connection, backend, schedule: false as const }
   const maker = new PgBoss({ ...common, supervise: false, migrate: true })
   maker.on('error', options.onError)

@@ -33,7 +33,9 @@ export async function startServer(
     port: settings.port,
   }) as Server
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new SettingsError(portTaken(settings)) : error),
+    )
     if (server.listening) resolve()
     else server.once('listening', () => resolve())
   })
@@ -42,7 +44,7 @@ export async function startServer(
   const known =
     settings.port === 0 && !process.env.PUBLIC_URL ? { ...settings, port, publicUrl: url } : settings
   try {
-    app = await openApp({ settings: known, log })
+    app = await openApp({ settings: known, log, role: 'gateway' })
     await options.afterOpen?.(app)
   } catch (error) {
     server.close()
@@ -64,6 +66,9 @@ export async function startServer(
   }
   return { app, server, url, stop }
 }
+
+const portTaken = ({ host, port }: Settings): string =>
+  `PORT: ${port} on ${host} is taken by another program: choose another PORT, or 0 for a free one`
 
 /** Ends the process on SIGTERM and SIGINT once everything is put away; a second signal ends it at once. */
 export function stopOnSignals(stop: () => Promise<void>, log: App['services']['log']): void {

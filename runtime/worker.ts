@@ -45,9 +45,9 @@ export class Worker {
     services.queue.onSent(() => this.#wake?.())
   }
 
-  /** Begins to look for work. On the embedded database nobody else can hold a job: those left active are freed. */
+  /** Begins to look for work. Who has the embedded database open was the last to run jobs: those left active are freed. */
   async start(): Promise<void> {
-    if (this.#services.database.kind === 'pglite') {
+    if (this.#services.database.pglite) {
       await sql`update pgboss.job set state = 'retry', start_after = now() where state = 'active'`.execute(
         this.#services.database.root,
       )

@@ -235,6 +235,7 @@ type Property = {
   anyOf?: Property[]
   format?: string
   pattern?: string
+  maxLength?: number
 }
 
 /** Query text that a property cannot be; null where any text will do. */
@@ -247,8 +248,9 @@ function wrongText(property: Property): string | null {
   ) {
     return 'certainly wrong'
   }
-  if (property.format || property.pattern) return '?'
-  return null
+  if (property.maxLength !== undefined) return 'x'.repeat(property.maxLength + 1)
+  if (property.pattern) return new RegExp(property.pattern, 'u').test('?') ? null : '?'
+  return property.format ? '?' : null
 }
 
 /** A value that a property cannot have; undefined where any will do. */

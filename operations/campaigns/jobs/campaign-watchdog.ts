@@ -35,8 +35,10 @@ export default serverJob({
       } else if (isOver({ status: dead.status as 'sent', is_deleted: dead.is_deleted }) || !isIdempotent) {
         await settleDeadClaims(ctx, campaignId, isIdempotent)
       } else if (dead.status !== 'paused') {
-        // A retry of a campaign that is through. What is claimed in a paused one is sent when it is resumed.
-        await ctx.queue(campaignMessageSend, { campaignId, messageId: dead.message_id })
+        // Retries of a campaign that is through. What is claimed in a paused one is sent when it is resumed.
+        for (const messageId of dead.message_ids) {
+          await ctx.queue(campaignMessageSend, { campaignId, messageId, hasPlace: false, troubleSince: null })
+        }
       }
     }
   },

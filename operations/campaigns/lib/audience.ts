@@ -44,10 +44,7 @@ export async function takeSnapshot(ctx: Context, campaignId: string): Promise<vo
 }
 
 /** One statement, however long the list: opted-out contacts are skipped at once. */
-async function copyContacts(
-  tx: Context,
-  campaign: CampaignRow,
-): Promise<{ size: number; skipped: number }> {
+async function copyContacts(tx: Context, campaign: CampaignRow): Promise<{ size: number; skipped: number }> {
   const now = sql<Date>`${tx.now()}::timestamptz`
   const isOut = sql<boolean>`o.id is not null`
   return tx.db

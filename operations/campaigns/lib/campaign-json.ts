@@ -190,11 +190,7 @@ const messagesListed = preparedList<MessageFilters & { campaignId: string }>((db
 })
 
 const exists = prepared((db, values: { id: string }) =>
-  db
-    .selectFrom('campaigns')
-    .select('id')
-    .where('id', '=', values.id)
-    .where('deleted_at', 'is', null),
+  db.selectFrom('campaigns').select('id').where('id', '=', values.id).where('deleted_at', 'is', null),
 )
 
 /** In the order of sending. Refuses a campaign that there is not. */

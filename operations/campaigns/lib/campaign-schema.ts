@@ -175,9 +175,7 @@ export const campaignPreview = object({
   header: z.string().nullable(),
   text: z.string(),
   footer: z.string().nullable(),
-  buttons: z.array(
-    object({ type: z.string(), text: z.string().nullable(), url: z.string().nullable() }),
-  ),
+  buttons: z.array(object({ type: z.string(), text: z.string().nullable(), url: z.string().nullable() })),
   media: media.nullable(),
   sample: object({ contactId: id.nullable(), name: z.string().nullable(), phone: z.string() }),
   missingVariables: z.array(z.string()).describe('Names without a value and a fallback'),

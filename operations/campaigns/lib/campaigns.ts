@@ -47,7 +47,10 @@ export async function createCampaign(
 export async function updateCampaign(ctx: Context, id: string, change: CampaignChange): Promise<void> {
   const row = await lockCampaign(ctx, id)
   if (row.status !== 'draft') {
-    throw refuse('conflict', `The campaign is ${row.status}: only a draft can be changed. Duplicate it instead`)
+    throw refuse(
+      'conflict',
+      `The campaign is ${row.status}: only a draft can be changed. Duplicate it instead`,
+    )
   }
   const draft = await changedDraft(ctx, row, change)
   if (isSame(draft, row)) return

@@ -56,7 +56,10 @@ function changedMedia(before: Media | null, change: { [K in keyof Media]?: Media
 function refuseForeignAddress(url: string, publicUrl: string): void {
   const isHttps = /^https:\/\/[^\s/]+\S*$/.test(url) && URL.canParse(url)
   if (!isHttps && !url.startsWith(`${publicUrl}/files/`)) {
-    throw refuse('bad_request', "content.media.url: must be an https address, or one of this server's storage")
+    throw refuse(
+      'bad_request',
+      "content.media.url: must be an https address, or one of this server's storage",
+    )
   }
 }
 

@@ -25,7 +25,11 @@ export type StopReason = Exclude<PauseReason, 'manual'> | FailureReason
  * Nothing of it has left: what was prepared is dropped, so that a later send takes the list anew. The row is locked
  * by the caller.
  */
-export async function failCampaign(ctx: Context, campaign: CampaignRow, reason: FailureReason): Promise<void> {
+export async function failCampaign(
+  ctx: Context,
+  campaign: CampaignRow,
+  reason: FailureReason,
+): Promise<void> {
   if (campaign.reservation_id !== null) await metering.resize(ctx, campaign.reservation_id, 0)
   if (campaign.snapshot_at !== null) {
     await ctx.db.deleteFrom('campaign_messages').where('campaign_id', '=', campaign.id).execute()

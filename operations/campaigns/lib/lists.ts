@@ -77,22 +77,22 @@ const listJson = (db: Db) =>
   })
 
 const withImport = (db: Db) =>
-  db
-    .selectFrom('contact_lists as l')
-    .leftJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('list_imports as i')
-          .select(importJson.as('json'))
-          .whereRef('i.list_id', '=', 'l.id')
-          .orderBy('i.id', 'desc')
-          .limit(1)
-          .as('latest'),
-      (join) => join.onTrue(),
-    )
+  db.selectFrom('contact_lists as l').leftJoinLateral(
+    (eb) =>
+      eb
+        .selectFrom('list_imports as i')
+        .select(importJson.as('json'))
+        .whereRef('i.list_id', '=', 'l.id')
+        .orderBy('i.id', 'desc')
+        .limit(1)
+        .as('latest'),
+    (join) => join.onTrue(),
+  )
 
 const listById = prepared((db, values: { id: string }) =>
-  withParts(db).select(sql<string>`${listJson}::text`.as('text')).where('l.id', '=', values.id),
+  withImport(db)
+    .select(sql<string>`${listJson(db)}::text`.as('text'))
+    .where('l.id', '=', values.id),
 )
 
 /** One list as JSON; refuses an unknown one. */

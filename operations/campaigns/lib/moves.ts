@@ -92,11 +92,7 @@ export async function startSending(ctx: Context, id: string): Promise<void> {
 }
 
 export async function keepReservation(ctx: Context, id: string, reservationId: string): Promise<void> {
-  await ctx.db
-    .updateTable('campaigns')
-    .set({ reservation_id: reservationId })
-    .where('id', '=', id)
-    .execute()
+  await ctx.db.updateTable('campaigns').set({ reservation_id: reservationId }).where('id', '=', id).execute()
 }
 
 /** Schedules, or moves the schedule. */

@@ -34,9 +34,7 @@ export async function purgeCampaign(ctx: Context, campaignId: string): Promise<b
     .where('id', '=', campaignId)
     .where(({ not, exists, selectFrom }) =>
       not(
-        exists(
-          selectFrom('campaign_messages as m').select('m.id').where('m.campaign_id', '=', campaignId),
-        ),
+        exists(selectFrom('campaign_messages as m').select('m.id').where('m.campaign_id', '=', campaignId)),
       ),
     )
     .returning('id')

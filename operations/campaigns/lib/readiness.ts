@@ -36,7 +36,10 @@ export async function findMeans(ctx: Context, content: CampaignContent): Promise
   if (unfinished) return { reason: 'template-unavailable', message: unfinished }
   const connection = await sending.selected(ctx)
   if (!connection) {
-    return { reason: 'connection-lost', message: 'No messaging connection can send: connect or select one first' }
+    return {
+      reason: 'connection-lost',
+      message: 'No messaging connection can send: connect or select one first',
+    }
   }
   const unfit = connectionFault(content, connection)
   if (unfit) return { reason: 'connection-lost', message: unfit }
@@ -139,12 +142,18 @@ export async function findReachable(
 ): Promise<{ reachable: number } | Problem> {
   const [list] = listId === null ? [] : await audienceOfList(ctx, { id: listId })
   if (list?.importing) {
-    return { reason: 'list-busy', message: 'Contacts are being imported into the list: wait until it is done' }
+    return {
+      reason: 'list-busy',
+      message: 'Contacts are being imported into the list: wait until it is done',
+    }
   }
   const reachable = list ? list.size - list.opted_out : 0
   if (reachable <= 0) {
     const why = list && list.size > 0 ? 'all its contacts are opted out' : 'it has no contacts'
-    return { reason: 'empty-audience', message: `Nobody on the list can be reached, ${why}: add contacts first` }
+    return {
+      reason: 'empty-audience',
+      message: `Nobody on the list can be reached, ${why}: add contacts first`,
+    }
   }
   return { reachable }
 }

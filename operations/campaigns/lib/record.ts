@@ -1,10 +1,9 @@
 /** What became of a batch, written down in one transaction: messages, counters, units, ledger. */
 import { sql } from 'kysely'
-import { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import type { Result } from './deliver.ts'
 import * as optOuts from './opt-outs.ts'
-import { releaseUnits } from './units.ts'
+import { commitUnits, releaseUnits } from './units.ts'
 
 /** What the run needs to know afterwards. */
 export interface Recorded {
@@ -114,9 +113,7 @@ function written(result: Result, isOver: boolean, now: Date): Written {
     case 'skipped':
       return { ...row, status: 'skipped', skip_reason: result.reason }
     case 'back':
-      return isOver
-        ? { ...row, status: 'cancelled', returned: 1 }
-        : { ...row, unit: 'reserved', returned: 1 }
+      return isOver ? { ...row, status: 'cancelled', returned: 1 } : { ...row, unit: 'reserved', returned: 1 }
   }
 }
 
@@ -187,60 +184,24 @@ async function settleUnits(
   reservations: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   const units = new Map(rows.map((row) => [row.id, row.unit]))
-  const unitOf = (result: Result) => units.get(result.message.id)
-  const left = settled.filter((result) => unitOf(result) === 'committed')
-  await commitUnits(tx, campaign, left, reservations)
-  const released = settled.filter((result) => unitOf(result) === 'released')
-  await releaseUnits(
+  const ended = (unit: Written['unit']) => settled.filter((result) => units.get(result.message.id) === unit)
+  const reservationOf = ({ message }: Result) => reservations.get(message.id) ?? null
+  await commitUnits(
     tx,
-    released.map((result) => reservations.get(result.message.id) ?? null),
-  )
-}
-
-async function commitUnits(
-  tx: Context,
-  campaign: { id: string; name: string },
-  left: Settled,
-  reservations: ReadonlyMap<string, string | null>,
-): Promise<void> {
-  const counted = await countedBefore(tx, left)
-  const groups = new Map<string, sending.SentMessage[]>()
-  for (const result of left) {
-    const reservationId = reservations.get(result.message.id)
-    if (!reservationId) throw new Error(`Message ${result.message.id} left without a reservation`)
-    const group = groups.get(reservationId) ?? []
-    groups.set(reservationId, group)
-    group.push({
-      messageId: result.message.id,
-      sourceId: campaign.id,
-      sourceName: campaign.name,
+    ended('committed').map((result) => ({
+      id: result.message.id,
+      campaignId: campaign.id,
+      campaignName: campaign.name,
       phone: result.message.phone,
+      generation: result.message.generation,
+      reservationId: reservationOf(result),
+      holdsUnit: true,
       providerMessageId: result.is === 'sent' ? result.providerMessageId : null,
       sentAt: result.is === 'sent' ? result.at : result.message.claimed_at,
       isKnown: result.is === 'sent',
-    })
-  }
-  for (const id of [...groups.keys()].sort()) {
-    await sending.accepted(tx, 'messaging-campaign', id, groups.get(id)!)
-  }
-  // A message counts once, by its id: what a retry reserved for one that had counted goes back.
-  await releaseUnits(
-    tx,
-    left
-      .filter((result) => counted.has(result.message.id))
-      .map((result) => reservations.get(result.message.id) ?? null),
+    })),
   )
-}
-
-async function countedBefore(tx: Context, left: Settled): Promise<Set<string>> {
-  const retried = left.filter(({ message }) => message.generation > 1).map(({ message }) => message.id)
-  if (retried.length === 0) return new Set()
-  const rows = await tx.db
-    .selectFrom('message_ledger')
-    .select('message_id')
-    .where('message_id', 'in', retried)
-    .execute()
-  return new Set(rows.map((row) => row.message_id))
+  await releaseUnits(tx, ended('released').map(reservationOf))
 }
 
 async function moveCounters(

@@ -1,7 +1,8 @@
 /** What one recipient gets: the content of a campaign with their own values. No database. */
-import { templates } from '#operations/messaging/lib/door'
-import type { sending } from '#operations/messaging/lib/door'
+
 import type { StoreFacts } from '#db/access'
+import type { sending } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/lib/door'
 import { renderParameter, renderText, type Values } from '#runtime/variables'
 import type { CampaignContent } from './campaign-schema.ts'
 import { textAtMost, textWithMediaAtMost } from './content.ts'

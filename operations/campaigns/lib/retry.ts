@@ -34,7 +34,8 @@ export async function retryMessage(ctx: Context, campaignId: string, messageId: 
   if (message.attempts >= attemptsAtMost) {
     throw refuse('conflict', `The message was tried ${attemptsAtMost} times already, which is the most`)
   }
-  if (campaign.status === 'cancelled') throw refuse('conflict', 'The campaign was cancelled: nothing of it leaves')
+  if (campaign.status === 'cancelled')
+    throw refuse('conflict', 'The campaign was cancelled: nothing of it leaves')
   if ((await optOuts.among(ctx, [message.phone_key])).size > 0) {
     throw refuse('conflict', `${message.phone} is opted out: campaigns do not write to it`)
   }
@@ -88,7 +89,8 @@ export async function sendMessage(
   const campaign = await readRunning(ctx, campaignId)
   if (!campaign || isOver(campaign)) return
   const means = (await mayLeave(ctx)) ? await findMeans(ctx, campaign.content) : null
-  if (!means) return giveUp(ctx, campaignId, messageId, 'The subscription or the plan does not allow campaigns')
+  if (!means)
+    return giveUp(ctx, campaignId, messageId, 'The subscription or the plan does not allow campaigns')
   if (isProblem(means)) return giveUp(ctx, campaignId, messageId, means.message)
   if (!work.hasPlace) {
     const turn = await sending.takeTurn(ctx, means.connection, 1, share)
@@ -147,9 +149,19 @@ async function handleTrouble(
       return
     }
     case 'connection-lost':
-      return giveUp(ctx, campaignId, messageId, 'No messaging connection can send: connect or select one first')
+      return giveUp(
+        ctx,
+        campaignId,
+        messageId,
+        'No messaging connection can send: connect or select one first',
+      )
     case 'number-limit':
-      return giveUp(ctx, campaignId, messageId, "The number's daily limit is reached: try again when it is free")
+      return giveUp(
+        ctx,
+        campaignId,
+        messageId,
+        "The number's daily limit is reached: try again when it is free",
+      )
     case 'provider-unavailable': {
       const troubleSince = work.troubleSince ?? now
       if (now - troubleSince >= giveUpAfterMs) {

@@ -2,13 +2,7 @@
 import { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { takeSnapshot } from './audience.ts'
-import {
-  type Claim,
-  claimMessages,
-  deadAfterMs,
-  type RunningCampaign,
-  readRunning,
-} from './claims.ts'
+import { type Claim, claimMessages, deadAfterMs, type RunningCampaign, readRunning } from './claims.ts'
 import { deliverBatch, type Trouble } from './deliver.ts'
 import { finishSending, stopSending } from './endings.ts'
 import { batchSize, clockReaches, share } from './pace.ts'

@@ -3,8 +3,7 @@ import { DateTime, IANAZone } from 'luxon'
 import { refuse } from '#runtime/errors'
 import type { SendWindow } from './campaign-schema.ts'
 
-export const scheduledAtPattern =
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/
+export const scheduledAtPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/
 const atMostMs = 365 * 24 * 3_600_000
 const minuteMs = 60_000
 

@@ -1,7 +1,7 @@
 /** What a dead worker or a lost job left behind, over all stores. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { deadAfterMs, lostAfterMs } from './claims.ts'
+import { deadAfterMs } from './claims.ts'
 
 const stuckAfterMs = 2 * 60_000
 const dueAfterMs = 30_000
@@ -13,10 +13,7 @@ export interface Found {
 }
 
 /** Scheduled campaigns whose time has come and whose job should have run. */
-export async function findDue(
-  root: RootDatabase,
-  now: Date,
-): Promise<(Found & { scheduled_at: Date })[]> {
+export async function findDue(root: RootDatabase, now: Date): Promise<(Found & { scheduled_at: Date })[]> {
   const rows = await root
     .selectFrom('campaigns')
     .select(['store_id', 'id as campaign_id', 'scheduled_at'])
@@ -36,11 +33,7 @@ export async function findStuck(root: RootDatabase, now: Date): Promise<Found[]>
     .select(['store_id', 'id as campaign_id'])
     .where('status', '=', 'sending')
     .where('deleted_at', 'is', null)
-    .where(
-      sql<Date>`greatest(last_progress_at, next_batch_at)`,
-      '<=',
-      new Date(now.getTime() - stuckAfterMs),
-    )
+    .where(sql<Date>`greatest(last_progress_at, next_batch_at)`, '<=', new Date(now.getTime() - stuckAfterMs))
     .limit(atATime)
     .execute()
 }
@@ -48,15 +41,12 @@ export async function findStuck(root: RootDatabase, now: Date): Promise<Found[]>
 export interface DeadClaims extends Found {
   status: string
   is_deleted: boolean
-  /** One of them. */
-  message_id: string
-  messages: number
-  is_lost: boolean
+  /** The first hundred. */
+  message_ids: string[]
 }
 
 /** Campaigns with claims of dead workers. */
 export async function findDeadClaims(root: RootDatabase, now: Date): Promise<DeadClaims[]> {
-  const lostBefore = new Date(now.getTime() - lostAfterMs)
   return root
     .selectFrom('campaign_messages as m')
     .innerJoin('campaigns as c', (join) =>
@@ -67,9 +57,7 @@ export async function findDeadClaims(root: RootDatabase, now: Date): Promise<Dea
       'm.campaign_id',
       'c.status',
       sql<boolean>`c.deleted_at is not null`.as('is_deleted'),
-      sql<string>`min(m.id::text)`.as('message_id'),
-      sql<number>`count(*)::int`.as('messages'),
-      sql<boolean>`min(m.claimed_at) <= ${lostBefore}`.as('is_lost'),
+      sql<string[]>`(array_agg(m.id::text))[1:100]`.as('message_ids'),
     ])
     .where('m.status', '=', 'sending')
     .where('m.claimed_at', '<=', new Date(now.getTime() - deadAfterMs))

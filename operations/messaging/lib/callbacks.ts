@@ -174,32 +174,58 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
 const sharedForDays = 30
 
 /**
- * The stores of events on the shared number, by event id: a status belongs to the store whose message it is about, what
- * somebody writes to the store that last wrote to them within 30 days.
+ * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
+ * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
  */
 export async function findStores(
   ctx: SystemContext,
   stored: StoredEvent[],
-): Promise<ReadonlyMap<string, string>> {
-  const given = stored.map(({ id, storeRef, data }) => {
-    const { key, phone } = data as Partial<StatusData & InboundData>
-    const sender = parseKey(key ?? null)
-    return {
-      id,
-      ref: storeRef,
-      message_id: sender?.messageId ?? null,
-      phone_key: phone ? phoneKey(phone) : null,
+): Promise<ReadonlyMap<string, string | null>> {
+  const shared = await sharedNumbers(
+    ctx,
+    stored.map((event) => event.storeRef ?? ''),
+  )
+  const stores = new Map<string, string | null>()
+  const given = stored.flatMap(({ id, storeRef, data }) => {
+    if (!shared.has(storeRef ?? '')) {
+      stores.set(id, null)
+      return []
     }
+    const { key, phone } = data as Partial<StatusData & InboundData>
+    const messageId = parseKey(key ?? null)?.messageId ?? null
+    return [{ id, ref: storeRef, message_id: messageId, phone_key: phone ? phoneKey(phone) : null }]
   })
   const since = new Date(ctx.now().getTime() - sharedForDays * 24 * 3_600_000)
   const { rows } = await sql<{ id: string; store_id: string }>`
-    select distinct on (e.id) e.id, l.store_id
-    from json_to_recordset(${JSON.stringify(given)}::json)
-      as e(id uuid, ref text, message_id uuid, phone_key text)
+    with e as (
+      select * from json_to_recordset(${JSON.stringify(given)}::json)
+        as e(id uuid, ref text, message_id uuid, phone_key text))
+    select e.id, l.store_id
+    from e
     join messaging_connections c on c.number_id = e.ref and c.type = 'shared'
-    join message_ledger l on l.store_id = c.store_id
-      and (l.message_id = e.message_id
-        or (e.message_id is null and l.phone_key = e.phone_key and l.sent_at > ${since}::timestamptz))
-    order by e.id, l.sent_at desc`.execute(ctx.root)
-  return new Map(rows.map((row) => [row.id, row.store_id]))
+    join message_ledger l on l.store_id = c.store_id and l.message_id = e.message_id
+    union all
+    select e.id, last.store_id
+    from e
+    join lateral (
+      select l.store_id
+      from messaging_connections c
+      join message_ledger l on l.store_id = c.store_id
+      where c.number_id = e.ref and c.type = 'shared'
+        and l.phone_key = e.phone_key and l.sent_at > ${since}::timestamptz
+      order by l.sent_at desc limit 1) last on true
+    where e.message_id is null and e.phone_key is not null`.execute(ctx.root)
+  for (const row of rows) stores.set(row.id, row.store_id)
+  return stores
+}
+
+async function sharedNumbers(ctx: SystemContext, numberIds: string[]): Promise<Set<string>> {
+  const rows = await ctx.root
+    .selectFrom('messaging_connections')
+    .select('number_id')
+    .distinct()
+    .where('type', '=', 'shared')
+    .where(sql<boolean>`number_id = any(${[...new Set(numberIds)]}::text[])`)
+    .execute()
+  return new Set(rows.flatMap((row) => row.number_id ?? []))
 }

@@ -50,7 +50,7 @@ async function storesOfNumbers(ctx: SystemContext, numberIds: string[]): Promise
     .where('type', '<>', 'shared')
     // A number that moved to another store: the last one in the map is the one that holds.
     .orderBy(sql`status = 'connected'`)
-    .orderBy('connected_at', sql`asc nulls first`)
+    .orderBy('connected_at', (order) => order.asc().nullsFirst())
     .execute()
   return new Map(rows.map((row) => [row.number_id!, row.store_id]))
 }

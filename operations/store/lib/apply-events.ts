@@ -138,9 +138,13 @@ async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise
     .orderBy('id')
     .execute()
   const stores = await finder(ctx, rows.map(storedEvent))
-  const byStore = new Map<string, string[]>()
+  const byStore = new Map<string | null, string[]>()
   for (const [id, storeId] of stores) byStore.set(storeId, [...(byStore.get(storeId) ?? []), id])
   for (const [storeId, ids] of byStore) {
+    if (storeId === null) {
+      await markApplied(ctx.root, ids, ctx.now())
+      continue
+    }
     await ctx.root.updateTable('provider_events').set({ store_id: storeId }).where(among(ids)).execute()
     await applyGroup(ctx, { ...group, storeId, ids }, wake)
   }

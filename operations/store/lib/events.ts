@@ -87,10 +87,10 @@ export function on(port: string, kind: string, listener: Listener): void {
 export const listenersOf = (port: string, kind: string): readonly Listener[] =>
   listeners.get(`${port}:${kind}`) ?? []
 
-type Finder = (ctx: SystemContext, events: StoredEvent[]) => Promise<ReadonlyMap<string, string>>
+type Finder = (ctx: SystemContext, events: StoredEvent[]) => Promise<ReadonlyMap<string, string | null>>
 const finders = new Map<string, Finder>()
 
-/** Registers what finds the stores of a port's events that came without one, by event id; those it leaves out come again for an hour. */
+/** Registers what finds the stores of a port's events that came without one, by event id; null: nobody's. Those it leaves out come again for an hour. */
 export const onUnassigned = (port: string, finder: Finder): void => {
   finders.set(port, finder)
 }

@@ -20,7 +20,11 @@ describe('adding', () => {
   test('a phone is in a list once, however it is written', async () => {
     const { shop, id } = await shopWithList()
     const add = (body: object) => shop.call(addContact, { params: { id }, body })
-    const added = await add({ phone: '(11) 98888-7777', name: ' Ana Souza ', customFields: { cidade: 'Santos' } })
+    const added = await add({
+      phone: '(11) 98888-7777',
+      name: ' Ana Souza ',
+      customFields: { cidade: 'Santos' },
+    })
     expect(added.status).toBe(201)
     expect(added.body).toMatchObject({
       listId: id,
@@ -33,7 +37,10 @@ describe('adding', () => {
       optedOut: false,
     })
     const twice = await add({ phone: '+55 11 98888 7777' })
-    expect([twice.status, twice.body.error.message]).toEqual([409, 'phone: +5511988887777 is in the list already'])
+    expect([twice.status, twice.body.error.message]).toEqual([
+      409,
+      'phone: +5511988887777 is in the list already',
+    ])
     expect((await add({ phone: '+55 11 8888 7777' })).status).toBe(409)
     expect((await add({ phone: 'abc' })).body.error.message).toBe('phone: is not a phone number')
     const list = (await shop.call(getList, { params: { id } })).body
@@ -51,7 +58,10 @@ describe('adding', () => {
       [{ phone, email: 'ana' }, 'email: must be an email address'],
       [{ phone, name: 'x'.repeat(121) }, 'name: must have at most 120 characters'],
       [{ phone, customFields: { cidade: '' } }, 'customFields.cidade: must not be empty'],
-      [{ phone, customFields: { cidade: 'x'.repeat(501) } }, 'customFields.cidade: must have at most 500 characters'],
+      [
+        { phone, customFields: { cidade: 'x'.repeat(501) } },
+        'customFields.cidade: must have at most 500 characters',
+      ],
       [{ phone, customFields: many }, 'customFields: must have at most 20 fields'],
       [{ name: 'Ana' }, 'phone: is required'],
     ] as const) {
@@ -63,7 +73,13 @@ describe('adding', () => {
       expect(answer.status, reserved).toBe(400)
       expect(answer.body.error.message).toContain(`customFields.${reserved}: is no name of a custom field`)
     }
-    const added = await add({ phone, name: '', email: null, customFields: { a: 'b', c: null }, optedOut: true })
+    const added = await add({
+      phone,
+      name: '',
+      email: null,
+      customFields: { a: 'b', c: null },
+      optedOut: true,
+    })
     expect(added.body).toMatchObject({ name: null, email: null, customFields: { a: 'b' }, optedOut: false })
   })
 
@@ -122,7 +138,8 @@ describe('listing', () => {
       limit: 20,
       total: 0,
     })
-    for (const query of [{}, { search: 'x' }, { optedOut: true }]) {
+    const queries: Record<string, string | boolean>[] = [{}, { search: 'x' }, { optedOut: true }]
+    for (const query of queries) {
       expect((await shop.call(listContacts, { params: { id: newId(1) }, query })).status).toBe(404)
     }
   })

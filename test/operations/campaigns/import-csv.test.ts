@@ -32,7 +32,12 @@ const read = async (shop: Shop, id: string) => (await shop.call(getList, { param
 const contactsOf = async (shop: Shop, id: string) =>
   (await shop.call(listContacts, { params: { id }, query: { limit: 100 } })).body.data
 const noticesOf = (shop: Shop) =>
-  app.database.root.selectFrom('notifications').selectAll().where('store_id', '=', shop.id).orderBy('id').execute()
+  app.database.root
+    .selectFrom('notifications')
+    .selectAll()
+    .where('store_id', '=', shop.id)
+    .orderBy('id')
+    .execute()
 const stagedOf = (shop: Shop) =>
   app.database.root.selectFrom('list_import_rows').select('line').where('store_id', '=', shop.id).execute()
 
@@ -57,7 +62,14 @@ describe('rows', () => {
     expect([asked.status, asked.body.status]).toEqual([202, 'queued'])
     const { listId, jobId } = asked.body
     const queued = (await read(shop, listId)).import
-    expect(queued).toMatchObject({ jobId, kind: 'csv', status: 'queued', total: 6, processed: 0, startedAt: null })
+    expect(queued).toMatchObject({
+      jobId,
+      kind: 'csv',
+      status: 'queued',
+      total: 6,
+      processed: 0,
+      startedAt: null,
+    })
     await app.drainJobs()
     const list = await read(shop, listId)
     expect(list).toMatchObject({
@@ -80,7 +92,8 @@ describe('rows', () => {
           { line: 5, reason: 'phone: is not a phone number' },
           {
             line: 6,
-            reason: 'phone: was turned into a number by the spreadsheet (5.51E+12); format the column as text',
+            reason:
+              'phone: was turned into a number by the spreadsheet (5.51E+12); format the column as text',
           },
           { line: 7, reason: 'phone: is missing' },
         ],
@@ -89,7 +102,12 @@ describe('rows', () => {
     expect(list.import.startedAt).not.toBeNull()
     expect(list.import.finishedAt).not.toBeNull()
     const [bruno, ana] = await contactsOf(shop, listId)
-    expect(ana).toMatchObject({ name: 'Ana', email: 'ana@example.com', customFields: { cidade: 'Itu' }, source: 'csv' })
+    expect(ana).toMatchObject({
+      name: 'Ana',
+      email: 'ana@example.com',
+      customFields: { cidade: 'Itu' },
+      source: 'csv',
+    })
     expect(bruno).toMatchObject({ name: 'Bruno', email: null, customFields: { cidade: 'Campinas' } })
     expect(await noticesOf(shop)).toMatchObject([
       {
@@ -126,7 +144,9 @@ describe('rows', () => {
         reason: 'phone: was turned into a number by the spreadsheet (5.51e+22); format the column as text',
       },
     ])
-    expect(await contactsOf(shop, id)).toMatchObject([{ phone: '+5511988887775', customFields: { cidade: '12' } }])
+    expect(await contactsOf(shop, id)).toMatchObject([
+      { phone: '+5511988887775', customFields: { cidade: '12' } },
+    ])
   })
 
   test('what is there is updated, unchanged or skipped; opted-out phones are marked', async () => {
@@ -135,10 +155,20 @@ describe('rows', () => {
     const phone = phoneOf(1)
     await shop.call(addContact, {
       params: { id },
-      body: { phone, name: 'Ana', email: 'ana@example.com', customFields: { cidade: 'Santos', cupom: 'VIP5' } },
+      body: {
+        phone,
+        name: 'Ana',
+        email: 'ana@example.com',
+        customFields: { cidade: 'Santos', cupom: 'VIP5' },
+      },
     })
     await shop.call(addOptOut, { body: { phone } })
-    await into(shop, id, { rows: [[phone, null, 'Ana@new.example.com', 'Santos'], [phone, 'Ana', null, null]] })
+    await into(shop, id, {
+      rows: [
+        [phone, null, 'Ana@new.example.com', 'Santos'],
+        [phone, 'Ana', null, null],
+      ],
+    })
     await app.drainJobs()
     const after = await read(shop, id)
     expect(after).toMatchObject({
@@ -189,14 +219,18 @@ describe('columns', () => {
     layoutOf({ columns: names, mapping })
 
   test('are found by name without case and accents, the others become custom fields', () => {
-    expect(layout(['TELÉFONO', 'Nómbre', 'E-Mail', 'Data de nascimento', 'CPF', 'last_order', 'Phone'])).toEqual({
+    expect(
+      layout(['TELÉFONO', 'Nómbre', 'E-Mail', 'Data de nascimento', 'CPF', 'last_order', 'Phone']),
+    ).toEqual({
       width: 7,
       phone: 0,
       name: 1,
       email: 2,
       customFields: { dataDeNascimento: 3, cpf: 4, lastOrder: 5, phone2: 6 },
     })
-    expect(layout(['celular', 'cidade', 'Cidade', '%%', '2nd', 'First name', 'nombre', 'nome']).customFields).toEqual({
+    expect(
+      layout(['celular', 'cidade', 'Cidade', '%%', '2nd', 'First name', 'nombre', 'nome']).customFields,
+    ).toEqual({
       cidade: 1,
       cidade2: 2,
       column4: 3,
@@ -255,7 +289,9 @@ describe('columns', () => {
     })
     expect(nowhere.status).toBe(404)
     await shop.call(importCsv, { body: { name: 'Taken', columns: ['phone'], rows } })
-    expect((await shop.call(importCsv, { body: { name: 'TAKEN', columns: ['phone'], rows } })).status).toBe(409)
+    expect((await shop.call(importCsv, { body: { name: 'TAKEN', columns: ['phone'], rows } })).status).toBe(
+      409,
+    )
   })
 })
 
@@ -430,7 +466,10 @@ describe('size', () => {
     expect([more.status, more.body.error.message]).toEqual([400, 'rows: must have at most 100000 rows'])
     const wrong = `{"name":"Wrong","columns":["phone"],"rows":[${'[{},{},{},{},{},{},{},{},{},{}],'.repeat(99_999)}[1]]}`
     const refused = await shop.call(importCsv, { body: wrong })
-    expect([refused.status, refused.body.error.message]).toEqual([400, 'rows.0.0: must be text, a number or null'])
+    expect([refused.status, refused.body.error.message]).toEqual([
+      400,
+      'rows.0.0: must be text, a number or null',
+    ])
     const tooLarge = await shop.call(importCsv, { body: `{"name":"${'x'.repeat(15 * 1024 * 1024)}"}` })
     expect(tooLarge.status).toBe(413)
   }, 120_000)

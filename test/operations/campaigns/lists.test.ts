@@ -81,7 +81,9 @@ test('another store finds nothing under its id', async () => {
     const answer = await neighbour.call(operation, { params: { id }, ...(body ? { body } : {}) })
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   }
-  expect((await neighbour.call(addContact, { params: { id }, body: { phone: '11988887777' } })).status).toBe(404)
+  expect((await neighbour.call(addContact, { params: { id }, body: { phone: '11988887777' } })).status).toBe(
+    404,
+  )
   expect((await shop.call(getList, { params: { id } })).body.name).toBe('Mine')
 })
 
@@ -158,7 +160,11 @@ describe('deleting', () => {
     return id
   }
   const rowOf = (id: string) =>
-    app.database.root.selectFrom('campaigns').select(['list_id', 'list_name']).where('id', '=', id).executeTakeFirst()
+    app.database.root
+      .selectFrom('campaigns')
+      .select(['list_id', 'list_name'])
+      .where('id', '=', id)
+      .executeTakeFirst()
 
   test.each(['scheduled', 'sending', 'paused'])('a %s campaign keeps its list', async (status) => {
     const shop = await store(app)
@@ -185,7 +191,11 @@ describe('deleting', () => {
     expect(await rowOf(untouched)).toEqual({ list_id: other, list_name: null })
     expect((await shop.call(getList, { params: { id } })).status).toBe(404)
     expect((await shop.call(deleteList, { params: { id } })).status).toBe(404)
-    const left = await app.database.root.selectFrom('list_contacts').selectAll().where('list_id', '=', id).execute()
+    const left = await app.database.root
+      .selectFrom('list_contacts')
+      .selectAll()
+      .where('list_id', '=', id)
+      .execute()
     expect(left).toEqual([])
   })
 })

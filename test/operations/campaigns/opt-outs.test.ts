@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { optOuts } from '#operations/campaigns/lib/door'
+import { isStopWord } from '#operations/campaigns/lib/stop-words'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import deleteOptOut from '#operations/campaigns/opt-outs/delete-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
@@ -27,4 +31,99 @@ test('what is no phone is refused by its name', async () => {
   const answer = await shop.call(addOptOut, { body: { phone: 'abc', color: 1 } })
   expect(answer.status).toBe(400)
   expect(answer.body.error.message).toBe('color: is not a known field')
+})
+
+test('a phone is taken off in any spelling; twice is 404', async () => {
+  const shop = await store(app)
+  for (const written of ['+5511988887777', '5511988887777', '11 8888-7777', '+551188887777']) {
+    await shop.call(addOptOut, { body: { phone: '+5511988887777' } })
+    expect((await shop.call(deleteOptOut, { params: { phone: written } })).status, written).toBe(204)
+    expect((await shop.call(deleteOptOut, { params: { phone: written } })).status).toBe(404)
+  }
+  expect((await shop.call(deleteOptOut, { params: { phone: 'abc' } })).status).toBe(404)
+  const neighbour = await store(app)
+  await neighbour.call(addOptOut, { body: { phone: '+5511988887777' } })
+  expect((await shop.call(deleteOptOut, { params: { phone: '+5511988887777' } })).status).toBe(404)
+})
+
+describe('the door', () => {
+  test('finds phones among the opt-outs by their match form, and adds one once', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    expect(await optOuts.add(ctx, '+551188887777', 'provider')).toBe(true)
+    expect(await optOuts.add(ctx, '+5511988887777', 'manual')).toBe(false)
+    const asked = ['+5511988887777', '+551188887777', '+5511988886666']
+    expect(await optOuts.among(ctx, asked)).toEqual(new Set(['+5511988887777']))
+    expect(await optOuts.among(ctx, [])).toEqual(new Set())
+    expect(await optOuts.among(await (await store(app)).context(), asked)).toEqual(new Set())
+    expect((await shop.call(listOptOuts)).body.data).toMatchObject([
+      { phone: '+551188887777', source: 'provider', note: null },
+    ])
+  })
+
+  test('a stop word opts out, as an answer to the last campaign within 72 hours', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const campaigns = [newId(1), newId(2), newId(3)]
+    const now = app.clock.now()
+    const sent = async (campaign: string, phone: string, hoursAgo: number) => {
+      await app.database.root
+        .insertInto('campaign_messages')
+        .values({
+          store_id: shop.id,
+          id: newId(app.clock.ms()),
+          campaign_id: campaign,
+          contact_id: null,
+          phone,
+          phone_key: phone,
+          name: null,
+          email: null,
+          status: 'sent',
+          skip_reason: null,
+          failure_code: null,
+          failure_message: null,
+          text: null,
+          provider_message_id: null,
+          claim_id: null,
+          reservation_id: null,
+          sent_at: new Date(now.getTime() - hoursAgo * 3_600_000),
+          created_at: now,
+          updated_at: now,
+        })
+        .execute()
+    }
+    const phones = ['+5511988880001', '+5511988880002', '+5511988880003']
+    await sent(campaigns[0]!, phones[0]!, 71)
+    await sent(campaigns[1]!, phones[0]!, 2)
+    await sent(campaigns[2]!, phones[0]!, 70)
+    await sent(campaigns[0]!, phones[1]!, 73)
+    expect(await optOuts.fromReply(ctx, '+551188880001', ' Sair! ', now)).toBe(true)
+    expect(await optOuts.fromReply(ctx, phones[0]!, 'STOP', now)).toBe(true)
+    expect(await optOuts.fromReply(ctx, phones[1]!, 'PARAR', now)).toBe(true)
+    expect(await optOuts.fromReply(ctx, phones[2]!, 'não quero parar', now)).toBe(false)
+    const { data } = (await shop.call(listOptOuts)).body
+    expect(data).toMatchObject([
+      { phone: phones[1], source: 'reply', campaignId: null },
+      { phone: '+551188880001', source: 'reply', campaignId: campaigns[1] },
+    ])
+  })
+
+  test('stop words stand alone, whatever is around them', () => {
+    const words = [
+      'stop',
+      'STOP.',
+      ' *Stop* ',
+      'StopAll',
+      'unsubscribe',
+      'Sáir',
+      'PARE!!',
+      '¡Baja!',
+      'salir',
+      '"descadastrar"',
+      'stop 🙏',
+    ]
+    for (const text of words) expect(isStopWord(text), text).toBe(true)
+    for (const text of ['stop it', 'parou', 'non-stop', '', '!', 'st op'])
+      expect(isStopWord(text), text).toBe(false)
+  })
 })

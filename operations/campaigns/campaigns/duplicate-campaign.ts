@@ -1,0 +1,19 @@
+import { operation } from '#runtime/operation'
+import { readCampaign } from '../lib/campaign-json.ts'
+import { campaign } from '../lib/campaign-schema.ts'
+import { duplicateCampaign } from '../lib/campaigns.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/:id/duplicate',
+  description: 'Duplicate a campaign, whatever its state, into a new draft: same list, content and window.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  answer: { status: 201, body: campaign },
+  refuses: { not_found: 'There is no such campaign' },
+  etag: true,
+  async handler(ctx, { params }) {
+    return readCampaign(ctx, await duplicateCampaign(ctx, params.id))
+  },
+})

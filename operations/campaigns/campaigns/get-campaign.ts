@@ -1,0 +1,18 @@
+import { operation } from '#runtime/operation'
+import { readCampaign } from '../lib/campaign-json.ts'
+import { campaign } from '../lib/campaign-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/:id',
+  description: 'One campaign with its content, audience and counters.',
+  details:
+    'Counters agree with the messages at the read. The audience is that of the list until sending begins, then it is frozen.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'campaigns',
+  answer: { status: 200, body: campaign },
+  refuses: { not_found: 'There is no such campaign' },
+  etag: true,
+  handler: (ctx, { params }) => readCampaign(ctx, params.id),
+})

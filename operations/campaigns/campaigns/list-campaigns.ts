@@ -1,0 +1,22 @@
+import { operation, z } from '#runtime/operation'
+import { listOf, object, paging, queryList } from '#runtime/schema'
+import { listCampaigns } from '../lib/campaign-json.ts'
+import { campaign, campaignStatus } from '../lib/campaign-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns',
+  description: 'List the campaigns, newest first, each with its audience and counters.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'campaigns',
+  input: {
+    query: object({
+      ...paging,
+      status: queryList(campaignStatus).optional().describe('One or more, comma-separated'),
+      search: z.string().min(1).max(120).optional().describe('Within the name'),
+    }),
+  },
+  answer: { status: 200, body: listOf(campaign) },
+  handler: (ctx, { query }) => listCampaigns(ctx, query),
+})

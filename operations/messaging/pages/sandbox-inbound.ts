@@ -1,0 +1,48 @@
+import { requireStoreId } from '#operations/store/lib/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { object, z } from '#runtime/schema'
+import { receiveHook } from '../lib/hooks.ts'
+
+const body = object({
+  phone: z.string().regex(/^\+\d{8,15}$/, 'must be E.164, such as +5511988887777'),
+  name: z.string().max(120).nullish(),
+  text: z.string().max(4096).nullish(),
+  type: z.string().max(20).optional(),
+  occurredAt: z.string().datetime({ offset: true }).optional(),
+  providerMessageId: z.string().min(1).max(200).optional(),
+})
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/messaging/:storeId/inbound',
+  description:
+    "A customer writes to the store's number: the official one when connected, else the selected one.",
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const storeId = await requireStoreId(ctx, params.storeId!)
+    const { occurredAt, providerMessageId, type, ...message } = await readJsonBody(raw, body)
+    const connections = await ctx.root
+      .selectFrom('messaging_connections as c')
+      .innerJoin('stores as s', 's.id', 'c.store_id')
+      .select(['c.type', 's.messaging_connection_type as selected'])
+      .where('c.store_id', '=', storeId)
+      .where('c.status', '=', 'connected')
+      .execute()
+    const official = connections.find((each) => each.type === 'official')
+    const via = official ?? connections.find((each) => each.type === each.selected)
+    if (!via) throw refuse('conflict', 'The store has no number that somebody could write to')
+    const hook = sandboxOf(ctx.adapters.messaging).inbound({
+      ...message,
+      numberId: sandboxNumberId(storeId, via.type as ConnectionType),
+      ...(type ? { type } : {}),
+      ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
+      ...(providerMessageId ? { providerMessageId } : {}),
+    })
+    await receiveHook(ctx, 'sandbox', hook.headers, hook.body)
+    return jsonAnswer({ received: true })
+  },
+})

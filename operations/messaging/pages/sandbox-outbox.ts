@@ -1,0 +1,16 @@
+import { requireStoreId } from '#operations/store/lib/door'
+import { jsonAnswer, page } from '#runtime/page'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox/api/messaging/:storeId/outbox',
+  description: 'The messages that left, newest first, with the count of calls under each idempotency key.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const storeId = await requireStoreId(ctx, params.storeId!)
+    const phone = new URL(raw.url).searchParams.get('phone') ?? undefined
+    return jsonAnswer({ data: await sandboxOf(ctx.adapters.messaging).outbox(storeId, phone) })
+  },
+})

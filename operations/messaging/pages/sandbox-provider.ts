@@ -1,0 +1,20 @@
+import { requireStoreId } from '#operations/store/lib/door'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { object, z } from '#runtime/schema'
+
+const body = object({ mode: z.enum(['up', 'down', 'timeout', 'throttle']) })
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/messaging/:storeId/provider',
+  description: 'The messaging provider goes down, hangs, throttles, or works again.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const storeId = await requireStoreId(ctx, params.storeId!)
+    const { mode } = await readJsonBody(raw, body)
+    await sandboxOf(ctx.adapters.messaging).setMode(storeId, mode)
+    return jsonAnswer({ mode })
+  },
+})

@@ -1,0 +1,44 @@
+/** The sandbox's outside world: which store is meant, and the platform's webhooks delivered to our own door. */
+import { sql } from 'kysely'
+import type { SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { Shop } from '#runtime/ports/ecommerce/sandbox'
+import { orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { Refused } from '#runtime/ports/errors'
+import { receiveEcommerceHook } from './ecommerce-hook.ts'
+
+/** The id of the store with this id, slug or domain; refused with 404. */
+export async function requireStoreId(ctx: SystemContext, idOrSlug: string): Promise<string> {
+  const row = await ctx.root
+    .selectFrom('stores')
+    .select('id')
+    .where(sql<boolean>`${idOrSlug} in (id::text, slug, domain)`)
+    .executeTakeFirst()
+  if (!row) throw refuse('not_found', `No store has the id or slug ${idOrSlug.slice(0, 80)}`)
+  return row.id
+}
+
+export const sandboxShop = async (ctx: SystemContext, idOrSlug: string): Promise<Shop> => ({
+  db: ctx.root,
+  clock: ctx.clock,
+  storeId: await requireStoreId(ctx, idOrSlug),
+})
+
+/** Delivers the webhooks of an order to the hook they were registered for, through its signature check. */
+export async function deliverOrder(ctx: SystemContext, shop: Shop, order: PlatformOrder): Promise<void> {
+  for (const { url, headers, body } of await orderDeliveries(shop, order)) {
+    const [provider, storeId] = new URL(url).pathname.split('/').slice(-2)
+    await receiveEcommerceHook(ctx, { provider: provider!, storeId: storeId! }, new Headers(headers), body)
+  }
+}
+
+/** What the sandbox refuses of a caller's request is a 400 here. */
+export async function asBadRequest<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Refused) throw refuse('bad_request', error.message)
+    throw error
+  }
+}

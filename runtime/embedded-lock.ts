@@ -1,0 +1,161 @@
+/**
+ * Who may open the embedded database: a lock file in its folder. The files are numbered and the highest counts, so
+ * that a lock left by a dead process is passed over by making the next number, which only one process can: deleting
+ * and making one file anew would let a slow process delete the lock of a faster one.
+ */
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+
+export type FolderRole = 'gateway' | 'worker' | 'command'
+
+export interface FolderHolder {
+  pid: number
+  /** Tells a process from a later one with the same pid; empty where the system does not say. */
+  born: string
+  token: string
+  role: FolderRole
+  /** Where it serves the database, if it does. */
+  socket: string | null
+}
+
+export interface FolderLock {
+  /** Lets the next process have the folder. */
+  release(): void
+}
+
+const prefix = 'db.lock.'
+/** A holder writes its file right after making it; an empty one so old was left by a crash in between. */
+const writtenWithinMs = 5000
+/** Locks of this very process, which has one pid for all. */
+const own = new Set<string>()
+
+/** Takes the folder, or answers who has it. Of several at once one gets it. */
+export async function takeFolder(
+  folder: string,
+  role: FolderRole,
+  socket: string | null,
+): Promise<{ lock: FolderLock } | { holder: FolderHolder | null }> {
+  for (;;) {
+    const last = generations(folder).at(-1) ?? 0
+    if (last > 0) {
+      const found = readHolder(folder, last)
+      if (found === 'gone') continue
+      if (found === 'unwritten') return { holder: null }
+      if (found && (await isAlive(found))) return { holder: found }
+    }
+    const lock = makeLock(folder, last + 1, {
+      pid: process.pid,
+      born: bornAt(process.pid),
+      token: randomUUID(),
+      role,
+      socket,
+    })
+    if (lock) return { lock }
+  }
+}
+
+/** Null when another process was faster. */
+function makeLock(folder: string, generation: number, holder: FolderHolder): FolderLock | null {
+  const path = join(folder, `${prefix}${generation}`)
+  let file: number
+  try {
+    file = openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return null
+    throw error
+  }
+  writeSync(file, JSON.stringify(holder))
+  closeSync(file)
+  const all = generations(folder)
+  if (all.at(-1) !== generation) {
+    remove(path)
+    return null
+  }
+  for (const older of all) if (older < generation) remove(join(folder, `${prefix}${older}`))
+  own.add(holder.token)
+  return {
+    release() {
+      own.delete(holder.token)
+      // The file stays, held by nobody: were it deleted, a process that still looks at an older one could pass it.
+      const open = openSync(path, 'w')
+      writeSync(open, JSON.stringify({ ...holder, pid: 0 }))
+      closeSync(open)
+    },
+  }
+}
+
+const generations = (folder: string): number[] =>
+  readdirSync(folder)
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)))
+    .sort((a, b) => a - b)
+
+/** Null: nobody any more. */
+function readHolder(folder: string, generation: number): FolderHolder | 'gone' | 'unwritten' | null {
+  const path = join(folder, `${prefix}${generation}`)
+  try {
+    const text = readFileSync(path, 'utf8')
+    try {
+      return JSON.parse(text) as FolderHolder
+    } catch {
+      return Date.now() - statSync(path).mtimeMs < writtenWithinMs ? 'unwritten' : null
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 'gone'
+    throw error
+  }
+}
+
+async function isAlive(holder: FolderHolder): Promise<boolean> {
+  if (holder.pid === 0) return false
+  if (holder.pid === process.pid && holder.born === bornAt(process.pid)) return own.has(holder.token)
+  if (isRunning(holder.pid) && bornAt(holder.pid) === holder.born) return true
+  // Another container has pids of its own; its socket in the shared folder answers all the same.
+  return holder.socket !== null && (await isServed(holder.socket))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+/** When a process was started, on Linux: ticks since this boot of the machine. */
+function bornAt(pid: number): string {
+  if (process.platform !== 'linux') return ''
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${ticks}`
+  } catch (error) {
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return ''
+    throw error
+  }
+}
+
+/** Whether somebody listens on a socket. */
+export function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code

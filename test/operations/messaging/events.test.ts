@@ -1,0 +1,393 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { connectNumber } from '#operations/messaging/lib/connect'
+import * as sending from '#operations/messaging/lib/sending'
+import * as metering from '#operations/store/lib/metering'
+import type { Context } from '#runtime/context'
+import { newId } from '#runtime/ids'
+import { hookBody, type SignedHook } from '#runtime/ports/messaging/hook-body'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const secret = 'an app secret'
+const app = await testApp({ messagingAppSecret: secret, messagingVerifyToken: 'right & proper' })
+await app.setClock('2026-11-20T12:00:00.000Z')
+const sandbox = sandboxOf(app.services.adapters.messaging)
+
+/** What a section that sends under `tt` was told. */
+let told: { storeId: string; messageId: string; attempt: number; status: string; code: string | null }[] = []
+let inbound: { storeId: string; phone: string; text: string | null; via: string }[] = []
+sending.onStatus('tt', async (ctx, statuses) => {
+  for (const { messageId, attempt, status, failureCode: code } of statuses) {
+    told.push({ storeId: ctx.store.id, messageId, attempt, status, code })
+  }
+})
+sending.onInbound(async (ctx, { phone, text, via }) => {
+  inbound.push({ storeId: ctx.store.id, phone, text, via })
+})
+beforeEach(async () => {
+  told = []
+  inbound = []
+  await app.database.root.deleteFrom('provider_events').execute()
+  await app.database.root.deleteFrom('sandbox_messages').execute()
+  await app.advance(7_200_000)
+})
+
+async function shopOn(type: 'qr' | 'official' | 'shared'): Promise<Context> {
+  const ctx = await (await store(app)).context()
+  await connectNumber(ctx, { type, phone: '+5511900001111' })
+  return ctx
+}
+/** A message in the ledger, as one that has left. */
+async function sent(ctx: Context, phone = '+5511988887777', source: 'direct' | 'inbox' = 'direct') {
+  const messageId = newId(app.clock.ms())
+  const message = {
+    messageId,
+    sourceId: 'a-source',
+    sourceName: null,
+    phone,
+    providerMessageId: `wamid.${messageId}`,
+    sentAt: app.clock.now(),
+    isKnown: true,
+  }
+  return {
+    ...message,
+    key: `tt_${messageId}_2`,
+    commit: async () => sending.accepted(ctx, source, await metering.reserve(ctx, 1, source), [message]),
+  }
+}
+type Sent = Awaited<ReturnType<typeof sent>>
+
+const statusOf = (message: Sent, status: string, afterMs: number, change: Record<string, unknown> = {}) => ({
+  id: message.providerMessageId,
+  status,
+  timestamp: String((message.sentAt.getTime() + afterMs) / 1000),
+  biz_opaque_callback_data: message.key,
+  ...change,
+})
+const told1 = (ctx: Context, type: 'qr' | 'shared', statuses: Record<string, unknown>[]) => ({
+  numberId: type === 'shared' ? 'sandbox-shared' : `sandbox-${ctx.store.id}`,
+  account: 'a',
+  statuses,
+  messages: [],
+  contacts: [],
+})
+const post = async ({ headers, body }: Pick<SignedHook, 'headers' | 'body'>, provider = 'sandbox') => {
+  const response = await app.fetch(
+    new Request(`http://localhost/hooks/messaging/${provider}`, {
+      method: 'POST',
+      headers,
+      body: body as never,
+    }),
+    { ip: '127.0.0.1' },
+  )
+  return { status: response.status, text: await response.text() }
+}
+const tell = async (ctx: Context, ...statuses: Record<string, unknown>[]) => {
+  expect((await post(hookBody(secret, [told1(ctx, 'qr', statuses)]))).status).toBe(200)
+  await app.drainJobs()
+}
+const ledgerOf = (ctx: Context) =>
+  ctx.db
+    .selectFrom('message_ledger')
+    .select(['message_id', 'status', 'delivered_at', 'read_at', 'failed_at', 'failure_code'])
+    .orderBy('message_id')
+    .execute()
+const storedEvents = () => app.database.root.selectFrom('provider_events').selectAll().orderBy('id').execute()
+
+describe('POST /hooks/messaging/:provider', () => {
+  test('a wrong signature is 401, and nothing is read', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    const { headers, body } = hookBody('another secret', [told1(ctx, 'qr', [statusOf(message, 'read', 1)])])
+    expect((await post({ headers, body })).status).toBe(401)
+    expect((await post({ headers: new Headers(), body })).status).toBe(401)
+    expect((await post({ headers: new Headers(), body: Buffer.from('no json') })).status).toBe(401)
+    expect(await storedEvents()).toEqual([])
+  })
+
+  test('a right one is stored and answered 200 with nothing, twice it is stored once', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    const hook = hookBody(secret, [told1(ctx, 'qr', [statusOf(message, 'delivered', 1_000)])])
+    expect(await post(hook)).toEqual({ status: 200, text: '' })
+    expect(await post(hook)).toEqual({ status: 200, text: '' })
+    expect(await storedEvents()).toMatchObject([
+      { store_id: ctx.store.id, kind: 'status', port: 'messaging' },
+    ])
+  })
+
+  test('200 for numbers and kinds that are unknown; 404 for an unknown provider, 400 for another form', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    const stranger = { ...told1(ctx, 'qr', [statusOf(message, 'read', 1)]), numberId: 'who' }
+    const hook = hookBody(secret, [stranger])
+    expect((await post(hook)).status).toBe(200)
+    for (const provider of ['nobody', 'constructor', '__proto__'])
+      expect((await post(hook, provider)).status).toBe(404)
+    const { headers } = hookBody(secret, [])
+    const text = Buffer.from('{"entry":1}')
+    const { createHmac } = await import('node:crypto')
+    headers.set('x-hub-signature-256', `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`)
+    expect((await post({ headers, body: text })).status).toBe(400)
+    await app.drainJobs()
+    expect(told).toEqual([])
+    expect(await storedEvents()).toMatchObject([{ store_id: null, applied_at: app.clock.now() }])
+  })
+
+  test('a body over 3 MiB is 413', async () => {
+    const body = Buffer.alloc(3 * 1024 * 1024 + 1, 'a')
+    expect((await post({ headers: new Headers(), body })).status).toBe(413)
+  })
+
+  test('the challenge is answered to who names the token', async () => {
+    const ask = async (query: Record<string, string>) => {
+      const response = await app.fetch(
+        new Request(`http://localhost/hooks/messaging/sandbox?${new URLSearchParams(query)}`),
+        { ip: '127.0.0.1' },
+      )
+      return [response.status, response.status === 200 ? await response.text() : null]
+    }
+    const right = {
+      'hub.mode': 'subscribe',
+      'hub.verify_token': 'right & proper',
+      'hub.challenge': '1158201444',
+    }
+    expect(await ask(right)).toEqual([200, '1158201444'])
+    expect(await ask({ ...right, 'hub.verify_token': 'wrong' })).toEqual([403, null])
+    expect(await ask({ ...right, 'hub.mode': 'unsubscribe' })).toEqual([403, null])
+    expect(await ask({})).toEqual([403, null])
+  })
+})
+
+describe('statuses', () => {
+  test('go to the sender and the ledger; out of order they end at the highest', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    await message.commit()
+    await tell(ctx, statusOf(message, 'read', 2_000))
+    await tell(ctx, statusOf(message, 'delivered', 1_000))
+    await tell(ctx, statusOf(message, 'sent', 0))
+    const at = (ms: number): Date => new Date(message.sentAt.getTime() + ms)
+    expect(await ledgerOf(ctx)).toMatchObject([
+      { status: 'read', delivered_at: at(2_000), read_at: at(2_000), failed_at: null },
+    ])
+    expect(told.map((each) => [each.messageId, each.attempt, each.status])).toEqual(
+      ['read', 'delivered', 'sent'].map((status) => [message.messageId, 2, status]),
+    )
+  })
+
+  test('a failure has its code, and comes too late after delivery', async () => {
+    const ctx = await shopOn('qr')
+    const failed = await sent(ctx)
+    await failed.commit()
+    const errors = [{ code: 131049, title: 'This message was not delivered to maintain…' }]
+    await tell(ctx, statusOf(failed, 'failed', 1_000, { errors }))
+    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'failed', failure_code: 'frequency-capped' }])
+    expect(told).toMatchObject([{ status: 'failed', code: 'frequency-capped' }])
+    const late = await sent(ctx)
+    await late.commit()
+    await tell(ctx, statusOf(late, 'delivered', 1_000), statusOf(late, 'failed', 2_000, { errors }))
+    expect((await ledgerOf(ctx))[1]).toMatchObject({ status: 'delivered', failure_code: null })
+  })
+
+  test('one that comes before our own commit is applied after it', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    await tell(ctx, statusOf(message, 'delivered', 500), statusOf(message, 'read', 900))
+    expect(await ledgerOf(ctx)).toEqual([])
+    await message.commit()
+    await app.advance(1_500)
+    await app.drainJobs()
+    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'read' }])
+    for (const event of await storedEvents()) expect(event.applied_at).not.toBeNull()
+  })
+
+  test('without a key it is found by the id of the provider', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    await message.commit()
+    for (const odd of [undefined, 'not a key', 'tt_x_1', `tt_${'-'.repeat(36)}_1`]) {
+      const status = odd === undefined ? 'delivered' : 'read'
+      await tell(ctx, statusOf(message, status, 1_000, { biz_opaque_callback_data: odd }))
+    }
+    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'read' }])
+    expect(told).toEqual([])
+  })
+
+  test('a sender that learns of a lost answer may commit it then', async () => {
+    const ctx = await shopOn('qr')
+    const message = await sent(ctx)
+    sending.onStatus('tp', (within) =>
+      within.transaction(async (tx) => {
+        await sending.accepted(tx, 'direct', await metering.reserve(tx, 1, 'direct'), [message])
+      }),
+    )
+    const key = `tp_${message.messageId}_1`
+    await tell(ctx, statusOf(message, 'delivered', 1_000, { biz_opaque_callback_data: key }))
+    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'delivered' }])
+    expect(await storedEvents()).toMatchObject([{ applied_at: app.clock.now(), attempts: 0 }])
+  })
+
+  test('one body with changes of two stores: each sees its own', async () => {
+    const one = await shopOn('qr')
+    const other = await shopOn('qr')
+    const first = await sent(one)
+    const second = await sent(other)
+    await first.commit()
+    await second.commit()
+    // The second store's number says something about the first store's message too.
+    const hook = hookBody(secret, [
+      told1(one, 'qr', [statusOf(first, 'delivered', 1_000)]),
+      told1(other, 'qr', [statusOf(second, 'read', 1_000), statusOf(first, 'read', 1_000)]),
+    ])
+    await post(hook)
+    await app.drainJobs()
+    expect(await ledgerOf(one)).toMatchObject([{ status: 'delivered' }])
+    expect(await ledgerOf(other)).toMatchObject([{ status: 'read' }])
+  })
+
+  test('on the shared number they go to the store whose message it is, also before its commit', async () => {
+    const one = await shopOn('shared')
+    const other = await shopOn('shared')
+    const message = await sent(other)
+    const early = await sent(one)
+    await message.commit()
+    await post(
+      hookBody(secret, [told1(one, 'shared', [statusOf(message, 'read', 1), statusOf(early, 'read', 1)])]),
+    )
+    await app.drainJobs()
+    expect(await ledgerOf(other)).toMatchObject([{ status: 'read' }])
+    await early.commit()
+    await app.advance(1_500)
+    await app.drainJobs()
+    expect(await ledgerOf(one)).toMatchObject([{ status: 'read' }])
+    expect(told.map((each) => each.storeId)).toEqual([other.store.id, one.store.id])
+  })
+})
+
+describe('what somebody writes', () => {
+  const write = async (ctx: Context, change: Partial<Parameters<typeof sandbox.inbound>[0]> = {}) => {
+    const hook = sandbox.inbound({
+      numberId: `sandbox-${ctx.store.id}`,
+      phone: '+5511988887777',
+      text: 'Hello',
+      ...change,
+    })
+    expect((await post(hook)).status).toBe(200)
+    await app.drainJobs()
+  }
+  const windowsOf = (ctx: Context) => ctx.db.selectFrom('contact_windows').selectAll().execute()
+
+  test('reaches who listens, once', async () => {
+    const ctx = await shopOn('qr')
+    await write(ctx, { providerMessageId: 'wamid.in-1' })
+    await write(ctx, { providerMessageId: 'wamid.in-1' })
+    expect(inbound).toEqual([{ storeId: ctx.store.id, phone: '+5511988887777', text: 'Hello', via: 'qr' }])
+  })
+
+  test('opens the window of the official number by the time of the provider; a reaction opens none', async () => {
+    const ctx = await shopOn('official')
+    const at = (ms: number): Date => new Date(app.clock.ms() + ms)
+    await write(ctx, { type: 'reaction', text: null })
+    expect(await windowsOf(ctx)).toEqual([])
+    // The same person with and without the ninth digit.
+    await write(ctx, { occurredAt: at(-1_000) })
+    await write(ctx, { occurredAt: at(-5_000), phone: '+551188887777' })
+    expect(await windowsOf(ctx)).toMatchObject([{ phone_key: '+5511988887777', last_inbound_at: at(-1_000) }])
+    await write(ctx, { occurredAt: at(0), phone: '+551188887777' })
+    expect(await windowsOf(ctx)).toMatchObject([{ last_inbound_at: at(0) }])
+    expect(inbound.map((each) => [each.via, each.text])).toEqual([
+      ['official', null],
+      ['official', 'Hello'],
+      ['official', 'Hello'],
+      ['official', 'Hello'],
+    ])
+    const overQr = await shopOn('qr')
+    await write(overQr)
+    expect(await windowsOf(overQr)).toEqual([])
+  })
+
+  test('is of the official number when it is connected, although another is selected', async () => {
+    const ctx = await shopOn('official')
+    await connectNumber(ctx, { type: 'qr', phone: '+5511900002222' })
+    await write(ctx)
+    await ctx.db
+      .updateTable('messaging_connections')
+      .set({ status: 'none' })
+      .where('type', '=', 'official')
+      .execute()
+    await write(ctx)
+    expect(inbound.map((each) => each.via)).toEqual(['official', 'qr'])
+  })
+
+  test('on the shared number goes to the store that last wrote to that phone within 30 days', async () => {
+    const one = await shopOn('shared')
+    const other = await shopOn('shared')
+    const writeShared = (phone = '+5511988887777') => write(one, { numberId: 'sandbox-shared', phone })
+    await (await sent(one)).commit()
+    await app.advance(1_000)
+    await (await sent(other)).commit()
+    await app.advance(30 * 86_400_000 - 1_000)
+    await writeShared('+551188887777')
+    await writeShared('+5511977776666')
+    expect(inbound.map((each) => each.storeId)).toEqual([other.store.id])
+    await app.advance(2_000)
+    await writeShared()
+    expect(inbound).toHaveLength(1)
+  })
+})
+
+describe('the sandbox', () => {
+  async function send(ctx: Context, phone: string): Promise<Sent> {
+    const message = await sent(ctx, phone)
+    const outcome = await sending.deliver(
+      ctx,
+      { phone, content: { kind: 'text', text: 'Hello', media: null } },
+      message.key,
+    )
+    expect(outcome.outcome).toBe('accepted')
+    await message.commit()
+    return message
+  }
+
+  test('tells of its messages within 3 seconds, through the same door', async () => {
+    const ctx = await shopOn('qr')
+    for (const ending of ['7777', '0002', '0003']) await send(ctx, `+551198888${ending}`)
+    await app.advance(3_000)
+    await app.drainJobs()
+    expect((await ledgerOf(ctx)).map((each) => [each.status, each.failure_code])).toEqual([
+      ['read', null],
+      ['failed', 'undelivered'],
+      ['read', null],
+    ])
+    expect(inbound).toMatchObject([{ phone: '+5511988880003', text: 'STOP', via: 'qr' }])
+    const optOuts = await ctx.db.selectFrom('opt_outs').select(['phone', 'source']).execute()
+    expect(optOuts).toEqual([{ phone: '+5511988880003', source: 'reply' }])
+  })
+
+  test('over the shared number too', async () => {
+    const ctx = await shopOn('shared')
+    await send(ctx, '+5511988880003')
+    await app.advance(3_000)
+    await app.drainJobs()
+    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'read' }])
+    expect(inbound).toMatchObject([{ storeId: ctx.store.id, text: 'STOP', via: 'shared' }])
+  })
+
+  test('a status told by hand', async () => {
+    const ctx = await shopOn('qr')
+    const message = await send(ctx, '+5511988887777')
+    const [{ providerMessageId } = { providerMessageId: '' }] = await sandbox.outbox(ctx.store.id)
+    const hook = await sandbox.status(ctx.store.id, {
+      providerMessageId,
+      status: 'failed',
+      code: 'media-refused',
+    })
+    await post(hook!)
+    await app.drainJobs()
+    expect(await ledgerOf(ctx)).toMatchObject([
+      { message_id: message.messageId, status: 'failed', failure_code: 'media-refused' },
+    ])
+  })
+})

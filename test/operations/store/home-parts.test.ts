@@ -1,0 +1,79 @@
+/** Sections register before the first call: a file of its own, since a statement is compiled once. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import getOverview from '#operations/store/dashboard/get-overview'
+import { home } from '#operations/store/lib/door'
+import { instantOf, jsonObject } from '#runtime/json'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T18:00:00.000Z')
+
+// Any table of a store may stand in for one that another section brings.
+home.registerPending('conversations-unread', {
+  feature: 'inbox',
+  count: (db) => db.selectFrom('opt_outs').where('note', '=', 'unread').select(sql`count(*)::int`.as('n')),
+})
+home.registerStockRequests({
+  feature: 'chat-agent',
+  rows: (db) => db.selectFrom('opt_outs').select('created_at as at'),
+})
+home.registerRecentReviews({
+  feature: 'chat-agent',
+  newest: (db) =>
+    db
+      .selectFrom(
+        db
+          .selectFrom('opt_outs as o')
+          .orderBy('o.created_at', 'desc')
+          .limit(5)
+          .select(
+            jsonObject({
+              id: 'o.id',
+              productName: 'o.phone',
+              customerName: sql`null`,
+              rating: sql`5`,
+              text: 'o.note',
+              status: sql`'approved'`,
+              createdAt: instantOf('o.created_at'),
+            }).as('review'),
+          )
+          .as('r'),
+      )
+      .select(sql`coalesce(json_agg(r.review), '[]')`.as('reviews')),
+})
+
+test('sections have their counts and lists in the one answer, where the plan has their feature', async () => {
+  const overviewOn = async (plan: string) => {
+    const shop = await store(app, { plan })
+    const ctx = await shop.context()
+    const times = ['2026-11-12T12:00:00.000Z', '2026-11-19T12:00:00.000Z', '2026-11-20T12:00:00.000Z']
+    const rows = times.map((at, i) => ({
+      id: ctx.newId(),
+      phone: `+551190000000${i}`,
+      phone_key: `+551190000000${i}`,
+      note: i === 0 ? 'read' : 'unread',
+      source: 'manual',
+      created_at: at,
+      updated_at: at,
+    }))
+    await ctx.db.insertInto('opt_outs').values(rows).execute()
+    const { body } = await shop.call(getOverview)
+    return {
+      unread: body.pendingItems[2],
+      requests: [body.metrics.stockAlertRequests.value, body.metrics.stockAlertRequests.previousValue],
+      reviews: body.recentReviews.map((each: { productName: string }) => each.productName),
+    }
+  }
+  expect(await overviewOn('scale')).toEqual({
+    unread: { type: 'conversations-unread', count: 2 },
+    requests: [2, 1],
+    reviews: ['+5511900000002', '+5511900000001', '+5511900000000'],
+  })
+  expect(await overviewOn('starter')).toEqual({
+    unread: { type: 'conversations-unread', count: 0 },
+    requests: [0, 0],
+    reviews: [],
+  })
+})

@@ -1,0 +1,110 @@
+/** The JSON endpoints that play the outside world: they act through the doors that the real one uses. */
+import { describe, expect, test } from 'vitest'
+import { connectNumber } from '#operations/messaging/lib/connect'
+import { connectEcommerce } from '#operations/store/lib/connections'
+import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+
+async function sandbox(method: string, path: string, body?: unknown, from = app) {
+  const response = await from.fetch(
+    new Request(`http://localhost/sandbox/api${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+    { ip: '127.0.0.1' },
+  )
+  const text = await response.text()
+  return { status: response.status, body: text ? JSON.parse(text) : null }
+}
+
+async function withShop(): Promise<Shop> {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  await connectEcommerce(ctx, 'sandbox', null)
+  await connectNumber(ctx, { type: 'qr', phone: '+5511900001111' })
+  const platform = { db: app.database.root, clock: app.clock, storeId: shop.id }
+  await putProduct(platform, { id: '1', name: 'Mug', variants: [{ id: '11', price: 50, stock: 9 }] })
+  return shop
+}
+
+describe('the clock', () => {
+  test('moves forward only, for everything', async () => {
+    const before = (await sandbox('GET', '/clock')).body
+    const { status, body } = await sandbox('POST', '/clock', { advanceSeconds: 3600 })
+    expect(status).toBe(200)
+    expect(Date.parse(body.now) - Date.parse(before.now)).toBeGreaterThanOrEqual(3_600_000)
+    expect((await sandbox('POST', '/clock', { now: before.now })).status).toBe(400)
+    expect((await sandbox('POST', '/clock', {})).status).toBe(400)
+    expect((await sandbox('POST', '/clock', { advanceSeconds: 1, now: body.now })).status).toBe(400)
+  })
+})
+
+describe('the platform', () => {
+  test('an order reaches the mirror by its signed webhook, and follows what becomes of it', async () => {
+    const shop = await withShop()
+    await sandbox('POST', '/jobs/drain', {})
+    const order = await sandbox('POST', `/ecommerce/${shop.slug}/orders`, {
+      customer: { name: 'Ana Souza', phone: '+5511988887777' },
+      items: [{ variantId: '11', quantity: 2 }],
+    })
+    expect(order.status).toBe(201)
+    expect(order.body.total).toBe('100.00')
+    expect((await sandbox('POST', '/jobs/drain', {})).body).toMatchObject({ failed: 0, pending: 0 })
+    const mirrored = async () =>
+      app.database.query('select payment_status, refunded_total from orders where store_id = $1', [shop.id])
+    expect(await mirrored()).toEqual([{ payment_status: 'paid', refunded_total: '0.00' }])
+    await sandbox('POST', `/ecommerce/${shop.id}/orders/${order.body.id}/status`, { refundAmount: 30 })
+    await sandbox('POST', '/jobs/drain', {})
+    expect(await mirrored()).toEqual([{ payment_status: 'partially-refunded', refunded_total: '30.00' }])
+  })
+
+  test('what it does not know is refused', async () => {
+    const shop = await withShop()
+    const nobody = await sandbox('POST', '/ecommerce/no-such-store/orders', { customer: {}, items: [] })
+    expect(nobody.status).toBe(404)
+    const order = { customer: { name: 'A' }, items: [{ variantId: 'nope', quantity: 1 }] }
+    expect((await sandbox('POST', `/ecommerce/${shop.id}/orders`, order)).status).toBe(400)
+    expect((await sandbox('POST', `/ecommerce/${shop.id}/orders/1/status`, {})).status).toBe(404)
+    expect((await sandbox('POST', `/ecommerce/${shop.id}/outage`, { mode: 'sideways' })).status).toBe(400)
+  })
+
+  test('an outage is a 503 of the catalog, until it is over', async () => {
+    const shop = await withShop()
+    const products = async () => (await shop.request('GET', '/ecomplatform/products')).status
+    await sandbox('POST', `/ecommerce/${shop.id}/outage`, { mode: 'down' })
+    expect(await products()).toBe(503)
+    await sandbox('POST', `/ecommerce/${shop.id}/outage`, { mode: 'up' })
+    expect(await products()).toBe(200)
+  })
+})
+
+describe('the messaging provider', () => {
+  test('a customer who writes STOP is opted out', async () => {
+    const shop = await withShop()
+    const written = { phone: '+5511977776666', text: ' Sair! ' }
+    expect((await sandbox('POST', `/messaging/${shop.slug}/inbound`, written)).status).toBe(200)
+    await sandbox('POST', '/jobs/drain', {})
+    const { body } = await shop.request('GET', '/campaigns/opt-outs')
+    expect(body.data).toMatchObject([{ phone: '+5511977776666', source: 'reply' }])
+    expect((await sandbox('GET', `/messaging/${shop.id}/outbox`)).body.data).toEqual([])
+    const unknown = { providerMessageId: 'none', status: 'read' }
+    expect((await sandbox('POST', `/messaging/${shop.id}/status`, unknown)).status).toBe(404)
+  })
+})
+
+test('none of it exists where the sandbox is off', async () => {
+  const closed = await testApp({ sandbox: false })
+  for (const [method, path] of [
+    ['GET', '/clock'],
+    ['POST', '/clock'],
+    ['POST', '/jobs/drain'],
+    ['GET', '/mail/outbox'],
+    ['POST', '/ecommerce/x/orders'],
+    ['GET', '/messaging/x/outbox'],
+  ] as const) {
+    expect((await sandbox(method, path, method === 'POST' ? {} : undefined, closed)).status).toBe(404)
+  }
+})
