@@ -52,16 +52,16 @@ export function postgresPool(
   url: string,
   sizes: { reads: number; exclusive: number; socket?: string | undefined },
 ): PostgresPool {
-  const open = (): Client =>
+  const open = (settings: Record<string, string> = {}): Client =>
     postgres(url, {
       ...(sizes.socket ? { path: sizes.socket } : {}),
       max: 1,
       types,
       connect_timeout: 10,
-      connection: { application_name: 'merchant-api', TimeZone: 'UTC' },
+      connection: { application_name: 'merchant-api', TimeZone: 'UTC', ...settings },
       onnotice: () => {},
     }) as unknown as Client
-  const shared = Array.from({ length: sizes.reads }, open)
+  const shared = Array.from({ length: sizes.reads }, () => open())
   const idle: Client[] = []
   const waiting: ((client: Client) => void)[] = []
   let exclusive = 0
@@ -92,7 +92,9 @@ export function postgresPool(
       if (client) return Promise.resolve(client)
       if (exclusive < sizes.exclusive) {
         exclusive += 1
-        return Promise.resolve(open())
+        // Transactions do the bulk work, on tables that grow under them: a plan kept from when they were empty
+        // costs far more than planning anew.
+        return Promise.resolve(open({ plan_cache_mode: 'force_custom_plan' }))
       }
       return new Promise((resolve) => waiting.push(resolve))
     },
@@ -188,9 +190,11 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async end(command: 'commit' | 'rollback'): Promise<void> {
+    // After a commit that failed there is nothing to roll back: its reason must not be lost.
+    if (!this.#own) return
     try {
       await this.#begun
-      const done = await run(this.#own!, command, [])
+      const done = await run(this.#own, command, [])
       // A commit of a failed transaction answers ROLLBACK without an error.
       if (command === 'commit' && done.command === 'ROLLBACK') {
         throw new Error('The transaction had failed and was rolled back')

@@ -4,14 +4,16 @@
  * In one process (the embedded database) a Map counts, exactly and for free. Where several instances share a
  * PostgreSQL they share a counter there, also exactly: each request has its place in the shared line, and those that
  * come while a count is under way are counted together in the next. Only for limits above 10,000 a minute does an
- * instance go ahead of the count, up to a quarter of the limit, so that many requests a second cost few statements;
- * a burst over several instances may then pass the limit by that quarter for each instance but one.
+ * instance go ahead of the count, up to a quarter of the limit, and tells of its requests every few milliseconds, so
+ * that many requests a second cost few statements; a burst over several instances may then pass the limit by that
+ * quarter for each instance but one.
  */
 import type { Database } from '#db/database'
 import type { Clock } from './clock.ts'
 
 const windowMs = 60_000
 const countedOneByOne = 10_000
+const toldEveryMs = 10
 
 export interface Verdict {
   allowed: boolean
@@ -28,10 +30,14 @@ interface Counter {
   /** Requests counted here that the database has not been told of. */
   open: Batch | null
   flushing: boolean
+  /** Set while a batch that nobody waits for is left to grow. */
+  growing: NodeJS.Timeout | null
 }
 
 interface Batch {
   size: number
+  /** Whether a request waits for its count. */
+  awaited: boolean
   /** The shared count with this batch in it. */
   total: PromiseWithResolvers<number>
 }
@@ -58,7 +64,7 @@ export class RateLimiter {
     if (now - this.#sweptAt > windowMs || now < this.#sweptAt) this.#sweep(now)
     let counter = this.#counters.get(key)
     if (!counter || now - counter.startedAt >= windowMs || now < counter.startedAt) {
-      counter = { startedAt: now, shared: 0, open: null, flushing: false }
+      counter = { startedAt: now, shared: 0, open: null, flushing: false, growing: null }
       this.#counters.set(key, counter)
     }
     if (!this.#database) {
@@ -70,9 +76,13 @@ export class RateLimiter {
     const batch = counter.open
     batch.size += 1
     const place = batch.size
-    if (!counter.flushing) void this.#flush(key, counter, this.#database)
     const known = counter.shared + place
-    if (this.limit > countedOneByOne && known <= this.limit / 4) return this.#verdict(counter, known, now)
+    if (this.limit > countedOneByOne && known <= this.limit / 4) {
+      this.#letGrow(key, counter, this.#database)
+      return this.#verdict(counter, known, now)
+    }
+    batch.awaited = true
+    if (!counter.flushing) void this.#flush(key, counter, this.#database)
     return this.#exact(counter, batch, place, now)
   }
 
@@ -81,27 +91,37 @@ export class RateLimiter {
     return this.#verdict(counter, (await batch.total.promise) - batch.size + place, now)
   }
 
+  #letGrow(key: string, counter: Counter, database: Database): void {
+    if (counter.flushing || counter.growing) return
+    counter.growing = setTimeout(() => this.#flush(key, counter, database), toldEveryMs).unref()
+  }
+
   /** Tells the database of one batch after the other; requests that come meanwhile make the next. */
   async #flush(key: string, counter: Counter, database: Database): Promise<void> {
+    if (counter.growing) clearTimeout(counter.growing)
+    counter.growing = null
     counter.flushing = true
-    while (counter.open) {
-      const batch = counter.open
-      counter.open = null
-      try {
-        const [row] = await database.query<{ used: number; started_at: Date }>(countText, [
-          `${this.#prefix}:${key}`,
-          new Date(counter.startedAt),
-          batch.size,
-          new Date(counter.startedAt - windowMs),
-        ])
-        counter.shared = row!.used
-        counter.startedAt = row!.started_at.getTime()
-        batch.total.resolve(counter.shared)
-      } catch (error) {
-        batch.total.reject(error)
-      }
+    for (let batch = takeBatch(counter); batch; batch = isAwaited(counter) ? takeBatch(counter) : null) {
+      await this.#tell(key, counter, batch, database)
     }
     counter.flushing = false
+    if (counter.open) this.#letGrow(key, counter, database)
+  }
+
+  async #tell(key: string, counter: Counter, batch: Batch, database: Database): Promise<void> {
+    try {
+      const [row] = await database.query<{ used: number; started_at: Date }>(countText, [
+        `${this.#prefix}:${key}`,
+        new Date(counter.startedAt),
+        batch.size,
+        new Date(counter.startedAt - windowMs),
+      ])
+      counter.shared = row!.used
+      counter.startedAt = row!.started_at.getTime()
+      batch.total.resolve(counter.shared)
+    } catch (error) {
+      batch.total.reject(error)
+    }
   }
 
   #verdict(counter: Counter, used: number, now: number): Verdict {
@@ -121,11 +141,19 @@ export class RateLimiter {
   }
 }
 
+function takeBatch(counter: Counter): Batch | null {
+  const batch = counter.open
+  counter.open = null
+  return batch
+}
+
+const isAwaited = (counter: Counter): boolean => counter.open?.awaited ?? false
+
 function openBatch(): Batch {
   const total = Promise.withResolvers<number>()
   // Whoever waits for it sees a failure; a request that was let through already has nobody to tell.
   total.promise.catch(() => undefined)
-  return { size: 0, total }
+  return { size: 0, awaited: false, total }
 }
 
 /** One instance's requests onto the shared counter; a window that is over begins anew. */

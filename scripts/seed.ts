@@ -52,8 +52,6 @@ program
     }),
   )
 
-await program.parseAsync()
-
 interface LoadOptions extends LoadSizes {
   keys?: string
   json?: boolean
@@ -89,3 +87,5 @@ function loadText({ rows, keys }: Load, seconds: number): string {
   const counts = Object.entries(rows).map(([table, count]) => `${String(count).padStart(10)}  ${table}`)
   return [...counts, ...keys.map(({ store, key }) => `${store}  ${key}`), `Seeded in ${seconds} s`].join('\n')
 }
+
+await program.parseAsync()

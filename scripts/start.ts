@@ -3,6 +3,8 @@ import { explainAndExit, startServer, stopOnSignals } from '#runtime/server'
 import { readSettings } from '#runtime/settings'
 import { isDemoMissing, seedDemo } from './seed/demo.ts'
 
+const keyHint =
+  'A key: npm run keys -- create --store <slug> --member <email> --scopes platform:read,platform:write'
 /** Of the demo's owner; null on every start but the first. */
 let key: string | null = null
 
@@ -30,6 +32,3 @@ Try it:
 Every operation: ${url}/docs
 `
 }
-
-const keyHint =
-  'A key: npm run keys -- create --store <slug> --member <email> --scopes platform:read,platform:write'

@@ -1,6 +1,5 @@
 /** The demo: Aurora Supply and Borealis Goods, in the order of their sections, and the keys to try them with. */
 import { sql } from 'kysely'
-import { registerWebhooks, requireEcommerce } from '#operations/store/lib/connections'
 import { createKey } from '#operations/store/lib/keys'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { allScopes, type Scope } from '#runtime/operation'
@@ -11,7 +10,7 @@ import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
-import { seedAuroraShop, seedBorealisShop } from './shop.ts'
+import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { auroraPeople, borealisPeople, type DemoStore, seedAurora, seedBorealis } from './store.ts'
 
 export interface DemoKey {
@@ -127,8 +126,8 @@ async function oneAtATime(services: Services, run: () => Promise<void>): Promise
 
 async function seedStores(services: Services, at: Date): Promise<void> {
   const { database, clock } = services
-  const aurora = await seedAurora(database, at)
-  const borealis = await seedBorealis(database, at)
+  const aurora = await seedAurora(services, at)
+  const borealis = await seedBorealis(services, at)
   const ofAurora = await contextOf(services, aurora)
   const ofBorealis = await contextOf(services, borealis)
   const templateIds = await seedAuroraMessaging(ofAurora, aurora)
@@ -151,10 +150,9 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   })
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
-  for (const ctx of [ofAurora, ofBorealis]) {
-    await countUsage(database.root, ctx.store.id)
-    await registerWebhooks(ctx, await requireEcommerce(ctx))
-  }
+  await settlePlatform(ofAurora, shops.aurora)
+  await settlePlatform(ofBorealis, shops.borealis)
+  for (const { id } of [aurora, borealis]) await countUsage(database.root, id)
   const done: Progress = { at: at.toISOString(), isComplete: true }
   await database.root
     .updateTable('server_settings')

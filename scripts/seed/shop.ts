@@ -1,6 +1,9 @@
 /** The sandbox's shops: catalog, customers, orders, and our mirror of the orders. */
 import type { RootDatabase } from '#db/database'
+import { registerWebhooks, requireEcommerce } from '#operations/store/lib/connections'
+import { afterPage, moveOrderCursor, readOrderCursor } from '#operations/store/lib/orders-cursor'
 import type { Clock } from '#runtime/clock'
+import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
@@ -52,14 +55,14 @@ export async function seedBorealisShop(db: RootDatabase, clock: Clock, store: De
   const random = new Random('borealis shop')
   const catalog = borealisCatalog(store.timeline, random, store.domain)
   const customers = makeCustomers(10, random, american)
-  const plans = [...customers, ...customers.slice(8), ...customers.slice(0, 0)].map(
+  const plans = [...customers, ...customers.slice(8)].map(
     (customer, index): PlannedOrder => ({
       placedAt: store.timeline.ago(90 - index * 8 + random.between(0, 2)),
       customer,
       state: 'paid',
       currency: 'USD',
       coupon: null,
-      source: index >= 3 && index <= 5 ? 'newsletter' : null,
+      source: index >= 7 && index <= 9 ? 'newsletter' : null,
     }),
   )
   return openShop(db, clock, store, catalog, customers, plans, random)
@@ -109,6 +112,14 @@ async function openShop(
     attributed: (source) =>
       plans.flatMap((plan, index) => (plan.source === source ? [{ plan, order: orders[index]! }] : [])),
   }
+}
+
+/** Asks the platform for its webhooks, and notes that the mirror has read all its orders. Outside a transaction. */
+export async function settlePlatform(ctx: Context, shop: DemoShop): Promise<void> {
+  const connected = await requireEcommerce(ctx)
+  await registerWebhooks(ctx, connected)
+  const cursor = afterPage(await readOrderCursor(ctx), { orders: shop.orders, next: null })
+  await moveOrderCursor(ctx, connected.connectedAt, cursor)
 }
 
 async function mirror(db: RootDatabase, store: DemoStore, orders: PlatformOrder[]): Promise<void> {

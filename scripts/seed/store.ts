@@ -2,10 +2,12 @@
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'
+import { tokenOf } from '#operations/store/lib/invitations'
 import { addPeriod, periodAt } from '#operations/store/lib/periods'
 import { addMember, createStore } from '#operations/store/lib/stores'
+import type { Services } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { namedId, randomSecret, sha256 } from '#runtime/ids'
+import { namedId, sha256 } from '#runtime/ids'
 import type { Role } from '#runtime/operation'
 import { insertRows } from './rows.ts'
 import { dayMs, Timeline } from './timeline.ts'
@@ -83,7 +85,7 @@ const auroraPeriodDaysAgo = 12
 const trialMs = 14 * dayMs
 
 /** Aurora Supply: `scale`, monthly, with an agency, two invitations and a finished onboarding. */
-export async function seedAurora(database: Database, now: Date): Promise<DemoStore> {
+export async function seedAurora({ database, settings }: Services, now: Date): Promise<DemoStore> {
   const store = await makeStore(database, now, aurora)
   const { timeline } = store
   const begun = addPeriod(timeline.ago(auroraPeriodDaysAgo), -auroraPeriodsPaid)
@@ -116,8 +118,8 @@ export async function seedAurora(database: Database, now: Date): Promise<DemoSto
     .where('id', '=', store.id)
     .execute()
   await insertRows(database.root, 'invitations', store.id, [
-    invitation(store, 'clara@aurora.example', 'agent', timeline.ago(2)),
-    invitation(store, 'tiago@aurora.example', 'member', timeline.ago(35)),
+    invitation(store, settings.secretKey, 'clara@aurora.example', 'agent', timeline.ago(2)),
+    invitation(store, settings.secretKey, 'tiago@aurora.example', 'member', timeline.ago(35)),
   ])
   await insertRows(database.root, 'connections', store.id, [
     connection('ecommerce', {}, timeline.ago(419)),
@@ -127,7 +129,7 @@ export async function seedAurora(database: Database, now: Date): Promise<DemoSto
 }
 
 /** Borealis Goods: `growth`, yearly, another zone and currency. */
-export async function seedBorealis(database: Database, now: Date): Promise<DemoStore> {
+export async function seedBorealis({ database }: Services, now: Date): Promise<DemoStore> {
   const store = await makeStore(database, now, borealis)
   const { timeline } = store
   const anchor = timeline.ago(100)
@@ -291,14 +293,15 @@ const onboardingOf = (timeline: Timeline) => ({
   featuresActivatedAt: timeline.ago(399),
 })
 
-/** Its link is not for anybody: only the hash of a token that nobody has is kept. */
-function invitation(store: DemoStore, email: string, role: Role, at: Date) {
+/** Seven days from then on its link opens; the email with it is not sent. */
+function invitation(store: DemoStore, secretKey: string, email: string, role: Role, at: Date) {
+  const id = namedId(`invitation ${store.slug} ${email}`, at.getTime())
   return {
-    id: namedId(`invitation ${store.slug} ${email}`, at.getTime()),
+    id,
     email,
     role,
     status: 'pending',
-    token_hash: sha256(randomSecret()),
+    token_hash: sha256(tokenOf(secretKey, id)),
     invited_by: store.people.olivia!,
     accepted_at: null,
     expires_at: new Date(at.getTime() + 7 * dayMs),

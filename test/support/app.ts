@@ -9,7 +9,7 @@ import { afterAll, inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { type App, type AppOptions, openApp } from '#runtime/app'
 import { type MovableClock, machineClock } from '#runtime/clock'
-import { silentLog } from '#runtime/log'
+import { openLog, silentLog } from '#runtime/log'
 import { readSettings, type Settings } from '#runtime/settings'
 import { withDatabase } from './global-setup.ts'
 
@@ -69,7 +69,7 @@ export async function testApp(
       keyLeaseMs: 50,
       ...settings,
     },
-    log: silentLog(),
+    log: process.env.TEST_LOG ? openLog(process.env.TEST_LOG) : silentLog(),
     strict: true,
     supervise: false,
     ...options,

@@ -182,8 +182,8 @@ const messagesListed = preparedList<MessageFilters & { campaignId: string }>((db
     const search = sql<string>`${values.search}::text`
     const digits = sql<string>`regexp_replace(${search}, '[^0-9]', '', 'g')`
     rows = rows.where(
-      sql<boolean>`strpos(lower(m.name), lower(${search})) > 0
-        or (${digits} <> '' and ${search} !~ '[^-0-9+(). ]' and strpos(m.phone, ${digits}) > 0)`,
+      sql<boolean>`(strpos(lower(m.name), lower(${search})) > 0
+        or (${digits} <> '' and ${search} !~ '[^-0-9+(). ]' and strpos(m.phone, ${digits}) > 0))`,
     )
   }
   return { rows, item: messageJson(db), order: [['m.id', 'asc']], page: 'm' }

@@ -22,6 +22,7 @@ export type Entry = Person | Fault
 
 export interface KnownContact {
   id: string
+  phone: string
   phone_key: string
   name: string | null
   email: string | null
@@ -51,8 +52,8 @@ export interface Written {
 export interface Outcome {
   counts: Counts
   errors: Fault[]
-  inserted: Written[]
-  changed: Written[]
+  /** New and changed contacts. */
+  written: Written[]
 }
 
 /**
@@ -66,8 +67,7 @@ export function settle(
 ): Outcome {
   const counts: Counts = { processed: 0, added: 0, updated: 0, unchanged: 0, invalid: 0, excluded: 0 }
   const errors: Fault[] = []
-  const inserted = new Map<string, Written>()
-  const changed = new Map<string, Written>()
+  const written = new Map<string, Written>()
   const present = new Map(known.map((contact) => [contact.phone_key, asWritten(contact)]))
   let { room } = rules
   const refuse = (line: number | null, reason: string): void => {
@@ -89,7 +89,7 @@ export function settle(
         const { line: _line, ...rest } = entry
         const added = { ...rest, id: rules.newId(), phoneKey: key }
         present.set(key, added)
-        inserted.set(key, added)
+        written.set(key, added)
         room -= 1
         counts.added += 1
       }
@@ -102,16 +102,15 @@ export function settle(
     else {
       counts.updated += 1
       present.set(key, merged)
-      const where = inserted.has(key) ? inserted : changed
-      where.set(key, merged)
+      written.set(key, merged)
     }
   }
-  return { counts, errors, inserted: [...inserted.values()], changed: [...changed.values()] }
+  return { counts, errors, written: [...written.values()] }
 }
 
 const asWritten = (contact: KnownContact): Written => ({
   id: contact.id,
-  phone: '',
+  phone: contact.phone,
   phoneKey: contact.phone_key,
   name: contact.name,
   email: contact.email,

@@ -8,7 +8,7 @@ import { Refused } from '#runtime/ports/errors'
 import { changeSize } from './contacts.ts'
 import { type Fault, settle } from './import-entries.ts'
 import { type ImportOptions, type ImportPage, pageAfter } from './import-pages.ts'
-import { contactsAmong, excludedAmong, insertContacts, unstageRows, updateContacts } from './import-writes.ts'
+import { contactsAmong, excludedAmong, unstageRows, writeContacts } from './import-writes.ts'
 import { contactsAtMost, lockList } from './lists.ts'
 
 const errorsKept = 100
@@ -105,13 +105,10 @@ async function applyPage(
     updates: options.kind === 'csv' && options.updates,
     newId: () => ctx.newId(),
   })
-  await insertContacts(ctx, list.id, options.kind, outcome.inserted)
-  await updateContacts(ctx, outcome.changed)
-  const written = [...outcome.inserted, ...outcome.changed]
+  const { counts, written } = outcome
+  await writeContacts(ctx, list.id, options.kind, written)
   const fields = new Set(written.flatMap((contact) => Object.keys(contact.customFields)))
-  await changeSize(ctx, list, outcome.inserted.length, [...fields])
-
-  const { counts } = outcome
+  await changeSize(ctx, list, counts.added, [...fields])
   const now = ctx.now()
   const counted = await ctx.db
     .updateTable('list_imports')

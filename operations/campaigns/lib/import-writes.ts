@@ -38,14 +38,30 @@ export async function unstageRows(ctx: Context, importId: string, upTo: number |
   await rows.execute()
 }
 
-type Keys = { listId: string; keys: string[] }
+interface Keys {
+  listId: string
+  keys: string[]
+}
 
+/**
+ * One look into the index for each phone. With `phone_key = any(…)`, a plan made while the list was empty stays: it
+ * reads the whole list for each page of the import.
+ */
 const findContacts = prepared((db, values: Keys) =>
   db
-    .selectFrom('list_contacts as c')
-    .select(['c.id', 'c.phone_key', 'c.name', 'c.email', 'c.custom_fields'])
-    .where('c.list_id', '=', values.listId)
-    .where(sql<boolean>`c.phone_key = any(${values.keys}::text[])`),
+    .selectFrom(sql<{ key: string }>`unnest(${values.keys}::text[])`.as<'k'>(sql`k(key)`))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('list_contacts as c')
+          .select(['c.id', 'c.phone', 'c.phone_key', 'c.name', 'c.email', 'c.custom_fields'])
+          .where('c.list_id', '=', values.listId)
+          .whereRef('c.phone_key', '=', 'k.key')
+          .limit(1)
+          .as('found'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('found'),
 )
 /** Contacts of a list by the match forms of their phones. */
 export const contactsAmong = (ctx: Context, listId: string, keys: string[]): Promise<KnownContact[]> =>
@@ -64,8 +80,26 @@ export async function excludedAmong(ctx: Context, listId: string, keys: string[]
   return new Set(rows.map((row) => row.phone_key))
 }
 
-const asJson = (contacts: readonly Written[]): string =>
-  JSON.stringify(
+interface Given {
+  id: string
+  phone: string
+  phone_key: string
+  name: string | null
+  email: string | null
+  custom_fields: string
+  platform_customer_id: string | null
+}
+
+/** Adds contacts, or gives those of the same phone their new name, email and custom fields. */
+export async function writeContacts(
+  ctx: Context,
+  listId: string,
+  source: string,
+  contacts: readonly Written[],
+): Promise<void> {
+  if (contacts.length === 0) return
+  const now = ctx.now()
+  const json = JSON.stringify(
     contacts.map(({ id, phone, phoneKey, name, email, customFields, platformCustomerId }) => ({
       id,
       phone,
@@ -76,30 +110,9 @@ const asJson = (contacts: readonly Written[]): string =>
       platform_customer_id: platformCustomerId,
     })),
   )
-
-interface Given {
-  id: string
-  phone: string
-  phone_key: string
-  name: string | null
-  email: string | null
-  custom_fields: string
-  platform_customer_id: string | null
-}
-const recordset = (contacts: readonly Written[]) =>
-  sql<Given>`jsonb_to_recordset(${asJson(contacts)}::jsonb)`.as<'r'>(
+  const given = sql<Given>`jsonb_to_recordset(${json}::jsonb)`.as<'r'>(
     sql`r(id uuid, phone text, phone_key text, name text, email text, custom_fields jsonb, platform_customer_id text)`,
   )
-
-/** Adds contacts that the list is known not to have. */
-export async function insertContacts(
-  ctx: Context,
-  listId: string,
-  source: string,
-  contacts: readonly Written[],
-): Promise<void> {
-  if (contacts.length === 0) return
-  const now = ctx.now()
   await ctx.db
     .insertInto('list_contacts')
     .columns([
@@ -117,7 +130,7 @@ export async function insertContacts(
     ])
     .expression((eb) =>
       eb
-        .selectFrom(recordset(contacts))
+        .selectFrom(given)
         .select([
           'r.id',
           'r.phone',
@@ -132,21 +145,13 @@ export async function insertContacts(
           sql<Date>`${now}::timestamptz`.as('updated_at'),
         ]),
     )
-    .execute()
-}
-
-/** Gives contacts their new name, email and custom fields. */
-export async function updateContacts(ctx: Context, contacts: readonly Written[]): Promise<void> {
-  if (contacts.length === 0) return
-  await ctx.db
-    .updateTable('list_contacts as c')
-    .from(recordset(contacts))
-    .set((eb) => ({
-      name: eb.ref('r.name'),
-      email: eb.ref('r.email'),
-      custom_fields: eb.ref('r.custom_fields'),
-      updated_at: ctx.now(),
-    }))
-    .whereRef('c.id', '=', 'r.id')
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'list_id', 'phone_key']).doUpdateSet((eb) => ({
+        name: eb.ref('excluded.name'),
+        email: eb.ref('excluded.email'),
+        custom_fields: eb.ref('excluded.custom_fields'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
     .execute()
 }

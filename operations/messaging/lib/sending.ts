@@ -50,7 +50,10 @@ export type Outcome =
   /** Nobody knows whether it was accepted. */
   | { outcome: 'unknown' }
 
-/** Hands one message to the provider, outside any transaction, at most 8 s. `key`: `<kind>_<message id>_<attempt>`. */
+/**
+ * Hands one message to the provider, outside any transaction, at most 8 s. `key`: `<kind>_<message
+ * id>_<attempt>`.
+ */
 export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<Outcome> {
   const route = await recently(ctx, 'route', () => selectedRoute(ctx))
   if (!route) return { outcome: 'disconnected' }
@@ -154,9 +157,9 @@ function outcomeOf(ctx: Context, error: unknown): Outcome {
 }
 
 /**
- * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and stores. Those with
- * one share queue behind each other, apart from those with another. Answers when the batch may leave: a date not after
- * now means at once.
+ * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and
+ * stores. Those with one share queue behind each other, apart from those with another. Answers when the
+ * batch may leave: a date not after now means at once.
  */
 export async function takeTurn(
   ctx: Context,
@@ -256,7 +259,10 @@ export interface DeliveryStatus {
 
 type StatusListener = (ctx: Context, statuses: DeliveryStatus[]) => Promise<void>
 const statusListeners = new Map<string, StatusListener>()
-/** `kind`: the first part of the keys a section sends with (`cm` campaigns, `au` automations…). Called in bulk, in the transaction that applies the events. */
+/**
+ * `kind`: the first part of the keys a section sends with (`cm` campaigns, `au` automations…). Called in
+ * bulk, in the transaction that applies the events.
+ */
 export const onStatus = (kind: string, listener: StatusListener): void => {
   statusListeners.set(kind, listener)
 }

@@ -1,4 +1,7 @@
-/** Applies what `events.accept` stored: a transaction for each store and kind, so that one cannot spoil another. */
+/**
+ * Applies what `events.accept` stored: a transaction for each store and kind, so that one cannot spoil
+ * another.
+ */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
@@ -177,7 +180,10 @@ async function putOff(
   return tryLater(db, ids, 'Known nowhere yet', now)
 }
 
-/** Answers when each is due again. Another worker that failed with the same one at the same time counts no second try. */
+/**
+ * Answers when each is due again. Another worker that failed with the same one at the same time counts no
+ * second try.
+ */
 async function tryLater(
   db: RootDatabase,
   ids: readonly string[],

@@ -1,9 +1,9 @@
 /** Touches: what may have brought an order about (Rules 3). */
-import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { attributedAtOnce } from './orders.ts'
+import { columnsOf, isAmong, recordset } from './recordset.ts'
 
 export type SourceType = 'automation' | 'messaging-campaign' | 'newsletter' | 'stock-notification'
 
@@ -39,36 +39,32 @@ export async function recordTouches(ctx: Context, touches: Touch[]): Promise<voi
     coupon_code: touch.couponCode ?? null,
     click_token: touch.clickToken ?? null,
     product_id: touch.productId ?? null,
-    touched_at: touch.touchedAt.toISOString(),
+    touched_at: touch.touchedAt,
   }))
-  const given = sql<TouchRow>`json_to_recordset(${JSON.stringify(rows)}::json)`.as<'r'>(sql`r(
-    id uuid, source_type text, source_id text, source_name text, automation_type text, channel text,
-    message_id text, phone_key text, email text, coupon_code text, click_token text, product_id text,
-    touched_at timestamptz)`)
   await ctx.db
     .insertInto('attribution_touches')
     .columns(touchColumns)
-    .expression((db) => db.selectFrom(given).select(touchColumns))
+    .expression((db) => db.selectFrom(recordset(touchTypes, rows)).select(touchColumns))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-type TouchRow = Omit<Row<'attribution_touches'>, 'store_id' | 'voided_at'>
-const touchColumns = [
-  'id',
-  'source_type',
-  'source_id',
-  'source_name',
-  'automation_type',
-  'channel',
-  'message_id',
-  'phone_key',
-  'email',
-  'coupon_code',
-  'click_token',
-  'product_id',
-  'touched_at',
-] as const satisfies readonly (keyof TouchRow)[]
+const touchTypes = {
+  id: 'uuid',
+  source_type: 'text',
+  source_id: 'text',
+  source_name: 'text',
+  automation_type: 'text',
+  channel: 'text',
+  message_id: 'text',
+  phone_key: 'text',
+  email: 'text',
+  coupon_code: 'text',
+  click_token: 'text',
+  product_id: 'text',
+  touched_at: 'timestamptz',
+} as const
+const touchColumns = columnsOf(touchTypes)
 
 /** Void for good: their messages failed. Orders attributed to them are attributed again. */
 export async function voidTouches(ctx: Context, messageIds: string[]): Promise<void> {
@@ -76,14 +72,14 @@ export async function voidTouches(ctx: Context, messageIds: string[]): Promise<v
   await ctx.db
     .updateTable('attribution_touches')
     .set({ voided_at: ctx.now() })
-    .where('message_id', 'in', messageIds)
+    .where(isAmong('message_id', messageIds))
     .where('voided_at', 'is', null)
     .execute()
   // Only now: whoever attributed an order to one of them holds it until their conversion can be seen.
   const attributed = await ctx.db
     .selectFrom('conversions')
     .select('order_id')
-    .where('message_id', 'in', messageIds)
+    .where(isAmong('message_id', messageIds))
     .execute()
   const orderIds = attributed.map((row) => row.order_id)
   for (let i = 0; i < orderIds.length; i += attributedAtOnce) {

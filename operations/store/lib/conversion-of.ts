@@ -49,12 +49,12 @@ export function figuresOf(order: Order, source: Source, before: string | null) {
     channel: source.channel,
     message_id: source.message_id,
     touch_id: source.touch_id,
-    customer: JSON.stringify({
+    customer: {
       id: order.customer_id,
       name: order.customer_name,
       email: order.customer_email,
       phone: order.customer_phone,
-    }),
+    },
     currency: order.currency,
     order_total: order.total,
     refunded_total: order.refunded_total,
@@ -88,3 +88,43 @@ export function itemsOf(order: Order, items: readonly Item[]) {
     refunded_total: refunds[index]!,
   }))
 }
+
+/** SQL types of what the two answer, and of what is beside them in the tables. */
+export const conversionTypes = {
+  id: 'uuid',
+  order_id: 'text',
+  order_number: 'text',
+  status: 'text',
+  source_type: 'text',
+  source_id: 'text',
+  source_name: 'text',
+  automation_type: 'text',
+  channel: 'text',
+  message_id: 'text',
+  touch_id: 'uuid',
+  customer: 'jsonb',
+  currency: 'text',
+  order_total: 'numeric',
+  refunded_total: 'numeric',
+  revenue: 'numeric',
+  coupon_code: 'text',
+  touched_at: 'timestamptz',
+  placed_at: 'timestamptz',
+  paid_at: 'timestamptz',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+} as const satisfies Record<keyof ReturnType<typeof figuresOf> | 'id' | 'created_at' | 'updated_at', string>
+
+export const lineTypes = {
+  conversion_id: 'uuid',
+  position: 'integer',
+  product_id: 'text',
+  variant_id: 'text',
+  name: 'text',
+  sku: 'text',
+  image_url: 'text',
+  quantity: 'integer',
+  unit_price: 'numeric',
+  total: 'numeric',
+  refunded_total: 'numeric',
+} as const satisfies Record<keyof ReturnType<typeof itemsOf>[number] | 'conversion_id', string>

@@ -3,7 +3,10 @@ import { planOf } from '#db/plans'
 import type { Context, TenantDb } from '#runtime/context'
 import { periodAt } from './periods.ts'
 
-/** The start of the cycle that holds at `now`; of two that overlap, the later one: a plan that began ends the trial's. */
+/**
+ * The start of the cycle that holds at `now`; of two that overlap, the later one: a plan that began ends the
+ * trial's.
+ */
 export const currentCycle = (db: Pick<TenantDb, 'selectFrom'>, now: Date) =>
   db
     .selectFrom('usage_cycles as current')
@@ -19,7 +22,10 @@ export interface Cycle {
   reserved: number
 }
 
-/** The cycle that holds now, as it is or as it would be opened; without messages when none holds, as after a trial. */
+/**
+ * The cycle that holds now, as it is or as it would be opened; without messages when none holds, as after a
+ * trial.
+ */
 export async function cycleNow(ctx: Context): Promise<Cycle> {
   const row = await ctx.db
     .selectFrom('usage_cycles')

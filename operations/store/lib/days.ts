@@ -43,13 +43,18 @@ export function dayRange(
 export const localDateOf = (column: string, timezone: unknown): RawBuilder<string> =>
   sql<string>`(${sql.ref(column)} at time zone ${timezone}::text)::date`
 
-/** Whether an instant lies on one of the days; also in a form that an index serves. */
+/**
+ * Whether an instant lies on one of the days. Bounds that an index serves come first, and only instants near the
+ * edges are asked for their date: that costs more than all the rest.
+ */
 export const isWithin = (column: string, range: DayRange & { timezone: unknown }): RawBuilder<boolean> => {
-  const midnight = (day: unknown, next: number) =>
-    sql`((${day}::date + ${sql.lit(next)})::timestamp at time zone ${range.timezone}::text)`
-  return sql<boolean>`(${sql.ref(column)} >= ${midnight(range.startDate, 0)} - interval '3 hours'
-    and ${sql.ref(column)} < ${midnight(range.endDate, 1)} + interval '3 hours'
-    and ${localDateOf(column, range.timezone)} between ${range.startDate}::date and ${range.endDate}::date)`
+  const at = sql.ref(column)
+  const edge = (day: unknown, next: number, hours: number) =>
+    sql`(select (${day}::date + ${sql.lit(next)})::timestamp at time zone ${range.timezone}::text
+      + interval '${sql.raw(String(hours))} hours')`
+  return sql<boolean>`(${at} >= ${edge(range.startDate, 0, -3)} and ${at} < ${edge(range.endDate, 1, 3)}
+    and ((${at} >= ${edge(range.startDate, 0, 3)} and ${at} < ${edge(range.endDate, 1, -3)})
+      or ${localDateOf(column, range.timezone)} between ${range.startDate}::date and ${range.endDate}::date))`
 }
 
 /**

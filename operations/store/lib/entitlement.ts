@@ -1,4 +1,13 @@
-import { canWriteAt, featureSet, statusAt, type SubscriptionStatus } from '#db/plans'
+/** What a store may do now: from its subscription and the clock, never from whether a job has run (Rules 11). */
+import { type Expression, type RawBuilder, sql } from 'kysely'
+import {
+  canWriteAt,
+  featureSet,
+  plans,
+  type SubscriptionInstants,
+  type SubscriptionStatus,
+  statusAt,
+} from '#db/plans'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 
@@ -9,7 +18,7 @@ export interface Entitlement {
   canWrite: boolean
 }
 
-const subscriptionRow = prepared((db, _values: object) =>
+const findSubscription = prepared<object, SubscriptionInstants & { plan_id: string }>((db) =>
   db
     .selectFrom('subscriptions')
     .select([
@@ -23,15 +32,37 @@ const subscriptionRow = prepared((db, _values: object) =>
     ]),
 )
 
-/** Status, features and whether writes go, from the row and the clock; background senders ask it for each batch. */
+/** Status, features and whether writes go; background senders ask it for each batch. */
 export async function entitlementOf(ctx: Context): Promise<Entitlement> {
-  const [row] = await subscriptionRow(ctx, {})
-  if (!row) throw new Error(`The store ${ctx.store.id} has no subscription`)
+  const [row] = await findSubscription(ctx, {})
+  if (!row) throw new Error(`Store ${ctx.store.id} has no subscription`)
   const status = statusAt(row, ctx.clock.ms())
-  return {
-    status,
-    planId: row.plan_id,
-    features: featureSet(row.plan_id),
-    canWrite: canWriteAt(status),
-  }
+  return { status, planId: row.plan_id, features: featureSet(row.plan_id), canWrite: canWriteAt(status) }
 }
+
+/**
+ * `statusAt` of `db/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
+ * instant.
+ */
+export const statusOf = (now: Expression<Date> | Date): RawBuilder<SubscriptionStatus> => {
+  const at = sql`${now}::timestamptz`
+  return sql`case b.status
+    when 'trialing' then case when ${at} >= b.trial_ends_at then 'ended' else 'trialing' end
+    when 'past-due' then case
+      when ${at} >= b.grace_ends_at + interval '2160 hours' then 'ended'
+      when ${at} >= b.grace_ends_at then 'paused' else 'past-due' end
+    when 'paused' then case when ${at} >= b.paused_at + interval '2160 hours' then 'ended' else 'paused' end
+    when 'cancelled' then case when ${at} >= b.ends_at then 'ended' else 'cancelled' end
+    else b.status end`
+}
+
+const planFacts = JSON.stringify(
+  Object.fromEntries(
+    Object.values(plans).map(({ id, name, messagesPerCycle, features }) => [
+      id,
+      { id, name, messagesPerCycle, features },
+    ]),
+  ),
+)
+/** The plan of a row `b` of `subscriptions` as JSON: `{ id, name, messagesPerCycle, features }`. */
+export const planJson: RawBuilder<unknown> = sql`${sql.lit(planFacts)}::json -> b.plan_id`

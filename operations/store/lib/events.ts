@@ -79,7 +79,10 @@ export interface StoredEvent {
 type Listener = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
 const listeners = new Map<string, Listener[]>()
 
-/** Registers what applies events of a port and kind; called in a transaction that also marks them applied, with all events of one store and kind that are due, oldest first. */
+/**
+ * Registers what applies events of a port and kind; called in a transaction that also marks them applied,
+ * with all events of one store and kind that are due, oldest first.
+ */
 export function on(port: string, kind: string, listener: Listener): void {
   const key = `${port}:${kind}`
   listeners.set(key, [...(listeners.get(key) ?? []), listener])
@@ -90,7 +93,10 @@ export const listenersOf = (port: string, kind: string): readonly Listener[] =>
 type Finder = (ctx: SystemContext, events: StoredEvent[]) => Promise<ReadonlyMap<string, string | null>>
 const finders = new Map<string, Finder>()
 
-/** Registers what finds the stores of a port's events that came without one, by event id; null: nobody's. Those it leaves out come again for an hour. */
+/**
+ * Registers what finds the stores of a port's events that came without one, by event id; null: nobody's.
+ * Those it leaves out come again for an hour.
+ */
 export const onUnassigned = (port: string, finder: Finder): void => {
   finders.set(port, finder)
 }

@@ -51,7 +51,8 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
       status: row.status,
       sent_at: row.sentAt,
     })),
-    'message_id uuid, channel text, source text, source_id text, phone_key text, email text, provider_message_id text, status text, sent_at timestamptz',
+    `message_id uuid, channel text, source text, source_id text, phone_key text, email text,
+      provider_message_id text, status text, sent_at timestamptz`,
   )
   const columns = [
     'message_id',
@@ -112,7 +113,8 @@ export async function applyStatuses(ctx: Context, changes: StatusChange[]): Prom
   if (changes.length === 0) return
   const given = recordset<Merged>(
     mergedChanges(changes),
-    'message_id uuid, status text, delivered_at timestamptz, read_at timestamptz, failed_at timestamptz, failure_code text',
+    `message_id uuid, status text, delivered_at timestamptz, read_at timestamptz, failed_at timestamptz,
+      failure_code text`,
   )
   await ctx.db
     .updateTable('message_ledger')

@@ -14,7 +14,10 @@ import { notify } from './notify.ts'
 
 export type { LedgerRow, MessageSource, StatusChange }
 
-/** Takes `units` of the cycle that holds now. Throws `forbidden` naming what is asked and what is left; takes nothing then. Answers the reservation's id. */
+/**
+ * Takes `units` of the cycle that holds now. Throws `forbidden` naming what is asked and what is left; takes
+ * nothing then. Answers the reservation's id.
+ */
 export async function reserve(ctx: Context, units: number, source: MessageSource): Promise<string> {
   const taken =
     (await take(ctx, units, source)) ?? ((await openCycle(ctx)) && (await take(ctx, units, source)))
@@ -65,7 +68,10 @@ function quotaExceeded(units: number, left: number): Error {
   )
 }
 
-/** Brings what a reservation still holds to `units`, in the cycle it was made in; throws `forbidden` when that cycle has not that many. */
+/**
+ * Brings what a reservation still holds to `units`, in the cycle it was made in; throws `forbidden` when that
+ * cycle has not that many.
+ */
 export async function resize(ctx: Context, reservationId: string, units: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const held = await lockReservation(tx, reservationId)

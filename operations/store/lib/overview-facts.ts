@@ -42,40 +42,35 @@ export interface OverviewQuery {
 
 type Db = Kysely<TenantTables>
 
-const zone = sql`(select tz from span)`
-const slotOf = (column: string, granularity: Granularity): RawBuilder<number> =>
-  granularity === 'day'
-    ? sql<number>`((${sql.ref(column)} at time zone ${zone})::date - (select today from span))`
-    : sql<number>`floor(extract(epoch from ${sql.ref(column)} - (select hour_start from span)) / 3600)::int`
+/** `span` has one row: `starts`, the first instants of all slots of both periods, oldest first, and where they end. */
+const slotOf = (column: string): RawBuilder<number> =>
+  sql<number>`width_bucket(${sql.ref(column)}, (select starts from span)) - 2 * (select n from span)`
 
 /** In the period or the one before, whose last slot ends where the clock stood then. */
 const isInSpan = (column: string): RawBuilder<boolean> => {
   const at = sql.ref(column)
-  return sql<boolean>`(${at} >= (select previous_start_at from span) and ${at} <= (select end_at from span)
-    and not (${at} > (select previous_end_at from span) and ${at} < (select start_at from span)))`
+  return sql<boolean>`(${at} >= (select starts[1] from span) and ${at} <= (select end_at from span)
+    and not (${at} > (select previous_end_at from span) and ${at} < (select starts[n + 1] from span)))`
 }
 
-const bounds: Record<Granularity, (db: Db, query: OverviewQuery) => RawBuilder<unknown>> = {
-  day: (_db, query) => sql`
-    select g.*, ${firstInstantOf(sql`g.today - (g.n - 1)`, sql`g.tz`)} as start_at,
-      ${firstInstantOf(sql`g.today - (2 * g.n - 1)`, sql`g.tz`)} as previous_start_at,
-      ((g.end_at at time zone g.tz) - g.n * interval '1 day') at time zone g.tz as previous_end_at
-    from (select ${query.now}::timestamptz as end_at, ${query.timezone}::text as tz, ${query.buckets}::int as n,
-      (${query.now}::timestamptz at time zone ${query.timezone}::text)::date as today) as g`,
-  // The elapsed part of the hour is taken off: a local hour that comes twice cannot be asked for by its name.
-  hour: (_db, query) => sql`
-    select g.*, g.hour_start - (g.n - 1) * interval '1 hour' as start_at,
-      g.hour_start - (2 * g.n - 1) * interval '1 hour' as previous_start_at,
-      g.end_at - g.n * interval '1 hour' as previous_end_at
-    from (select ${query.now}::timestamptz as end_at, ${query.timezone}::text as tz, ${query.buckets}::int as n,
-      ${query.now}::timestamptz - ((${query.now}::timestamptz at time zone ${query.timezone}::text)
-        - date_trunc('hour', ${query.now}::timestamptz at time zone ${query.timezone}::text)) as hour_start) as g`,
-}
+const local = sql`(g.end_at at time zone g.tz)`
+// The elapsed part of the hour is taken off: a local hour that comes twice cannot be asked for by its name.
+const hourStart = sql`g.end_at - (${local} - date_trunc('hour', ${local}))`
 
 const firstOfSlot: Record<Granularity, RawBuilder<Date>> = {
-  day: firstInstantOf(sql`(select today from span) + s.slot`, zone),
-  hour: sql<Date>`(select hour_start from span) + s.slot * interval '1 hour'`,
+  day: firstInstantOf(sql`${local}::date + s.slot`, sql`g.tz`),
+  hour: sql<Date>`${hourStart} + s.slot * interval '1 hour'`,
 }
+const previousEnd: Record<Granularity, RawBuilder<Date>> = {
+  day: sql<Date>`(${local} - g.n * interval '1 day') at time zone g.tz`,
+  hour: sql<Date>`g.end_at - g.n * interval '1 hour'`,
+}
+
+const spanOf = (granularity: Granularity, query: OverviewQuery): RawBuilder<never> => sql<never>`(
+  select g.n, g.end_at, ${previousEnd[granularity]} as previous_end_at,
+    (select array_agg(${firstOfSlot[granularity]} order by s.slot)
+      from generate_series(1 - 2 * g.n, 0) as s(slot)) as starts
+  from (select ${query.now}::timestamptz as end_at, ${query.timezone}::text as tz, ${query.buckets}::int as n) as g)`
 
 // biome-ignore lint/suspicious/noExplicitAny: each count has columns of its own
 type Counted = SelectQueryBuilder<any, any, any>
@@ -89,7 +84,7 @@ const factsBy = (granularity: Granularity) =>
       source
         .where(isInSpan(column))
         .groupBy('slot')
-        .select([slotOf(column, granularity).as('slot'), sql<number>`count(*)::int`.as('n')])
+        .select([slotOf(column).as('slot'), sql<number>`count(*)::int`.as('n')])
     const mine = sql<boolean>`c.currency = ${query.currency}::text`
     const conversions = db
       .selectFrom('conversions as c')
@@ -97,7 +92,7 @@ const factsBy = (granularity: Granularity) =>
       .where(isInSpan('c.placed_at'))
       .groupBy(['slot', 'c.source_type'] as never)
       .select([
-        slotOf('c.placed_at', granularity).as('slot'),
+        slotOf('c.placed_at').as('slot'),
         'c.source_type as channel',
         sql<number>`(count(*) filter (where ${mine}))::int`.as('orders'),
         sql<string>`coalesce(sum(c.revenue) filter (where ${mine}), 0)::text`.as('revenue'),
@@ -110,7 +105,7 @@ const factsBy = (granularity: Granularity) =>
       .where(isInSpan('o.placed_at'))
       .groupBy('slot' as never)
       .select([
-        slotOf('o.placed_at', granularity).as('slot'),
+        slotOf('o.placed_at').as('slot'),
         sql<number>`count(*)::int`.as('orders'),
         sql<string>`sum(o.total - o.refunded_total)::text`.as('revenue'),
       ])
@@ -118,7 +113,7 @@ const factsBy = (granularity: Granularity) =>
     const converted = db
       .selectFrom('conversions as c')
       .where(isCountedConversion('c'))
-      .where(sql<boolean>`c.placed_at >= (select previous_start_at from span)`)
+      .where(sql<boolean>`c.placed_at >= (select starts[1] from span)`)
       .where('c.touch_id', 'is not', null)
       .select('c.touch_id')
       .distinct()
@@ -144,16 +139,14 @@ const factsBy = (granularity: Granularity) =>
       ...(requests && { stockRequests: counted(db.selectFrom(requests.rows(db).as('e')), 'e.at') }),
     }
     return db
-      .with('span', (all) =>
-        all.selectFrom(sql<never>`(${bounds[granularity](db, query)})`.as('b')).selectAll(),
-      )
+      .with('span', (all) => all.selectFrom(spanOf(granularity, query).as('b')).selectAll())
       .selectNoFrom([
-        sql<string>`(select iso(start_at) from span)`.as('startAt'),
+        sql<string>`(select iso(starts[n + 1]) from span)`.as('startAt'),
         sql<string>`(select iso(end_at) from span)`.as('endAt'),
-        sql<string>`(select iso(previous_start_at) from span)`.as('previousStartAt'),
+        sql<string>`(select iso(starts[1]) from span)`.as('previousStartAt'),
         sql<string>`(select iso(previous_end_at) from span)`.as('previousEndAt'),
-        sql<string[]>`(select json_agg(iso(${firstOfSlot[granularity]}) order by s.slot)
-          from generate_series(1 - ${query.buckets}::int, 0) as s(slot))`.as('slots'),
+        sql<string[]>`(select json_agg(iso(starts[slot]) order by slot)
+          from (select starts, generate_series(n + 1, 2 * n) as slot from span) as s)`.as('slots'),
         sql<never>`'[]'::json`.as('stockRequests'),
         ...Object.entries(facts).map(([name, rows]) => asRows(db, rows).as(name)),
       ]) as never

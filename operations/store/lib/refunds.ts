@@ -14,17 +14,18 @@ interface Line {
  */
 export function spreadRefund(lines: readonly Line[], refundedTotal: string): string[] {
   const refunded = lines.map((line) => toCents(line.refundedTotal))
-  const left = lines.map((line, i) => toCents(line.total) - refunded[i]!)
-  const leftTotal = left.reduce((sum, each) => sum + (each > 0n ? each : 0n), 0n)
+  const left = lines.map((line, i) => positive(toCents(line.total) - refunded[i]!))
+  const leftTotal = left.reduce((sum, each) => sum + each, 0n)
   const named = refunded.reduce((sum, each) => sum + each, 0n)
   const unnamed = toCents(refundedTotal) - named
-  if (unnamed <= 0n || leftTotal <= 0n) return refunded.map(toMoney)
-  const spread = unnamed < leftTotal ? unnamed : leftTotal
-  const shares = left.map((each, index) => {
-    const weight = each > 0n ? each * spread : 0n
-    return { index, cents: weight / leftTotal, remainder: weight % leftTotal }
-  })
-  let over = spread - shares.reduce((sum, share) => sum + share.cents, 0n)
+  if (unnamed <= 0n) return refunded.map(toMoney)
+  if (unnamed >= leftTotal) return refunded.map((each, i) => toMoney(each + left[i]!))
+  const shares = left.map((each, index) => ({
+    index,
+    cents: (each * unnamed) / leftTotal,
+    remainder: (each * unnamed) % leftTotal,
+  }))
+  let over = unnamed - shares.reduce((sum, share) => sum + share.cents, 0n)
   const byRemainder = [...shares].sort((a, b) =>
     a.remainder === b.remainder ? a.index - b.index : a.remainder > b.remainder ? -1 : 1,
   )
@@ -35,3 +36,5 @@ export function spreadRefund(lines: readonly Line[], refundedTotal: string): str
   }
   return shares.map((share, index) => toMoney(refunded[index]! + share.cents))
 }
+
+const positive = (cents: bigint): bigint => (cents > 0n ? cents : 0n)

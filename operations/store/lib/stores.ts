@@ -1,8 +1,7 @@
 /** Making stores and their people, for the command lines, the demo and the tests. */
-import { sql, type Transaction } from 'kysely'
-import type { Database } from '#db/database'
+import { sql } from 'kysely'
+import type { Database, RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'
-import type { Tables } from '#db/tables'
 import { refuse } from '#runtime/errors'
 import { newId, randomText } from '#runtime/ids'
 import { addPeriod } from './periods.ts'
@@ -107,23 +106,12 @@ export async function createStore(
 
 /** Finds the person by email without case, or makes them, and makes them a member. Refuses who is one already. */
 export async function addMember(
-  transaction: Transaction<Tables>,
+  transaction: RootDatabase,
   now: Date,
   member: { storeId: string; email: string; name: string; role: 'owner' | 'member' | 'agent' },
 ): Promise<string> {
   const email = member.email.trim()
-  const found = await transaction
-    .selectFrom('users')
-    .select('id')
-    .where(sql<boolean>`lower(email) = lower(${email})`)
-    .executeTakeFirst()
-  const userId = found?.id ?? newId(now.getTime())
-  if (!found) {
-    await transaction
-      .insertInto('users')
-      .values({ id: userId, name: member.name, email, created_at: now, updated_at: now })
-      .execute()
-  }
+  const userId = await personOf(transaction, now, email, member.name)
   const added = await transaction
     .insertInto('memberships')
     .values({
@@ -144,4 +132,23 @@ export async function addMember(
     .execute()
   if (added.length === 0) throw refuse('conflict', `${email} is a member of the store already`)
   return userId
+}
+
+/** The id of the person with this email; of two that make them at once, both get the one. */
+async function personOf(transaction: RootDatabase, now: Date, email: string, name: string): Promise<string> {
+  const find = () =>
+    transaction
+      .selectFrom('users')
+      .select('id')
+      .where(sql<boolean>`lower(email) = lower(${email})`)
+      .executeTakeFirst()
+  const known = await find()
+  if (known) return known.id
+  const made = await transaction
+    .insertInto('users')
+    .values({ id: newId(now.getTime()), name, email, created_at: now, updated_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return (made ?? (await find()))!.id
 }

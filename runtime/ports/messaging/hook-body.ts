@@ -48,6 +48,7 @@ export interface InboundData {
 const failures: Record<number, { code: string; message: string }> = {
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131026: { code: 'undelivered', message: 'The message could not be delivered' },
+  131030: { code: 'not-on-network', message: 'The phone is not on the network' },
   131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
   131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages at the network' },

@@ -48,7 +48,7 @@ test('the opt-outs arrive by email, as a CSV that a spreadsheet opens and does n
   await app.drainJobs()
   const [mail, ...others] = await mailTo(shop.email)
   expect(others).toEqual([])
-  expect(mail).toMatchObject({ subject: 'Opt-outs of ' + `${(await shop.context()).store.name}`, calls: 1 })
+  expect(mail).toMatchObject({ subject: `Opt-outs of ${(await shop.context()).store.name}`, calls: 1 })
   const [file] = mail!.attachments
   expect(file).toMatchObject({
     fileName: `opt-outs-export-${asked.body.jobId}.csv`,

@@ -1,0 +1,16 @@
+/** Names that schemas list: of features, statuses and roles. */
+import { features, type SubscriptionStatus } from '#db/plans'
+
+export const allFeatures = features as readonly [string, ...string[]] as [string, ...string[]]
+
+export const subscriptionStatuses = [
+  'trialing',
+  'active',
+  'past-due',
+  'paused',
+  'cancelled',
+  'ended',
+] as const satisfies readonly SubscriptionStatus[]
+
+export const memberRoles = ['owner', 'member', 'agent'] as const
+export type MemberRole = (typeof memberRoles)[number]

@@ -1,0 +1,42 @@
+/** Many rows in one parameter: the statement's text is one whatever their number, so that it is prepared once. */
+import { type RawBuilder, sql } from 'kysely'
+
+/**
+ * Rows as a table named `r` to select from. `types`: the columns and their SQL types, such as `{ id: 'uuid' }`.
+ * @example db.selectFrom(recordset(types, rows)).select(['r.id'])
+ */
+export function recordset<R extends object>(
+  types: Readonly<Record<keyof R & string, string>>,
+  rows: readonly R[],
+) {
+  const columns = Object.entries(types).map(([name, type]) => `${name} ${type}`)
+  return sql<R>`json_to_recordset(${JSON.stringify(rows, storable)}::json)`.as<'r'>(
+    sql.raw(`r(${columns.join(', ')})`),
+  )
+}
+
+/** What PostgreSQL's text cannot hold, a platform may still send. */
+const storable = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
+
+/** Whether a column holds one of the values. */
+export const isAmong = (
+  column: string,
+  values: readonly string[],
+  type: 'text' | 'uuid' = 'text',
+): RawBuilder<boolean> => sql<boolean>`${sql.ref(column)} = any(${values}::${sql.raw(type)}[])`
+
+/** The names of the columns. */
+export const columnsOf = <C extends string>(types: Readonly<Record<C, string>>): C[] =>
+  Object.keys(types) as C[]
+
+/** What `ON CONFLICT DO UPDATE` sets: every column from the row that was given, but for those named. */
+export const excludedColumns = <C extends string>(
+  types: Readonly<Record<C, string>>,
+  but: readonly C[],
+): Record<string, RawBuilder<never>> =>
+  Object.fromEntries(
+    columnsOf(types)
+      .filter((column) => !but.includes(column))
+      .map((column) => [column, sql<never>`${sql.ref(`excluded.${column}`)}`]),
+  )

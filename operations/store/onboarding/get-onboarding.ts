@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { readOnboarding } from '../lib/onboarding.ts'
+import { onboarding } from '../lib/onboarding-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/onboarding',
+  description: 'Get the onboarding checklist: the answers, and which steps are done as things stand now.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: onboarding },
+  etag: true,
+  handler: (ctx) => readOnboarding(ctx) as never,
+})

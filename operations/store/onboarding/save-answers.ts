@@ -1,0 +1,17 @@
+import { operation } from '#runtime/operation'
+import { saveAnswers } from '../lib/onboarding.ts'
+import { onboarding, onboardingBody } from '../lib/onboarding-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/onboarding',
+  description: 'Save answers of the onboarding; those left out keep their value.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  input: { body: onboardingBody },
+  answer: { status: 200, body: onboarding },
+  etag: true,
+  ifMatch: ['/onboarding'],
+  example: { body: { answers: { goals: ['recover-carts'], industry: 'home', monthlyOrders: '51-200' } } },
+  handler: (ctx, { body }) => saveAnswers(ctx, body.answers ?? {}) as never,
+})

@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { readStoreRecord } from '../lib/store-json.ts'
+import { storeRecord } from '../lib/store-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/store/information',
+  description: "Get the store's record as it is kept: settings at the top level, and its connections.",
+  details: 'Credentials of connections are never answered.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: storeRecord },
+  etag: true,
+  handler: (ctx) => readStoreRecord(ctx),
+})

@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { readStore } from '../lib/store-json.ts'
+import { store } from '../lib/store-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/store',
+  description: "Get the store's profile: its name, domain, platform, plan and settings.",
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: store },
+  etag: true,
+  handler: (ctx) => readStore(ctx),
+})

@@ -1,0 +1,13 @@
+import { operation } from '#runtime/operation'
+import { readTeam } from '../lib/members.ts'
+import { team } from '../lib/team-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/stores/team',
+  description: 'List the members of the team, owners first, and the invitations that are still pending.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: team },
+  handler: (ctx) => readTeam(ctx),
+})

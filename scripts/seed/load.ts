@@ -1,0 +1,298 @@
+/** Rows in bulk, for measurements: each table is filled by one statement inside the database. */
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import { planOf } from '#db/plans'
+import type { Services } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { newId, randomSecret, randomText, sha256 } from '#runtime/ids'
+import { allScopes } from '#runtime/operation'
+
+export interface LoadSizes {
+  /** Stores to make, or to fill again; default 1. */
+  stores?: number
+  /** Slug of one store that is there, instead. */
+  store?: string
+  /** In each store. */
+  campaigns?: number
+  lists?: number
+  /** In each list. */
+  contacts?: number
+  optOuts?: number
+  orders?: number
+  conversions?: number
+  /** How far back orders and conversions go. */
+  days?: number
+}
+
+export interface Load {
+  stores: number
+  /** New rows by table. */
+  rows: Record<string, number>
+  /** One for each store, with all scopes; `store` is its slug. */
+  keys: { store: string; key: string }[]
+}
+
+interface LoadedStore {
+  id: string
+  slug: string
+}
+
+const keyName = 'Load: all scopes'
+
+/** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug. */
+export async function seedLoad(services: Services, sizes: LoadSizes): Promise<Load> {
+  const { root } = services.database
+  const now = services.clock.now()
+  const load = await root.transaction().execute(async (db) => {
+    const stores =
+      sizes.store === undefined
+        ? await makeStores(db, now, sizes.stores ?? 1)
+        : [await knownStore(db, sizes.store)]
+    const keys = await makeKeys(db, now, stores)
+    const filling = { db, now, ids: stores.map((store) => store.id), tag: randomBytes(3).toString('hex') }
+    return { stores: stores.length, rows: await fill(filling, sizes), keys }
+  })
+  await sql`analyze`.execute(root)
+  return load
+}
+
+interface Filling {
+  db: RootDatabase
+  now: Date
+  ids: string[]
+  /** Tells this run's rows from those of another. */
+  tag: string
+}
+
+async function fill(filling: Filling, sizes: LoadSizes): Promise<Record<string, number>> {
+  const { lists = 0, contacts = 0, campaigns = 0, optOuts = 0, days = 365 } = sizes
+  const rows: Record<string, number> = {}
+  const count = async (table: string, inserted: Promise<number>): Promise<void> => {
+    const added = await inserted
+    if (added > 0) rows[table] = added
+  }
+  await count('contact_lists', insertLists(filling, lists, contacts))
+  if (lists > 0) await count('list_contacts', insertContacts(filling, contacts))
+  await count('opt_outs', insertOptOuts(filling, optOuts))
+  await count('campaigns', insertCampaigns(filling, campaigns))
+  const { orders = 0, conversions = 0 } = sizes
+  await count('orders', insertOrders(filling, orders + conversions, days))
+  if (orders + conversions > 0) await count('order_items', insertOrderItems(filling))
+  if (conversions > 0) {
+    await count('conversions', insertConversions(filling, conversions))
+    await count('conversion_items', insertConversionItems(filling))
+  }
+  return rows
+}
+
+async function knownStore(db: RootDatabase, slug: string): Promise<LoadedStore> {
+  const store = await db
+    .selectFrom('stores')
+    .select(['id', 'slug'])
+    .where('slug', '=', slug)
+    .executeTakeFirst()
+  if (!store)
+    throw refuse('bad_request', `--store: there is no store ${slug}; npm run store -- list shows them`)
+  return store
+}
+
+/** `load-1` to `load-<count>`, on the largest plan; those that are there stay as they are. */
+async function makeStores(db: RootDatabase, now: Date, count: number): Promise<LoadedStore[]> {
+  const slugs = Array.from({ length: count }, (_, index) => `load-${index + 1}`)
+  const made = slugs.map((slug, index) => ({
+    id: newId(now.getTime()),
+    user_id: newId(now.getTime()),
+    subscription_id: newId(now.getTime()),
+    slug,
+    name: `Load ${index + 1}`,
+    public_id: randomText(20),
+  }))
+  const given = sql`jsonb_to_recordset(${JSON.stringify(made)}::jsonb)
+    as r(id uuid, user_id uuid, subscription_id uuid, slug text, name text, public_id text)`
+  const { messagesPerCycle } = planOf('scale')
+  await sql`
+    insert into stores (id, slug, public_id, name, domain, platform_store_id, country, currency, timezone,
+      joined_at, created_at, updated_at)
+    select r.id, r.slug, r.public_id, r.name, r.slug || '.example.com', 'sandbox-' || r.slug, 'BR', 'BRL',
+      'America/Sao_Paulo', ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
+    from ${given} on conflict (slug) do nothing`.execute(db)
+  await sql`
+    with new as (
+      select r.* from ${given} join stores s on s.id = r.id),
+    people as (
+      insert into users (id, name, email, created_at, updated_at)
+      select user_id, 'Owner of ' || name, 'owner@' || slug || '.example.com', ${now}::timestamptz, ${now}::timestamptz
+      from new),
+    members as (
+      insert into memberships (store_id, user_id, role, joined_at, created_at, updated_at)
+      select id, user_id, 'owner', ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from new),
+    cycles as (
+      insert into usage_cycles (store_id, starts_at, ends_at, message_limit, created_at, updated_at)
+      select id, ${now}::timestamptz, ${now}::timestamptz + interval '1 month', ${messagesPerCycle}::integer,
+        ${now}::timestamptz, ${now}::timestamptz from new)
+    insert into subscriptions (store_id, id, plan_id, status, billing_cycle, anchor_at, current_period_start,
+      current_period_end, created_at, updated_at)
+    select id, subscription_id, 'scale', 'active', 'monthly', ${now}::timestamptz, ${now}::timestamptz,
+      ${now}::timestamptz + interval '1 month', ${now}::timestamptz, ${now}::timestamptz from new`.execute(db)
+  return db.selectFrom('stores').select(['id', 'slug']).where('slug', 'in', slugs).orderBy('id').execute()
+}
+
+async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[]): Promise<Load['keys']> {
+  const keys = stores.map(({ id, slug }) => {
+    const key = `mk_live_${randomSecret()}`
+    const row = { store_id: id, id: newId(now.getTime()), hash: sha256(key), prefix: key.slice(0, 12) }
+    return { store: slug, key, row }
+  })
+  const ids = stores.map((store) => store.id)
+  await sql`
+    update api_keys set revoked_at = ${now}::timestamptz, revoked_reason = 'revoked', updated_at = ${now}::timestamptz
+    where store_id = any(${ids}::uuid[]) and name = ${keyName} and revoked_at is null`.execute(db)
+  await sql`
+    insert into api_keys (store_id, id, user_id, name, hash, prefix, scopes, created_at, updated_at)
+    select r.store_id, r.id, owner.user_id, ${keyName}::text, r.hash, r.prefix, ${[...allScopes]}::text[],
+      ${now}::timestamptz, ${now}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(keys.map(({ row }) => row))}::jsonb)
+      as r(store_id uuid, id uuid, hash text, prefix text)
+    cross join lateral (
+      select m.user_id from memberships m
+      where m.store_id = r.store_id and m.role = 'owner' and m.removed_at is null
+      order by m.joined_at limit 1) as owner`.execute(db)
+  return keys.map(({ store, key }) => ({ store, key }))
+}
+
+/** A phone for each number, none that the sandbox treats specially. */
+const phone = sql`'+55119' || lpad((n * 10 + 5)::text, 8, '0')`
+
+async function insertLists({ db, now, ids, tag }: Filling, count: number, contacts: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into contact_lists (store_id, id, name, source, size, created_at, updated_at)
+      select s.id, uuid_v7(at), 'List ' || n || ' ' || ${tag}::text, 'manual', ${contacts}::integer, at, at
+      from unnest(${ids}::uuid[]) as s(id), generate_series(1, ${count}::integer) as n,
+        lateral (select ${now}::timestamptz - n * interval '1 minute' as at) as moment`.execute(db),
+  )
+}
+
+/** Into the lists of this run. */
+async function insertContacts({ db, ids, tag }: Filling, count: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into list_contacts (store_id, id, list_id, phone, phone_key, name, email, source, created_at, updated_at)
+      select l.store_id, uuid_v7(l.created_at + n * interval '1 millisecond'), l.id, ${phone}, ${phone},
+        'Contact ' || n, 'contact' || n || '@example.com', 'manual', l.created_at, l.created_at
+      from contact_lists l, generate_series(1, ${count}::integer) as n
+      where l.store_id = any(${ids}::uuid[]) and l.name like ${`List % ${tag}`}`.execute(db),
+  )
+}
+
+/** After those that are there. */
+async function insertOptOuts({ db, now, ids }: Filling, count: number): Promise<number> {
+  return inserted(
+    await sql`
+      with s as materialized (
+        select given.id, count(o.id) as before
+        from unnest(${ids}::uuid[]) as given(id) left join opt_outs o on o.store_id = given.id group by given.id)
+      insert into opt_outs (store_id, id, phone, phone_key, source, created_at, updated_at)
+      select s.id, uuid_v7(at), ${phone}, ${phone}, 'manual', at, at
+      from s, lateral generate_series(before + 1, before + ${count}::bigint) as n,
+        lateral (select ${now}::timestamptz - (before + ${count}::bigint - n) * interval '1 second' as at) as moment
+      on conflict (store_id, phone_key) do nothing`.execute(db),
+  )
+}
+
+const content = JSON.stringify({
+  type: 'text',
+  text: 'Hi {{firstName|there}}, have a look at what is new.',
+  optOutText: 'Reply STOP to stop',
+  officialapiTemplateId: null,
+  templateParameters: { header: [], body: [], buttons: [] },
+  media: null,
+})
+
+/** Every other one a draft, the rest sent, without messages. */
+async function insertCampaigns({ db, now, ids, tag }: Filling, count: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into campaigns (store_id, id, name, list_id, list_name, content, status, audience_size,
+        audience_opted_out, snapshot_at, started_at, completed_at, created_at, updated_at)
+      select s.id, uuid_v7(at), 'Campaign ' || n || ' ' || ${tag}::text, l.id, l.name, ${content}::jsonb,
+        case when n % 2 = 1 then 'draft' else 'sent' end, case when n % 2 = 0 then 0 end,
+        case when n % 2 = 0 then 0 end, case when n % 2 = 0 then at end, case when n % 2 = 0 then at end,
+        case when n % 2 = 0 then at end, at, at
+      from unnest(${ids}::uuid[]) as s(id)
+      left join lateral (
+        select id, name from contact_lists where store_id = s.id order by id desc limit 1) as l on true,
+        generate_series(1, ${count}::integer) as n,
+        lateral (select ${now}::timestamptz - n * interval '1 minute' as at) as moment`.execute(db),
+  )
+}
+
+/** One in 50 refunded in part, one in 50 wholly. */
+async function insertOrders({ db, now, ids, tag }: Filling, count: number, days: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into orders (store_id, id, number, status, payment_status, fulfillment_status, currency, subtotal,
+        shipping, total, refunded_total, customer_id, customer_name, customer_email, customer_phone, phone_key,
+        payment_method, placed_at, paid_at, updated_at)
+      select s.id, ${tag}::text || '-' || n, n::text, 'closed',
+        case n % 50 when 1 then 'partially-refunded' when 2 then 'refunded' else 'paid' end, 'delivered', 'BRL',
+        total - 10, 10, total, case n % 50 when 1 then 10 when 2 then total else 0 end,
+        (n % 5000)::text, 'Customer ' || n % 5000, 'customer' || n % 5000 || '@example.com', ${phone}, ${phone},
+        'pix', at, at, at
+      from unnest(${ids}::uuid[]) as s(id), generate_series(1, ${count}::integer) as n,
+        lateral (select ${now}::timestamptz - random() * ${days}::integer * interval '1 day' as at,
+          (50 + n % 400 + n % 100 / 100.0)::numeric(14,2) as total) as drawn`.execute(db),
+  )
+}
+
+const ofThisRun = ({ ids, tag }: Filling) => sql`o.store_id = any(${ids}::uuid[]) and o.id like ${`${tag}-%`}`
+
+const line = sql`
+  (1001 + o.number::bigint % 40)::text, (2001 + o.number::bigint % 40)::text, 'Product ' || o.number::bigint % 40,
+  1, o.subtotal, o.subtotal, least(o.refunded_total, o.subtotal)`
+
+async function insertOrderItems(filling: Filling): Promise<number> {
+  return inserted(
+    await sql`
+      insert into order_items (store_id, order_id, id, position, product_id, variant_id, name, quantity, unit_price,
+        total, refunded_total)
+      select o.store_id, o.id, o.id || '-1', 0, ${line} from orders o where ${ofThisRun(filling)}`.execute(
+      filling.db,
+    ),
+  )
+}
+
+/** Of the first orders of this run. */
+async function insertConversions(filling: Filling, count: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into conversions (store_id, id, order_id, order_number, status, source_type, source_id, source_name,
+        automation_type, channel, customer, currency, order_total, refunded_total, revenue, touched_at, placed_at,
+        paid_at, created_at, updated_at)
+      select o.store_id, uuid_v7(o.placed_at), o.id, o.number,
+        case o.payment_status when 'paid' then 'confirmed' else o.payment_status end,
+        (array['automation', 'messaging-campaign', 'newsletter', 'stock-notification'])[1 + o.number::bigint % 4],
+        'load-' || o.number::bigint % 20, 'Load',
+        case when o.number::bigint % 4 = 0 then 'abandoned-cart' end, 'messaging',
+        jsonb_build_object('id', o.customer_id, 'name', o.customer_name, 'email', o.customer_email,
+          'phone', o.customer_phone),
+        o.currency, o.total, o.refunded_total, o.total - o.refunded_total, o.placed_at - interval '1 hour',
+        o.placed_at, o.paid_at, o.placed_at, o.placed_at
+      from orders o where ${ofThisRun(filling)} and o.number::bigint <= ${count}::bigint`.execute(filling.db),
+  )
+}
+
+async function insertConversionItems(filling: Filling): Promise<number> {
+  return inserted(
+    await sql`
+      insert into conversion_items (store_id, conversion_id, position, product_id, variant_id, name, quantity,
+        unit_price, total, refunded_total)
+      select o.store_id, c.id, 0, ${line}
+      from orders o join conversions c on c.store_id = o.store_id and c.order_id = o.id
+      where ${ofThisRun(filling)}`.execute(filling.db),
+  )
+}
+
+const inserted = (result: { numAffectedRows?: bigint | undefined }): number =>
+  Number(result.numAffectedRows ?? 0)

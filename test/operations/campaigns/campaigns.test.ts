@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest'
+import createCampaign from '#operations/campaigns/campaigns/create-campaign'
+import deleteCampaign from '#operations/campaigns/campaigns/delete-campaign'
+import duplicateCampaign from '#operations/campaigns/campaigns/duplicate-campaign'
+import getCampaign from '#operations/campaigns/campaigns/get-campaign'
+import listCampaigns from '#operations/campaigns/campaigns/list-campaigns'
+import listMessages from '#operations/campaigns/campaigns/list-messages'
+import updateCampaign from '#operations/campaigns/campaigns/update-campaign'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import { makeTemplate } from '#operations/messaging/lib/connect'
+import { testApp } from '#test/support/app'
+import { phoneOf, sendingShop } from '#test/support/campaigns'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00Z')
+
+describe('POST /campaigns', () => {
+  test('makes a draft that may be unfinished', async () => {
+    const shop = await sendingShop(app)
+    const listId = await shop.list(3)
+    const { status, body, headers } = await shop.call(createCampaign, { body: { name: ' Sale ', listId } })
+    expect(status).toBe(201)
+    expect(headers.get('etag')).toBeTruthy()
+    expect(body).toEqual({
+      id: body.id,
+      name: 'Sale',
+      listId,
+      listName: expect.stringContaining('List'),
+      content: {
+        type: 'text',
+        text: null,
+        optOutText: null,
+        officialapiTemplateId: null,
+        templateParameters: { header: [], body: [], buttons: [] },
+        media: null,
+      },
+      sendWindow: null,
+      status: 'draft',
+      pauseReason: null,
+      failureReason: null,
+      audience: { size: 3, optedOut: 0, reachable: 3 },
+      counters: {
+        total: 0,
+        pending: 0,
+        sent: 0,
+        delivered: 0,
+        read: 0,
+        failed: 0,
+        skipped: 0,
+        cancelled: 0,
+        optOuts: 0,
+      },
+      attributed: { orders: 0, revenue: 0, currency: 'BRL' },
+      scheduledAt: null,
+      startedAt: null,
+      pausedAt: null,
+      completedAt: null,
+      nextBatchAt: null,
+      estimatedFinishAt: null,
+      createdBy: { userId: shop.userId, name: 'Olivia Owner' },
+      createdAt: '2026-11-20T12:00:00.000Z',
+      updatedAt: '2026-11-20T12:00:00.000Z',
+    })
+    await shop.call(addOptOut, { body: { phone: phoneOf(1) } })
+    expect((await shop.read(body.id)).audience).toEqual({ size: 3, optedOut: 1, reachable: 2 })
+  })
+
+  test.each([
+    ['content.text: has a "{{" without its "}}"', 400, { content: { text: 'Hi {{name' } }],
+    ['content.text: has the variable {{first name}}', 400, { content: { text: '{{first name}}' } }],
+    ['content.text: must have at most 4096 characters', 400, { content: { text: 'x'.repeat(4097) } }],
+    [
+      'content.text: must have at most 1024 characters',
+      400,
+      { content: { text: 'x'.repeat(1025), media: { type: 'image', url: 'https://a.example/x.png' } } },
+    ],
+    [
+      'content.templateParameters.body.0: has a "{{"',
+      400,
+      { content: { templateParameters: { body: ['{{x'] } } },
+    ],
+    [
+      'content.templateParameters.body:',
+      400,
+      { content: { templateParameters: { body: Array(21).fill('x') } } },
+    ],
+    [
+      'content.media.url: must be an https',
+      400,
+      { content: { media: { type: 'image', url: 'http://a.example/x.png' } } },
+    ],
+    ['content.media.type: is required', 400, { content: { media: { url: 'https://a.example/x.png' } } }],
+    [
+      'content.optOutText: must have at most 200 characters',
+      400,
+      { content: { optOutText: 'x'.repeat(201) } },
+    ],
+    ['content.colour: is not a known field', 400, { content: { colour: 1 } }],
+    [
+      'content.officialapiTemplateId: there is no template 999999',
+      404,
+      { content: { officialapiTemplateId: 999_999 } },
+    ],
+    ['sendWindow.end: must be after sendWindow.start', 400, { sendWindow: { start: '18:00', end: '09:00' } }],
+    ['sendWindow.end: must be after sendWindow.start', 400, { sendWindow: { start: '09:00', end: '09:00' } }],
+    ['sendWindow.start: must be a time such as 09:00', 400, { sendWindow: { start: '24:00', end: '25:00' } }],
+    ['sendWindow.end: is required', 400, { sendWindow: { start: '09:00' } }],
+    ['name: must not be empty', 400, { name: '' }],
+    ['name: must have at most 120 characters', 400, { name: 'x'.repeat(121) }],
+    ['listId: there is no contact list', 404, { listId: '019a9b1e-5c00-7000-8000-000000000001' }],
+    ['listId: must not be null', 400, { listId: null }],
+  ])('refused: %s', async (message, status, change) => {
+    const shop = await sendingShop(app)
+    const answer = await shop.call(createCampaign, {
+      body: { name: 'Sale', listId: await shop.list(0), ...change },
+    })
+    expect([answer.status, answer.body.error.message]).toEqual([status, expect.stringContaining(message)])
+  })
+
+  test('another store has neither its lists nor its templates', async () => {
+    const shop = await sendingShop(app)
+    const other = await sendingShop(app)
+    const templateId = await makeTemplate(await other.context(), { name: 'theirs', body: 'Hi' })
+    const theirs = await shop.call(createCampaign, { body: { name: 'Sale', listId: await other.list(1) } })
+    expect(theirs.status).toBe(404)
+    const content = { type: 'template', officialapiTemplateId: templateId }
+    const body = { name: 'Sale', listId: await shop.list(1), content }
+    expect((await shop.call(createCampaign, { body })).status).toBe(404)
+  })
+})
+
+describe('PUT /campaigns/:id', () => {
+  test('what was read can be sent back, and what is left out stays', async () => {
+    const shop = await sendingShop(app)
+    const media = { type: 'image', url: 'https://a.example/x.png', fileName: 'x.png' }
+    const id = await shop.draft(await shop.list(1), {
+      content: { text: 'Hi', optOutText: 'Reply STOP', media, templateParameters: { body: ['a'] } },
+      sendWindow: { start: '09:00', end: '18:00' },
+    })
+    const before = await shop.read(id)
+    await app.advance(1000)
+    const same = await shop.call(updateCampaign, { params: { id }, body: before })
+    expect([same.status, same.body]).toEqual([200, before])
+    const changed = await shop.call(updateCampaign, {
+      params: { id },
+      body: {
+        content: { text: 'Hello', media: { fileName: null }, templateParameters: { header: ['h'] } },
+        sendWindow: { end: '20:00' },
+      },
+    })
+    expect(changed.body).toEqual({
+      ...before,
+      content: {
+        ...before.content,
+        text: 'Hello',
+        media: { ...media, fileName: null },
+        templateParameters: { header: ['h'], body: ['a'], buttons: [] },
+      },
+      sendWindow: { start: '09:00', end: '20:00' },
+      updatedAt: '2026-11-20T12:00:01.000Z',
+    })
+    const cleared = await shop.call(updateCampaign, {
+      params: { id },
+      body: { content: { media: null, optOutText: null }, sendWindow: null, listId: null },
+    })
+    expect(cleared.body).toMatchObject({
+      content: { media: null, optOutText: null },
+      sendWindow: null,
+      listId: null,
+    })
+    const late = await shop.call(updateCampaign, {
+      params: { id },
+      body: { name: 'Late' },
+      headers: { 'if-match': same.headers.get('etag')! },
+    })
+    expect(late.status).toBe(409)
+    const { headers } = await shop.call(getCampaign, { params: { id } })
+    const timely = await shop.call(updateCampaign, {
+      params: { id },
+      body: { name: 'Timely' },
+      headers: { 'if-match': headers.get('etag')! },
+    })
+    expect([timely.status, timely.body.name]).toEqual([200, 'Timely'])
+  })
+
+  test('files of this server may be media', async () => {
+    const shop = await sendingShop(app)
+    const id = await shop.draft(await shop.list(1))
+    const url = `${app.services.settings.publicUrl}/files/public/a/x.png`
+    const body = { content: { media: { type: 'image', url } } }
+    expect((await shop.call(updateCampaign, { params: { id }, body })).status).toBe(200)
+  })
+
+  test('a template that was deleted can be sent back, not chosen anew', async () => {
+    const shop = await sendingShop(app, { connection: 'official' })
+    const ctx = await shop.context()
+    const templateId = await makeTemplate(ctx, { name: 'hello', body: 'Hi {{1}} there' })
+    const content = { type: 'template', officialapiTemplateId: templateId }
+    const listId = await shop.list(1)
+    const id = await shop.draft(listId, { content })
+    await ctx.db.deleteFrom('message_templates').where('id', '=', templateId).execute()
+    expect((await shop.call(updateCampaign, { params: { id }, body: await shop.read(id) })).status).toBe(200)
+    expect((await shop.call(createCampaign, { body: { name: 'x', listId, content } })).status).toBe(404)
+  })
+})
+
+test('a duplicate is a draft of its own; a deleted campaign is gone', async () => {
+  const shop = await sendingShop(app)
+  const name = 'x'.repeat(119)
+  const id = await shop.draft(await shop.list(1), { name })
+  const copy = await shop.call(duplicateCampaign, { params: { id } })
+  expect(copy.status).toBe(201)
+  expect(copy.body).toMatchObject({ name: `${'x'.repeat(113)} (copy)`, status: 'draft' })
+  expect(copy.body.content).toEqual((await shop.read(id)).content)
+  expect((await shop.call(deleteCampaign, { params: { id } })).status).toBe(204)
+  for (const operation of [getCampaign, updateCampaign, deleteCampaign, duplicateCampaign, listMessages]) {
+    expect((await shop.call(operation, { params: { id } })).status).toBe(404)
+  }
+  expect((await shop.call(listCampaigns)).body.data.map((each: { id: string }) => each.id)).toEqual([
+    copy.body.id,
+  ])
+  await app.drainJobs()
+  const left = await app.database.root.selectFrom('campaigns').select('id').where('id', '=', id).execute()
+  expect(left).toEqual([])
+})
+
+test('the list of campaigns: newest first, by status and by name', async () => {
+  const shop = await sendingShop(app)
+  const listId = await shop.list(2)
+  const ids: string[] = []
+  for (const name of ['Spring', 'Summer sale', 'Autumn', 'WINTER SALE'])
+    ids.push(await shop.draft(listId, { name }))
+  const setStatus = (id: string, status: string) =>
+    app.database.root.updateTable('campaigns').set({ status }).where('id', '=', id).execute()
+  await setStatus(ids[1]!, 'sent')
+  await setStatus(ids[2]!, 'cancelled')
+  const names = async (query: Record<string, string | number>) => {
+    const { status, body } = await shop.call(listCampaigns, { query })
+    expect(status).toBe(200)
+    return [body.total, ...body.data.map((each: { name: string }) => each.name)]
+  }
+  expect(await names({})).toEqual([4, 'WINTER SALE', 'Autumn', 'Summer sale', 'Spring'])
+  expect(await names({ status: 'draft' })).toEqual([2, 'WINTER SALE', 'Spring'])
+  expect(await names({ status: 'draft,sent' })).toEqual([3, 'WINTER SALE', 'Summer sale', 'Spring'])
+  expect(await names({ status: 'sent,sent,cancelled' })).toEqual([2, 'Autumn', 'Summer sale'])
+  expect(await names({ search: 'sale' })).toEqual([2, 'WINTER SALE', 'Summer sale'])
+  expect(await names({ search: 'sale', status: 'sent,failed' })).toEqual([1, 'Summer sale'])
+  expect(await names({ page: 2, limit: 3 })).toEqual([4, 'Spring'])
+  const wrong = await shop.call(listCampaigns, { query: { status: 'draft,gone' } })
+  expect([wrong.status, wrong.body.error.message]).toEqual([400, expect.stringContaining('status')])
+  const [first] = (await shop.call(listCampaigns, { query: { limit: 1 } })).body.data
+  expect(first).toEqual(await shop.read(first.id))
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import deleteCampaign from '#operations/campaigns/campaigns/delete-campaign'
+import scheduleCampaign from '#operations/campaigns/campaigns/schedule-campaign'
+import sendCampaign from '#operations/campaigns/campaigns/send-campaign'
+import updateCampaign from '#operations/campaigns/campaigns/update-campaign'
+import { Worker } from '#runtime/worker'
+import { testApp } from '#test/support/app'
+import { runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00Z')
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+const schedule = (shop: SendingShop, id: string, scheduledAt: string) =>
+  shop.call(scheduleCampaign, { params: { id }, body: { scheduledAt } })
+const inOneHour = () => new Date(app.clock.ms() + hourMs).toISOString()
+const notices = (shop: SendingShop) =>
+  app.database.root
+    .selectFrom('notifications')
+    .select(['type', 'data'])
+    .where('store_id', '=', shop.id)
+    .orderBy('id')
+    .execute()
+
+describe('POST /campaigns/:id/schedule', () => {
+  test('the wall clock of the store, and moving it', async () => {
+    const shop = await sendingShop(app)
+    const id = await shop.draft(await shop.list(1))
+    const first = await schedule(shop, id, '2026-12-01T10:00')
+    expect([first.status, first.body]).toMatchObject([
+      200,
+      { status: 'scheduled', scheduledAt: '2026-12-01T13:00:00.000Z' },
+    ])
+    const moved = await schedule(shop, id, '2026-12-01T10:00:00-05:00')
+    expect(moved.body.scheduledAt).toBe('2026-12-01T15:00:00.000Z')
+    expect((await shop.call(updateCampaign, { params: { id }, body: { name: 'x' } })).status).toBe(409)
+  })
+
+  test.each([
+    ['2026-11-20T11:59:00Z', 'America/Sao_Paulo', 'after now'],
+    ['2027-03-14T02:30', 'America/New_York', 'no such time'],
+    ['2027-11-20T12:00:01Z', 'America/New_York', '365 days'],
+    ['tomorrow', 'America/New_York', 'must be a day and time'],
+    ['2026-12-32T10:00', 'America/New_York', 'calendar'],
+  ])('refused: %s in %s', async (at, timezone, message) => {
+    const shop = await sendingShop(app, { timezone })
+    const answer = await schedule(shop, await shop.draft(await shop.list(1)), at)
+    expect([answer.status, answer.body.error.message]).toEqual([
+      400,
+      expect.stringMatching(new RegExp(`^scheduledAt: .*${message}`)),
+    ])
+  })
+})
+
+describe('its time comes', () => {
+  test('it is sent once, on two workers', async () => {
+    const shop = await sendingShop(app)
+    const id = await shop.draft(await shop.list(30))
+    await schedule(shop, id, new Date(app.clock.ms() + 2 * hourMs).toISOString())
+    await schedule(shop, id, inOneHour())
+    await app.drainJobs()
+    expect((await shop.read(id)).status).toBe('scheduled')
+    await app.advance(hourMs)
+    const second = new Worker(app.services, app.registry.jobs, app.metrics)
+    await Promise.all([app.worker.drain(), second.drain()])
+    await app.drainJobs()
+    expect(await shop.read(id)).toMatchObject({
+      status: 'sent',
+      scheduledAt: null,
+      counters: { total: 30, pending: 0 },
+    })
+    await app.advance(hourMs)
+    await app.drainJobs()
+    expect([...(await shop.outbox()).values()].map(({ calls }) => calls)).toEqual(Array(30).fill(1))
+  })
+
+  test('more than three hours late it is not sent', async () => {
+    const shop = await sendingShop(app)
+    const late = await shop.draft(await shop.list(2))
+    const gone = await shop.draft(await shop.list(2))
+    const justInTime = await shop.draft(await shop.list(2))
+    await schedule(shop, late, inOneHour())
+    await schedule(shop, gone, inOneHour())
+    await schedule(shop, justInTime, new Date(app.clock.ms() + 2 * hourMs).toISOString())
+    expect((await shop.call(deleteCampaign, { params: { id: gone } })).status).toBe(204)
+    await app.advance(5 * hourMs)
+    await app.drainJobs()
+    expect(await shop.read(late)).toMatchObject({
+      status: 'failed',
+      failureReason: 'missed-schedule',
+      startedAt: null,
+      counters: { total: 0 },
+      completedAt: expect.any(String),
+    })
+    expect(await shop.read(justInTime)).toMatchObject({ status: 'sent', counters: { sent: 2 } })
+    expect((await shop.outbox()).size).toBe(2)
+    expect(await notices(shop)).toMatchObject([
+      { type: 'campaign-failed', data: { campaignId: late, failureReason: 'missed-schedule' } },
+      { type: 'campaign-sent', data: { campaignId: justInTime } },
+    ])
+    expect((await shop.call(sendCampaign, { params: { id: late } })).status).toBe(202)
+  })
+
+  test('without enough messages it fails, and can be sent after an upgrade', async () => {
+    const shop = await sendingShop(app)
+    await shop.setQuota(3)
+    const id = await shop.draft(await shop.list(5))
+    await schedule(shop, id, inOneHour())
+    await app.advance(hourMs)
+    await app.drainJobs()
+    expect(await shop.read(id)).toMatchObject({ status: 'failed', failureReason: 'quota-exceeded' })
+    expect(await shop.usage()).toEqual({ used: 0, reserved: 0 })
+    expect(await notices(shop)).toMatchObject([{ type: 'campaign-failed' }])
+    await shop.setQuota(10)
+    expect((await shop.call(sendCampaign, { params: { id } })).status).toBe(202)
+    await app.drainJobs()
+    expect(await shop.read(id)).toMatchObject({ status: 'sent', failureReason: null, counters: { sent: 5 } })
+  })
+
+  test.each([
+    ['connection-lost', { table: 'messaging_connections', set: { status: 'error' } }],
+    [
+      'subscription-inactive',
+      { table: 'subscriptions', set: { status: 'paused', paused_at: new Date('2026-11-20') } },
+    ],
+    ['empty-audience', { table: 'contact_lists', set: { size: 0 } }],
+  ] as const)('it fails: %s', async (reason, { table, set }) => {
+    const shop = await sendingShop(app)
+    const id = await shop.draft(await shop.list(1))
+    await schedule(shop, id, inOneHour())
+    await app.database.root
+      .updateTable(table)
+      .set(set as never)
+      .where('store_id', '=', shop.id)
+      .execute()
+    await app.advance(hourMs)
+    await app.drainJobs()
+    expect(await shop.read(id)).toMatchObject({ status: 'failed', failureReason: reason })
+  })
+
+  test('it waits for an import of its list, at most an hour', async () => {
+    const shop = await sendingShop(app)
+    const ctx = await shop.context()
+    const make = async () => {
+      const listId = await shop.list(1)
+      const id = await shop.draft(listId)
+      await schedule(shop, id, inOneHour())
+      const at = { created_at: ctx.now(), updated_at: ctx.now() }
+      const importId = ctx.newId()
+      await ctx.db
+        .insertInto('list_imports')
+        .values({ id: importId, list_id: listId, kind: 'csv', status: 'running', ...at })
+        .execute()
+      return { id, importId }
+    }
+    const [patient, hopeless] = [await make(), await make()]
+    await app.advance(hourMs)
+    await app.drainJobs()
+    expect([(await shop.read(patient.id)).status, (await shop.read(hopeless.id)).status]).toEqual([
+      'scheduled',
+      'scheduled',
+    ])
+    await ctx.db
+      .updateTable('list_imports')
+      .set({ status: 'completed' })
+      .where('id', '=', patient.importId)
+      .execute()
+    await runUntil(app, async () => (await shop.read(patient.id)).status === 'sent', 30_000, 4)
+    await runUntil(app, async () => (await shop.read(hopeless.id)).status === 'failed', 10 * minuteMs, 8)
+    expect((await shop.read(hopeless.id)).failureReason).toBe('list-busy')
+    const waiting = await app.database.query(
+      `select id from pgboss.job where name = 'campaign-start' and state < 'active' and data->>'storeId' = $1`,
+      [shop.id],
+    )
+    expect(waiting).toEqual([])
+  })
+
+  test('a lost job is made good by the watchdog', async () => {
+    const shop = await sendingShop(app)
+    const id = await shop.draft(await shop.list(1))
+    await schedule(shop, id, inOneHour())
+    await app.database.query(
+      `delete from pgboss.job where name = 'campaign-start' and data->>'storeId' = $1`,
+      [shop.id],
+    )
+    await app.advance(hourMs + minuteMs)
+    await app.drainJobs()
+    expect((await shop.read(id)).status).toBe('sent')
+  })
+})
