@@ -1,4 +1,4 @@
-/** Puts the whole together: the only place that builds things. `main.ts`, the worker alone and the tests use it. */
+/** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
 import { Hono } from 'hono'
 import { type Database, openPostgres } from '#db/database'
 import { isMigrated, migrate } from '#db/migrate'
@@ -9,6 +9,7 @@ import { errorBody } from './errors.ts'
 import { Gateway, type GatewayOptions } from './gateway.ts'
 import { sweepIdempotencyKeys } from './idempotency.ts'
 import { KeyRing } from './keys.ts'
+import { type Listener, listenFor } from './listener.ts'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
@@ -19,6 +20,7 @@ import { loadRegistry, type Registry } from './registry.ts'
 import { RouteTable } from './routes.ts'
 import type { Settings } from './settings.ts'
 import { type Env, gatewayFirst, webRoutes } from './web.ts'
+import type { Wiring } from './wiring.ts'
 import { Worker } from './worker.ts'
 
 export interface App {
@@ -29,6 +31,8 @@ export interface App {
   readonly metrics: Metrics
   /** The whole server as a function; `env` carries the address of the client where there is one. */
   fetch(request: Request, env?: Env): Promise<Response> | Response
+  /** The short way for ordinary requests to `/v1`. */
+  readonly listener: Listener
   /** Whether the database answers and nothing is left to migrate. */
   ready(): Promise<boolean>
   close(): Promise<void>
@@ -49,7 +53,7 @@ export interface AppOptions extends GatewayOptions {
   role?: FolderRole
 }
 
-const started = new WeakSet<Registry>()
+const started = new WeakSet<Wiring>()
 const housekeepingMs = 10_000
 
 export async function openApp(options: AppOptions): Promise<App> {
@@ -101,9 +105,10 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   )
   openApiText(registry) // made now, so that no request waits for it
   const worker = new Worker(services, registry.jobs, metrics)
-  if (!started.has(registry)) {
-    started.add(registry)
-    for (const wiring of registry.wirings) wiring.start()
+  for (const wiring of registry.wirings) {
+    if (started.has(wiring)) continue
+    started.add(wiring)
+    wiring.start()
   }
   const housekeeping = setInterval(() => {
     keepHouse(services, keys, clock, counters).catch((error) =>
@@ -122,6 +127,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     worker,
     metrics,
     fetch: gatewayFirst(gateway, table, settings.trustProxy, (request, env) => others.fetch(request, env)),
+    listener: listenFor(gateway, table, settings.trustProxy),
     ready,
     async close() {
       clearInterval(housekeeping)

@@ -183,7 +183,8 @@ export class Context {
 
   /** A row lock on the store: decisions over several of its rows take turns. */
   async lockStore(): Promise<void> {
-    await this.db.selectFrom('stores').select('id').forUpdate().execute()
+    // Not FOR UPDATE: that would hold up every insert of the store, whose foreign key reads the row.
+    await this.db.selectFrom('stores').select('id').forNoKeyUpdate().execute()
   }
 
   /** For doors into the server's own tables (provider events, rates of numbers): inside the transaction. */

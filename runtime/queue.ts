@@ -28,6 +28,8 @@ export interface FetchedJob {
   data: Envelope
   retryCount: number
   retryLimit: number
+  /** Of a job that runs one at a time. */
+  singletonKey: string | null
 }
 
 export interface Queue {
@@ -42,6 +44,10 @@ export interface Queue {
   touch(name: string, job: { id: string; retryCount: number }): Promise<void>
   /** Puts a running job back as it was, its tries uncounted. */
   handBack(id: string): Promise<void>
+  /** Whether another job of this key began to run before this one. */
+  isBehindAnother(name: string, job: { id: string; singletonKey: string }): Promise<boolean>
+  /** Puts a running job back to wait a while, its tries uncounted. */
+  postpone(id: string, seconds: number): Promise<void>
   /** Brings waiting jobs forward, as if that time had passed. */
   advance(milliseconds: number): Promise<void>
   /** Tells what listens in this process that something was queued. */
@@ -137,12 +143,16 @@ export async function openQueue(
     async touch(name, { id, retryCount }) {
       await boss.touch(name, { id, retryCount })
     },
-    async handBack(id) {
-      await database.query(
-        `update pgboss.job set state = 'created', started_on = null, heartbeat_on = null, start_after = now()
-         where id = $1 and state = 'active'`,
-        [id],
+    handBack: (id) => postpone(id, 0),
+    postpone,
+    async isBehindAnother(name, { id, singletonKey }) {
+      const rows = await database.query(
+        `select 1 from pgboss.job j, pgboss.job mine
+         where mine.name = $1 and mine.id = $2 and j.name = $1 and j.singleton_key = $3 and j.state = 'active'
+           and (j.started_on, j.id) < (mine.started_on, mine.id)`,
+        [name, id, singletonKey],
       )
+      return rows.length > 0
     },
     async advance(milliseconds) {
       await database.query(
@@ -162,6 +172,16 @@ export async function openQueue(
     stop: () => boss.stop({ graceful: false, close: false }),
   }
 
+  async function postpone(id: string, seconds: number): Promise<void> {
+    // As `retry`, of which a key may have one beside the one that waits; its tries stay uncounted.
+    await database.query(
+      `update pgboss.job set state = 'retry', started_on = null, heartbeat_on = null,
+         start_after = now() + $2::float8 * interval '1 second'
+       where id = $1 and state = 'active'`,
+      [id, seconds],
+    )
+  }
+
   async function waitingJob(transaction: Transaction<Tables> | null, name: string, key?: string) {
     const text = `select id from pgboss.job where name = $1 and singleton_key = $2 and state in ('created', 'retry')
       order by created_on limit 1`
@@ -174,7 +194,9 @@ export async function openQueue(
 
 function queueOptions({ spec }: Job) {
   return {
-    policy: spec.oneAtATimePer ? 'stately' : 'standard',
+    // Of one key one waits; that one runs at a time is the worker's: pg-boss's own policies for it go by a list of
+    // running keys that is refreshed once a minute, and let a successor wait that long.
+    policy: spec.oneAtATimePer ? 'short' : 'standard',
     retryLimit: spec.retry.limit,
     retryDelay: spec.retry.backoffSeconds,
     retryBackoff: true,

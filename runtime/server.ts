@@ -1,7 +1,7 @@
 /** Starts the server, says where it is, and stops it without losing anything. */
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
 import { RegistryError } from './registry.ts'
@@ -24,14 +24,17 @@ export async function startServer(
   const log = openLog(settings.logLevel)
   // The port is taken first, so that links know it even where it was left to the system.
   let app: App | null = null
-  const server = serve({
-    fetch: (request, env) =>
+  const others = getRequestListener(
+    (request, env) =>
       app
         ? app.fetch(request, env as never)
         : new Response('starting', { status: 503, headers: { 'retry-after': '1' } }),
-    hostname: settings.host,
-    port: settings.port,
-  }) as Server
+    { hostname: settings.host },
+  )
+  const server = createServer((incoming, outgoing) => {
+    if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
+  })
+  server.listen(settings.port, settings.host)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'EADDRINUSE' ? new SettingsError(portTaken(settings)) : error),

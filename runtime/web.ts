@@ -1,5 +1,5 @@
 /** Between HTTP and the rest: the way into the gateway, bodies read with a limit, pages outside `/v1`. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { type Services, SystemContext } from './context.ts'
 import { errorBody, Refusal, refuse, statusOf } from './errors.ts'
@@ -18,8 +18,8 @@ export interface Env {
 type Fetch = (request: Request, env?: Env) => Response | Promise<Response>
 
 /**
- * Answers what is addressed to `/v1` and below, at once where the gateway did, and leaves the rest to `others`.
- * It stands before Hono: finding one of several hundred routes there, and its objects, cost more than the checks do.
+ * Answers what is addressed to `/v1` and below, and leaves the rest to `others`. The tests come this way, and what
+ * `listener.ts` leaves alone.
  */
 export function gatewayFirst(gateway: Gateway, routes: RouteTable, trustProxy: number, others: Fetch): Fetch {
   return (request, env) => {
@@ -30,7 +30,7 @@ export function gatewayFirst(gateway: Gateway, routes: RouteTable, trustProxy: n
     }
     const hashAt = url.indexOf('#', pathAt)
     const address = hashAt < 0 ? url.slice(pathAt) : url.slice(pathAt, hashAt)
-    const call = new HttpCall(request, env, address, trustProxy)
+    const call = new WebCall(request, env, address, trustProxy)
     const isHead = call.method === 'HEAD'
     const route = routes.find(isHead ? 'GET' : call.method, call.path)
     if (route) call.params = route.params
@@ -42,8 +42,7 @@ export function gatewayFirst(gateway: Gateway, routes: RouteTable, trustProxy: n
 
 const noParams: Record<string, string> = {}
 
-/** Reads what the server has parsed already; a whole `Request` is made only where there is no other way. */
-class HttpCall implements IncomingCall {
+class WebCall implements IncomingCall {
   readonly method: string
   readonly address: string
   /** Below `/v1`. */
@@ -52,34 +51,25 @@ class HttpCall implements IncomingCall {
   readonly ip: string
   params = noParams
   readonly #request: Request
-  readonly #headers: IncomingHttpHeaders | undefined
 
   constructor(request: Request, env: Env | undefined, address: string, trustProxy: number) {
     const searchAt = address.indexOf('?')
     this.#request = request
-    this.#headers = env?.incoming?.headers
     this.method = request.method
     this.address = address
     this.path = address.slice('/v1'.length, searchAt < 0 ? undefined : searchAt)
     this.search = searchAt < 0 ? '' : address.slice(searchAt)
-    this.ip = clientAddress(env, trustProxy === 0 ? undefined : this.header('x-forwarded-for'), trustProxy)
+    this.ip = clientAddress(env, this.header('x-forwarded-for'), trustProxy)
   }
 
   header(name: string): string | undefined {
-    if (!this.#headers) return this.#request.headers.get(name) ?? undefined
-    const value = this.#headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
+    return this.#request.headers.get(name) ?? undefined
   }
 
   readBody(atMost: number): Promise<string> {
-    const length = this.header('content-length')
-    // HTTP/1.1 announces every body; asking the Request for one would make a stream of it.
-    if (this.#headers && length === undefined && !this.#headers['transfer-encoding']) return noText
-    return readText(this.#request, length, atMost)
+    return readText(this.#request, this.header('content-length'), atMost)
   }
 }
-
-const noText = Promise.resolve('')
 
 /**
  * The address that counts. Each trusted proxy appended the address it saw: the last `trustProxy` entries are theirs,
@@ -112,6 +102,11 @@ export async function readText(
   if (length !== undefined) bytes = new Uint8Array(await request.arrayBuffer())
   else if (request.body) bytes = await readChunks(request.body, atMost)
   else return ''
+  return utf8Text(bytes)
+}
+
+/** Refuses what is not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {

@@ -13,6 +13,7 @@ import { heartbeatSeconds } from './queue.ts'
 const pollMs = 500
 const stopWithinMs = 10_000
 const defaultConcurrency = 4
+const postponedSeconds = 1
 
 interface Running {
   job: Job
@@ -168,6 +169,11 @@ export class Worker {
     const system = new SystemContext(this.#services, jobLog, requestId)
     const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
     try {
+      const { singletonKey } = fetched
+      if (singletonKey && (await queue.isBehindAnother(job.name, { id: fetched.id, singletonKey }))) {
+        await queue.postpone(fetched.id, postponedSeconds)
+        return
+      }
       // A store that is gone took its work with it.
       if (ctx) await withTimeout(job.spec.run(ctx as never, payload as never, attempt), job, abort)
       await queue.complete(job.name, fetched)

@@ -19,9 +19,9 @@ export async function sendLoad(
   connections: number,
   seconds: number,
 ): Promise<Load> {
-  const { method, paths, key, body, status } = operations[name]
+  const { method, paths, body, status } = operations[name]
   const headers = {
-    authorization: `Bearer ${key(fixture)}`,
+    authorization: `Bearer ${fixture.shops[name].key}`,
     ...(body ? { 'content-type': 'application/json' } : {}),
   }
   const requests: autocannon.Request[] = paths(fixture).map((path) => ({

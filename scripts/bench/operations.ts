@@ -15,7 +15,6 @@ export interface Measured {
   method: 'GET' | 'POST'
   /** Paths to send in turn, the same for every server. */
   paths(fixture: Fixture): string[]
-  key(fixture: Fixture): string
   /** A new body for every request. */
   body?(): string
 }
@@ -30,7 +29,6 @@ export const operations: Record<OperationName, Measured> = {
     ofBare: 0.85,
     method: 'GET',
     paths: ({ listIds }) => listIds.map((id) => `/v1/campaigns/lists/${id}`),
-    key: ({ readKey }) => readKey,
   },
   list: {
     title: 'list of 20',
@@ -38,7 +36,6 @@ export const operations: Record<OperationName, Measured> = {
     ofBare: 0.85,
     method: 'GET',
     paths: () => [`${optOuts}?limit=20`],
-    key: ({ readKey }) => readKey,
   },
   create: {
     title: 'create',
@@ -46,7 +43,6 @@ export const operations: Record<OperationName, Measured> = {
     ofBare: 0.85,
     method: 'POST',
     paths: () => [optOuts],
-    key: ({ writeKey }) => writeKey,
     body: newOptOut,
   },
   forbidden: {
@@ -55,7 +51,6 @@ export const operations: Record<OperationName, Measured> = {
     ofBare: 0.55,
     method: 'POST',
     paths: () => [optOuts],
-    key: ({ readOnlyKey }) => readOnlyKey,
     body: newOptOut,
   },
 }

@@ -1,9 +1,10 @@
 /** Interleaved rounds: in each, every operation is sent to one server after the other, each round begins with the next. */
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
-import { emptyWriteStore, type Fixture } from './fixture.ts'
+import { emptyCreated, type Fixture } from './fixture.ts'
 import { type Load, sendLoad } from './load.ts'
 import { type OperationName, type TargetName, targetNames } from './operations.ts'
+import { checkSameAnswers } from './same.ts'
 
 export interface Measurement extends Load {
   round: number
@@ -36,6 +37,7 @@ export async function measure(options: RunOptions): Promise<Measurement[]> {
     for (const name of targetNames) {
       targets.push(await startTarget(name, options.fixturePath, options.folder))
     }
+    await checkSameAnswers(targets, options.operations, options.fixture)
     return await runRounds(options, targets)
   } finally {
     await Promise.all(targets.map((target) => target.stop()))
@@ -50,7 +52,7 @@ async function runRounds(options: RunOptions, targets: Target[]): Promise<Measur
   const load = async (operation: OperationName, target: Target, length: number): Promise<Load> => {
     const sent = await sendLoad(target.url, operation, fixture, connections, length)
     target.clearLog()
-    if (operation === 'create') await emptyWriteStore(fixture)
+    if (operation === 'create') await emptyCreated(fixture)
     return sent
   }
   for (let round = 0; round <= rounds; round += 1) {

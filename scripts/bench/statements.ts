@@ -45,13 +45,16 @@ export async function recordStatements(
   try {
     const statements: Partial<Record<OperationName, Statement>> = {}
     for (const name of names) {
-      const { method, paths, key, body, status } = operations[name]
+      const { method, paths, body, status } = operations[name]
       const path = paths(fixture)[0]!
       const ask = async (text = body?.()): Promise<string> => {
         const response = await app.fetch(
           new Request(`http://localhost${path}`, {
             method,
-            headers: { authorization: `Bearer ${key(fixture)}`, 'content-type': 'application/json' },
+            headers: {
+              authorization: `Bearer ${fixture.shops[name].key}`,
+              'content-type': 'application/json',
+            },
             ...(text === undefined ? {} : { body: text }),
           }),
           { ip: '127.0.0.1' },
@@ -69,7 +72,7 @@ export async function recordStatements(
       if (own.length !== expected) {
         throw new Error(`${method} ${path} ran ${own.length} statements instead of ${expected}`)
       }
-      if (own[0]) statements[name] = statementOf(own[0], fixture, sent)
+      if (own[0]) statements[name] = statementOf(own[0], name, fixture, sent)
     }
     return statements
   } finally {
@@ -118,15 +121,15 @@ function recording(url: string, ran: Ran[]): Database {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
 
-function statementOf(ran: Ran, fixture: Fixture, sent: string): Statement {
+function statementOf(ran: Ran, name: OperationName, fixture: Fixture, sent: string): Statement {
   const body: { phone?: string; note?: string } = sent === '' ? {} : JSON.parse(sent)
   const parameters = ran.parameters.map((value): Parameter => {
     if (value instanceof Date) return { slot: 'now' }
     if (value === fixture.listIds[0]) return { slot: 'id' }
     if (value !== undefined && value === body.phone) return { slot: 'phone' }
     if (value !== undefined && value === body.note) return { slot: 'note' }
-    const isStore = value === fixture.readStoreId || value === fixture.writeStoreId
-    if (typeof value === 'string' && uuid.test(value) && !isStore) return { slot: 'newId' }
+    if (typeof value === 'string' && uuid.test(value) && value !== fixture.shops[name].storeId)
+      return { slot: 'newId' }
     return { value }
   })
   return { text: ran.text, parameters }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { createKey } from '#operations/store/lib/keys'
 import { type Context, type Services, SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
 import { attributeShop, countUsage } from './attribution.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
@@ -11,7 +12,14 @@ import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
-import { auroraPeople, borealisPeople, type DemoStore, seedAurora, seedBorealis } from './store.ts'
+import {
+  auroraPeople,
+  borealisPeople,
+  type DemoStore,
+  demoStores,
+  seedAurora,
+  seedBorealis,
+} from './store.ts'
 
 export interface DemoKey {
   /** Slug. */
@@ -56,7 +64,8 @@ const demoKeys: WantedKey[] = [
 
 /**
  * Seeds what is not there yet, revokes the demo's keys and makes new ones: all five, or the owner's only. Once it is
- * finished, a second run makes keys alone. Refuses when a store of another origin has a slug of the demo.
+ * finished, a second run makes keys alone. Refuses when a store of another origin has a slug
+ * or domain of the demo.
  */
 export async function seedDemo(services: Services, keys: 'all' | 'owner' = 'all'): Promise<Demo> {
   const { database } = services
@@ -64,11 +73,14 @@ export async function seedDemo(services: Services, keys: 'all' | 'owner' = 'all'
     const { at, isComplete } = await progress(services)
     if (!isComplete) await seedStores(services, at)
   })
-  const slugs = [...new Set(demoKeys.map((each) => each.store))]
   const stores = await database.root
     .selectFrom('stores')
     .select(['id', 'slug', 'public_id', 'name'])
-    .where('slug', 'in', slugs)
+    .where(
+      'slug',
+      'in',
+      demoStores.map((each) => each.slug),
+    )
     .orderBy('slug')
     .execute()
   return {
@@ -79,14 +91,9 @@ export async function seedDemo(services: Services, keys: 'all' | 'owner' = 'all'
 
 /** Whether the database has no store yet, or only a demo that was interrupted. */
 export async function isDemoMissing(services: Services): Promise<boolean> {
-  const { root } = services.database
-  const marker = await root
-    .selectFrom('server_settings')
-    .select('value')
-    .where('name', '=', markerName)
-    .executeTakeFirst()
-  if (marker) return !(marker.value as Progress).isComplete
-  const store = await root.selectFrom('stores').select('id').limit(1).executeTakeFirst()
+  const marker = await readMarker(services)
+  if (marker) return !marker.isComplete
+  const store = await services.database.root.selectFrom('stores').select('id').limit(1).executeTakeFirst()
   return store === undefined
 }
 
@@ -99,19 +106,41 @@ interface Progress {
 }
 
 async function progress(services: Services): Promise<{ at: Date; isComplete: boolean }> {
-  const begun: Progress = { at: services.clock.now().toISOString(), isComplete: false }
+  const known = await readMarker(services)
+  if (known) return { ...known, at: new Date(known.at) }
+  await refuseForeignStores(services)
+  const at = services.clock.now()
+  const begun: Progress = { at: at.toISOString(), isComplete: false }
   await services.database.root
     .insertInto('server_settings')
     .values({ name: markerName, value: JSON.stringify(begun) })
-    .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const { value } = await services.database.root
+  return { at, isComplete: false }
+}
+
+async function readMarker(services: Services): Promise<Progress | null> {
+  const row = await services.database.root
     .selectFrom('server_settings')
     .select('value')
     .where('name', '=', markerName)
-    .executeTakeFirstOrThrow()
-  const { at, isComplete } = value as Progress
-  return { at: new Date(at), isComplete }
+    .executeTakeFirst()
+  return (row?.value as Progress | undefined) ?? null
+}
+
+/** Before the marker is written: a demo that can never be finished must not be begun. */
+async function refuseForeignStores(services: Services): Promise<void> {
+  const foreign = await services.database.root
+    .selectFrom('stores')
+    .select('slug')
+    .where((eb) =>
+      eb.or(demoStores.flatMap(({ slug, domain }) => [eb('slug', '=', slug), eb('domain', '=', domain)])),
+    )
+    .executeTakeFirst()
+  if (!foreign) return
+  throw refuse(
+    'conflict',
+    `The store ${foreign.slug} has the slug or the domain of a demo store: use a database without it`,
+  )
 }
 
 /** Two processes that start on one empty server seed it once; the embedded database has one process anyway. */
@@ -153,6 +182,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)
   for (const { id } of [aurora, borealis]) await countUsage(database.root, id)
+  // The embedded database gathers no statistics by itself, and plans without them are slow.
+  await sql`analyze`.execute(database.root)
   const done: Progress = { at: at.toISOString(), isComplete: true }
   await database.root
     .updateTable('server_settings')

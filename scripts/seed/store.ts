@@ -6,7 +6,6 @@ import { tokenOf } from '#operations/store/lib/invitations'
 import { addPeriod, periodAt } from '#operations/store/lib/periods'
 import { addMember, createStore } from '#operations/store/lib/stores'
 import type { Services } from '#runtime/context'
-import { refuse } from '#runtime/errors'
 import { namedId, sha256 } from '#runtime/ids'
 import type { Role } from '#runtime/operation'
 import { insertRows } from './rows.ts'
@@ -78,6 +77,9 @@ const borealis: Profile = {
   joinedDaysAgo: 110,
   members: borealisPeople,
 }
+
+/** What no other store may have. */
+export const demoStores = [aurora, borealis].map(({ slug, domain }) => ({ slug, domain }))
 
 /** Thirteen monthly periods paid before this one, which began twelve days ago. */
 const auroraPeriodsPaid = 13
@@ -153,14 +155,7 @@ async function makeStore(database: Database, now: Date, profile: Profile): Promi
   await makeUsers(database.root, profile.members, timeline)
   const [owner, ...others] = profile.members
   const { root } = database
-  const found = await root
-    .selectFrom('stores')
-    .select('id')
-    .where('slug', '=', profile.slug)
-    .executeTakeFirst()
-  if (found && found.id !== id) {
-    throw refuse('conflict', `slug: ${profile.slug} is taken by a store that is not the demo's`)
-  }
+  const found = await root.selectFrom('stores').select('id').where('id', '=', id).executeTakeFirst()
   if (!found) {
     const { slug, name, domain, country, currency, timezone, locale, plan } = profile
     const made = { id, slug, name, domain, country, currency, timezone, locale, plan, owner: owner!.email }

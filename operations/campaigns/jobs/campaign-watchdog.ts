@@ -33,7 +33,7 @@ export default serverJob({
       if (dead.status === 'sending' && !dead.is_deleted) {
         await ctx.queue(campaignSend, { campaignId, places: 0 })
       } else if (isOver({ status: dead.status as 'sent', is_deleted: dead.is_deleted }) || !isIdempotent) {
-        await settleDeadClaims(ctx, campaignId, isIdempotent)
+        await settleDeadClaims(ctx, campaignId)
       } else if (dead.status !== 'paused') {
         // Retries of a campaign that is through. What is claimed in a paused one is sent when it is resumed.
         for (const messageId of dead.message_ids) {

@@ -8,24 +8,27 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { countOptedOut } from './opted-out.ts'
 
 type Db = Kysely<TenantTables>
 
+const ofList = (db: Db) =>
+  db.selectFrom('contact_lists as l').where('l.id', '=', sql.ref<string>('c.list_id'))
+
 /** The audience is the list's until the snapshot, then what was frozen. Needs the alias `c`. */
 function audience(db: Db): RawBuilder<unknown> {
-  const size = db
-    .selectFrom('contact_lists as l')
-    .select('l.size')
-    .where('l.id', '=', sql.ref<string>('c.list_id'))
-  const optedOut = db
-    .selectFrom('opt_outs as o')
-    .innerJoin('list_contacts as x', 'x.phone_key', 'o.phone_key')
-    .select((eb) => eb.fn.countAll().as('n'))
-    .where('x.list_id', '=', sql.ref<string>('c.list_id'))
-  return sql`(select json_build_object('size', a.size, 'optedOut', a.opted_out, 'reachable', a.size - a.opted_out)
-    from (select
-      case when c.snapshot_at is null then coalesce((${size}), 0) else c.audience_size end as size,
-      case when c.snapshot_at is null then (${optedOut}) else c.audience_opted_out end as opted_out) as a)`
+  const object = (size: string, optedOut: string) =>
+    sql`json_build_object('size', ${sql.ref(size)}, 'optedOut', ${sql.ref(optedOut)},
+      'reachable', ${sql.ref(size)} - ${sql.ref(optedOut)})`
+  const ofNow = ofList(db)
+    .innerJoinLateral(
+      () => db.selectNoFrom(countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')).as('opted_out')).as('now'),
+      (join) => join.onTrue(),
+    )
+    .select(object('l.size', 'now.opted_out').as('json'))
+  const none = sql.lit('{"size":0,"optedOut":0,"reachable":0}')
+  return sql`case when c.snapshot_at is null then coalesce((${ofNow}), ${none}::json)
+    else ${object('c.audience_size', 'c.audience_opted_out')} end`
 }
 
 /** The JSON of a campaign; needs the alias `c`. */
@@ -59,10 +62,7 @@ function campaignJson(db: Db): RawBuilder<unknown> {
     name: 'c.name',
     listId: 'c.list_id',
     // Its name now; the campaign's own where the list is gone.
-    listName: sql`coalesce((${db
-      .selectFrom('contact_lists as l')
-      .select('l.name')
-      .where('l.id', '=', sql.ref<string>('c.list_id'))}), c.list_name)`,
+    listName: sql`coalesce((${ofList(db).select('l.name')}), c.list_name)`,
     content: 'c.content',
     sendWindow: 'c.send_window',
     status: 'c.status',

@@ -1,5 +1,6 @@
 /** Who sends which message: claimed in the database before it leaves. */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { CampaignContent, CampaignStatus, SendWindow } from './campaign-schema.ts'
@@ -89,14 +90,21 @@ export async function readRunning(ctx: Context, id: string): Promise<RunningCamp
   return (await running(ctx, { id }))[0]
 }
 
+/** Pending messages, or those of dead workers: only to be sent again where the provider knows their keys. */
+export interface Wanted {
+  which: 'pending' | 'dead'
+  /** Whether the provider knows a key again. Otherwise each call is written down before it is made. */
+  isIdempotent: boolean
+}
+
 /**
- * Claims the oldest messages of a campaign that is sending: pending ones, or those of dead workers. Its row is locked
- * in share mode, so that after the answer to a pause or cancel nothing more is claimed. Null: it is no longer sending.
+ * Claims the oldest messages of a campaign that is sending. Its row is locked in share mode, so that after the answer
+ * to a pause or cancel nothing more is claimed. Null: it is no longer sending.
  */
 export async function claimMessages(
   ctx: Context,
   campaignId: string,
-  which: 'pending' | 'dead',
+  wanted: Wanted,
   atMost: number,
 ): Promise<Claim | null> {
   return ctx.transaction(async (tx) => {
@@ -109,7 +117,7 @@ export async function claimMessages(
       .forShare()
       .execute()
     if (sending.length === 0) return null
-    return claimWhere(tx, campaignId, which, atMost)
+    return claimWhere(tx, campaignId, wanted, atMost)
   })
 }
 
@@ -117,7 +125,7 @@ export async function claimMessages(
 export async function claimMessage(
   ctx: Context,
   campaignId: string,
-  which: 'pending' | 'dead',
+  wanted: Wanted,
   messageId: string,
 ): Promise<Claim | null> {
   return ctx.transaction(async (tx) => {
@@ -130,7 +138,7 @@ export async function claimMessage(
       .forShare()
       .execute()
     if (open.length === 0) return null
-    const claim = await claimWhere(tx, campaignId, which, 1, messageId)
+    const claim = await claimWhere(tx, campaignId, wanted, 1, messageId)
     return claim.messages.length > 0 ? claim : null
   })
 }
@@ -138,7 +146,7 @@ export async function claimMessage(
 async function claimWhere(
   tx: Context,
   campaignId: string,
-  which: 'pending' | 'dead',
+  { which, isIdempotent }: Wanted,
   atMost: number,
   messageId?: string,
 ): Promise<Claim> {
@@ -146,34 +154,48 @@ async function claimWhere(
   const id = tx.newId()
   const isPending = which === 'pending'
   const messages = await tx.db
+    // Materialized: inside a join it could be run again, and lock more rows than it was asked for.
+    .with(
+      (cte) => cte('picked').materialized(),
+      (db) => {
+        let picked = db
+          .selectFrom('campaign_messages as m')
+          .select('m.id')
+          .where('m.campaign_id', '=', campaignId)
+          .where('m.status', '=', isPending ? 'pending' : 'sending')
+          .orderBy('m.id')
+          .limit(atMost)
+          .forUpdate()
+          .skipLocked()
+        if (!isPending) picked = picked.where('m.claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
+        if (messageId !== undefined) picked = picked.where('m.id', '=', messageId)
+        return picked
+      },
+    )
     .updateTable('campaign_messages')
-    .from((eb) => {
-      let picked = eb
-        .selectFrom('campaign_messages as m')
-        .select('m.id')
-        .where('m.campaign_id', '=', campaignId)
-        .where('m.status', '=', isPending ? 'pending' : 'sending')
-        .orderBy('m.id')
-        .limit(atMost)
-        .forUpdate()
-        .skipLocked()
-      if (!isPending) picked = picked.where('m.claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
-      if (messageId !== undefined) picked = picked.where('m.id', '=', messageId)
-      return picked.as('picked')
-    })
+    .from('picked')
     .set((eb) => ({
       status: 'sending',
       claim_id: id,
       claimed_at: now,
+      called_at: isIdempotent ? now : null,
       // Sent again under the same key, it is the same attempt.
-      ...(isPending ? { attempts: eb('campaign_messages.attempts', '+', 1), called_at: null } : {}),
+      ...(isPending ? { attempts: eb('campaign_messages.attempts', '+', 1) } : {}),
       updated_at: now,
     }))
     .whereRef('campaign_messages.id', '=', 'picked.id')
+    .where((eb) => eb('campaign_messages.id', '=', amongPicked(eb)))
     .returning(claimedColumns)
     .execute()
   return { id, messages: messages as ClaimedMessage[] }
 }
+
+/**
+ * Says once more which rows are meant, in a form that always goes by the index: right after a snapshot the planner's
+ * statistics know nothing of its rows, and a join alone was planned as a comparison of all with all.
+ */
+const amongPicked = (eb: ExpressionBuilder<TenantTables & { picked: { id: string } }, 'picked'>) =>
+  sql<string>`any(array(${eb.selectFrom('picked').select('picked.id')}))`
 
 /**
  * Takes over claims of dead workers without renewing them, whatever the state of the campaign, to settle what became
@@ -182,22 +204,25 @@ async function claimWhere(
 export async function takeDeadClaims(ctx: Context, campaignId: string, atMost: number): Promise<Claim> {
   const id = ctx.newId()
   const messages = await ctx.db
-    .updateTable('campaign_messages')
-    .from((eb) =>
-      eb
-        .selectFrom('campaign_messages as m')
-        .select('m.id')
-        .where('m.campaign_id', '=', campaignId)
-        .where('m.status', '=', 'sending')
-        .where('m.claimed_at', '<=', new Date(ctx.clock.ms() - deadAfterMs))
-        .orderBy('m.id')
-        .limit(atMost)
-        .forUpdate()
-        .skipLocked()
-        .as('picked'),
+    .with(
+      (cte) => cte('picked').materialized(),
+      (db) =>
+        db
+          .selectFrom('campaign_messages as m')
+          .select('m.id')
+          .where('m.campaign_id', '=', campaignId)
+          .where('m.status', '=', 'sending')
+          .where('m.claimed_at', '<=', new Date(ctx.clock.ms() - deadAfterMs))
+          .orderBy('m.id')
+          .limit(atMost)
+          .forUpdate()
+          .skipLocked(),
     )
+    .updateTable('campaign_messages')
+    .from('picked')
     .set({ claim_id: id })
     .whereRef('campaign_messages.id', '=', 'picked.id')
+    .where((eb) => eb('campaign_messages.id', '=', amongPicked(eb)))
     .returning(claimedColumns)
     .execute()
   return { id, messages: messages as ClaimedMessage[] }

@@ -86,6 +86,7 @@ async function deliverOne(
   delivered: Delivered,
 ): Promise<void> {
   if (!isIdempotent && !(await markCalled(ctx, claim.id, message.id))) return
+  // Before the call: what answers the message is never older than it.
   const at = ctx.now()
   const key = `cm_${message.id}_${message.generation}`
   const outcome = await sending.deliver(ctx, { phone: message.phone, content }, key)

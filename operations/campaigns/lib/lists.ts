@@ -8,6 +8,7 @@ import { preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import type { ListSource } from './list-schema.ts'
+import { countOptedOut } from './opted-out.ts'
 
 export const listsAtMost = 200
 export const contactsAtMost = 200_000
@@ -31,36 +32,6 @@ const importJson = jsonObject({
 
 type Db = Context['db']
 
-/**
- * Contacts of the list `l` that are opted out: whichever are fewer, its contacts or the opt-outs, are looked up among
- * the others. `limit 1` keeps it so: without fresh statistics the planner reads a list of 100,000 for 8 opt-outs.
- */
-function optedOutOf(db: Db) {
-  const contact = db
-    .selectFrom('list_contacts as c')
-    .select('c.id')
-    .where('c.list_id', '=', sql<string>`l.id`)
-    .where('c.phone_key', '=', sql<string>`o.phone_key`)
-    .limit(1)
-  const optOut = db
-    .selectFrom('opt_outs as o')
-    .select('o.id')
-    .where('o.phone_key', '=', sql<string>`c.phone_key`)
-    .limit(1)
-  const number = sql<number>`count(*)`.as('number')
-  const ofOptOuts = db
-    .selectFrom('opt_outs as o')
-    .innerJoinLateral(contact.as('found'), (join) => join.onTrue())
-    .select(number)
-  const ofContacts = db
-    .selectFrom('list_contacts as c')
-    .innerJoinLateral(optOut.as('found'), (join) => join.onTrue())
-    .select(number)
-    .where('c.list_id', '=', sql<string>`l.id`)
-  const optOuts = db.selectFrom('opt_outs').select(number)
-  return sql<number>`case when l.size < (${optOuts}) then (${ofContacts}) else (${ofOptOuts}) end`
-}
-
 const listJson = (db: Db) =>
   jsonObject({
     id: 'l.id',
@@ -68,7 +39,7 @@ const listJson = (db: Db) =>
     source: 'l.source',
     filters: 'l.filters',
     size: 'l.size',
-    optedOut: optedOutOf(db),
+    optedOut: countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')),
     customFieldNames: 'l.custom_field_names',
     import: 'latest.json',
     lastSyncedAt: instantOf('l.last_synced_at'),

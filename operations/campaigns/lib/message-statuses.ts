@@ -170,6 +170,8 @@ async function writeMessages(ctx: Context, rows: readonly MessageRow[]): Promise
       updated_at: ctx.now(),
     }))
     .whereRef('campaign_messages.id', '=', 'r.id')
+    // By the index, whatever the planner's statistics know of a fresh snapshot.
+    .where('campaign_messages.id', '=', sql<string>`any(${rows.map((row) => row.id)}::uuid[])`)
     .execute()
 }
 

@@ -13,7 +13,7 @@ export async function purgeCampaign(ctx: Context, campaignId: string): Promise<b
     .where('deleted_at', 'is not', null)
     .execute()
   if (deleted.length === 0) return true
-  await settleDeadClaims(ctx, campaignId, true)
+  await settleDeadClaims(ctx, campaignId)
   for (let rows = atATime; rows === atATime; ) {
     const gone = await ctx.db
       .deleteFrom('campaign_messages')

@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
 import type { CampaignContent } from './campaign-schema.ts'
+import { countOptedOut } from './opted-out.ts'
 import { type Connection, type Template, takesMedia } from './render.ts'
 
 /** `reason` is what a job writes down, `message` what an operation answers. */
@@ -116,11 +117,7 @@ const audienceOfList = prepared<{ id: string }, Audience>((db, values) =>
     .selectFrom('contact_lists as l')
     .select((eb) => [
       'l.size',
-      sql<number>`(${eb
-        .selectFrom('opt_outs as o')
-        .innerJoin('list_contacts as x', 'x.phone_key', 'o.phone_key')
-        .select(eb.fn.countAll().as('n'))
-        .where('x.list_id', '=', values.id)})`.as('opted_out'),
+      countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')).as('opted_out'),
       eb
         .exists(
           eb

@@ -153,6 +153,8 @@ async function write(
       updated_at: now,
     }))
     .whereRef('campaign_messages.id', '=', 'r.id')
+    // By the index, whatever the planner's statistics know of a fresh snapshot.
+    .where('campaign_messages.id', '=', sql<string>`any(${rows.map((row) => row.id)}::uuid[])`)
     .where('campaign_messages.claim_id', '=', claimId)
     .where('campaign_messages.status', '=', 'sending')
     .returning(['campaign_messages.id', 'campaign_messages.reservation_id'])

@@ -7,21 +7,16 @@ import { recordResults } from './record.ts'
 const atATime = 500
 
 /**
- * Settles dead claims that are not sent again: one whose call was never made goes back; of one that was called and
- * that no status has proved in ten minutes, nobody will know. Under a provider that knows its keys only a campaign
- * that is over comes here: otherwise the same key is simply sent again.
+ * Settles dead claims that are not sent again: one whose call was never made goes back; of one that may have been
+ * called and that no status has proved in ten minutes, nobody will know. Under a provider that knows its keys only a
+ * campaign that is over comes here: otherwise the same key is simply sent again.
  */
-export async function settleDeadClaims(
-  ctx: Context,
-  campaignId: string,
-  isIdempotent: boolean,
-): Promise<void> {
+export async function settleDeadClaims(ctx: Context, campaignId: string): Promise<void> {
   for (;;) {
     const claim = await takeDeadClaims(ctx, campaignId, atATime)
     const lostBefore = ctx.clock.ms() - lostAfterMs
     const results = claim.messages.flatMap((message): Result[] => {
-      // Calls are only written down where the key would not be known again.
-      if (!isIdempotent && message.called_at === null) return [{ is: 'back', message }]
+      if (message.called_at === null) return [{ is: 'back', message }]
       return message.claimed_at.getTime() <= lostBefore ? [{ is: 'lost', message }] : []
     })
     if (results.length === 0) return

@@ -101,8 +101,8 @@ export async function sendMessage(
   }
   const isIdempotent = await sending.isIdempotent(ctx)
   const claim =
-    (await claimMessage(ctx, campaignId, 'pending', messageId)) ??
-    (isIdempotent ? await claimMessage(ctx, campaignId, 'dead', messageId) : null)
+    (await claimMessage(ctx, campaignId, { which: 'pending', isIdempotent }, messageId)) ??
+    (isIdempotent ? await claimMessage(ctx, campaignId, { which: 'dead', isIdempotent }, messageId) : null)
   if (!claim) return waitForClaim(ctx, work, isIdempotent, queueAgain)
   const leavesWhile = (status: string) => status !== 'cancelled' && status !== 'deleted'
   const delivered = await deliverBatch(ctx, { campaign, means, claim, isIdempotent, leavesWhile })
@@ -118,7 +118,7 @@ async function waitForClaim(
   isIdempotent: boolean,
   queueAgain: QueueAgain,
 ): Promise<void> {
-  if (!isIdempotent) await settleDeadClaims(ctx, work.campaignId, isIdempotent)
+  if (!isIdempotent) await settleDeadClaims(ctx, work.campaignId)
   const message = await ctx.db
     .selectFrom('campaign_messages')
     .select(['status', 'claimed_at'])
@@ -179,7 +179,7 @@ export async function giveUp(
   messageId: string,
   reason: string,
 ): Promise<void> {
-  const claim = await claimMessage(ctx, campaignId, 'pending', messageId)
+  const claim = await claimMessage(ctx, campaignId, { which: 'pending', isIdempotent: false }, messageId)
   if (!claim) return
   const results = claim.messages.map(
     (message): Result => ({ is: 'failed', message, code: 'provider-error', reason }),

@@ -58,7 +58,7 @@ export async function sendCampaign(
     }
     const isIdempotent = await sending.isIdempotent(ctx)
     const hasDead = campaign.oldest_claim !== null && ctx.clock.ms() - +campaign.oldest_claim >= deadAfterMs
-    if (hasDead && !isIdempotent) await settleDeadClaims(ctx, campaignId, isIdempotent)
+    if (hasDead && !isIdempotent) await settleDeadClaims(ctx, campaignId)
     const which = hasDead && isIdempotent ? 'dead' : 'pending'
     if (which === 'pending' && !campaign.has_pending) return goOnAt(ctx, run, nextLook(ctx, campaign))
 
@@ -67,7 +67,7 @@ export async function sendCampaign(
       const turn = await sending.takeTurn(ctx, means.connection, places, share)
       if (!(await clockReaches(ctx.clock, turn, signal))) return goOnAt(ctx, run, turn, places)
     }
-    const claim = await claimMessages(ctx, campaignId, which, places)
+    const claim = await claimMessages(ctx, campaignId, { which, isIdempotent }, places)
     if (!claim) return
     places = 0
     if (claim.messages.length === 0) continue

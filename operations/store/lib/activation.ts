@@ -2,11 +2,10 @@
 import { planOf } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { ecommerce } from './connections.ts'
 import { entitlementOf } from './entitlement.ts'
-import { changeOnboarding, type Onboarding, readOnboarding } from './onboarding.ts'
+import { changeOnboarding, readOnboarding } from './onboarding.ts'
+import type { Activated, SkipReason } from './onboarding-schema.ts'
 
-type SkipReason = 'platform-not-connected' | 'official-number-required'
 type Activate = (ctx: Context) => Promise<void>
 
 const switches = new Map<string, Activate>()
@@ -24,14 +23,7 @@ export const onActivate = (feature: string, activate: Activate): void => {
  * Turns features on and records them; those that lack what they need are skipped, each with its reason. Called in a
  * transaction. Refuses, turning nothing on, when the plan does not include one.
  */
-export async function activateFeatures(
-  ctx: Context,
-  features: readonly string[],
-): Promise<{
-  activated: string[]
-  skipped: { feature: string; reason: SkipReason }[]
-  onboarding: Onboarding
-}> {
+export async function activateFeatures(ctx: Context, features: readonly string[]): Promise<Activated> {
   const { features: included, planId } = await entitlementOf(ctx)
   const missing = features.filter((feature) => !included.has(feature))
   if (missing.length > 0) {
@@ -41,8 +33,8 @@ export async function activateFeatures(
     )
   }
   await ctx.lockStore()
-  const activated: string[] = []
-  const skipped: { feature: string; reason: SkipReason }[] = []
+  const activated: Activated['activated'] = []
+  const skipped: Activated['skipped'] = []
   for (const feature of features) {
     const reason = await skipReason(ctx, feature)
     if (reason) skipped.push({ feature, reason })
@@ -63,9 +55,19 @@ export async function activateFeatures(
 
 /** Why a feature cannot be turned on now; null when it can. */
 async function skipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
-  if (feature === 'stock-alerts') return (await ecommerce(ctx)) ? null : 'platform-not-connected'
+  if (feature === 'stock-alerts') return (await hasPlatform(ctx)) ? null : 'platform-not-connected'
   if (feature === 'inbox') return (await hasOfficialNumber(ctx)) ? null : 'official-number-required'
   return null
+}
+
+async function hasPlatform(ctx: Context): Promise<boolean> {
+  const found = await ctx.db
+    .selectFrom('connections')
+    .select('port')
+    .where('port', '=', 'ecommerce')
+    .where('connected_at', 'is not', null)
+    .executeTakeFirst()
+  return found !== undefined
 }
 
 async function hasOfficialNumber(ctx: Context): Promise<boolean> {

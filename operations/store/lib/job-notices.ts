@@ -19,7 +19,7 @@ export async function tellOfFailure(
     type: 'job-failed',
     level: 'error',
     title: 'Work in the background failed',
-    message: `It was tried several times and given up: ${failed.spec.description}.`,
+    message: `It was tried several times and given up: ${failed.spec.description.replace(/\.$/, '')}.`,
     data: { job: jobName, jobId },
     dedupeKey: `job-failed:${jobId}`,
   })

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
 import { refuse } from '#runtime/errors'
-import { newId, randomSecret, sha256 } from '#runtime/ids'
+import { isId, newId, randomSecret, sha256 } from '#runtime/ids'
 import { allScopes, type Scope } from '#runtime/operation'
 
 export interface NewKey {
@@ -25,12 +25,17 @@ export interface CreatedKey {
 }
 
 const activeAtMost = 20
+const nameAtMost = 80
 const prefixLength = 12
 
 /** Refuses who is no member, unknown scopes, an extra scope alone, a past expiry and the 21st active key. */
 export async function createKey(database: Database, now: Date, input: NewKey): Promise<CreatedKey> {
   const scopes = checkedScopes(input.scopes)
   if (input.expiresAt && input.expiresAt <= now) throw refuse('bad_request', 'expires: is in the past')
+  const name = (input.name ?? 'API key').trim()
+  if (name === '' || name.length > nameAtMost) {
+    throw refuse('bad_request', `name: must have 1 to ${nameAtMost} characters`)
+  }
   const environment = input.environment ?? 'live'
   const key = `mk_${environment}_${randomSecret()}`
   const id = newId(now.getTime())
@@ -60,7 +65,7 @@ export async function createKey(database: Database, now: Date, input: NewKey): P
         store_id: input.storeId,
         id,
         user_id: member.user_id,
-        name: input.name ?? 'API key',
+        name,
         hash: sha256(key),
         prefix: key.slice(0, prefixLength),
         scopes,
@@ -88,4 +93,58 @@ function checkedScopes(given: readonly string[]): string[] {
     throw refuse('bad_request', `scopes: ${extra} needs platform:write beside it`)
   }
   return scopes
+}
+
+export interface ListedKey {
+  id: string
+  prefix: string
+  name: string
+  scopes: string[]
+  /** Email of its creator. */
+  member: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+}
+
+/** The store's keys, newest first, dead ones too; never with the hash. */
+export async function listKeys(database: Database, storeId: string): Promise<ListedKey[]> {
+  const rows = await database.root
+    .selectFrom('api_keys as k')
+    .innerJoin('users as u', 'u.id', 'k.user_id')
+    .select(['k.id', 'k.prefix', 'k.name', 'k.scopes', 'u.email as member'])
+    .select(['k.expires_at', 'k.revoked_at', 'k.last_used_at'])
+    .where('k.store_id', '=', storeId)
+    .orderBy('k.id', 'desc')
+    .execute()
+  return rows.map(({ expires_at, revoked_at, last_used_at, ...key }) => ({
+    ...key,
+    expiresAt: expires_at?.toISOString() ?? null,
+    revokedAt: revoked_at?.toISOString() ?? null,
+    lastUsedAt: last_used_at?.toISOString() ?? null,
+  }))
+}
+
+/** Ends a key for good; one that has ended so keeps its instant. Refuses an id that the store does not have. */
+export async function revokeKey(
+  database: Database,
+  now: Date,
+  storeId: string,
+  id: string,
+): Promise<{ id: string; revokedAt: string }> {
+  const [revoked] = isId(id)
+    ? await database.root
+        .updateTable('api_keys')
+        .set((eb) => ({
+          revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)),
+          revoked_reason: eb.fn.coalesce('revoked_reason', eb.val('revoked')),
+          updated_at: now,
+        }))
+        .where('store_id', '=', storeId)
+        .where('id', '=', id)
+        .returning(['id', 'revoked_at'])
+        .execute()
+    : []
+  if (!revoked) throw refuse('not_found', `id: the store has no key ${id}`)
+  return { id: revoked.id, revokedAt: revoked.revoked_at!.toISOString() }
 }

@@ -128,6 +128,12 @@ export async function applyStatuses(ctx: Context, changes: StatusChange[]): Prom
       failure_code: sql<string>`r.failure_code`,
     })
     .whereRef('message_ledger.message_id', '=', 'r.message_id')
+    // By the index, whatever the planner's statistics know of rows just written.
+    .where(
+      'message_ledger.message_id',
+      '=',
+      sql<string>`any(${changes.map((each) => each.messageId)}::uuid[])`,
+    )
     .where(sql<boolean>`${rankOf('r.status')} > ${rankOf('message_ledger.status')}`)
     .execute()
 }

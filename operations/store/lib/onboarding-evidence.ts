@@ -1,6 +1,7 @@
 /** What shows that a step of the onboarding is done, and since when. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
+import type { OnboardingAnswers } from './onboarding-schema.ts'
 
 type Db = Kysely<TenantTables>
 
@@ -12,15 +13,6 @@ export interface StoredOnboarding {
   activatedFeatures?: string[]
   featuresActivatedAt?: string | null
   updatedAt?: string
-}
-
-export interface OnboardingAnswers {
-  goals: string[]
-  industry: string | null
-  monthlyOrders: string | null
-  hasMessagingNumber: boolean | null
-  referralSource: string | null
-  notes: string | null
 }
 
 /** Instants since which the required steps are done, null while they are not; `s`: the store's row. */

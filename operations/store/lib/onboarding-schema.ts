@@ -50,6 +50,8 @@ const answers = {
   notes: text(1, 1000).nullable(),
 }
 
+export type OnboardingAnswers = z.infer<z.ZodObject<typeof answers>>
+
 export const onboarding = named(
   'Onboarding',
   object({
@@ -71,6 +73,8 @@ export const onboarding = named(
   }),
 )
 
+export type Onboarding = z.infer<typeof onboarding>
+
 const someAnswers = object(answers).partial().strict()
 export type AnswersPatch = z.infer<typeof someAnswers>
 
@@ -88,13 +92,12 @@ export const activation = object({
   features: z.array(featureName).min(1).max(24).refine(isUnique, once),
 })
 
+const skipReason = z.enum(['platform-not-connected', 'official-number-required'])
+export type SkipReason = z.infer<typeof skipReason>
+
 export const activated = object({
   activated: z.array(featureName),
-  skipped: z.array(
-    object({
-      feature: featureName,
-      reason: z.enum(['platform-not-connected', 'official-number-required']),
-    }),
-  ),
+  skipped: z.array(object({ feature: featureName, reason: skipReason })),
   onboarding,
 })
+export type Activated = z.infer<typeof activated>

@@ -3,25 +3,9 @@ import { sql } from 'kysely'
 import { featureSet } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
-import {
-  type OnboardingAnswers,
-  onboardingCompletedAt,
-  requiredEvidence,
-  type StoredOnboarding,
-} from './onboarding-evidence.ts'
-import type { AnswersPatch, Goal, StepId } from './onboarding-schema.ts'
+import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './onboarding-evidence.ts'
+import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './onboarding-schema.ts'
 import { isSameJson } from './preferences.ts'
-
-export interface Onboarding {
-  status: 'not-started' | 'in-progress' | 'completed'
-  progress: number
-  completedAt: string | null
-  answers: OnboardingAnswers
-  steps: { id: StepId; isRequired: boolean; isDone: boolean; doneAt: string | null }[]
-  recommendedFeatures: string[]
-  activatedFeatures: string[]
-  updatedAt: string
-}
 
 type Evidence = (ctx: Context) => Promise<Date | null>
 const evidence: Partial<Record<'automation' | 'popup', Evidence>> = {}
@@ -147,7 +131,7 @@ function recommended(goals: readonly string[], planId: string): string[] {
 /** Saves answers, those left out keep their value, and answers the checklist. Called in a transaction. */
 export async function saveAnswers(ctx: Context, patch: AnswersPatch): Promise<Onboarding> {
   await changeOnboarding(ctx, (stored, now) => {
-    const answers = { ...answersOf(stored), ...patch }
+    const answers = Object.assign(answersOf(stored), patch)
     if (isSameJson(answers, answersOf(stored))) return stored
     const answersSavedAt = answers.goals.length > 0 ? (stored.answersSavedAt ?? now) : null
     return { ...stored, answers, answersSavedAt, updatedAt: now }

@@ -37,8 +37,9 @@ export function afterPage(
     before.newest,
   )
   if (page.next !== null) return { since: before.since, cursor: page.next, newest: seen }
-  const since = seen === null ? before.since : new Date(Date.parse(seen) - overlapMs).toISOString()
-  return { since: since > before.since ? since : before.since, cursor: null, newest: null }
+  const since = seen === null ? 0 : Date.parse(seen) - overlapMs
+  const latest = Math.max(Date.parse(before.since), since)
+  return { since: new Date(latest).toISOString(), cursor: null, newest: null }
 }
 
 /** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */

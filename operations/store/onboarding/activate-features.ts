@@ -15,5 +15,5 @@ export default operation({
   answer: { status: 200, body: activated },
   refuses: { forbidden: 'One is not in the plan: nothing is turned on' },
   example: { body: { features: ['automations', 'newsletter'] } },
-  handler: (ctx, { body }) => activateFeatures(ctx, body.features) as never,
+  handler: (ctx, { body }) => activateFeatures(ctx, body.features),
 })

@@ -10,5 +10,5 @@ export default operation({
   readOnly: true,
   answer: { status: 200, body: onboarding },
   etag: true,
-  handler: (ctx) => readOnboarding(ctx) as never,
+  handler: (ctx) => readOnboarding(ctx),
 })

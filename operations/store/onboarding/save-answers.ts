@@ -13,5 +13,5 @@ export default operation({
   etag: true,
   ifMatch: ['/onboarding'],
   example: { body: { answers: { goals: ['recover-carts'], industry: 'home', monthlyOrders: '51-200' } } },
-  handler: (ctx, { body }) => saveAnswers(ctx, body.answers ?? {}) as never,
+  handler: (ctx, { body }) => saveAnswers(ctx, body.answers ?? {}),
 })

@@ -12,7 +12,7 @@ import { filler } from '../statements.ts'
 import { openClients } from './clients.ts'
 
 const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
-const { statements, readOnlyKey } = fixture
+const { statements, shops } = fixture
 const clients = openClients(fixture.databaseUrl, fixture.clients)
 const json = { 'content-type': 'application/json' }
 const refusal = { error: { code: 'forbidden', message: 'This key lacks the permission platform:write' } }
@@ -34,7 +34,7 @@ if (statements.list) {
     return c.body(row!.text, 200, json)
   })
 }
-const forbidden = `Bearer ${readOnlyKey}`
+const forbidden = `Bearer ${shops.forbidden.key}`
 app.post('/v1/campaigns/opt-outs', (c): Response | Promise<Response> => {
   // The constant of the comparison: it looks at nothing but which of the two requests this is.
   if (c.req.header('authorization') === forbidden) return c.json(refusal, 403)

@@ -2,6 +2,8 @@
 const text = { type: 'string' }
 const maybeText = { type: 'string', nullable: true }
 const instant = { type: 'string', format: 'date-time' }
+const maybeInstant = { ...instant, nullable: true }
+const maybeObject = { type: 'object', nullable: true, additionalProperties: true }
 const whole = { type: 'integer' }
 
 const answer = (properties: Record<string, unknown>) => ({
@@ -47,6 +49,12 @@ export const contactList = answer({
   id: text,
   name: text,
   source: text,
+  filters: maybeObject,
+  size: whole,
+  optedOut: whole,
+  customFieldNames: { type: 'array', items: text },
+  import: maybeObject,
+  lastSyncedAt: maybeInstant,
   createdAt: instant,
   updatedAt: instant,
 })
@@ -56,8 +64,20 @@ const optOutColumns = `id, phone, note, source, campaign_id as "campaignId",
 
 export const texts = {
   key: 'select store_id, scopes from api_keys where hash = $1 and revoked_at is null',
-  read: `select id, name, source, created_at as "createdAt", updated_at as "updatedAt"
-    from contact_lists where store_id = $1 and id = $2`,
+  read: `select l.id, l.name, l.source, l.filters, l.size,
+    case when l.size < (select count(*) from opt_outs where store_id = $1)
+      then (select count(*) from list_contacts c cross join lateral (
+        select 1 from opt_outs o where o.store_id = $1 and o.phone_key = c.phone_key limit 1) as found
+        where c.store_id = $1 and c.list_id = l.id)
+      else (select count(*) from opt_outs o cross join lateral (
+        select 1 from list_contacts c where c.store_id = $1 and c.list_id = l.id and c.phone_key = o.phone_key
+        limit 1) as found where o.store_id = $1)
+      end::int as "optedOut",
+    l.custom_field_names as "customFieldNames",
+    (select to_json(i) from list_imports i where i.list_id = l.id and i.store_id = $1
+      order by i.id desc limit 1) as import,
+    l.last_synced_at as "lastSyncedAt", l.created_at as "createdAt", l.updated_at as "updatedAt"
+    from contact_lists l where l.store_id = $1 and l.id = $2`,
   list: `select ${optOutColumns},
       (select count(*)::int from (select 1 from opt_outs where store_id = $1 limit 50001) counted) as total
     from opt_outs where store_id = $1 order by id desc limit $2 offset $3`,

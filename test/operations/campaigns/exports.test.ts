@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test, vi } from 'vitest'
 import addContact from '#operations/campaigns/contacts/add-contact'
@@ -8,12 +7,8 @@ import createList from '#operations/campaigns/lists/create-list'
 import deleteList from '#operations/campaigns/lists/delete-list'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import exportOptOuts from '#operations/campaigns/opt-outs/export-opt-outs'
-import filesClean from '#operations/store/jobs/files-clean'
 import { csvOf, harmless } from '#operations/store/lib/csv'
 import * as exports from '#operations/store/lib/exports'
-import * as files from '#operations/store/lib/files'
-import { cleanFiles } from '#operations/store/lib/files-clean'
-import { SystemContext } from '#runtime/context'
 import { newId } from '#runtime/ids'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
@@ -291,6 +286,21 @@ describe('an export that cannot be', () => {
     expect((await shop.call(exportOptOuts)).status).toBe(403)
   })
 
+  test('to an address that the mail server refuses is not tried again', async () => {
+    const shop = await store(app)
+    const member = await shop.person('member')
+    const email = `nobody+bounce@${shop.slug}.example.com`
+    await app.database.root.updateTable('users').set({ email }).where('id', '=', member.userId).execute()
+    const asked = (await shop.call(exportOptOuts, { key: member.key })).body
+    expect(asked.email).toBe(email)
+    await app.drainJobs()
+    expect(await rowOf(asked.jobId)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'The mail server refused the address',
+    })
+    expect(await noticesOf(shop)).toMatchObject([{ type: 'export-failed', recipient_ids: [member.userId] }])
+  })
+
   test('of a list that was deleted says so, and is not tried again', async () => {
     const shop = await store(app)
     const id = (await shop.call(createList, { body: { name: 'Gone' } })).body.id
@@ -319,65 +329,5 @@ describe('an export that cannot be', () => {
     expect(told.map((notice) => notice.type)).toEqual(['export-failed'])
     expect(JSON.stringify(told)).not.toContain('/var/full')
     expect(contactsExportJob.spec.retry.limit).toBe(4)
-  })
-})
-
-describe('files-clean', () => {
-  const system = () => new SystemContext(app.services, app.services.log, 'test')
-  const exists = async (id: string) =>
-    (await app.database.root.selectFrom('files').select('id').where('id', '=', id).execute()).length === 1
-  const file = { contentType: 'text/plain', visibility: 'private' as const }
-
-  test('deletes what is past its date and what nothing has used for a day, and keeps what is used', async () => {
-    const shop = await store(app)
-    const ctx = await shop.context()
-    const put = (fileName: string, expiresAt?: Date) =>
-      files.put(ctx, 'test', {
-        ...file,
-        fileName,
-        content: Buffer.from(fileName),
-        ...(expiresAt ? { expiresAt } : {}),
-      })
-    const dated = await put('dated.txt', new Date(app.clock.ms() + 3_600_000))
-    const later = await put('later.txt', new Date(app.clock.ms() + 48 * 3_600_000))
-    const unused = await put('unused.txt')
-    const used = await put('used.txt')
-    await app.database.root
-      .insertInto('file_uses')
-      .values({ store_id: shop.id, file_id: used.id, owner: 'test', created_at: app.clock.now() })
-      .execute()
-    const { signal } = new AbortController()
-    await app.advance(3_600_000)
-    await cleanFiles(system(), signal)
-    expect(await Promise.all([dated, later, unused, used].map(({ id }) => exists(id)))).toEqual([
-      false,
-      true,
-      true,
-      true,
-    ])
-    await app.advance(23 * 3_600_000)
-    await cleanFiles(system(), signal)
-    expect(await Promise.all([later, unused, used].map(({ id }) => exists(id)))).toEqual([true, false, true])
-    expect(await app.services.adapters.storage.head(unused.key)).toBeNull()
-    expect(await app.services.adapters.storage.head(used.key)).toEqual({ contentType: 'text/plain', size: 8 })
-    expect(filesClean.spec.everySeconds).toBe(3600)
-  })
-
-  test('finishes what a run began that died between storage and row', async () => {
-    const shop = await store(app)
-    const ctx = await shop.context()
-    const made = await files.put(ctx, 'test', {
-      ...file,
-      fileName: 'a.txt',
-      content: Readable.from([Buffer.from('a')]),
-    })
-    await app.advance(25 * 3_600_000)
-    const { signal } = new AbortController()
-    vi.spyOn(app.services.adapters.storage, 'delete').mockRejectedValueOnce(new Error('killed'))
-    await expect(cleanFiles(system(), signal)).rejects.toThrow('killed')
-    vi.restoreAllMocks()
-    expect(await exists(made.id)).toBe(true)
-    await cleanFiles(system(), signal)
-    expect(await exists(made.id)).toBe(false)
   })
 })

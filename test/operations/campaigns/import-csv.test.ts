@@ -1,45 +1,25 @@
-import { sql } from 'kysely'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import addContact from '#operations/campaigns/contacts/add-contact'
-import listContacts from '#operations/campaigns/contacts/list-contacts'
 import importCsv from '#operations/campaigns/imports/import-csv'
 import importCsvIntoList from '#operations/campaigns/imports/import-csv-into-list'
-import importNewsletter from '#operations/campaigns/imports/import-newsletter'
 import { camelCase, layoutOf } from '#operations/campaigns/lib/csv-columns'
-import { failImport, runImport } from '#operations/campaigns/lib/import-run'
-import createList from '#operations/campaigns/lists/create-list'
-import deleteList from '#operations/campaigns/lists/delete-list'
-import getList from '#operations/campaigns/lists/get-list'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
-import { Context } from '#runtime/context'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
-import { type Shop, store } from '#test/support/store'
+import {
+  columns,
+  contactsOf,
+  emptyList,
+  into,
+  noticesOf,
+  phoneOf,
+  read,
+  rowsOf,
+  stagedOf,
+} from '#test/support/imports'
+import { store } from '#test/support/store'
 
 const app = await testApp()
-
-const columns = ['Telefone', 'Nome', 'E-mail', 'Cidade']
-const phoneOf = (n: number): string => `+55119${String(20_000_000 + n)}`
-const rowsOf = (count: number, city: (n: number) => string = () => 'Santos') =>
-  Array.from({ length: count }, (_none, n) => [phoneOf(n), `Pessoa ${n}`, `p${n}@example.com`, city(n)])
-
-async function emptyList(shop: Shop): Promise<string> {
-  return (await shop.call(createList, { body: { name: 'Feira' } })).body.id
-}
-const into = (shop: Shop, id: string, body: object) =>
-  shop.call(importCsvIntoList, { params: { id }, body: { columns, ...body } })
-const read = async (shop: Shop, id: string) => (await shop.call(getList, { params: { id } })).body
-const contactsOf = async (shop: Shop, id: string) =>
-  (await shop.call(listContacts, { params: { id }, query: { limit: 100 } })).body.data
-const noticesOf = (shop: Shop) =>
-  app.database.root
-    .selectFrom('notifications')
-    .selectAll()
-    .where('store_id', '=', shop.id)
-    .orderBy('id')
-    .execute()
-const stagedOf = (shop: Shop) =>
-  app.database.root.selectFrom('list_import_rows').select('line').where('store_id', '=', shop.id).execute()
 
 describe('rows', () => {
   test('good ones go in, each bad one is told with its line of the file', async () => {
@@ -295,167 +275,12 @@ describe('columns', () => {
   })
 })
 
-describe('one at a time', () => {
-  test('a second import of a list waits for the first to end', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    const both = await Promise.all([into(shop, id, { rows: rowsOf(2) }), into(shop, id, { rows: rowsOf(3) })])
-    expect(both.map((answer) => answer.status).sort()).toEqual([202, 409])
-    await app.drainJobs()
-    expect((await into(shop, id, { rows: rowsOf(4) })).status).toBe(202)
-    await app.drainJobs()
-    expect(await read(shop, id)).toMatchObject({ size: 4, import: { status: 'completed', processed: 4 } })
-    expect(await stagedOf(shop)).toEqual([])
-  })
-
-  test('a list that is deleted stops its import', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    await into(shop, id, { rows: rowsOf(10) })
-    expect((await shop.call(deleteList, { params: { id } })).status).toBe(204)
-    await app.drainJobs()
-    expect(await stagedOf(shop)).toEqual([])
-    expect(await noticesOf(shop)).toEqual([])
-  })
-
-  test('an import of a member who was removed before it began is dropped', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    const member = await shop.person('member')
-    const asked = await shop.call(importCsvIntoList, {
-      params: { id },
-      key: member.key,
-      body: { columns, rows: rowsOf(2) },
-    })
-    expect(asked.status).toBe(202)
-    await app.database.root
-      .updateTable('memberships')
-      .set({ removed_at: app.clock.now() })
-      .where('user_id', '=', member.userId)
-      .execute()
-    await app.drainJobs()
-    expect(await read(shop, id)).toMatchObject({
-      size: 0,
-      import: { status: 'failed', failureReason: 'The member who asked for it was removed' },
-    })
-  })
-})
-
-describe('a worker that dies', () => {
-  /** Dies inside the n-th transaction, after its writes and before its commit. */
-  function dyingAt(n: number) {
-    const transaction = Context.prototype.transaction
-    let count = 0
-    return vi.spyOn(Context.prototype, 'transaction').mockImplementation(function (this: Context, fn, level) {
-      return transaction.call(
-        this,
-        async (within) => {
-          const result = await fn(within)
-          if (!this.inTransaction) {
-            count += 1
-            if (count === n) throw new Error('killed')
-          }
-          return result
-        },
-        level,
-      ) as never
-    })
-  }
-
-  test('loses nothing and counts nothing twice, wherever it dies', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    // Each phone twice, in different chunks, and a bad row in each hundred.
-    const rows = [...rowsOf(2500), ...rowsOf(2500, (n) => `City ${n}`)]
-    for (let at = 0; at < rows.length; at += 100) rows[at] = ['abc', 'Nobody', 'n@example.com', '']
-    const asked = await into(shop, id, { rows })
-    const ctx = await shop.context()
-    const { signal } = new AbortController()
-    for (const death of [1, 2, 4, 1]) {
-      const spy = dyingAt(death)
-      await expect(runImport(ctx, asked.body.jobId, signal)).rejects.toThrow('killed')
-      spy.mockRestore()
-      const list = await read(shop, id)
-      const { processed, added, updated, unchanged, invalid, status } = list.import
-      expect([status, processed % 1000]).toEqual(['running', 0])
-      expect(added + updated + unchanged + invalid).toBe(processed)
-      expect(list.size).toBe(added)
-    }
-    await app.drainJobs()
-    const list = await read(shop, id)
-    expect(list).toMatchObject({
-      size: 2475,
-      import: { status: 'completed', total: 5000, processed: 5000, added: 2475, updated: 2475, invalid: 50 },
-    })
-    const wrong = await app.database.root
-      .selectFrom('list_contacts')
-      .select('phone')
-      .where('list_id', '=', id)
-      .where(sql<boolean>`custom_fields->>'cidade' not like 'City %'`)
-      .execute()
-    expect(wrong).toEqual([])
-    expect((await noticesOf(shop)).map((notice) => notice.type)).toEqual(['list-import-completed'])
-  })
-
-  test('two workers at once do each chunk once', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    const asked = await into(shop, id, { rows: rowsOf(3000) })
-    const ctx = await shop.context()
-    const { signal } = new AbortController()
-    await Promise.all([runImport(ctx, asked.body.jobId, signal), runImport(ctx, asked.body.jobId, signal)])
-    await app.drainJobs()
-    expect(await read(shop, id)).toMatchObject({
-      size: 3000,
-      import: { status: 'completed', processed: 3000, added: 3000 },
-    })
-  })
-
-  test('a worker that is stopping ends at a safe point', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    const asked = await into(shop, id, { rows: rowsOf(10) })
-    const stopping = AbortSignal.abort(new Error('the worker is stopping'))
-    await expect(runImport(await shop.context(), asked.body.jobId, stopping)).rejects.toThrow('stopping')
-    await app.drainJobs()
-    expect((await read(shop, id)).size).toBe(10)
-  })
-
-  test('after the last try it is failed, with a reason, and what was added stays', async () => {
-    const shop = await store(app)
-    const id = await emptyList(shop)
-    const asked = await into(shop, id, { rows: rowsOf(1500) })
-    const spy = dyingAt(2)
-    const ctx = await shop.context()
-    await expect(runImport(ctx, asked.body.jobId, new AbortController().signal)).rejects.toThrow('killed')
-    spy.mockRestore()
-    await failImport(ctx, asked.body.jobId)
-    await failImport(ctx, asked.body.jobId)
-    expect(await read(shop, id)).toMatchObject({
-      size: 1000,
-      import: { status: 'failed', processed: 1000, failureReason: 'Something went wrong on our side' },
-    })
-    expect(await noticesOf(shop)).toMatchObject([
-      {
-        type: 'list-import-failed',
-        level: 'error',
-        message: 'Something went wrong on our side. 1000 contacts were added before and stay in the list.',
-      },
-    ])
-    expect(await stagedOf(shop)).toEqual([])
-    await app.drainJobs()
-    expect((await into(shop, id, { rows: rowsOf(1500) })).status).toBe(202)
-    await app.drainJobs()
-    expect(await read(shop, id)).toMatchObject({ size: 1500, import: { added: 500, unchanged: 1000 } })
-  })
-})
-
 describe('size', () => {
   test('100,000 rows go in; one more is 400, and so are a million wrong cells', async () => {
     const shop = await store(app)
     const asked = await shop.call(importCsv, { body: { name: 'Big', columns, rows: rowsOf(100_000) } })
     expect(asked.status).toBe(202)
-    await app.drainJobs()
+    expect(await app.worker.drain(110_000)).toMatchObject({ failed: 0, pending: 0 })
     expect(await read(shop, asked.body.listId)).toMatchObject({
       size: 100_000,
       import: { status: 'completed', total: 100_000, added: 100_000 },
@@ -473,67 +298,4 @@ describe('size', () => {
     const tooLarge = await shop.call(importCsv, { body: `{"name":"${'x'.repeat(15 * 1024 * 1024)}"}` })
     expect(tooLarge.status).toBe(413)
   }, 120_000)
-})
-
-test('subscribers with a phone and consent for it, of these days of the store', async () => {
-  const shop = await store(app)
-  const subscriber = async (
-    n: number,
-    createdAt: string,
-    changes: { status?: string; consent_phone?: boolean; phone?: null } = {},
-  ): Promise<void> => {
-    const phone = changes.phone === null ? null : phoneOf(n)
-    await app.database.root
-      .insertInto('newsletter_subscribers')
-      .values({
-        store_id: shop.id,
-        id: newId(app.clock.ms()),
-        email: `s${n}@example.com`,
-        phone,
-        phone_key: phone,
-        name: `S${n}`,
-        source: 'popup',
-        status: changes.status ?? 'subscribed',
-        consent_phone: changes.consent_phone ?? true,
-        consent_text: null,
-        prize_label: null,
-        coupon_code: null,
-        coupon_status: null,
-        page_url: null,
-        device: null,
-        created_at: createdAt,
-        updated_at: createdAt,
-      })
-      .execute()
-  }
-  // São Paulo is three hours behind UTC.
-  await subscriber(1, '2026-11-01T02:59:59Z')
-  await subscriber(2, '2026-11-01T03:00:00Z')
-  await subscriber(3, '2026-11-11T02:59:59Z')
-  await subscriber(4, '2026-11-11T03:00:00Z')
-  await subscriber(5, '2026-11-05T12:00:00Z', { status: 'unsubscribed' })
-  await subscriber(6, '2026-11-05T12:00:00Z', { consent_phone: false })
-  await subscriber(7, '2026-11-05T12:00:00Z', { phone: null })
-  const filters = { subscribedFrom: '2026-11-01', subscribedTo: '2026-11-10' }
-  const asked = await shop.call(importNewsletter, { body: { name: 'November', filters } })
-  expect(asked.status).toBe(202)
-  expect((await read(shop, asked.body.listId)).import).toMatchObject({ kind: 'newsletter', total: 2 })
-  await app.drainJobs()
-  const list = await read(shop, asked.body.listId)
-  expect(list).toMatchObject({ source: 'newsletter', filters, size: 2, import: { total: 2, added: 2 } })
-  const people = await contactsOf(shop, asked.body.listId)
-  expect(people.map((each: { name: string; source: string }) => [each.name, each.source])).toEqual([
-    ['S3', 'newsletter'],
-    ['S2', 'newsletter'],
-  ])
-  const all = await shop.call(importNewsletter, { body: { name: 'All' } })
-  await app.drainJobs()
-  expect(await read(shop, all.body.listId)).toMatchObject({ size: 4, filters: {} })
-  const crossed = await shop.call(importNewsletter, {
-    body: { name: 'No', filters: { subscribedFrom: '2026-11-10', subscribedTo: '2026-11-01' } },
-  })
-  expect([crossed.status, crossed.body.error.message]).toEqual([
-    400,
-    'filters.subscribedFrom: must not be more than subscribedTo',
-  ])
 })

@@ -1,25 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import addContact from '#operations/campaigns/contacts/add-contact'
-import listContacts from '#operations/campaigns/contacts/list-contacts'
 import removeContact from '#operations/campaigns/contacts/remove-contact'
 import importCsv from '#operations/campaigns/imports/import-csv'
 import importPlatform from '#operations/campaigns/imports/import-platform'
 import syncList from '#operations/campaigns/imports/sync-list'
 import { matches } from '#operations/campaigns/lib/customer-filters'
 import type { CustomerFilters } from '#operations/campaigns/lib/import-schema'
-import getList from '#operations/campaigns/lists/get-list'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { putCustomers } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { testApp } from '#test/support/app'
+import { contactsOf, phoneOf, read } from '#test/support/imports'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
-import { type Shop, store } from '#test/support/store'
+import { store } from '#test/support/store'
 
 const app = await testApp()
-
-const read = async (shop: Shop, id: string) => (await shop.call(getList, { params: { id } })).body
-const contactsOf = async (shop: Shop, id: string): Promise<{ id: string; name: string }[]> =>
-  (await shop.call(listContacts, { params: { id }, query: { limit: 100 } })).body.data
-const phoneOf = (n: number): string => `+55119${String(30_000_000 + n)}`
 
 async function buyer(shop: ConnectedShop, n: number, orders: number): Promise<void> {
   await putCustomers(shop.platform, [
@@ -62,7 +56,7 @@ describe('a list of the platform', () => {
       { name: 'Cliente 1', email: 'c1@example.com', customFields: {} },
     ])
 
-    const removed = contacts.find((contact) => contact.name === 'Cliente 2')!
+    const removed = contacts.find((contact: { name: string }) => contact.name === 'Cliente 2')!
     expect((await shop.call(removeContact, { params: { id, contactId: removed.id } })).status).toBe(204)
     await buyer(shop, 5, 2)
     await shop.place({ customer: { id: '5003' } })
@@ -77,7 +71,7 @@ describe('a list of the platform', () => {
       import: { jobId: synced.body.jobId, total: 5, added: 2, updated: 0, unchanged: 2, excluded: 1 },
     })
     expect(second.lastSyncedAt > first.lastSyncedAt).toBe(true)
-    expect((await contactsOf(shop, id)).map((contact) => contact.name).sort()).toEqual([
+    expect((await contactsOf(shop, id)).map((contact: { name: string }) => contact.name).sort()).toEqual([
       'Cliente 1',
       'Cliente 3',
       'Cliente 4',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import getDashboard from '#operations/store/dashboard/get-dashboard'
 import orderAttribute from '#operations/store/jobs/order-attribute'
+import { attributeOrders } from '#operations/store/lib/attribute-orders'
 import {
   type ConversionChange,
   onConversionChanged,
@@ -9,6 +10,7 @@ import {
   voidTouches,
 } from '#operations/store/lib/attribution'
 import { changedHours } from '#operations/store/lib/attribution-hours'
+import { upsertOrders } from '#operations/store/lib/orders'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
@@ -290,6 +292,20 @@ describe('what becomes of a conversion', () => {
       ['messaging-campaign', null, 'confirmed'],
       ['messaging-campaign', 'confirmed', null],
     ])
+  })
+
+  test('a message that fails while its order is attributed leaves no conversion behind', async () => {
+    const shop = await connectedStore(app)
+    const ctx = await shop.context()
+    const orders = await Promise.all(Array.from({ length: 20 }, () => shop.place({ customer, placedAt })))
+    await ctx.transaction((tx) => upsertOrders(tx, orders))
+    const made = await touch(shop, ...Array.from({ length: 20 }, () => ({})))
+    await Promise.all([
+      ...orders.map((order) => ctx.transaction((tx) => attributeOrders(tx, [order.id]))),
+      ...made.map((each) => ctx.transaction((tx) => voidTouches(tx, [each.messageId!]))),
+    ])
+    await app.drainJobs()
+    expect(await conversions(shop)).toEqual([])
   })
 
   test('the same order attributed by several at once has one conversion', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { applyDueEvents } from '#operations/store/lib/apply-events'
 import * as events from '#operations/store/lib/events'
 import { type Context, SystemContext } from '#runtime/context'
 import { testApp } from '#test/support/app'
@@ -133,7 +134,7 @@ describe('applying', () => {
     expect(left).toMatchObject([{ key: 'told:5', attempts: 1, failure: 'This one is odd' }])
 
     await app.advance(999)
-    await app.drainJobs()
+    await applyDueEvents(system, new AbortController().signal)
     expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({ attempts: 1 })
     await app.advance(251)
     await app.drainJobs()

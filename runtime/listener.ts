@@ -1,0 +1,107 @@
+/**
+ * The short way from HTTP into the gateway, for the requests that nearly all are: an ordinary address below `/v1`, a
+ * body of known length or none. Standard Request and Response objects around each would cost as much as all checks.
+ * Everything else takes the long way (`web.ts`), which gives the same answers.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Answer, bodyAtMost, type Gateway, type IncomingCall } from './gateway.ts'
+import type { RouteTable } from './routes.ts'
+import { clientAddress, utf8Text } from './web.ts'
+
+/** Answers a request and is true, or leaves it alone. */
+export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
+
+/** What a URL would have to be parsed for: characters that it escapes, dot segments, a fragment. */
+const unordinary = /[^!-[\]-~]|\/\.|#/
+
+export function listenFor(gateway: Gateway, routes: RouteTable, trustProxy: number): Listener {
+  return (incoming, outgoing) => {
+    const url = incoming.url!
+    if (!url.startsWith('/v1/') || unordinary.test(url) || incoming.method === 'HEAD') return false
+    const { headers } = incoming
+    const length = headers['content-length']
+    if (headers['transfer-encoding'] !== undefined || (length && Number(length) > bodyAtMost)) return false
+
+    const call = new PlainCall(incoming, url, trustProxy)
+    const route = routes.find(call.method, call.path)
+    if (route) call.params = route.params
+    const answer = gateway.handle(route?.operation ?? null, call)
+    if (!(answer instanceof Promise)) send(gateway, outgoing, answer)
+    else {
+      answer.then(
+        (late) => send(gateway, outgoing, late),
+        (error) => giveUp(gateway, outgoing, error),
+      )
+    }
+    return true
+  }
+}
+
+function send(gateway: Gateway, outgoing: ServerResponse, { status, body, headers }: Answer): void {
+  try {
+    if (status === 204 || status === 304) {
+      outgoing.writeHead(status, headers).end()
+      return
+    }
+    headers['content-length'] = String(Buffer.byteLength(body))
+    outgoing.writeHead(status, headers).end(body)
+  } catch (error) {
+    giveUp(gateway, outgoing, error)
+  }
+}
+
+/** A fault of ours, such as a header that cannot be written: the connection ends rather than the process. */
+function giveUp(gateway: Gateway, outgoing: ServerResponse, error: unknown): void {
+  gateway.services.log.error({ err: error }, 'an answer could not be sent')
+  outgoing.destroy()
+}
+
+const noParams: Record<string, string> = {}
+
+class PlainCall implements IncomingCall {
+  readonly method: string
+  readonly address: string
+  /** Below `/v1`. */
+  readonly path: string
+  readonly search: string
+  readonly ip: string
+  params = noParams
+  readonly #incoming: IncomingMessage
+
+  constructor(incoming: IncomingMessage, address: string, trustProxy: number) {
+    const searchAt = address.indexOf('?')
+    this.#incoming = incoming
+    this.method = incoming.method!
+    this.address = address
+    this.path = address.slice('/v1'.length, searchAt < 0 ? undefined : searchAt)
+    this.search = searchAt < 0 ? '' : address.slice(searchAt)
+    const forwarded = trustProxy === 0 ? undefined : this.header('x-forwarded-for')
+    this.ip = clientAddress({ incoming }, forwarded, trustProxy)
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  /** No longer than `bodyAtMost`: the listener saw to that. */
+  readBody(): Promise<string> {
+    const incoming = this.#incoming
+    const length = incoming.headers['content-length']
+    if (length === undefined || length === '0') return noText
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.once('error', reject)
+      incoming.once('end', () => {
+        try {
+          resolve(utf8Text(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+  }
+}
+
+const noText = Promise.resolve('')

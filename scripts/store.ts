@@ -1,0 +1,201 @@
+/** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
+import { Command, Option } from 'commander'
+import { plans } from '#db/plans'
+import { type ConnectionPort, connectEcommerce, disconnect } from '#operations/store/lib/connections'
+import { type MemberRole, memberRoles } from '#operations/store/lib/names'
+import {
+  type BrandingInput,
+  brandingInput,
+  listStores,
+  memberInput,
+  newStoreInput,
+  requireStore,
+  setAgency,
+  setRole,
+} from '#operations/store/lib/store-admin'
+import { addMember, createStore, type NewStore } from '#operations/store/lib/stores'
+import { type Context, type Services, SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { read } from '#runtime/input'
+import { withDatabase, withServices } from './lib/database.ts'
+import { explain } from './lib/explain.ts'
+import { jsonFile, jsonOption, runProgram, storeOption } from './lib/options.ts'
+
+const program = new Command('store').description('Stores, their people and their connections.')
+const roleOption = () =>
+  new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory()
+const portOption = () =>
+  new Option('--port <port>', 'which connection').choices(['ecommerce', 'mailingList']).makeOptionMandatory()
+const paidPlans = Object.keys(plans).filter((id) => id !== 'trial')
+
+program
+  .command('create')
+  .description('Makes a store with its owner. The trial begins, unless a plan is given.')
+  .requiredOption('--slug <slug>', 'its name on command lines')
+  .requiredOption('--name <text>', 'as its customers see it')
+  .requiredOption('--owner <email>', 'found by it, or made')
+  .requiredOption('--country <code>', 'ISO 3166-1 alpha-2, such as BR')
+  .requiredOption('--currency <code>', 'ISO 4217, such as BRL')
+  .requiredOption('--timezone <name>', 'IANA, such as America/Sao_Paulo')
+  .addOption(new Option('--plan <plan>', 'active without a provider; renews uncharged').choices(paidPlans))
+  .addOption(jsonOption())
+  .action(({ json, plan, ...given }: NewStore & Json) =>
+    explain(() =>
+      withServices(async (services, { now }) => {
+        const input = read(newStoreInput, given, 'body') as NewStore
+        const { ownerId, ...store } = await createStore(services.database, now, {
+          ...input,
+          ...(plan === undefined ? {} : { plan }),
+        })
+        // Only where the sandbox stands for the outside world: a real shop is connected with its credentials.
+        if (services.settings.sandbox) {
+          await connectEcommerce(await contextOf(services, store.id, ownerId), 'sandbox', null)
+        }
+        print(json, store, `${store.name} (${store.slug}), id ${store.id}, plan ${store.plan}`)
+      }),
+    ),
+  )
+
+program
+  .command('list')
+  .description('Lists every store.')
+  .addOption(jsonOption())
+  .action(({ json }: Json) =>
+    explain(() =>
+      withDatabase(async ({ database }) => {
+        const data = await listStores(database)
+        const lines = data.map(({ id, slug, plan, name }) => `${id}  ${slug}  ${plan}  ${name}`)
+        print(json, { data }, lines.join('\n') || 'There is no store yet.')
+      }),
+    ),
+  )
+
+program
+  .command('add-member')
+  .description('Makes somebody a member; the person is found by email, or made.')
+  .addOption(storeOption())
+  .requiredOption('--email <email>', 'of the person')
+  .requiredOption('--name <text>', 'of a person who is new')
+  .addOption(roleOption())
+  .addOption(jsonOption())
+  .action(({ store, email, name, role, json }: MemberOptions & { name: string }) =>
+    explain(() =>
+      withDatabase(async ({ database, now, settled }) => {
+        const person = read(memberInput, { email, name }, 'body') as { email: string; name: string }
+        const { id: storeId, slug } = await requireStore(database, store)
+        const userId = await database.root
+          .transaction()
+          .execute((transaction) => addMember(transaction, now, { storeId, ...person, role }))
+        await settled()
+        print(json, { userId, email: person.email, role }, `${person.email} is ${role} of ${slug}`)
+      }),
+    ),
+  )
+
+program
+  .command('set-role')
+  .description('Changes what a member may do.')
+  .addOption(storeOption())
+  .requiredOption('--email <email>', 'of the member')
+  .addOption(roleOption())
+  .addOption(jsonOption())
+  .action(({ store, email, role, json }: MemberOptions) =>
+    explain(() =>
+      withDatabase(async ({ database, now, settled }) => {
+        const { id, slug } = await requireStore(database, store)
+        const member = await setRole(database, now, id, { email, role })
+        await settled()
+        print(json, member, `${member.email} is ${role} of ${slug}`)
+      }),
+    ),
+  )
+
+program
+  .command('set-agency')
+  .description('Gives the store to an agency; it is found by name, or made.')
+  .addOption(storeOption())
+  .requiredOption('--name <text>', 'of the agency')
+  .option('--branding <file>', 'JSON: logoUrl, faviconUrl, primaryColor, … as GET /store/branding has them')
+  .addOption(jsonOption())
+  .action(({ store, name, branding: file, json }: AgencyOptions) =>
+    explain(async () => {
+      const given = file === undefined ? null : await jsonFile('branding', file)
+      const branding = given === null ? null : (read(brandingInput, given, 'body') as BrandingInput)
+      await withDatabase(async ({ database, now }) => {
+        const { id, slug } = await requireStore(database, store)
+        const agency = await setAgency(database, now, id, { name, branding })
+        print(json, agency, `${slug} is with ${name}`)
+      })
+    }),
+  )
+
+program
+  .command('connect')
+  .description(
+    'Connects a provider, in the place of the one before; its credentials are checked, then sealed.',
+  )
+  .addOption(storeOption())
+  .addOption(portOption())
+  .requiredOption('--provider <name>', 'such as sandbox')
+  .option('--credentials <file>', 'JSON, as the provider takes them')
+  .addOption(jsonOption())
+  .action(({ store, port, provider, credentials: file, json }: ConnectOptions) =>
+    explain(async () => {
+      const credentials = file === undefined ? null : await jsonFile('credentials', file)
+      await withServices(async (services) => {
+        const { id, slug } = await requireStore(services.database, store)
+        if (port !== 'ecommerce')
+          throw refuse('bad_request', `port: no provider of ${port} is on this server`)
+        await connectEcommerce(await contextOf(services, id), provider, credentials)
+        print(json, { port, provider, connected: true }, `${slug} is connected to ${provider}`)
+      })
+    }),
+  )
+
+program
+  .command('disconnect')
+  .description('Ends a connection and forgets its credentials.')
+  .addOption(storeOption())
+  .addOption(portOption())
+  .addOption(jsonOption())
+  .action(({ store, port, json }: { store: string; port: ConnectionPort } & Json) =>
+    explain(() =>
+      withServices(async (services) => {
+        const { id, slug } = await requireStore(services.database, store)
+        await disconnect(await contextOf(services, id), port)
+        print(json, { port, connected: false }, `${slug} is no longer connected to its ${port}`)
+      }),
+    ),
+  )
+
+await runProgram(program)
+
+interface Json {
+  json?: boolean
+}
+interface MemberOptions extends Json {
+  store: string
+  email: string
+  role: MemberRole
+}
+interface AgencyOptions extends Json {
+  store: string
+  name: string
+  branding?: string
+}
+interface ConnectOptions extends Json {
+  store: string
+  port: ConnectionPort
+  provider: string
+  credentials?: string
+}
+
+async function contextOf(services: Services, storeId: string, userId?: string): Promise<Context> {
+  const ctx = await new SystemContext(services, services.log, 'command').forStore(storeId, userId)
+  if (!ctx) throw new Error(`The store ${storeId} is gone`)
+  return ctx
+}
+
+function print(asJson: boolean | undefined, value: object, text: string): void {
+  console.log(asJson ? JSON.stringify(value) : text)
+}

@@ -1,0 +1,257 @@
+/** The onboarding checklist (Rules 13). */
+import { describe, expect, test } from 'vitest'
+import { connectNumber } from '#operations/messaging/lib/connect'
+import { onActivate } from '#operations/store/lib/activation'
+import { onEvidence } from '#operations/store/lib/onboarding'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+
+const read = async (shop: Shop) => (await shop.request('GET', '/onboarding')).body
+const save = (shop: Shop, answers: unknown) => shop.request('POST', '/onboarding', { body: { answers } })
+const activate = (shop: Shop, features: unknown) =>
+  shop.request('POST', '/onboarding/activate-features', { body: { features } })
+const step = async (shop: Shop, id: string) =>
+  (await read(shop)).steps.find((each: { id: string }) => each.id === id)
+
+async function connectPlatform(shop: Shop): Promise<void> {
+  const now = app.clock.now()
+  await app.database.root
+    .insertInto('connections')
+    .values({
+      store_id: shop.id,
+      port: 'ecommerce',
+      provider: 'sandbox',
+      connected_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+}
+
+describe('GET /onboarding', () => {
+  test('of a new store has nothing done', async () => {
+    await app.setClock('2026-11-20T12:00:00.000Z')
+    const shop = await store(app)
+    expect(await read(shop)).toEqual({
+      status: 'not-started',
+      progress: 0,
+      completedAt: null,
+      answers: {
+        goals: [],
+        industry: null,
+        monthlyOrders: null,
+        hasMessagingNumber: null,
+        referralSource: null,
+        notes: null,
+      },
+      steps: [
+        ...['platform', 'answers', 'features', 'messaging'].map((id) => [id, true]),
+        ...['automation', 'popup', 'team', 'plan'].map((id) => [id, false]),
+      ].map(([id, isRequired]) => ({ id, isRequired, isDone: false, doneAt: null })),
+      recommendedFeatures: [],
+      activatedFeatures: [],
+      updatedAt: '2026-11-20T12:00:00.000Z',
+    })
+  })
+
+  test('follows what the store has, step by step, and keeps when it was complete', async () => {
+    const shop = await store(app)
+    const at = async (): Promise<string> => {
+      await app.advance(60_000)
+      return app.clock.now().toISOString()
+    }
+    const platformAt = await at()
+    await connectPlatform(shop)
+    expect(await read(shop)).toMatchObject({ status: 'in-progress', progress: 25 })
+    expect(await step(shop, 'platform')).toMatchObject({ isDone: true, doneAt: platformAt })
+    const answersAt = await at()
+    await save(shop, { goals: ['recover-carts'] })
+    expect(await step(shop, 'answers')).toMatchObject({ isDone: true, doneAt: answersAt })
+    const featuresAt = await at()
+    await activate(shop, ['automations'])
+    expect(await step(shop, 'features')).toMatchObject({ isDone: true, doneAt: featuresAt })
+    const messagingAt = await at()
+    const ctx = await shop.context()
+    await connectNumber(ctx, { type: 'qr', phone: '+5511900001111' })
+    const complete = { status: 'completed', progress: 100, completedAt: messagingAt }
+    expect(await read(shop)).toMatchObject(complete)
+    const record = async () => (await shop.request('GET', '/store/information')).body.onboardingCompletedAt
+    expect(await record()).toBe(messagingAt)
+
+    await at()
+    await save(shop, { industry: 'home' })
+    await ctx.db.updateTable('messaging_connections').set({ connected_at: app.clock.now() }).execute()
+    expect(await read(shop)).toMatchObject(complete)
+    await ctx.db.updateTable('connections').set({ connected_at: null }).execute()
+    expect(await read(shop)).toMatchObject({ status: 'in-progress', progress: 75, completedAt: null })
+    expect(await record()).toBeNull()
+  })
+
+  test('team: a second member, or an invitation that is pending', async () => {
+    const shop = await store(app)
+    expect(await step(shop, 'team')).toMatchObject({ isDone: false })
+    const body = { email: `guest@${shop.slug}.example.com`, role: 'agent' }
+    const invitation = await shop.request('POST', '/stores/team/invitations', { body })
+    expect(await step(shop, 'team')).toMatchObject({ isDone: true, doneAt: invitation.body.createdAt })
+    await shop.request('DELETE', `/stores/team/invitations/${invitation.body.id}`)
+    expect(await step(shop, 'team')).toMatchObject({ isDone: false })
+    const joinedAt = app.clock.now().toISOString()
+    const { userId } = await shop.person('agent')
+    expect(await step(shop, 'team')).toMatchObject({ isDone: true, doneAt: joinedAt })
+    await shop.request('DELETE', `/stores/team/members/${userId}`)
+    expect(await step(shop, 'team')).toMatchObject({ isDone: false })
+  })
+
+  test('plan: once it was paid with a provider', async () => {
+    const shop = await store(app)
+    expect(await step(shop, 'plan')).toMatchObject({ isDone: false })
+    const ctx = await shop.context()
+    await ctx.db.updateTable('subscriptions').set({ provider: 'sandbox', price: '799.00' }).execute()
+    expect(await step(shop, 'plan')).toMatchObject({ isDone: true, doneAt: expect.any(String) })
+  })
+
+  test('automation and popup: whatever their sections say', async () => {
+    const shop = await store(app)
+    expect(await step(shop, 'popup')).toMatchObject({ isDone: false })
+    const since = new Date('2026-11-01T00:00:00.000Z')
+    onEvidence('popup', async (ctx) => (ctx.store.id === shop.id ? since : null))
+    expect(await step(shop, 'popup')).toMatchObject({ isDone: true, doneAt: since.toISOString() })
+    expect(await step(await store(app), 'popup')).toMatchObject({ isDone: false })
+  })
+})
+
+describe('POST /onboarding', () => {
+  test('keeps what is left out; the same again changes nothing', async () => {
+    const shop = await store(app)
+    const first = await save(shop, { goals: ['grow-contacts', 'recover-carts'], notes: 'Two\nlines' })
+    expect(first.status).toBe(200)
+    await app.advance(1000)
+    const second = await save(shop, { industry: 'pets', hasMessagingNumber: false })
+    expect(second.body.answers).toEqual({
+      goals: ['grow-contacts', 'recover-carts'],
+      industry: 'pets',
+      monthlyOrders: null,
+      hasMessagingNumber: false,
+      referralSource: null,
+      notes: 'Two\nlines',
+    })
+    await app.advance(1000)
+    const sentBack = await shop.request('POST', '/onboarding', { body: second.body })
+    expect(sentBack.body).toEqual(second.body)
+    expect((await save(shop, { notes: null })).body.answers.notes).toBeNull()
+    expect((await save(shop, { goals: [] })).body.steps[1]).toMatchObject({ id: 'answers', isDone: false })
+  })
+
+  test('recommends what the goals ask for, within the plan', async () => {
+    const shop = await store(app, { plan: 'starter' })
+    const { body } = await save(shop, {
+      goals: ['support-customers', 'raise-order-value', 'recover-carts', 'bring-back-visitors'],
+    })
+    expect(body.recommendedFeatures).toEqual(['messaging', 'storefront-bars', 'automations', 'stock-alerts'])
+  })
+
+  test.each([
+    [{ goals: ['fame'] }, 'answers.goals.0'],
+    [{ goals: ['recover-carts', 'recover-carts'] }, 'answers.goals: must not name one twice'],
+    [{ goals: null }, 'answers.goals: must not be null'],
+    [{ industry: 'cars' }, 'answers.industry'],
+    [{ monthlyOrders: '7' }, 'answers.monthlyOrders'],
+    [{ hasMessagingNumber: 'yes' }, 'answers.hasMessagingNumber'],
+    [{ referralSource: 'x'.repeat(121) }, 'answers.referralSource: must have at most 120'],
+    [{ notes: 'x'.repeat(1001) }, 'answers.notes: must have at most 1000'],
+    [{ colour: 'red' }, 'answers.colour: is not a known field'],
+  ])('%j is refused by name', async (answers, message) => {
+    const { status, body } = await save(await store(app), answers)
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)])
+  })
+
+  test('an If-Match that no longer holds is a conflict', async () => {
+    const shop = await store(app)
+    const etag = (await shop.request('GET', '/onboarding')).headers.get('etag')!
+    await save(shop, { industry: 'home' })
+    const stale = await shop.request('POST', '/onboarding', {
+      body: { answers: { industry: 'food' } },
+      headers: { 'if-match': etag },
+    })
+    expect(stale.status).toBe(409)
+  })
+})
+
+describe('POST /onboarding/activate-features', () => {
+  test('turns on through the switch of the section, again without harm, and records', async () => {
+    const shop = await store(app)
+    const turnedOn: string[] = []
+    onActivate('newsletter', async (ctx) => {
+      expect(ctx.inTransaction).toBe(true)
+      turnedOn.push(ctx.store.id)
+    })
+    const first = await activate(shop, ['newsletter', 'statistics'])
+    expect(first.status).toBe(200)
+    expect(first.body).toMatchObject({
+      activated: ['newsletter', 'statistics'],
+      skipped: [],
+      onboarding: { activatedFeatures: ['newsletter', 'statistics'] },
+    })
+    await app.advance(1000)
+    const again = await activate(shop, ['statistics', 'newsletter'])
+    expect(again.body.activated).toEqual(['statistics', 'newsletter'])
+    expect(again.body.onboarding).toEqual(first.body.onboarding)
+    expect(turnedOn).toEqual([shop.id, shop.id])
+  })
+
+  test('skips what lacks its platform or number, and turns the rest on', async () => {
+    const shop = await store(app)
+    const { body } = await activate(shop, ['inbox', 'wishlist', 'stock-alerts'])
+    expect(body).toMatchObject({
+      activated: ['wishlist'],
+      skipped: [
+        { feature: 'inbox', reason: 'official-number-required' },
+        { feature: 'stock-alerts', reason: 'platform-not-connected' },
+      ],
+      onboarding: { activatedFeatures: ['wishlist'] },
+    })
+    await connectPlatform(shop)
+    await connectNumber(await shop.context(), { type: 'qr', phone: '+5511900001111' })
+    expect((await activate(shop, ['inbox', 'stock-alerts'])).body.activated).toEqual(['stock-alerts'])
+    await connectNumber(await shop.context(), { type: 'official', phone: '+5511900001112' })
+    expect((await activate(shop, ['inbox'])).body.activated).toEqual(['inbox'])
+  })
+
+  test('one that the plan lacks: 403, and nothing is turned on', async () => {
+    const shop = await store(app, { plan: 'starter' })
+    const { status, body } = await activate(shop, ['reviews', 'inbox', 'wishlist'])
+    expect([status, body.error.message]).toEqual([403, expect.stringContaining('inbox, wishlist')])
+    expect((await read(shop)).activatedFeatures).toEqual([])
+  })
+
+  test('is undone as a whole when a section cannot turn on', async () => {
+    const shop = await store(app)
+    onActivate('exchanges', async () => {
+      throw new Error('the section fails')
+    })
+    expect((await activate(shop, ['reviews', 'exchanges'])).status).toBe(503)
+    expect((await read(shop)).activatedFeatures).toEqual([])
+  })
+
+  test.each([
+    [['telepathy'], 'features.0'],
+    [[], 'features: must have at least 1'],
+    [['reviews', 'reviews'], 'features: must not name one twice'],
+    [undefined, 'features: is required'],
+    ['reviews', 'features: must be a list'],
+  ])('%j is refused by name', async (features, message) => {
+    const { status, body } = await activate(await store(app), features)
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)])
+  })
+
+  test('all twenty-four at once', async () => {
+    const shop = await store(app)
+    const { features } = (await shop.request('GET', '/store')).body.plan
+    expect(features).toHaveLength(24)
+    const wanted = features.filter((feature: string) => feature !== 'exchanges')
+    const { status, body } = await activate(shop, wanted)
+    expect([status, body.activated.length, body.skipped.length]).toEqual([200, 21, 2])
+  })
+})

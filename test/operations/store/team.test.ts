@@ -1,0 +1,377 @@
+/** Scenario 3: the team, its invitations and the pages behind their links. */
+import { afterAll, describe, expect, test } from 'vitest'
+import invitationEmail from '#operations/store/jobs/invitation-email'
+import { tokenOf } from '#operations/store/lib/invitations'
+import { onRemoved } from '#operations/store/lib/members'
+import { newId, sha256 } from '#runtime/ids'
+import type { Role } from '#runtime/operation'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { freshDatabase, testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const { database } = await freshDatabase()
+const app = await testApp({}, { database, shared: true })
+/** Another instance on the same database, with what it remembers. */
+const other = await testApp({}, { database, shared: true })
+// Before the first of the two closes the database.
+afterAll(() => app.gateway.keys.writeUses())
+const weekMs = 7 * 24 * 3_600_000
+
+const invite = (shop: Shop, email: string, role: Role = 'member', key?: string) =>
+  shop.request('POST', '/stores/team/invitations', { body: { email, role }, ...(key ? { key } : {}) })
+const revoke = (shop: Shop, id: string) => shop.request('DELETE', `/stores/team/invitations/${id}`)
+const remove = (shop: Shop, userId: string, key = shop.key) =>
+  shop.request('DELETE', `/stores/team/members/${userId}`, { key })
+const team = async (shop: Shop, key = shop.key) => (await shop.request('GET', '/stores/team', { key })).body
+const owners = async (shop: Shop) =>
+  (await team(shop)).members.filter((each: { role: string }) => each.role === 'owner').length
+
+async function linkTo(email: string): Promise<string> {
+  await app.drainJobs()
+  const [mail] = await listSandboxMail(database.root as never, { to: email, limit: 1 })
+  return /http\S+\/invitations\/\S+/.exec(mail!.text)![0]
+}
+const open = (link: string) => app.fetch(new Request(link))
+const accept = (link: string, body: string, headers: Record<string, string> = {}) =>
+  app.fetch(new Request(link, { method: 'POST', body, headers }))
+
+const use = (shop: Shop, key: string, on = app) =>
+  on.fetch(new Request('http://localhost/v1/store', { headers: { authorization: `Bearer ${key}` } }), {
+    ip: shop.slug,
+  })
+
+describe('GET /stores/team', () => {
+  test('lists owners first, then by name, with what their keys do', async () => {
+    await app.setClock('2026-11-20T12:00:00.000Z')
+    const shop = await store(app)
+    const agent = await shop.person('agent')
+    const member = await shop.person('member')
+    await shop.key_(['platform:read'], member.email)
+    await use(shop, member.key)
+    await app.gateway.keys.writeUses()
+    const { members, invitations } = await team(shop, agent.key)
+    expect(invitations).toEqual([])
+    expect(members).toEqual([
+      expect.objectContaining({ userId: shop.userId, role: 'owner', isYou: false, activeKeyCount: 1 }),
+      {
+        userId: agent.userId,
+        name: 'agent 1',
+        email: agent.email,
+        role: 'agent',
+        isYou: true,
+        activeKeyCount: 1,
+        lastActiveAt: null,
+        joinedAt: '2026-11-20T12:00:00.000Z',
+        createdAt: '2026-11-20T12:00:00.000Z',
+        updatedAt: '2026-11-20T12:00:00.000Z',
+      },
+      expect.objectContaining({
+        userId: member.userId,
+        isYou: false,
+        activeKeyCount: 2,
+        lastActiveAt: '2026-11-20T12:00:00.000Z',
+      }),
+    ])
+  })
+})
+
+describe('an invitation', () => {
+  test('is unique by email without case, revoked once, and its link dies with it', async () => {
+    const shop = await store(app)
+    const address = `New@${shop.slug}.example.com`
+    const first = await invite(shop, address, 'agent')
+    expect(first.status).toBe(201)
+    expect(first.body).toEqual({
+      id: expect.any(String),
+      email: address,
+      role: 'agent',
+      status: 'pending',
+      invitedBy: { userId: shop.userId, name: 'Olivia Owner' },
+      expiresAt: new Date(app.clock.ms() + weekMs).toISOString(),
+      createdAt: app.clock.now().toISOString(),
+      updatedAt: app.clock.now().toISOString(),
+    })
+    expect((await team(shop)).invitations).toEqual([first.body])
+    expect((await invite(shop, `${address.toLowerCase()} `)).status).toBe(409)
+
+    const link = await linkTo(address)
+    expect((await revoke(shop, first.body.id)).status).toBe(204)
+    expect((await revoke(shop, first.body.id)).status).toBe(409)
+    expect((await open(link)).status).toBe(410)
+    expect((await accept(link, '{"name":"New"}')).status).toBe(410)
+    expect((await team(shop)).invitations).toEqual([])
+
+    const second = await invite(shop, address)
+    expect(second.status).toBe(201)
+    const page = await open(await linkTo(address))
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(await page.text()).toContain('<form method="post">')
+    expect((await accept(await linkTo(address), '{"name":"New Person"}')).status).toBe(200)
+    expect((await invite(shop, address)).status).toBe(409)
+  })
+
+  test('its email leaves once; neither a job nor the database holds the token', async () => {
+    const shop = await store(app)
+    const address = `once@${shop.slug}.example.com`
+    const { body } = await invite(shop, address)
+    const link = await linkTo(address)
+    const token = link.split('/').at(-1)!
+    expect(token).toBe(tokenOf(app.services.settings.secretKey, body.id))
+    const [row] = await database.query<{ token_hash: string }>(
+      'select token_hash from invitations where id = $1',
+      [body.id],
+    )
+    expect(row!.token_hash).toBe(sha256(token))
+    const held = await database.query(
+      `select 1 from pgboss.job j where strpos(j::text, $1) > 0
+       union all select 1 from invitations i where strpos(i::text, $1) > 0`,
+      [token],
+    )
+    expect(held).toEqual([])
+    const ctx = await shop.context()
+    await ctx.queue('invitation-email', { invitationId: body.id })
+    await app.drainJobs()
+    const mails = await listSandboxMail(database.root as never, { to: address, limit: 10 })
+    expect(mails).toHaveLength(1)
+    expect(mails[0]!.text).toContain('Olivia Owner invites you to the team of')
+  })
+
+  test('revoked before its email left, none leaves', async () => {
+    const shop = await store(app)
+    const address = `never@${shop.slug}.example.com`
+    const { body } = await invite(shop, address)
+    await revoke(shop, body.id)
+    await app.drainJobs()
+    expect(await listSandboxMail(database.root as never, { to: address, limit: 1 })).toEqual([])
+  })
+
+  test('lasts seven days to the millisecond, then blocks nothing', async () => {
+    const shop = await store(app)
+    const address = `late@${shop.slug}.example.com`
+    const { body } = await invite(shop, address)
+    const link = await linkTo(address)
+    await app.advance(weekMs - 1)
+    expect((await open(link)).status).toBe(200)
+    expect((await team(shop)).invitations).toHaveLength(1)
+    await app.advance(1)
+    expect((await open(link)).status).toBe(410)
+    expect((await accept(link, 'name=Late')).status).toBe(410)
+    expect((await revoke(shop, body.id)).status).toBe(409)
+    expect((await team(shop)).invitations).toEqual([])
+    expect((await invite(shop, address)).status).toBe(201)
+  })
+
+  test('of two at once to one email one is made', async () => {
+    const shop = await store(app)
+    for (let round = 0; round < 5; round += 1) {
+      const address = `twice-${round}@${shop.slug}.example.com`
+      const answers = await Promise.all([invite(shop, address), invite(shop, address.toUpperCase())])
+      expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409])
+    }
+  })
+
+  test('is refused for a member, for a full team, and outside its bounds', async () => {
+    const shop = await store(app)
+    expect((await invite(shop, shop.email.toUpperCase())).status).toBe(409)
+    for (const [body, field] of [
+      [{ email: 'nobody', role: 'agent' }, 'email'],
+      [{ email: `${'x'.repeat(250)}@example.com`, role: 'agent' }, 'email'],
+      [{ email: 'a@example.com', role: 'boss' }, 'role'],
+      [{ email: 'a@example.com' }, 'role'],
+      [{ role: 'agent' }, 'email'],
+    ] as const) {
+      const answer = await shop.request('POST', '/stores/team/invitations', { body })
+      expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(field)])
+    }
+    const ids: string[] = []
+    for (let i = 1; i < 50; i += 1) {
+      const answer = await invite(shop, `guest-${i}@${shop.slug}.example.com`)
+      expect(answer.status).toBe(201)
+      ids.push(answer.body.id)
+    }
+    const full = await invite(shop, `guest-50@${shop.slug}.example.com`)
+    expect([full.status, full.body.error.message]).toEqual([409, expect.stringContaining('50 members')])
+    await revoke(shop, ids[0]!)
+    const last = ['a', 'b'].map((name) => invite(shop, `${name}@${shop.slug}.example.com`))
+    expect((await Promise.all(last)).map((answer) => answer.status).sort()).toEqual([201, 409])
+  })
+
+  test('is made by owners alone', async () => {
+    const shop = await store(app)
+    const member = await shop.person('member')
+    expect((await invite(shop, 'x@example.com', 'agent', member.key)).status).toBe(403)
+  })
+
+  test('whose email keeps failing is told to who made it', async () => {
+    const shop = await store(app)
+    const { body } = await invite(shop, `lost@${shop.slug}.example.com`)
+    const ctx = await shop.context()
+    await invitationEmail.spec.failed!(ctx as never, { invitationId: body.id } as never, 'refused')
+    const notices = await ctx.db.selectFrom('notifications').select(['type', 'recipient_ids']).execute()
+    expect(notices).toEqual([{ type: 'invitation-failed', recipient_ids: [shop.userId] }])
+  })
+})
+
+describe('accepting', () => {
+  test('a new person joins with the name of the form, and the store is told', async () => {
+    const shop = await store(app)
+    const address = `form@${shop.slug}.example.com`
+    await invite(shop, address, 'agent')
+    const link = await linkTo(address)
+    const nameless = await accept(link, 'name=', { 'content-type': 'application/x-www-form-urlencoded' })
+    expect(nameless.status).toBe(400)
+    const page = await accept(link, 'name=Ada+%3CNova%3E', {
+      'content-type': 'application/x-www-form-urlencoded',
+    })
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(address)])
+    const { members, invitations } = await team(shop)
+    expect(invitations).toEqual([])
+    expect(members.at(-1)).toMatchObject({
+      name: 'Ada <Nova>',
+      email: address,
+      role: 'agent',
+      activeKeyCount: 0,
+    })
+    expect((await accept(link, 'name=Again')).status).toBe(410)
+    const ctx = await shop.context()
+    const notices = await ctx.db.selectFrom('notifications').select(['type', 'title']).execute()
+    expect(notices).toEqual([{ type: 'member-joined', title: 'Ada <Nova> joined the team' }])
+  })
+
+  test('a known person keeps their name and joins a second store', async () => {
+    const shop = await store(app)
+    const second = await store(app)
+    await invite(second, shop.email.toUpperCase())
+    const link = await linkTo(shop.email.toUpperCase())
+    expect(await (await open(link)).text()).toContain('You are known here as Olivia Owner')
+    const answer = await accept(link, '{}', { 'content-type': 'application/json' })
+    expect(await answer.json()).toMatchObject({ status: 'accepted', role: 'member' })
+    expect((await team(second)).members.at(-1)).toMatchObject({ userId: shop.userId, name: 'Olivia Owner' })
+  })
+
+  test('of two at once one accepts', async () => {
+    const shop = await store(app)
+    const address = `race@${shop.slug}.example.com`
+    await invite(shop, address)
+    const link = await linkTo(address)
+    const answers = await Promise.all([accept(link, '{"name":"A"}'), accept(link, '{"name":"B"}')])
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 410])
+    expect((await team(shop)).members).toHaveLength(2)
+  })
+
+  test('a link that nobody was sent leads nowhere, and texts of others are harmless', async () => {
+    for (const token of ['x', 'x'.repeat(43), '%00', '..%2f']) {
+      expect((await open(`http://localhost/invitations/${token}`)).status).toBe(404)
+    }
+    const shop = await store(app)
+    await shop.request('PATCH', '/store', { body: { name: '<script>alert(1)</script>' } })
+    const address = `html@${shop.slug}.example.com`
+    await invite(shop, address)
+    const page = await (await open(await linkTo(address))).text()
+    expect(page).not.toContain('<script>')
+    const [mail] = await listSandboxMail(database.root as never, { to: address, limit: 1 })
+    expect(mail!.html).not.toContain('<script>')
+  })
+})
+
+describe('removing a member', () => {
+  test('ends their keys on every instance before the answer is out', async () => {
+    const shop = await store(app)
+    const marco = await shop.person('member')
+    const removed: string[] = []
+    onRemoved(async (ctx, userId) => {
+      if (ctx.store.id === shop.id) removed.push(userId)
+    })
+    expect((await use(shop, marco.key, other)).status).toBe(200)
+    expect((await remove(shop, marco.userId)).status).toBe(204)
+    expect((await use(shop, marco.key, other)).status).toBe(401)
+    expect((await use(shop, marco.key)).status).toBe(401)
+    expect(removed).toEqual([marco.userId])
+    const again = await remove(shop, marco.userId)
+    expect([again.status, again.body.error.code]).toEqual([404, 'not_found'])
+    const keys = await database.query('select revoked_reason from api_keys where user_id = $1', [
+      marco.userId,
+    ])
+    expect(keys).toEqual([{ revoked_reason: 'member-removed' }])
+    expect((await team(shop)).members).toHaveLength(1)
+  })
+
+  test('is undone as a whole when a section cannot let go', async () => {
+    const shop = await store(app)
+    const marco = await shop.person('member')
+    onRemoved(async (ctx) => {
+      if (ctx.store.id === shop.id) throw new Error('a section fails')
+    })
+    expect((await remove(shop, marco.userId)).status).toBe(503)
+    expect((await use(shop, marco.key)).status).toBe(200)
+    expect((await team(shop)).members).toHaveLength(2)
+  })
+
+  test('may be taken back with an invitation; the old keys stay dead', async () => {
+    const shop = await store(app)
+    const marco = await shop.person('member')
+    await remove(shop, marco.userId)
+    expect((await invite(shop, marco.email, 'agent')).status).toBe(201)
+    expect((await accept(await linkTo(marco.email), '{}')).status).toBe(200)
+    expect((await team(shop)).members[1]).toMatchObject({ userId: marco.userId, role: 'agent' })
+    expect((await use(shop, marco.key)).status).toBe(401)
+  })
+
+  test('spares the last owner, oneself included', async () => {
+    const shop = await store(app)
+    const answer = await remove(shop, shop.userId)
+    expect([answer.status, answer.body.error.message]).toEqual([409, expect.stringContaining('last owner')])
+    const second = await shop.person('owner')
+    expect((await remove(shop, shop.userId)).status).toBe(204)
+    expect((await use(shop, shop.key)).status).toBe(401)
+    expect((await remove(shop, second.userId, second.key)).status).toBe(409)
+  })
+
+  test('two owners who remove each other at once leave exactly one', { timeout: 60_000 }, async () => {
+    const shop = await store(app)
+    let current = { userId: shop.userId, key: shop.key }
+    for (let round = 0; round < 20; round += 1) {
+      const rival = await shop.person('owner')
+      const answers = await Promise.all([
+        remove(shop, rival.userId, current.key),
+        remove(shop, current.userId, rival.key),
+      ])
+      const statuses = answers.map((answer) => answer.status)
+      expect(statuses.filter((status) => status === 204)).toHaveLength(1)
+      expect([401, 409]).toContain(statuses.find((status) => status !== 204))
+      if (statuses[1] === 204) current = rival
+      expect(
+        await owners({ ...shop, request: (m, p, i) => shop.request(m, p, { ...i, key: current.key }) }),
+      ).toBe(1)
+    }
+  })
+
+  test('finds nobody with the ids of another store', async () => {
+    const aurora = await store(app)
+    const marco = await aurora.person('member')
+    const { body } = await invite(aurora, `x@${aurora.slug}.example.com`)
+    const borealis = await store(app)
+    for (const id of [marco.userId, aurora.userId, newId(1), 'nobody']) {
+      expect((await remove(borealis, id)).status).toBe(404)
+    }
+    for (const id of [body.id, newId(1), 'none']) expect((await revoke(borealis, id)).status).toBe(404)
+    expect(await team(aurora)).toMatchObject({ members: [{}, {}], invitations: [{ status: 'pending' }] })
+    expect((await use(aurora, marco.key)).status).toBe(200)
+  })
+
+  test('goes while the subscription is paused', async () => {
+    const shop = await store(app)
+    const marco = await shop.person('member')
+    const { body } = await invite(shop, `before@${shop.slug}.example.com`)
+    await database.root
+      .updateTable('subscriptions')
+      .set({ status: 'paused', paused_at: app.clock.now() })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await app.services.accessChanged(shop.id)
+    expect((await shop.request('PATCH', '/store', { body: { name: 'X' } })).status).toBe(403)
+    expect((await invite(shop, `during@${shop.slug}.example.com`)).status).toBe(201)
+    expect((await revoke(shop, body.id)).status).toBe(204)
+    expect((await remove(shop, marco.userId)).status).toBe(204)
+  })
+})

@@ -1,0 +1,255 @@
+/** The embedded database, for several processes: one has it open and serves it, the others connect. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/embedded'
+import { takeFolder } from '#runtime/embedded-lock'
+import { socketPath } from '#runtime/embedded-socket'
+
+// Each new folder is a database made anew, which takes seconds.
+vi.setConfig({ testTimeout: 120_000 })
+
+const folders: string[] = []
+const opened: OpenedDatabase[] = []
+const children = new Set<ChildProcess>()
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  for (const each of opened.reverse()) await each.close()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'merchant-embedded-'))
+  folders.push(path)
+  return path
+}
+
+async function open(dataDir: string, role: FolderRole = 'command'): Promise<OpenedDatabase> {
+  const each = await openEmbedded({ dataDir }, role)
+  opened.push(each)
+  return each
+}
+async function close(each: OpenedDatabase): Promise<void> {
+  opened.splice(opened.indexOf(each), 1)
+  await each.close()
+}
+
+/** A process of its own that opens the folder and runs a piece of code with `opened` and `sql` at hand. */
+function running(dataDir: string, role: FolderRole, code: string) {
+  const program = `
+    import { openEmbedded } from '#runtime/embedded'
+    import { sql } from 'kysely'
+    const opened = await openEmbedded({ dataDir: ${JSON.stringify(dataDir)} }, '${role}')
+    const { database } = opened
+    ${code}`
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+    cwd: join(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once('close', (exit) => {
+      children.delete(child)
+      resolve({ code: exit, output })
+    }),
+  )
+  const said = async (text: string): Promise<void> => {
+    while (!output.includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended: ${output}`)
+      await wait(20)
+    }
+  }
+  return { child, ended, said }
+}
+
+describe('a second process', () => {
+  test('connects to the first, sees what it wrote, and leaves nothing in its session', async () => {
+    const dataDir = folder()
+    const server = await open(dataDir, 'gateway')
+    const command = await open(dataDir)
+    expect([server.shared, command.shared, command.database.kind]).toEqual([false, true, 'pglite'])
+    await server.database.script('create table notes (id int primary key, text text)')
+    await command.database.query('insert into notes values ($1, $2)', [1, 'from outside'])
+    expect(await server.database.query('select * from notes', [])).toEqual([{ id: 1, text: 'from outside' }])
+    const values = `select 12::bigint as n, 1.50::numeric as m, date '2026-11-20' as d, '{"a":1}'::jsonb as j,
+      timestamptz '2026-11-20T12:00:00Z' as t, array['x','y'] as l`
+    expect([...(await command.database.query(values, []))]).toEqual(await server.database.query(values, []))
+    await close(command)
+    const statements = 'select count(*)::int as n from pg_prepared_statements'
+    await expect.poll(() => server.database.query(statements, [])).toEqual([{ n: 0 }])
+  })
+
+  test('has its transactions to itself, and leaves those of the first alone', async () => {
+    const dataDir = folder()
+    const server = await open(dataDir, 'gateway')
+    const command = await open(dataDir)
+    await server.database.script('create table counts (who text primary key, n int not null)')
+    await server.database.script(`insert into counts values ('server', 0), ('command', 0)`)
+    const seen: number[] = []
+    /** Adds one in two steps and, every third time, takes it back. */
+    const add = async ({ database }: OpenedDatabase, who: string, turn: number): Promise<void> => {
+      const work = database.root.transaction().execute(async (tx) => {
+        await sql`update counts set n = n + 1 where who = ${who}`.execute(tx)
+        await wait(turn % 2)
+        const { rows } = await sql<{ n: number }>`select sum(n)::int as n from counts`.execute(tx)
+        seen.push(rows[0]!.n)
+        if (turn % 3 === 0) throw new Error('taken back')
+      })
+      await work.catch((error: Error) => expect(error.message).toBe('taken back'))
+    }
+    const lone = async ({ database }: OpenedDatabase): Promise<void> => {
+      await database.query('select pg_catalog.count(*) from counts', [])
+      await database
+        .query('select * from nothing_of_that_name', [])
+        .catch((error: Error) => expect(error.message).toContain('does not exist'))
+    }
+    await Promise.all(
+      Array.from({ length: 60 }, (_each, turn) => [
+        add(server, 'server', turn),
+        add(command, 'command', turn),
+        lone(turn % 2 ? server : command),
+      ]).flat(),
+    )
+    const rows = await server.database.query('select who, n from counts order by who', [])
+    expect([...rows]).toEqual([
+      { who: 'command', n: 40 },
+      { who: 'server', n: 40 },
+    ])
+    expect(seen).toHaveLength(120)
+  })
+
+  test('that dies within a transaction, or while it waits for its turn, stops nobody', async () => {
+    const dataDir = folder()
+    const server = await open(dataDir, 'gateway')
+    await server.database.script('create table rows (id int)')
+    const inside = running(
+      dataDir,
+      'command',
+      `await database.root.transaction().execute(async (tx) => {
+         await sql\`insert into rows values (1)\`.execute(tx)
+         console.log('inside')
+         await new Promise(() => setInterval(() => {}, 1000))
+       })`,
+    )
+    await inside.said('inside')
+    const waiting = running(
+      dataDir,
+      'command',
+      `console.log('waiting')
+       await database.root.transaction().execute((tx) => sql\`insert into rows values (2)\`.execute(tx))`,
+    )
+    await waiting.said('waiting')
+    await wait(200)
+    waiting.child.kill('SIGKILL')
+    await waiting.ended
+    inside.child.kill('SIGKILL')
+    await inside.ended
+    expect(await server.database.query('select * from rows', [])).toEqual([])
+  })
+
+  test('whose server stops gets an error, and what it had not committed is gone', async () => {
+    const dataDir = folder()
+    const server = await open(dataDir, 'gateway')
+    await server.database.script('create table rows (id int)')
+    const command = await open(dataDir)
+    const work = command.database.root.transaction().execute(async (tx) => {
+      await sql`insert into rows values (1)`.execute(tx)
+      await close(server)
+    })
+    await expect(work).rejects.toThrow(/CONNECTION|EPIPE/)
+    const next = await open(dataDir)
+    expect(next.shared).toBe(false)
+    expect(await next.database.query('select * from rows', [])).toEqual([])
+    await close(next)
+  })
+})
+
+describe('the folder', () => {
+  test('is for one gateway: the second is told so in one line', async () => {
+    const dataDir = folder()
+    await open(dataDir, 'gateway')
+    await expect(openEmbedded({ dataDir }, 'gateway')).rejects.toThrow(
+      `DATA_DIR: ${dataDir} is in use by a gateway (process ${process.pid}): stop it first`,
+    )
+    const worker = await open(dataDir, 'worker')
+    expect(worker.shared).toBe(true)
+  })
+
+  test('goes to one of many that start at once, the others wait for their turn', async () => {
+    const dataDir = folder()
+    const code = `
+      await database.script('create table if not exists turns (id serial)')
+      await database.query('insert into turns default values', [])
+      await opened.close()
+      console.log(opened.shared)`
+    const runs = await Promise.all(Array.from({ length: 4 }, () => running(dataDir, 'command', code).ended))
+    expect(runs.map((run) => [run.code, run.output.trim()])).toEqual(runs.map(() => [0, 'false']))
+    const last = await open(dataDir)
+    expect(await last.database.query('select count(*)::int as n from turns', [])).toEqual([{ n: 4 }])
+    await close(last)
+  })
+
+  test('of a process that was killed is free, its commits kept', async () => {
+    const dataDir = folder()
+    const server = running(
+      dataDir,
+      'gateway',
+      `await database.script('create table rows (id int); insert into rows values (1)')
+       console.log('committed')
+       setInterval(() => {}, 1000)`,
+    )
+    await server.said('committed')
+    server.child.kill('SIGKILL')
+    await server.ended
+    expect(existsSync(join(dataDir, 'db.sock'))).toBe(true)
+    const next = await open(dataDir, 'gateway')
+    expect(await next.database.query('select * from rows', [])).toEqual([{ id: 1 }])
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('db.lock.'))).toHaveLength(1)
+  })
+
+  test('is not held by a lock of this pid from before, of a pid that is somebody else now, or half written', async () => {
+    const dataDir = folder()
+    const lock = (generation: number, text: string) =>
+      writeFileSync(join(dataDir, `db.lock.${generation}`), text)
+    const holder = { pid: process.pid, born: 'before', token: 'x', role: 'gateway', socket: null }
+    lock(3, JSON.stringify(holder))
+    const mine = await takeFolder(dataDir, 'command', null)
+    expect('lock' in mine).toBe(true)
+    lock(9, JSON.stringify({ ...holder, pid: 1 }))
+    expect('lock' in (await takeFolder(dataDir, 'command', null))).toBe(true)
+    lock(20, '')
+    expect(await takeFolder(dataDir, 'command', null)).toEqual({ holder: null })
+  })
+
+  test('whose lock was let go passes to exactly one, however often', async () => {
+    const dataDir = folder()
+    for (let round = 0; round < 30; round += 1) {
+      const taken = await Promise.all(Array.from({ length: 5 }, () => takeFolder(dataDir, 'command', null)))
+      const locks = taken.flatMap((each) => ('lock' in each ? [each.lock] : []))
+      expect(locks).toHaveLength(1)
+      locks[0]!.release()
+    }
+  })
+
+  test('may have a path that is too long for a socket; nobody else may open the socket', async () => {
+    const long = join(folder(), 'a'.repeat(60), 'b'.repeat(60))
+    mkdirSync(long, { recursive: true })
+    const path = socketPath(long)
+    expect(Buffer.byteLength(path)).toBeLessThanOrEqual(100)
+    folders.push(dirname(path))
+    const server = await open(long, 'gateway')
+    const command = await open(long)
+    expect(command.shared).toBe(true)
+    expect([...(await command.database.query('select 1 as one', []))]).toEqual([{ one: 1 }])
+    expect(statSync(path).mode & 0o077).toBe(0)
+    expect(statSync(dirname(path)).mode & 0o077).toBe(0)
+    await close(command)
+    await close(server)
+  })
+})

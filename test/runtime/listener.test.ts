@@ -1,0 +1,139 @@
+/** Over a real socket, the short way (`listener.ts`) and the long one (`web.ts`) give the same answers. */
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { afterAll, describe, expect, test } from 'vitest'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const shop = await store(app)
+const reader = await shop.key_(['platform:read'])
+
+async function listen(short: boolean): Promise<number> {
+  const others = getRequestListener((request, env) => app.fetch(request, env as never))
+  const server = createServer((incoming, outgoing) => {
+    if (!short || !app.listener(incoming, outgoing)) void others(incoming, outgoing)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  return (server.address() as AddressInfo).port
+}
+const short = await listen(true)
+const long = await listen(false)
+
+interface Sent {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** What comes back for this text, up to the end of the connection. */
+function send(port: number, lines: string[], body = ''): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.once('error', reject)
+    socket.once('end', () => {
+      const [head, ...rest] = text.split('\r\n\r\n')
+      const [first, ...fields] = head!.split('\r\n')
+      const headers = Object.fromEntries(
+        fields.map((field) => {
+          const colon = field.indexOf(':')
+          return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()]
+        }),
+      )
+      resolve({ status: Number(first!.split(' ')[1]), headers, body: rest.join('\r\n\r\n') })
+    })
+    socket.write(`${[...lines, 'Host: localhost', 'Connection: close'].join('\r\n')}\r\n\r\n${body}`)
+  })
+}
+
+const auth = `Authorization: Bearer ${shop.key}`
+const withBody = (text: string) => [
+  'Content-Type: application/json',
+  `Content-Length: ${Buffer.byteLength(text)}`,
+]
+const phone = () =>
+  JSON.stringify({ phone: `+55119${String(Math.floor(Math.random() * 1e8)).padStart(8, '7')}` })
+const post = (body: string, key = auth): [string[], string] => [
+  ['POST /v1/campaigns/opt-outs HTTP/1.1', key, ...withBody(body)],
+  body,
+]
+
+const cases: [what: string, status: number, request: () => [string[], string?]][] = [
+  ['a list', 200, () => [['GET /v1/campaigns/opt-outs?limit=5 HTTP/1.1', auth]]],
+  ['percent-encoding in the query', 200, () => [['GET /v1/campaigns/opt-outs?search=%2B55 HTTP/1.1', auth]]],
+  ['percent-encoding in the path', 200, () => [['GET /v1/%63ampaigns/opt-outs HTTP/1.1', auth]]],
+  ['dot segments', 200, () => [['GET /v1/store/../campaigns/./opt-outs HTTP/1.1', auth]]],
+  ['an absolute address', 200, () => [['GET http://localhost/v1/campaigns/opt-outs HTTP/1.1', auth]]],
+  ['HEAD', 200, () => [['HEAD /v1/campaigns/opt-outs HTTP/1.1', auth]]],
+  ['an unknown address', 404, () => [['GET /v1/nothing HTTP/1.1', auth]]],
+  ['the root of the API', 404, () => [['GET /v1 HTTP/1.1', auth]]],
+  ['an address that only begins alike', 404, () => [['GET /v1x HTTP/1.1', auth]]],
+  ['a slash too many', 404, () => [['GET /v1/campaigns/opt-outs/ HTTP/1.1', auth]]],
+  ['a parameter that is no text', 404, () => [['GET /v1/campaigns/%ff HTTP/1.1', auth]]],
+  ['a parameter with a control character', 404, () => [[`GET /v1/campaigns/${newId(1)}%00 HTTP/1.1`, auth]]],
+  ['a query that is no text', 400, () => [['GET /v1/campaigns/opt-outs?search=%ff HTTP/1.1', auth]]],
+  ['no key', 401, () => [['GET /v1/campaigns/opt-outs HTTP/1.1']]],
+  ['a create', 201, () => post(phone())],
+  [
+    'a create in chunks',
+    201,
+    () => {
+      const body = phone()
+      const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      return [['POST /v1/campaigns/opt-outs HTTP/1.1', auth, 'Transfer-Encoding: chunked'], chunked]
+    },
+  ],
+  ['a missing scope, its body unread', 403, () => post(phone(), `Authorization: Bearer ${reader}`)],
+  ['no body', 400, () => [['POST /v1/campaigns/opt-outs HTTP/1.1', auth]]],
+  ['a body that is no JSON', 400, () => post('{"phone":')],
+  [
+    'a body of another encoding',
+    400,
+    () => [['POST /v1/campaigns/opt-outs HTTP/1.1', auth, 'Content-Length: 1'], '\u00ff'.slice(0, 0) || '{'],
+  ],
+  [
+    'a body announced too large',
+    413,
+    () => [['POST /v1/campaigns/opt-outs HTTP/1.1', auth, `Content-Length: ${15 * 1024 * 1024 + 1}`]],
+  ],
+]
+
+describe('both ways give the same answer', () => {
+  test.each(cases)('%s', async (_what, status, request) => {
+    const one = await send(short, ...request())
+    const other = await send(long, ...request())
+    expect([one.status, other.status]).toEqual([status, status])
+    expect(Object.keys(one.headers).sort()).toEqual(Object.keys(other.headers).sort())
+    if (status >= 400) expect(one.body).toBe(other.body)
+  })
+})
+
+test('one connection carries one request after the other, refusals with an unread body too', async () => {
+  const [lines, body] = post(phone(), `Authorization: Bearer ${reader}`)
+  const refused = `${[...lines, 'Host: localhost'].join('\r\n')}\r\n\r\n${body}`
+  const last = ['GET /v1/campaigns/opt-outs HTTP/1.1', auth]
+  const answer = await send(short, [refused + last[0]!, auth])
+  expect(answer.status).toBe(403)
+  expect(answer.body).toContain('HTTP/1.1 200 OK')
+})
+
+test('a client that leaves in the middle of its body harms nobody', async () => {
+  await new Promise<void>((resolve) => {
+    const socket = connect(short, '127.0.0.1')
+    socket.write(
+      `POST /v1/campaigns/opt-outs HTTP/1.1\r\nHost: localhost\r\n${auth}\r\nContent-Length: 1000\r\n\r\n{"phone"`,
+      () => {
+        socket.destroy()
+        resolve()
+      },
+    )
+  })
+  expect((await send(short, ['GET /v1/campaigns/opt-outs HTTP/1.1', auth])).status).toBe(200)
+})

@@ -1,0 +1,138 @@
+/** What the worker promises of every job. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { type Job, job, serverJob } from '#runtime/job'
+import { loadRegistry } from '#runtime/registry'
+import { object, z } from '#runtime/schema'
+import { freshDatabase, testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const log: string[] = []
+const payload = object({ name: z.string(), key: z.string().optional() })
+const named = (name: string, made: Job<never>): Job => Object.assign(made as unknown as Job, { name })
+const base = {
+  description: 'A job of a test',
+  payload,
+  timeoutSeconds: 60,
+  safeTwice: 'It only writes to a list.',
+}
+
+let open = 0
+let together = 0
+const keyed = named(
+  'test-keyed',
+  job({
+    ...base,
+    retry: { limit: 0, backoffSeconds: 1 },
+    oneAtATimePer: ({ key }) => key ?? '',
+    async run(_ctx, { name }) {
+      open += 1
+      together = Math.max(together, open)
+      await wait(30)
+      log.push(name)
+      open -= 1
+    },
+  }) as Job<never>,
+)
+const failing = named(
+  'test-failing',
+  job({
+    ...base,
+    retry: { limit: 2, backoffSeconds: 1 },
+    async run(_ctx, { name }, { number, isLast }) {
+      log.push(`${name} ${number}${isLast ? ' last' : ''}`)
+      throw new Error('as told')
+    },
+    async failed(_ctx, { name }, reason) {
+      log.push(`${name} gave up: ${reason}`)
+    },
+  }) as Job<never>,
+)
+const clocked = named(
+  'test-clocked',
+  serverJob({
+    ...base,
+    payload: object({}),
+    everySeconds: 3600,
+    retry: { limit: 0, backoffSeconds: 1 },
+    async run() {
+      log.push('tick')
+    },
+  }) as Job<never>,
+)
+
+const registry = { ...(await loadRegistry()), jobs: [keyed, failing, clocked] }
+const { database } = await freshDatabase()
+const app = await testApp({}, { registry, database })
+const shop = await store(app)
+const ctx = await shop.context()
+
+test('a job is queued with its cause, or not at all', async () => {
+  log.length = 0
+  await expect(
+    ctx.transaction(async (tx) => {
+      await tx.queue(keyed, { name: 'undone', key: 'a' })
+      throw new Error('rolled back')
+    }),
+  ).rejects.toThrow('rolled back')
+  await ctx.transaction((tx) => tx.queue(keyed, { name: 'done', key: 'a' }))
+  await app.drainJobs()
+  expect(log.filter((line) => line !== 'tick')).toEqual(['done'])
+})
+
+test('of one key one waits and one runs', async () => {
+  log.length = 0
+  together = 0
+  const first = await ctx.queue(keyed, { name: 'one', key: 'b' })
+  const second = await ctx.queue(keyed, { name: 'two', key: 'b' })
+  expect(second.jobId).toBe(first.jobId)
+  const [running] = await app.services.queue.fetch('test-keyed', 1)
+  expect(running!.id).toBe(first.jobId)
+  const third = await ctx.queue(keyed, { name: 'three', key: 'b' })
+  expect(third.jobId).not.toBe(first.jobId)
+  const [behind] = await app.services.queue.fetch('test-keyed', 1)
+  expect(
+    await app.services.queue.isBehindAnother('test-keyed', {
+      id: behind!.id,
+      singletonKey: behind!.singletonKey!,
+    }),
+  ).toBe(true)
+  await app.services.queue.postpone(behind!.id, 1)
+  await app.services.queue.handBack(running!.id)
+  await app.advance(2000)
+  await app.drainJobs()
+  expect(together).toBe(1)
+})
+
+test('a failing job is tried again, later and later, then given up and told', async () => {
+  log.length = 0
+  await ctx.queue(failing, { name: 'it' })
+  for (let tries = 0; tries < 4; tries += 1) {
+    await app.drainJobs({ allowFailures: true })
+    await app.advance(3_600_000)
+  }
+  expect(log.filter((line) => line !== 'tick')).toEqual(['it 1', 'it 2', 'it 3 last', 'it gave up: as told'])
+})
+
+test('what runs by the clock runs once for each time it has come due', async () => {
+  log.length = 0
+  await app.advance(3_600_000)
+  await Promise.all([app.worker.schedule(), app.worker.schedule()])
+  await app.drainJobs()
+  expect(log).toEqual(['tick'])
+  await app.drainJobs()
+  expect(log).toEqual(['tick'])
+})
+
+test('a payload that does not fit is refused where it is queued', async () => {
+  await expect(ctx.queue(keyed, { name: 1 } as never)).rejects.toThrow()
+})
+
+test('the job of a store that is gone ends quietly', async () => {
+  const other = await store(app)
+  await (await other.context()).queue(keyed, { name: 'lost', key: 'c' })
+  await database.query('delete from stores where id = $1', [other.id])
+  log.length = 0
+  await app.drainJobs()
+  expect(log).toEqual([])
+})

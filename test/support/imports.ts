@@ -1,0 +1,37 @@
+/** What the tests of imports ask of a store's lists. */
+
+import listContacts from '#operations/campaigns/contacts/list-contacts'
+import importCsvIntoList from '#operations/campaigns/imports/import-csv-into-list'
+import createList from '#operations/campaigns/lists/create-list'
+import getList from '#operations/campaigns/lists/get-list'
+import type { Answer, Shop } from './store.ts'
+
+export const columns = ['Telefone', 'Nome', 'E-mail', 'Cidade']
+export const phoneOf = (n: number): string => `+55119${String(20_000_000 + n)}`
+/** Rows of so many people, in the order of `columns`. */
+export const rowsOf = (count: number, city: (n: number) => string = () => 'Santos'): string[][] =>
+  Array.from({ length: count }, (_none, n) => [phoneOf(n), `Pessoa ${n}`, `p${n}@example.com`, city(n)])
+
+export async function emptyList(shop: Shop): Promise<string> {
+  return (await shop.call(createList, { body: { name: 'Feira' } })).body.id
+}
+/** Imports rows of `columns` into a list. */
+export const into = (shop: Shop, id: string, body: object): Promise<Answer> =>
+  shop.call(importCsvIntoList, { params: { id }, body: { columns, ...body } })
+export const read = async (shop: Shop, id: string): Promise<Answer['body']> =>
+  (await shop.call(getList, { params: { id } })).body
+export const contactsOf = async (shop: Shop, id: string): Promise<Answer['body']> =>
+  (await shop.call(listContacts, { params: { id }, query: { limit: 100 } })).body.data
+export const noticesOf = (shop: Shop) =>
+  shop.app.database.root
+    .selectFrom('notifications')
+    .selectAll()
+    .where('store_id', '=', shop.id)
+    .orderBy('id')
+    .execute()
+export const stagedOf = (shop: Shop) =>
+  shop.app.database.root
+    .selectFrom('list_import_rows')
+    .select('line')
+    .where('store_id', '=', shop.id)
+    .execute()
