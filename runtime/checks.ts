@@ -89,6 +89,8 @@ function operationFaults({ file, spec }: LoadedOperation): Fault[] {
     const loose = findLoose(schema, part)
     if (loose)
       fault(`${loose} lets unknown fields pass`, 'make it with object() or writeBody() of #runtime/schema')
+    const endless = findEndless(schema, part)
+    if (endless) fault(`${endless} is a list without a bound`, 'add .max(n): a body may have fifteen MiB')
     unpublishable(schema, part, fault)
   }
   if (answer?.body) unpublishable(answer.body, 'answer', fault)
@@ -127,6 +129,11 @@ function findOdd(schema: z.ZodTypeAny, at: string): string | null {
 function findLoose(schema: z.ZodTypeAny, at: string): string | null {
   if (schema instanceof z.ZodObject && schema._def.unknownKeys !== 'strict') return at
   return firstBelow(schema, at, findLoose)
+}
+
+function findEndless(schema: z.ZodTypeAny, at: string): string | null {
+  if (schema instanceof z.ZodArray && schema._def.maxLength === null) return at
+  return firstBelow(schema, at, findEndless)
 }
 
 function firstBelow(

@@ -89,6 +89,7 @@ export function decodeParameter(raw: string): string {
 
 /** Parses with a schema and drops read-only fields; a 400 names each fault, five at most. */
 export function read(schema: z.ZodTypeAny, value: unknown, place: 'query' | 'body'): unknown {
+  refuseCrowds(schema, value, '')
   const result = schema.safeParse(value, { errorMap: place === 'query' ? queryMessages : messages })
   if (!result.success) throw refuse('bad_request', faultsOf(result.error, place))
   const ignored = ignoredKeys(schema)
@@ -96,6 +97,55 @@ export function read(schema: z.ZodTypeAny, value: unknown, place: 'query' | 'bod
     for (const key of Object.keys(result.data)) if (ignored.has(key)) delete result.data[key]
   }
   return result.data
+}
+
+const fieldsAtMost = 1000
+
+/**
+ * Lists and maps beyond their bound, before each of their entries is looked at: zod would collect a fault for every
+ * entry of a body of fifteen MiB.
+ */
+function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void {
+  if (typeof value !== 'object' || value === null) return
+  const at = shown(path || 'body')
+  if (Array.isArray(value)) {
+    const list = arrayWithin(schema)
+    const bound = list?._def.maxLength?.value
+    if (bound !== undefined && value.length > bound) {
+      throw refuse('bad_request', `${at}: must have at most ${bound} entries`)
+    }
+    if (list && bound !== undefined && bound <= fieldsAtMost) {
+      for (const [i, entry] of value.entries()) refuseCrowds(list.element, entry, `${path}.${i}`)
+    }
+    return
+  }
+  const fields = Object.keys(value)
+  if (fields.length > fieldsAtMost) {
+    throw refuse('bad_request', `${at}: must have at most ${fieldsAtMost} fields`)
+  }
+  for (const shape of objectsWithin(schema)) {
+    for (const key of fields) {
+      const field = Object.hasOwn(shape, key) ? shape[key] : undefined
+      if (field) refuseCrowds(field, (value as Record<string, unknown>)[key], path ? `${path}.${key}` : key)
+    }
+  }
+}
+
+/** The list a schema stands for, through optional, nullable, default and effects. */
+function arrayWithin(schema: z.ZodTypeAny): z.ZodArray<z.ZodTypeAny> | null {
+  if (schema instanceof z.ZodArray) return schema
+  if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord) return null
+  for (const child of childrenOf(schema)) {
+    const found = arrayWithin(child)
+    if (found) return found
+  }
+  return null
+}
+
+function objectsWithin(schema: z.ZodTypeAny): Record<string, z.ZodTypeAny>[] {
+  if (schema instanceof z.ZodObject) return [schema.shape as Record<string, z.ZodTypeAny>]
+  if (schema instanceof z.ZodArray || schema instanceof z.ZodRecord) return []
+  return childrenOf(schema).flatMap(objectsWithin)
 }
 
 /** The sentence of a 400. */

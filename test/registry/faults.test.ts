@@ -91,7 +91,7 @@ describe('each fault bites', () => {
     ],
     [
       'loose input deep inside',
-      operationFile({ input: '{ query: object({ a: z.array(z.object({})) }) }' }),
+      operationFile({ input: '{ query: object({ a: z.array(z.object({})).max(3) }) }' }),
       /query\.a lets unknown fields pass/,
     ],
     [
@@ -108,6 +108,11 @@ describe('each fault bites', () => {
       'a transform',
       operationFile({ input: '{ query: object({ a: z.string().transform(Number) }) }' }),
       /query\.a \(a transform\) cannot be published/,
+    ],
+    [
+      'a list without a bound',
+      operationFile({ input: '{ query: object({ a: z.array(z.string()) }) }' }),
+      /query\.a is a list without a bound/,
     ],
     ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
   ])('%s', async (_name, text, expected) => {

@@ -30,7 +30,7 @@ interface Sent {
 }
 
 /** What comes back for this text, up to the end of the connection. */
-function send(port: number, lines: string[], body = ''): Promise<Sent> {
+function send(port: number, lines: string[], body: string | Buffer = ''): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
@@ -49,7 +49,8 @@ function send(port: number, lines: string[], body = ''): Promise<Sent> {
       )
       resolve({ status: Number(first!.split(' ')[1]), headers, body: rest.join('\r\n\r\n') })
     })
-    socket.write(`${[...lines, 'Host: localhost', 'Connection: close'].join('\r\n')}\r\n\r\n${body}`)
+    socket.write(`${[...lines, 'Host: localhost', 'Connection: close'].join('\r\n')}\r\n\r\n`)
+    socket.write(body)
   })
 }
 
@@ -65,7 +66,7 @@ const post = (body: string, key = auth): [string[], string] => [
   body,
 ]
 
-const cases: [what: string, status: number, request: () => [string[], string?]][] = [
+const cases: [what: string, status: number, request: () => [string[], (string | Buffer)?]][] = [
   ['a list', 200, () => [['GET /v1/campaigns/opt-outs?limit=5 HTTP/1.1', auth]]],
   ['percent-encoding in the query', 200, () => [['GET /v1/campaigns/opt-outs?search=%2B55 HTTP/1.1', auth]]],
   ['percent-encoding in the path', 200, () => [['GET /v1/%63ampaigns/opt-outs HTTP/1.1', auth]]],
@@ -96,7 +97,7 @@ const cases: [what: string, status: number, request: () => [string[], string?]][
   [
     'a body of another encoding',
     400,
-    () => [['POST /v1/campaigns/opt-outs HTTP/1.1', auth, 'Content-Length: 1'], '\u00ff'.slice(0, 0) || '{'],
+    () => [['POST /v1/campaigns/opt-outs HTTP/1.1', auth, 'Content-Length: 1'], Buffer.from([0xff])],
   ],
   [
     'a body announced too large',

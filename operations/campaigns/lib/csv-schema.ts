@@ -2,6 +2,7 @@ import { object, z } from '#runtime/schema'
 import { customFieldName, customFieldsAtMost } from './contact-schema.ts'
 import { listName } from './list-schema.ts'
 
+const cellsAtMost = 1000
 export const rowsAtMost = 100_000
 
 const cell = z.union([z.string(), z.number(), z.null()])
@@ -29,6 +30,7 @@ function faultOf(rows: unknown): { path: number[]; message: string } | null {
   for (let r = 0; r < rows.length; r += 1) {
     const row: unknown = rows[r]
     if (!Array.isArray(row)) return { path: [r], message: 'must be a list of cells' }
+    if (row.length > cellsAtMost) return { path: [r], message: `must have at most ${cellsAtMost} cells` }
     for (let c = 0; c < row.length; c += 1) {
       const value: unknown = row[c]
       if (typeof value === 'string' || typeof value === 'number' || value === null) continue
@@ -42,7 +44,7 @@ const column = z.string().trim().min(1).max(80)
 
 const csvShape = {
   columns: z.array(column).min(1).max(50).describe('Names of the columns, all different'),
-  rows: new Rows(z.array(z.array(cell)).min(1).max(rowsAtMost)._def).describe(
+  rows: new Rows(z.array(z.array(cell).max(cellsAtMost)).min(1).max(rowsAtMost)._def).describe(
     'At most 100,000; cells in the order of the columns',
   ) as z.ZodArray<z.ZodArray<typeof cell>>,
   mapping: object({

@@ -6,6 +6,8 @@ import getCampaign from '#operations/campaigns/campaigns/get-campaign'
 import listCampaigns from '#operations/campaigns/campaigns/list-campaigns'
 import listMessages from '#operations/campaigns/campaigns/list-messages'
 import updateCampaign from '#operations/campaigns/campaigns/update-campaign'
+import deleteList from '#operations/campaigns/lists/delete-list'
+import renameList from '#operations/campaigns/lists/rename-list'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import { makeTemplate } from '#operations/messaging/lib/connect'
 import { testApp } from '#test/support/app'
@@ -250,4 +252,56 @@ test('the list of campaigns: newest first, by status and by name', async () => {
   expect([wrong.status, wrong.body.error.message]).toEqual([400, expect.stringContaining('status')])
   const [first] = (await shop.call(listCampaigns, { query: { limit: 1 } })).body.data
   expect(first).toEqual(await shop.read(first.id))
+})
+
+test('sales attributed to it: counted ones, in the currency of the store', async () => {
+  const shop = await sendingShop(app)
+  const ctx = await shop.context()
+  const listId = await shop.list(1)
+  const [id, other] = [await shop.draft(listId), await shop.draft(listId)]
+  const sales = [
+    ['confirmed', 'BRL', '100.50', id],
+    ['partially-refunded', 'BRL', '50.25', id],
+    ['cancelled', 'BRL', '10.00', id],
+    ['confirmed', 'USD', '10.00', id],
+    ['confirmed', 'BRL', '10.00', other],
+  ] as const
+  for (const [i, [status, currency, revenue, source_id]] of sales.entries()) {
+    const now = ctx.now()
+    await ctx.db
+      .insertInto('conversions')
+      .values({
+        id: ctx.newId(),
+        order_id: String(i),
+        order_number: String(i),
+        status,
+        source_type: 'messaging-campaign',
+        source_id,
+        channel: 'messaging',
+        customer: '{}',
+        currency,
+        order_total: revenue,
+        refunded_total: 0,
+        revenue,
+        touched_at: now,
+        placed_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  }
+  expect((await shop.read(id)).attributed).toEqual({ orders: 2, revenue: 150.75, currency: 'BRL' })
+})
+
+test('the name of a list follows it, and stays when it is gone', async () => {
+  const shop = await sendingShop(app)
+  const listId = await shop.list(1)
+  const id = await shop.draft(listId)
+  await shop.call(renameList, { params: { id: listId }, body: { name: 'Renamed' } })
+  expect((await shop.read(id)).listName).toBe('Renamed')
+  expect((await shop.call(deleteList, { params: { id: listId } })).status).toBe(204)
+  const campaign = await shop.read(id)
+  expect(campaign).toMatchObject({ listId: null, listName: 'Renamed', audience: { size: 0, reachable: 0 } })
+  const same = await shop.call(updateCampaign, { params: { id }, body: campaign })
+  expect([same.status, same.body]).toEqual([200, campaign])
 })

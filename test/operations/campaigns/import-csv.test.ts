@@ -288,7 +288,7 @@ describe('size', () => {
     const more = await shop.call(importCsv, {
       body: { name: 'Bigger', columns: ['phone'], rows: Array.from({ length: 100_001 }, () => ['1']) },
     })
-    expect([more.status, more.body.error.message]).toEqual([400, 'rows: must have at most 100000 rows'])
+    expect([more.status, more.body.error.message]).toEqual([400, 'rows: must have at most 100000 entries'])
     const wrong = `{"name":"Wrong","columns":["phone"],"rows":[${'[{},{},{},{},{},{},{},{},{},{}],'.repeat(99_999)}[1]]}`
     const refused = await shop.call(importCsv, { body: wrong })
     expect([refused.status, refused.body.error.message]).toEqual([
