@@ -1,6 +1,6 @@
 /** Path, query and body: read strictly, refused with sentences that name the field. */
 import { refuse } from './errors.ts'
-import { ignoredKeys, type z } from './schema.ts'
+import { ignoredKeys, z } from './schema.ts'
 
 const faultsShown = 5
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
