@@ -1,5 +1,6 @@
 /** Path, query and body: read strictly, refused with sentences that name the field. */
 import { refuse } from './errors.ts'
+import { childrenOf } from './publish.ts'
 import { ignoredKeys, z } from './schema.ts'
 
 const faultsShown = 5

@@ -1,7 +1,7 @@
 /** What the worker promises of every job. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Job, job, serverJob } from '#runtime/job'
+import { type AnyJob, type Job, job, serverJob } from '#runtime/job'
 import { loadRegistry } from '#runtime/registry'
 import { object, z } from '#runtime/schema'
 import { freshDatabase, testApp } from '#test/support/app'
@@ -9,7 +9,7 @@ import { store } from '#test/support/store'
 
 const log: string[] = []
 const payload = object({ name: z.string(), key: z.string().optional() })
-const named = (name: string, made: Job<never>): Job => Object.assign(made as unknown as Job, { name })
+const named = (name: string, made: AnyJob): Job => Object.assign(made, { name })
 const base = {
   description: 'A job of a test',
   payload,
@@ -32,7 +32,7 @@ const keyed = named(
       log.push(name)
       open -= 1
     },
-  }) as Job<never>,
+  }),
 )
 const failing = named(
   'test-failing',
@@ -46,7 +46,7 @@ const failing = named(
     async failed(_ctx, { name }, reason) {
       log.push(`${name} gave up: ${reason}`)
     },
-  }) as Job<never>,
+  }),
 )
 const clocked = named(
   'test-clocked',
@@ -58,7 +58,7 @@ const clocked = named(
     async run() {
       log.push('tick')
     },
-  }) as Job<never>,
+  }),
 )
 
 const registry = { ...(await loadRegistry()), jobs: [keyed, failing, clocked] }

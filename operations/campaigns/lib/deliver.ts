@@ -35,6 +35,8 @@ export interface Batch {
   means: Means
   claim: Claim
   isIdempotent: boolean
+  /** Claims of dead workers: they may have left already, so they never become pending again. */
+  isSecondCall: boolean
   /** In which states of the campaign the messages may leave. */
   leavesWhile(status: CampaignStatus | 'deleted'): boolean
 }
@@ -43,6 +45,12 @@ export interface Batch {
 const atOnce = 16
 
 export async function deliverBatch(ctx: Context, batch: Batch): Promise<Delivered> {
+  const delivered = await deliver(ctx, batch)
+  if (!batch.isSecondCall) return delivered
+  return { ...delivered, results: delivered.results.filter(({ is }) => is !== 'back') }
+}
+
+async function deliver(ctx: Context, batch: Batch): Promise<Delivered> {
   const { campaign, means, claim } = batch
   const seen = await lookAgain(ctx, campaign.id, claim.messages)
   if (!batch.leavesWhile(seen.status)) {

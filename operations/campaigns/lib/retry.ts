@@ -100,12 +100,19 @@ export async function sendMessage(
     }
   }
   const isIdempotent = await sending.isIdempotent(ctx)
+  const pending = await claimMessage(ctx, campaignId, { which: 'pending', isIdempotent }, messageId)
   const claim =
-    (await claimMessage(ctx, campaignId, { which: 'pending', isIdempotent }, messageId)) ??
+    pending ??
     (isIdempotent ? await claimMessage(ctx, campaignId, { which: 'dead', isIdempotent }, messageId) : null)
   if (!claim) return waitForClaim(ctx, work, isIdempotent, queueAgain)
-  const leavesWhile = (status: string) => status !== 'cancelled' && status !== 'deleted'
-  const delivered = await deliverBatch(ctx, { campaign, means, claim, isIdempotent, leavesWhile })
+  const delivered = await deliverBatch(ctx, {
+    campaign,
+    means,
+    claim,
+    isIdempotent,
+    isSecondCall: pending === null,
+    leavesWhile: (status) => status !== 'cancelled' && status !== 'deleted',
+  })
   await recordResults(ctx, campaignId, claim.id, delivered.results)
   if (delivered.error) throw delivered.error
   if (delivered.trouble) await handleTrouble(ctx, work, means, delivered.trouble, queueAgain)

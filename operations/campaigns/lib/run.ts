@@ -2,7 +2,14 @@
 import { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { takeSnapshot } from './audience.ts'
-import { type Claim, claimMessages, deadAfterMs, type RunningCampaign, readRunning } from './claims.ts'
+import {
+  type Claim,
+  claimMessages,
+  deadAfterMs,
+  type RunningCampaign,
+  readRunning,
+  type Wanted,
+} from './claims.ts'
 import { deliverBatch, type Trouble } from './deliver.ts'
 import { finishSending, stopSending } from './endings.ts'
 import { batchSize, clockReaches, share } from './pace.ts'
@@ -72,7 +79,7 @@ export async function sendCampaign(
     places = 0
     if (claim.messages.length === 0) continue
 
-    const { trouble, recorded } = await sendBatch(ctx, run, claim, isIdempotent)
+    const { trouble, recorded } = await sendBatch(ctx, run, claim, { which, isIdempotent })
     if (recorded.status !== 'sending') return
     if (trouble) return handleTrouble(ctx, run, trouble, recorded)
     if (recorded.pending > 0 && isFailing(recorded)) {
@@ -96,11 +103,17 @@ async function sendBatch(
   ctx: Context,
   run: Run,
   claim: Claim,
-  isIdempotent: boolean,
+  { which, isIdempotent }: Wanted,
 ): Promise<{ trouble: Trouble | null; recorded: Recorded }> {
   const { campaign, means } = run
-  const leavesWhile = (status: string) => status === 'sending'
-  const delivered = await deliverBatch(ctx, { campaign, means, claim, isIdempotent, leavesWhile })
+  const delivered = await deliverBatch(ctx, {
+    campaign,
+    means,
+    claim,
+    isIdempotent,
+    isSecondCall: which === 'dead',
+    leavesWhile: (status) => status === 'sending',
+  })
   const recorded = await recordResults(ctx, campaign.id, claim.id, delivered.results, {
     isTrouble: delivered.trouble !== null,
     finishAt: (pending) => finishOf(ctx, run, pending, ctx.now()),
