@@ -3,7 +3,7 @@
  * Everything above sees Kysely only.
  */
 import { PGlite } from '@electric-sql/pglite'
-import { CompiledQuery, Kysely, PGliteDialect } from 'kysely'
+import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
 import { PipelinedDialect, postgresPool } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
@@ -40,7 +40,7 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     parsers: pgliteParsers,
   })
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
-  const root = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) })
+  const root = new Kysely<Tables>({ dialect: new BreathingDialect({ pglite }) })
   return {
     kind: 'pglite',
     root,
@@ -80,5 +80,27 @@ export function openPostgres(
       await root.destroy()
       await pool.close()
     },
+  }
+}
+
+const breathEveryMs = 5
+
+/**
+ * PGlite answers without ever leaving the microtask queue, so a job that asks again and again would let no request in.
+ * Every few milliseconds whoever takes the connection lets the event loop have its turn first.
+ */
+class BreathingDialect extends PGliteDialect {
+  override createDriver(): Driver {
+    const driver = super.createDriver()
+    const acquire = driver.acquireConnection.bind(driver)
+    let breathedAt = performance.now()
+    driver.acquireConnection = async (options) => {
+      if (performance.now() - breathedAt > breathEveryMs) {
+        await new Promise((resolve) => setImmediate(resolve))
+        breathedAt = performance.now()
+      }
+      return acquire(options)
+    }
+    return driver
   }
 }

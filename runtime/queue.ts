@@ -115,9 +115,13 @@ export async function openQueue(
         ...(given.transaction ? { db: fromKysely(given.transaction) } : {}),
       }
       const data = { ...envelope, payload }
-      const jobId =
-        (await boss.send(job.name, data, sendOptions)) ??
-        (await waitingJob(given.transaction ?? null, job.name, sendOptions.singletonKey))
+      let jobId: string | null | undefined = null
+      // The one that waits may be taken up by a worker between the two looks: then there is room for another.
+      for (let looks = 0; !jobId && looks < 3; looks += 1) {
+        jobId =
+          (await boss.send(job.name, data, sendOptions)) ??
+          (await waitingJob(given.transaction ?? null, job.name, sendOptions.singletonKey))
+      }
       if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
       for (const listener of listeners) listener()
       return jobId

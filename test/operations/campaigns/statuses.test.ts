@@ -9,7 +9,7 @@ import { applyStatuses } from '#operations/campaigns/lib/message-statuses'
 import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
 import type { DeliveryStatus } from '#operations/messaging/lib/sending'
 import { testApp } from '#test/support/app'
-import { counted, phoneOf, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
@@ -115,7 +115,7 @@ describe('what the provider reports', () => {
     const ctx = await first.shop.context()
     const id = await first.shop.draft(await first.shop.list([{ phone: phoneOf(9) }, { phone: phoneOf(10) }]))
     await first.shop.call(sendCampaign, { params: { id } })
-    await app.drainJobs()
+    await runUntil(app, async () => (await first.shop.read(id)).status === 'sent', 100)
     const others = (await first.shop.call(listMessages, { params: { id } })).body.data
     const statuses = [...first.messages, ...others].map(
       (message, i): DeliveryStatus => ({
