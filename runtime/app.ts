@@ -55,6 +55,7 @@ export interface AppOptions extends GatewayOptions {
 
 const started = new WeakSet<Wiring>()
 const housekeepingMs = 10_000
+const analyseEveryMs = 10 * 60_000
 
 export async function openApp(options: AppOptions): Promise<App> {
   const registry = options.registry ?? (await loadRegistry())
@@ -110,6 +111,8 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     started.add(wiring)
     wiring.start()
   }
+  const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
+  analysing?.unref()
   const housekeeping = setInterval(() => {
     keepHouse(services, keys, clock, counters).catch((error) =>
       log.error({ err: error }, 'housekeeping failed'),
@@ -131,6 +134,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     ready,
     async close() {
       clearInterval(housekeeping)
+      if (analysing) clearInterval(analysing)
       await keys.writeUses()
       await queue.stop()
       await adapters.close()
@@ -164,6 +168,15 @@ export async function savedOffset(database: Database, settings: Settings): Promi
     [],
   )
   return row?.value ?? 0
+}
+
+/** PGlite has no autovacuum: without this its planner would know the tables only as they were when they were empty. */
+async function analyse({ database, log }: Services): Promise<void> {
+  try {
+    await database.query('analyze', [])
+  } catch (error) {
+    log.error({ err: error }, 'the statistics of the embedded database were not brought up to date')
+  }
 }
 
 async function keepHouse(

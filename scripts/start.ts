@@ -29,6 +29,6 @@ The demo store Aurora Supply is ready. Its key, shown this once:
   ${demoKey}
 Try it:
   curl -H 'Authorization: Bearer ${demoKey}' ${url}/v1/campaigns
-Every operation: ${url}/docs
+Every operation: ${url}/v1/openapi.json
 `
 }

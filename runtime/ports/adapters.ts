@@ -29,7 +29,8 @@ export interface Adapters {
 export async function openAdapters(settings: Settings, database: Database, clock: Clock): Promise<Adapters> {
   const { storage, files } = await openStorage(settings, clock)
   const { mail, close } = openMail(settings, database, clock)
-  const secret = settings.messagingAppSecret ?? derivedKey(settings.secretKey, 'messaging-app').toString('hex')
+  const secret =
+    settings.messagingAppSecret ?? derivedKey(settings.secretKey, 'messaging-app').toString('hex')
   return {
     mail,
     storage,
@@ -48,7 +49,8 @@ export async function openAdapters(settings: Settings, database: Database, clock
 }
 
 async function openStorage(settings: Settings, clock: Clock): Promise<Pick<Adapters, 'storage' | 'files'>> {
-  if (settings.storageUrl !== 'disk') return { storage: await s3Storage({ url: settings.storageUrl }), files: null }
+  if (settings.storageUrl !== 'disk')
+    return { storage: await s3Storage({ url: settings.storageUrl }), files: null }
   const options = {
     dir: join(settings.dataDir, 'files'),
     publicUrl: settings.publicUrl,

@@ -20,11 +20,9 @@ export const newStoreInput = object({
   owner: email,
   country: z.string().refine(isCountry, 'must be a country such as BR (ISO 3166-1 alpha-2)'),
   currency: z.string().refine(isCurrency, 'must be a currency such as BRL (ISO 4217)'),
-  timezone: z
-    .string()
-    .refine(isTimezone, (value) => ({
-      message: `${value} is no time zone: use one such as America/Sao_Paulo`,
-    })),
+  timezone: z.string().refine(isTimezone, (value) => ({
+    message: `${value} is no time zone: use one such as America/Sao_Paulo`,
+  })),
 })
 
 /** What a person is told by. */
