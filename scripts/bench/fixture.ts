@@ -25,6 +25,8 @@ export interface Fixture {
   statements: Partial<Record<OperationName, Statement>>
 }
 
+/** The planner must meet what it meets in production: a store is one of many in a table. */
+const neighbours = 30
 const optOuts = 3000
 const lists = 100
 /** Eight digits after the area code and the nine of a Brazilian mobile; those below are the seed's. */
@@ -56,7 +58,12 @@ export async function makeFixture(
     }
     const listIds = await addLists(database, shops.read.storeId)
     await addOptOuts(database, shops.list.storeId)
-    await database.query('analyze', [])
+    for (let i = 1; i <= neighbours; i += 1) {
+      const { storeId } = await openShop(database, `bench-neighbour-${i}`, writer)
+      await addLists(database, storeId)
+      await addOptOuts(database, storeId)
+    }
+    await database.query('vacuum analyze', [])
     const fixture: Fixture = { databaseUrl, folder, clients, shops, listIds, statements: {} }
     fixture.statements = await recordStatements(fixture, names)
     return fixture
