@@ -16,8 +16,12 @@ export interface Database {
   readonly root: RootDatabase
   /** Present where this process has the embedded database open itself. */
   readonly pglite: PGlite | null
-  /** One statement outside any transaction, its text compiled by the caller: the short way for hot reads. */
-  query<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
+  /**
+   * One statement outside any transaction, its text compiled by the caller: the short way for hot reads. `planOnce`:
+   * PostgreSQL keeps its plan, whatever the values, where it would often plan anew at each call. That makes a row by
+   * its id several times faster; it is wrong where the values decide which plan is good (ranges, rare states).
+   */
+  query<Row>(text: string, parameters: readonly unknown[], planOnce?: boolean): Promise<Row[]>
   /** Several statements in one text, without parameters; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** Clients in use and waiting, for the metrics. */
@@ -73,7 +77,7 @@ export function openPostgres(
     kind: socket ? 'pglite' : 'postgres',
     root,
     pglite: null,
-    query: (text, parameters) => pool.query(text, parameters),
+    query: (text, parameters, planOnce) => pool.query(text, parameters, planOnce),
     script: (text) => pool.script(text),
     load: () => pool.load(),
     async close() {

@@ -26,7 +26,7 @@ import postgres from 'postgres'
 type Client = postgres.Sql
 
 export interface PostgresPool {
-  query<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
+  query<Row>(text: string, parameters: readonly unknown[], planOnce?: boolean): Promise<Row[]>
   /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** The next shared client. */
@@ -62,18 +62,23 @@ export function postgresPool(
       onnotice: () => {},
     }) as unknown as Client
   const shared = Array.from({ length: sizes.reads }, () => open())
+  // How a statement is planned is a setting of its connection.
+  const plannedOnce = Array.from({ length: sizes.reads }, () =>
+    open({ plan_cache_mode: 'force_generic_plan' }),
+  )
   const idle: Client[] = []
   const waiting: ((client: Client) => void)[] = []
   let exclusive = 0
   let next = 0
+  const nextOf = (clients: Client[]): Client => {
+    next = next + 1 >= clients.length ? 0 : next + 1
+    return clients[next]!
+  }
 
   const pool: PostgresPool = {
-    shared() {
-      next = next + 1 === shared.length ? 0 : next + 1
-      return shared[next]!
-    },
-    query(text, parameters) {
-      return run(pool.shared(), text, parameters) as unknown as Promise<never[]>
+    shared: () => nextOf(shared),
+    query(text, parameters, planOnce = false) {
+      return run(nextOf(planOnce ? plannedOnce : shared), text, parameters) as unknown as Promise<never[]>
     },
     async script(text) {
       const client = await pool.take()
@@ -104,12 +109,12 @@ export function postgresPool(
       else idle.push(client)
     },
     load: () => ({
-      open: shared.length + exclusive,
+      open: shared.length + plannedOnce.length + exclusive,
       busy: exclusive - idle.length,
       waiting: waiting.length,
     }),
     async close() {
-      await Promise.all([...shared, ...idle].map((client) => client.end({ timeout: 5 })))
+      await Promise.all([...shared, ...plannedOnce, ...idle].map((client) => client.end({ timeout: 5 })))
     },
   }
   return pool

@@ -51,12 +51,16 @@ export function preparedList<F extends object>(
     let run = variants.get(variant)
     if (!run) {
       const present = new Set<PropertyKey>(given)
-      run = prepared<Values, { text: string; capped: boolean }>((db, values) =>
-        page(
-          db,
-          values,
-          build(db, values as never, (name) => present.has(name)),
-        ),
+      // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
+      const planOnce = given.every((name) => name === 'page' || name === 'limit')
+      run = prepared<Values, { text: string; capped: boolean }>(
+        (db, values) =>
+          page(
+            db,
+            values,
+            build(db, values as never, (name) => present.has(name)),
+          ),
+        { planOnce },
       )
       variants.set(variant, run)
     }

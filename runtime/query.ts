@@ -53,11 +53,13 @@ const compiling = new Kysely<TenantTables>({
 }).withPlugin(new TenantWall(storeSlot))
 
 /**
- * `build` gets placeholders instead of values: it must not look at them. Answers the rows.
+ * `build` gets placeholders instead of values: it must not look at them. Answers the rows. `planOnce` as in
+ * `Database.query`: for rows by their id.
  * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('campaigns').select('name').where('id', '=', p.id))
  */
 export function prepared<P extends object, Row>(
   build: (db: Kysely<TenantTables>, values: P) => Compilable<Row>,
+  { planOnce = false } = {},
 ): (ctx: Context, values: P) => Promise<Row[]> {
   let text: string | null = null
   let fill: ((storeId: string, values: P) => unknown[]) | null = null
@@ -74,6 +76,6 @@ export function prepared<P extends object, Row>(
           return each instanceof Slot ? ((given as Record<string, unknown>)[each.name] ?? null) : each
         })
     }
-    return ctx.run<Row>(text, fill(ctx.store.id, values))
+    return ctx.run<Row>(text, fill(ctx.store.id, values), planOnce)
   }
 }

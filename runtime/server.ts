@@ -47,8 +47,9 @@ export async function startServer(
   const known =
     settings.port === 0 && !process.env.PUBLIC_URL ? { ...settings, port, publicUrl: url } : settings
   try {
-    app = await openApp({ settings: known, log, role: 'gateway' })
-    await options.afterOpen?.(app)
+    const opened = await openApp({ settings: known, log, role: 'gateway' })
+    await options.afterOpen?.(opened)
+    app = opened // from here on it answers
   } catch (error) {
     server.close()
     throw error
