@@ -18,11 +18,14 @@ export type Parameter = { value: unknown } | { slot: 'id' | 'newId' | 'now' | 'p
 export interface Statement {
   text: string
   parameters: Parameter[]
+  /** As in `Database.query`. */
+  planOnce: boolean
 }
 
 interface Ran {
   text: string
   parameters: readonly unknown[]
+  planOnce: boolean
 }
 
 /** Counting requests is the gateway's own business and happens beside the request. */
@@ -101,15 +104,15 @@ function recording(url: string, ran: Ran[]): Database {
   const root = new Kysely<Tables>({
     dialect: new PipelinedDialect(pool),
     log: ({ query }) => {
-      ran.push({ text: query.sql, parameters: query.parameters })
+      ran.push({ text: query.sql, parameters: query.parameters, planOnce: false })
     },
   })
   return {
     ...plain,
     root,
-    query: (text, parameters) => {
-      ran.push({ text, parameters })
-      return plain.query(text, parameters)
+    query: (text, parameters, planOnce = false) => {
+      ran.push({ text, parameters, planOnce })
+      return plain.query(text, parameters, planOnce)
     },
     async close() {
       await root.destroy()
@@ -132,7 +135,7 @@ function statementOf(ran: Ran, name: OperationName, fixture: Fixture, sent: stri
       return { slot: 'newId' }
     return { value }
   })
-  return { text: ran.text, parameters }
+  return { text: ran.text, parameters, planOnce: ran.planOnce }
 }
 
 /** What a request puts in the place of the slots. */

@@ -93,12 +93,14 @@ function campaignJson(db: Db): RawBuilder<unknown> {
   })
 }
 
-const byId = prepared((db, values: { id: string }) =>
-  db
-    .selectFrom('campaigns as c')
-    .select(sql<string>`${campaignJson(db)}::text`.as('text'))
-    .where('c.id', '=', values.id)
-    .where('c.deleted_at', 'is', null),
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('campaigns as c')
+      .select(sql<string>`${campaignJson(db)}::text`.as('text'))
+      .where('c.id', '=', values.id)
+      .where('c.deleted_at', 'is', null),
+  { planOnce: true },
 )
 
 export const noCampaign = () => refuse('not_found', 'There is no such campaign')

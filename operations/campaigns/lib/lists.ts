@@ -60,10 +60,12 @@ const withImport = (db: Db) =>
     (join) => join.onTrue(),
   )
 
-const listById = prepared((db, values: { id: string }) =>
-  withImport(db)
-    .select(sql<string>`${listJson(db)}::text`.as('text'))
-    .where('l.id', '=', values.id),
+const listById = prepared(
+  (db, values: { id: string }) =>
+    withImport(db)
+      .select(sql<string>`${listJson(db)}::text`.as('text'))
+      .where('l.id', '=', values.id),
+  { planOnce: true },
 )
 
 /** One list as JSON; refuses an unknown one. */

@@ -19,18 +19,18 @@ const refusal = { error: { code: 'forbidden', message: 'This key lacks the permi
 const app = new Hono()
 
 if (statements.read) {
-  const { text } = statements.read
+  const { text, planOnce } = statements.read
   const fill = filler(statements.read)
   app.get('/v1/campaigns/lists/:id', async (c) => {
-    const [row] = await clients.query<{ text: string }>(text, fill({ id: c.req.param('id') }))
+    const [row] = await clients.query<{ text: string }>(text, fill({ id: c.req.param('id') }), planOnce)
     return c.body(row!.text, 200, json)
   })
 }
 if (statements.list) {
-  const { text } = statements.list
+  const { text, planOnce } = statements.list
   const fill = filler(statements.list)
   app.get('/v1/campaigns/opt-outs', async (c) => {
-    const [row] = await clients.query<{ text: string }>(text, fill({}))
+    const [row] = await clients.query<{ text: string }>(text, fill({}), planOnce)
     return c.body(row!.text, 200, json)
   })
 }

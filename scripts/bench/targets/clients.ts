@@ -2,22 +2,26 @@
 import postgres from 'postgres'
 
 export interface Clients {
-  query<Row>(text: string, parameters: unknown[]): Promise<Row[]>
+  /** `planOnce` as the gateway does it for the same operation. */
+  query<Row>(text: string, parameters: unknown[], planOnce?: boolean): Promise<Row[]>
   close(): Promise<void>
 }
 
+/** Each connects at its first query. */
 export function openClients(url: string, count: number): Clients {
-  const clients = Array.from({ length: count }, () => postgres(url, { max: 1, onnotice: () => {} }))
+  const open = (connection: Record<string, string>) =>
+    Array.from({ length: count }, () => postgres(url, { max: 1, connection, onnotice: () => {} }))
+  const usual = open({})
+  const plannedOnce = open({ plan_cache_mode: 'force_generic_plan' })
   let next = 0
   return {
-    query<Row>(text: string, parameters: unknown[]) {
+    query<Row>(text: string, parameters: unknown[], planOnce = false) {
       next = next + 1 === count ? 0 : next + 1
-      return clients[next]!.unsafe(text, parameters as never[], { prepare: true }) as unknown as Promise<
-        Row[]
-      >
+      const client = (planOnce ? plannedOnce : usual)[next]!
+      return client.unsafe(text, parameters as never[], { prepare: true }) as unknown as Promise<Row[]>
     },
     async close() {
-      await Promise.all(clients.map((client) => client.end({ timeout: 1 })))
+      await Promise.all([...usual, ...plannedOnce].map((client) => client.end({ timeout: 1 })))
     },
   }
 }

@@ -18,6 +18,7 @@ interface Holder {
 }
 
 const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
+const { statements } = fixture
 const clients = openClients(fixture.databaseUrl, fixture.clients)
 const app = Fastify()
 const leaseMs = 500
@@ -62,7 +63,7 @@ app.get<{ Params: { id: string } }>(
   },
   async (request, reply) => {
     const { storeId } = holders.get(request)!
-    const [row] = await clients.query(texts.read, [storeId, request.params.id])
+    const [row] = await clients.query(texts.read, [storeId, request.params.id], statements.read?.planOnce)
     return row ?? reply.code(404).send({ error: { code: 'not_found', message: 'No such list' } })
   },
 )
@@ -76,7 +77,11 @@ app.get<{ Querystring: { page: number; limit: number } }>(
   async (request) => {
     const { page, limit } = request.query
     const { storeId } = holders.get(request)!
-    const data = await clients.query<{ total: number }>(texts.list, [storeId, limit, (page - 1) * limit])
+    const data = await clients.query<{ total: number }>(
+      texts.list,
+      [storeId, limit, (page - 1) * limit],
+      statements.list?.planOnce,
+    )
     return { data, page, limit, total: data[0]?.total ?? 0 }
   },
 )
