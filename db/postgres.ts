@@ -26,11 +26,14 @@ import postgres from 'postgres'
 type Client = postgres.Sql
 
 export interface PostgresPool {
-  query<Row>(text: string, parameters: readonly unknown[], planOnce?: boolean): Promise<Row[]>
+  /** One statement on a client that others use too. */
+  query<Row>(
+    text: string,
+    parameters: readonly unknown[],
+    planOnce?: boolean,
+  ): Promise<Row[] & { count: number | null }>
   /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
-  /** The next shared client. */
-  shared(): Client
   /** A client that nobody else uses until it is given back. */
   take(): Promise<Client>
   give(client: Client): void
@@ -61,25 +64,15 @@ export function postgresPool(
       connection: { application_name: 'merchant-api', TimeZone: 'UTC', ...settings },
       onnotice: () => {},
     }) as unknown as Client
-  const shared = Array.from({ length: sizes.reads }, () => open())
+  const shared = new SharedClients(sizes.reads, () => open())
   // How a statement is planned is a setting of its connection.
-  const plannedOnce = Array.from({ length: sizes.reads }, () =>
-    open({ plan_cache_mode: 'force_generic_plan' }),
-  )
+  const plannedOnce = new SharedClients(sizes.reads, () => open({ plan_cache_mode: 'force_generic_plan' }))
   const idle: Client[] = []
   const waiting: ((client: Client) => void)[] = []
   let exclusive = 0
-  let next = 0
-  const nextOf = (clients: Client[]): Client => {
-    next = next + 1 >= clients.length ? 0 : next + 1
-    return clients[next]!
-  }
 
   const pool: PostgresPool = {
-    shared: () => nextOf(shared),
-    query(text, parameters, planOnce = false) {
-      return run(nextOf(planOnce ? plannedOnce : shared), text, parameters) as unknown as Promise<never[]>
-    },
+    query: (text, parameters, planOnce = false) => (planOnce ? plannedOnce : shared).run(text, parameters),
     async script(text) {
       const client = await pool.take()
       try {
@@ -109,20 +102,73 @@ export function postgresPool(
       else idle.push(client)
     },
     load: () => ({
-      open: shared.length + plannedOnce.length + exclusive,
+      open: shared.clients.length + plannedOnce.clients.length + exclusive,
       busy: exclusive - idle.length,
       waiting: waiting.length,
     }),
     async close() {
-      await Promise.all([...shared, ...plannedOnce, ...idle].map((client) => client.end({ timeout: 5 })))
+      await Promise.all(
+        [...shared.clients, ...plannedOnce.clients, ...idle].map((client) => client.end({ timeout: 5 })),
+      )
     },
   }
   return pool
 }
 
-function run(client: Client, text: string, parameters: readonly unknown[]) {
-  return client.unsafe(text, parameters as never[], { prepare: true })
+/**
+ * Clients that single statements share. What is asked within one turn of the event loop goes to one of them while it
+ * has little more to do than the idlest: the statements then leave in one write, which costs more than all else that a
+ * small one needs here.
+ */
+class SharedClients {
+  readonly clients: readonly Client[]
+  readonly #open: number[]
+  #last = 0
+
+  constructor(count: number, open: () => Client) {
+    this.clients = Array.from({ length: count }, open)
+    this.#open = this.clients.map(() => 0)
+  }
+
+  run<Row>(text: string, parameters: readonly unknown[]): Promise<Row[] & { count: number | null }> {
+    const at = this.#choose()
+    this.#open[at]! += 1
+    return run(this.clients[at]!, text, parameters).then(
+      (rows) => {
+        this.#open[at]! -= 1
+        return rows as unknown as Row[] & { count: number | null }
+      },
+      (error) => {
+        this.#open[at]! -= 1
+        throw error
+      },
+    )
+  }
+
+  #choose(): number {
+    let idlest = this.#last
+    for (let i = 0; i < this.#open.length; i += 1) if (this.#open[i]! < this.#open[idlest]!) idlest = i
+    if (this.#open[this.#last]! > this.#open[idlest]! + aheadAtMost) this.#last = idlest
+    return this.#last
+  }
 }
+const aheadAtMost = 2
+
+function run(client: Client, text: string, parameters: readonly unknown[]) {
+  if (parameters.length === 0 || !parameters.every(isPlain)) {
+    return client.unsafe(text, parameters as never[], { prepare: true })
+  }
+  // postgres.js finds a prepared statement by the types of its parameters and its text, put together and hashed at
+  // every call. Where PostgreSQL infers all types anyway it is given none, so that the text alone is the name.
+  const query = client.unsafe(text, [], untyped)
+  ;(query as unknown as { parameters: unknown[] }).parameters = [...parameters]
+  return query
+}
+
+const untyped: postgres.UnsafeQueryOptions & { simple: boolean } = { prepare: true, simple: false }
+/** Whether postgres.js sends it without a type of its own. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number' || value === null
 
 /** Kysely over the pool: a lone statement goes to a shared client, a transaction gets one of its own. */
 export class PipelinedDialect implements Dialect {
@@ -222,7 +268,9 @@ class PipelinedConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // Statement first, so that BEGIN and it leave in one packet.
-    const running = run(this.#own ?? this.#pool.shared(), query.sql, query.parameters)
+    const running = this.#own
+      ? run(this.#own, query.sql, query.parameters)
+      : this.#pool.query<R>(query.sql, query.parameters)
     const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
     const count = rows.count
     return {

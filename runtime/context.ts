@@ -119,10 +119,10 @@ export class Context {
   }
 
   /** Runs text that `prepared` compiled behind the wall. Nobody else calls it. */
-  async run<Row>(text: string, parameters: unknown[], planOnce = false): Promise<Row[]> {
+  run<Row>(text: string, parameters: unknown[], planOnce = false): Promise<Row[]> {
     if (this.#mode === 'statement') this.#count()
     if (!this.#transaction) return this.services.database.query<Row>(text, parameters, planOnce)
-    return (await this.#transaction.executeQuery<Row>(CompiledQuery.raw(text, parameters))).rows
+    return this.#transaction.executeQuery<Row>(CompiledQuery.raw(text, parameters)).then(({ rows }) => rows)
   }
 
   /** One transaction; inside one already, a part of it. What `fn` throws undoes it all. */

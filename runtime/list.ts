@@ -2,6 +2,7 @@
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from './context.ts'
+import { jsonText } from './json.ts'
 import { JsonText } from './operation.ts'
 import { prepared } from './query.ts'
 
@@ -43,29 +44,65 @@ export function preparedList<F extends object>(
   build: (db: Kysely<TenantTables>, values: Required<F>, has: (name: keyof F) => boolean) => ListParts,
 ): (ctx: Context, filters: F & Paging) => Promise<JsonText> {
   type Values = F & { offset: number; limit: number; page: number }
-  type Run = (ctx: Context, values: Values) => Promise<{ text: string; capped: boolean }[]>
-  const variants = new Map<string, Run>()
+  type Run = (ctx: Context, values: Values) => Promise<Page[]>
+  const variants = new Map<string, { unfiltered: boolean; bounded: Run; short: Run }>()
+  const short = new ShortLists()
   return async (ctx, filters) => {
-    const given = Object.keys(filters).filter((name) => filters[name as keyof F] !== undefined)
-    const variant = given.sort().join()
-    let run = variants.get(variant)
-    if (!run) {
+    let variant = ''
+    for (const name of Object.keys(filters)) {
+      if (filters[name as keyof F] !== undefined) variant += `${name},`
+    }
+    let found = variants.get(variant)
+    if (!found) {
+      const given = variant.split(',').slice(0, -1)
       const present = new Set<PropertyKey>(given)
       // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
-      const planOnce = given.every((name) => name === 'page' || name === 'limit')
-      run = prepared<Values, { text: string; capped: boolean }>(
-        (db, values) =>
-          page(
-            db,
-            values,
-            build(db, values as never, (name) => present.has(name)),
-          ),
-        { planOnce },
-      )
-      variants.set(variant, run)
+      const unfiltered = given.every((name) => name === 'page' || name === 'limit')
+      const compile = (bound: boolean): Run =>
+        prepared<Values, Page>(
+          (db, values) =>
+            page(
+              db,
+              values,
+              build(db, values as never, (name) => present.has(name)),
+              bound,
+            ),
+          { planOnce: unfiltered },
+        )
+      found = { unfiltered, bounded: compile(true), short: compile(false) }
+      variants.set(variant, found)
     }
+    const { unfiltered } = found
+    const run = unfiltered && short.has(ctx.store.id) ? found.short : found.bounded
     const [row] = await run(ctx, { ...filters, offset: (filters.page - 1) * filters.limit })
+    if (unfiltered) short.remember(ctx.store.id, row!.total)
     return new JsonText(row!.text, row!.capped ? { 'x-total-capped': 'true' } : undefined)
+  }
+}
+
+interface Page {
+  text: string
+  capped: boolean
+  total: number
+}
+
+const shortAtMost = 10_000
+const rememberedAtMost = 10_000
+
+/**
+ * Stores whose list was short when it was last read. Counting without a bound is a fifth cheaper there, and as right:
+ * a list that has grown since is counted whole once.
+ */
+class ShortLists {
+  readonly #stores = new Set<string>()
+
+  has(storeId: string): boolean {
+    return this.#stores.has(storeId)
+  }
+
+  remember(storeId: string, total: number): void {
+    if (total > shortAtMost) this.#stores.delete(storeId)
+    else if (this.#stores.size < rememberedAtMost) this.#stores.add(storeId)
   }
 }
 
@@ -73,19 +110,16 @@ function page(
   db: Kysely<TenantTables>,
   values: { offset: number; limit: number; page: number },
   parts: ListParts,
+  bound: boolean,
 ) {
-  const item = parts.item.as('item') as never
+  const item = jsonText(parts.item).as('item') as never
   let rows = parts.page ? parts.rows.selectAll(parts.page) : parts.rows.select(item)
   for (const [column, direction] of parts.order) rows = rows.orderBy(column, direction)
   rows = rows.limit(sql<number>`${values.limit}::int`).offset(sql<number>`${values.offset}::bigint`)
   if (parts.page) rows = (db.selectFrom(rows.as(parts.page)) as AnySelect).select(item)
+  const all = parts.rows.select(sql`1`.as('one') as never)
   const counted = db
-    .selectFrom(
-      parts.rows
-        .select(sql`1`.as('one') as never)
-        .limit(countedAtMost + 1)
-        .as('counted'),
-    )
+    .selectFrom((bound ? all.limit(countedAtMost + 1) : all).as('counted'))
     .select((eb) => eb.fn.countAll<number>().as('n'))
   const extra = Object.entries(parts.extra ?? {}).map(
     ([key, value]) =>
@@ -99,7 +133,7 @@ function page(
     .selectNoFrom([
       sql<string>`(${db
         .selectFrom(rows.as('r'))
-        .select(sql`coalesce(string_agg(r.item::text, ','), '')`.as('data'))})`.as('data'),
+        .select(sql`coalesce(string_agg(r.item, ','), '')`.as('data'))})`.as('data'),
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
     .offset(sql<number>`0`)
@@ -107,5 +141,6 @@ function page(
     sql<string>`'{"data":[' || answer.data || '],"page":' || ${values.page}::int || ',"limit":' || ${values.limit}::int
       || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
     capped.as('capped'),
+    sql<number>`answer.total::int`.as('total'),
   ])
 }

@@ -25,7 +25,10 @@ class Slot {
 
 const storeSlot = new Slot('store')
 
-/** The store is one parameter, however many conditions of the wall name it: fewer values travel with each call. */
+/**
+ * Fewer values travel with each call: the store is one parameter, however many conditions of the wall name it, and a
+ * number that is the same each time is part of the text.
+ */
 class StoreOnceCompiler extends PostgresQueryCompiler {
   #placeholder: string | null = null
 
@@ -36,6 +39,7 @@ class StoreOnceCompiler extends PostgresQueryCompiler {
 
   protected override appendValue(parameter: unknown): void {
     if (parameter === storeSlot && this.#placeholder) this.append(this.#placeholder)
+    else if (Number.isSafeInteger(parameter)) this.append(String(parameter))
     else {
       super.appendValue(parameter)
       if (parameter === storeSlot) this.#placeholder = this.getCurrentParameterPlaceholder()

@@ -9,15 +9,16 @@ import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
 import { isStopWord } from './stop-words.ts'
 
-export const optOutJson = jsonObject({
-  id: 'o.id',
-  phone: 'o.phone',
-  note: 'o.note',
-  source: 'o.source',
-  campaignId: 'o.campaign_id',
-  createdAt: instantOf('o.created_at'),
-  updatedAt: instantOf('o.updated_at'),
-})
+const optOutJson = (row: string) =>
+  jsonObject({
+    id: `${row}.id`,
+    phone: `${row}.phone`,
+    note: `${row}.note`,
+    source: `${row}.source`,
+    campaignId: `${row}.campaign_id`,
+    createdAt: instantOf(`${row}.created_at`),
+    updatedAt: instantOf(`${row}.updated_at`),
+  })
 
 export interface OptOutFilters {
   /** Digits within the phone. */
@@ -29,7 +30,7 @@ export const listOptOuts = preparedList<OptOutFilters>((db, values, has) => {
   let rows = db.selectFrom('opt_outs as o')
   if (has('source')) rows = rows.where('o.source', '=', values.source!)
   if (has('search')) rows = rows.where(sql<boolean>`strpos(o.phone, ${values.search}) > 0`)
-  return { rows, item: optOutJson, order: [['o.id', 'desc']] }
+  return { rows, item: optOutJson('o'), order: [['o.id', 'desc']] }
 })
 
 interface NewOptOut {
@@ -42,23 +43,18 @@ interface NewOptOut {
 
 const insertOptOut = prepared((db, values: NewOptOut) =>
   db
-    .with('o', (db) =>
-      db
-        .insertInto('opt_outs')
-        .values({
-          id: values.id,
-          phone: values.phone,
-          phone_key: values.phoneKey,
-          note: values.note,
-          source: 'manual',
-          created_at: values.now,
-          updated_at: values.now,
-        })
-        .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
-        .returningAll(),
-    )
-    .selectFrom('o')
-    .select(sql<string>`${optOutJson}::text`.as('text')),
+    .insertInto('opt_outs')
+    .values({
+      id: values.id,
+      phone: values.phone,
+      phone_key: values.phoneKey,
+      note: values.note,
+      source: 'manual',
+      created_at: values.now,
+      updated_at: values.now,
+    })
+    .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
+    .returning(sql<string>`${optOutJson('opt_outs')}::text`.as('text')),
 )
 
 /** Opts a phone out by hand, in one statement. Refuses what is no phone, and one that is opted out already. */

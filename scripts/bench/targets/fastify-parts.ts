@@ -33,7 +33,7 @@ export const optOutInput = {
   additionalProperties: false,
   required: ['phone'],
   properties: {
-    phone: { type: 'string', maxLength: 40, pattern: '^\\+[1-9]\\d{7,14}$' },
+    phone: { type: 'string', maxLength: 40 },
     note: { type: 'string', minLength: 1, maxLength: 500 },
   },
 }
@@ -62,6 +62,9 @@ export const contactList = answer({
 const optOutColumns = `id, phone, note, source, campaign_id as "campaignId",
   created_at as "createdAt", updated_at as "updatedAt"`
 
+/** An object inside a row has to be JSON already, instants included. */
+const iso = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 export const texts = {
   key: 'select store_id, scopes from api_keys where hash = $1 and revoked_at is null',
   read: `select l.id, l.name, l.source, l.filters, l.size,
@@ -74,14 +77,17 @@ export const texts = {
         limit 1) as found where o.store_id = $1)
       end::int as "optedOut",
     l.custom_field_names as "customFieldNames",
-    (select to_json(i) from list_imports i where i.list_id = l.id and i.store_id = $1
-      order by i.id desc limit 1) as import,
+    (select json_build_object('jobId', i.id, 'kind', i.kind, 'status', i.status, 'total', i.total,
+        'processed', i.processed, 'added', i.added, 'updated', i.updated, 'unchanged', i.unchanged,
+        'invalid', i.invalid, 'excluded', i.excluded, 'errors', i.errors, 'failureReason', i.failure_reason,
+        'startedAt', ${iso('i.started_at')}, 'finishedAt', ${iso('i.finished_at')})
+      from list_imports i where i.list_id = l.id and i.store_id = $1 order by i.id desc limit 1) as import,
     l.last_synced_at as "lastSyncedAt", l.created_at as "createdAt", l.updated_at as "updatedAt"
     from contact_lists l where l.store_id = $1 and l.id = $2`,
   list: `select ${optOutColumns},
       (select count(*)::int from (select 1 from opt_outs where store_id = $1 limit 50001) counted) as total
     from opt_outs where store_id = $1 order by id desc limit $2 offset $3`,
   create: `insert into opt_outs (store_id, id, phone, phone_key, note, source, created_at, updated_at)
-    values ($1, $2, $3, $3, $4, 'manual', $5, $5)
+    values ($1, $2, $3, $4, $5, 'manual', $6, $6)
     on conflict (store_id, phone_key) do nothing returning ${optOutColumns}`,
 }

@@ -1,12 +1,14 @@
 /**
  * Fastify as it is usually put together: a hook that looks up the key, @fastify/rate-limit, JSON Schema for what
- * comes in and what goes out, @fastify/swagger. It does not log, which the gateway does.
+ * comes in and what goes out, @fastify/swagger. It does what the operation does, and does not log, which the gateway
+ * does.
  */
 import { readFileSync } from 'node:fs'
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId, sha256 } from '#runtime/ids'
+import { parsePhone, phoneKey } from '#runtime/phone'
 import { serveParent } from '../child.ts'
 import type { Fixture } from '../fixture.ts'
 import { openClients } from './clients.ts'
@@ -93,10 +95,22 @@ app.post<{ Body: { phone: string; note?: string } }>(
     schema: { body: optOutInput, response: { 201: optOut, '4xx': errorSchema } },
   },
   async (request, reply) => {
-    const { phone, note } = request.body
+    const { note } = request.body
     const { storeId } = holders.get(request)!
+    // The operation takes a phone in any spelling, so whoever implements it has to parse it.
+    const phone = parsePhone(request.body.phone, 'BR')
+    if (!phone) {
+      return reply.code(400).send({ error: { code: 'bad_request', message: 'phone: is not a phone number' } })
+    }
     const now = new Date()
-    const [row] = await clients.query(texts.create, [storeId, newId(now.getTime()), phone, note ?? null, now])
+    const [row] = await clients.query(texts.create, [
+      storeId,
+      newId(now.getTime()),
+      phone,
+      phoneKey(phone),
+      note ?? null,
+      now,
+    ])
     if (row) return reply.code(201).send(row)
     return reply.code(409).send({ error: { code: 'conflict', message: 'The phone is opted out already' } })
   },
