@@ -10,6 +10,7 @@ import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
 import { parseJson, parseQuery, read } from './input.ts'
 import type { KeyRing } from './keys.ts'
+import { type RequestLine, requestLogOf } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { JsonText } from './operation.ts'
 import { NumberLimit, Refused, Throttled, Unavailable } from './ports/errors.ts'
@@ -85,6 +86,7 @@ export class Gateway {
   readonly stores: RateLimiter
   readonly metrics: Metrics
   readonly strict: boolean
+  readonly #logRequest: (line: RequestLine) => void
   readonly #processId = Math.random().toString(36).slice(2, 8).padEnd(6, '0')
   #requests = 0
 
@@ -95,6 +97,7 @@ export class Gateway {
     options: GatewayOptions = {},
   ) {
     this.services = services
+    this.#logRequest = requestLogOf(services.log)
     this.registry = registry
     this.keys = parts.keys
     this.addresses = parts.addresses
@@ -148,18 +151,15 @@ export class Gateway {
     const milliseconds = performance.now() - call.startedAt
     const name = call.operation?.id ?? 'unknown'
     this.metrics.observe(name, answer.status, milliseconds)
-    this.services.log.info(
-      {
-        requestId: call.requestId,
-        method: call.request.method,
-        operation: name,
-        status: answer.status,
-        ms: Math.round(milliseconds * 100) / 100,
-        store: call.access?.storeId,
-        key: call.access?.keyId,
-      },
-      'request',
-    )
+    this.#logRequest({
+      requestId: call.requestId,
+      method: call.request.method,
+      operation: name,
+      status: answer.status,
+      ms: Math.round(milliseconds * 100) / 100,
+      store: call.access?.storeId,
+      key: call.access?.keyId,
+    })
     return answer
   }
 

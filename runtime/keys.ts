@@ -27,6 +27,8 @@ export class KeyRing {
   readonly #leaseMs: number
   readonly #alone: boolean
   readonly #remembered = new Map<string, Remembered>()
+  /** Of keys that are remembered: hashing one costs as much as looking up its route. */
+  readonly #hashes = new Map<string, string>()
   readonly #asking = new Map<string, Promise<Access | null>>()
   readonly #uses = new Map<string, number>()
   readonly #written = new Map<string, number>()
@@ -43,10 +45,18 @@ export class KeyRing {
   /** The holder of a key, or null; synchronous while remembered. */
   find(key: string): Access | null | Promise<Access | null> {
     if (!keyShape.test(key)) return null
-    const hash = sha256(key)
+    const hash = this.#hashOf(key)
     const known = this.#remembered.get(hash)
     if (known && performance.now() - known.askedAt < this.#leaseMs) return this.#current(known.access)
     return this.#ask(hash)
+  }
+
+  #hashOf(key: string): string {
+    const known = this.#hashes.get(key)
+    if (known !== undefined) return known
+    const hash = sha256(key)
+    if (this.#remembered.get(hash)?.access) this.#hashes.set(key, hash)
+    return hash
   }
 
   async #ask(hash: string): Promise<Access | null> {
@@ -68,7 +78,10 @@ export class KeyRing {
   }
 
   #remember(hash: string, access: Access | null, askedAt: number): void {
-    if (this.#remembered.size >= rememberedAtMost) this.#remembered.clear()
+    if (this.#remembered.size >= rememberedAtMost) {
+      this.#remembered.clear()
+      this.#hashes.clear()
+    }
     this.#remembered.set(hash, { access, askedAt })
     if (access) {
       const hashes = this.#owner.get(access.storeId) ?? new Set()
