@@ -3,8 +3,10 @@
  * Everything above sees Kysely only.
  */
 import { PGlite } from '@electric-sql/pglite'
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
-import { PipelinedDialect, postgresPool } from './postgres.ts'
+import { PipelinedDialect, type Plan, postgresPool } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
 export type RootDatabase = Kysely<Tables>
@@ -17,11 +19,12 @@ export interface Database {
   /** Present where this process has the embedded database open itself. */
   readonly pglite: PGlite | null
   /**
-   * One statement outside any transaction, its text compiled by the caller: the short way for hot reads. `planOnce`:
+   * One statement outside any transaction, its text compiled by the caller: the short way for hot reads. Plan `once`:
    * PostgreSQL keeps its plan, whatever the values, where it would often plan anew at each call. That makes a row by
-   * its id several times faster; it is wrong where the values decide which plan is good (ranges, rare states).
+   * its id several times faster; it is wrong where the values decide which plan is good (ranges, rare states). Plan
+   * `each-time`: it never keeps one, as it would after five calls; for text that is looked for.
    */
-  query<Row>(text: string, parameters: readonly unknown[], planOnce?: boolean): Promise<Row[]>
+  query<Row>(text: string, parameters: readonly unknown[], plan?: Plan): Promise<Row[]>
   /** Several statements in one text, without parameters; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** Clients in use and waiting, for the metrics. */
@@ -42,6 +45,7 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     dataDir: options.dataDir ?? 'memory://',
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
     parsers: pgliteParsers,
+    extensions: { btree_gin, pg_trgm },
   })
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
   const root = new Kysely<Tables>({ dialect: new BreathingDialect({ pglite }) })
@@ -77,7 +81,7 @@ export function openPostgres(
     kind: socket ? 'pglite' : 'postgres',
     root,
     pglite: null,
-    query: (text, parameters, planOnce) => pool.query(text, parameters, planOnce),
+    query: (text, parameters, plan) => pool.query(text, parameters, plan),
     script: (text) => pool.script(text),
     load: () => pool.load(),
     async close() {

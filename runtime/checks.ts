@@ -1,7 +1,7 @@
 /** Faults of declarations: found at start and by `npm run check`, all at once, each with its remedy. */
 import type { Job } from './job.ts'
 import { allScopes, roles } from './operation.ts'
-import { childrenOf, publish } from './publish.ts'
+import { childrenOf, type JsonSchema, publish } from './publish.ts'
 import type { LoadedOperation } from './registry.ts'
 import { z } from './schema.ts'
 
@@ -20,13 +20,15 @@ export function faultsOf(
   jobs: readonly { file: string; job: Job }[],
 ): Fault[] {
   const faults: Fault[] = []
-  for (const operation of operations) faults.push(...operationFaults(operation))
+  const components = new Map<string, JsonSchema>()
+  for (const operation of operations) faults.push(...operationFaults(operation, components))
   faults.push(...collisions(operations))
   faults.push(...jobFaults(jobs))
   return faults
 }
 
-function operationFaults({ file, spec }: LoadedOperation): Fault[] {
+/** `components`: the named schemas of the operations before, of which each name may stand for one. */
+function operationFaults({ file, spec }: LoadedOperation, components: Map<string, JsonSchema>): Fault[] {
   const faults: Fault[] = []
   const fault = (wrong: string, remedy: string) => faults.push({ file, wrong, remedy })
 
@@ -91,9 +93,9 @@ function operationFaults({ file, spec }: LoadedOperation): Fault[] {
       fault(`${loose} lets unknown fields pass`, 'make it with object() or writeBody() of #runtime/schema')
     const endless = findEndless(schema, part)
     if (endless) fault(`${endless} is a list without a bound`, 'add .max(n): a body may have fifteen MiB')
-    unpublishable(schema, part, fault)
+    unpublishable(schema, part, fault, part === 'body' ? components : undefined)
   }
-  if (answer?.body) unpublishable(answer.body, 'answer', fault)
+  if (answer?.body) unpublishable(answer.body, 'answer', fault, components)
   return faults
 }
 
@@ -101,6 +103,7 @@ function unpublishable(
   schema: z.ZodTypeAny,
   part: string,
   fault: (wrong: string, remedy: string) => void,
+  components?: Map<string, JsonSchema>,
 ): void {
   const odd = findOdd(schema, part)
   if (odd) {
@@ -111,7 +114,7 @@ function unpublishable(
     return
   }
   try {
-    publish(schema)
+    publish(schema, components)
   } catch (error) {
     fault(`the schema of its ${part} cannot be published (${(error as Error).message})`, 'simplify it')
   }

@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import type { Access, StoreFacts } from '#db/access'
 import { findStoreFacts } from '#db/access'
 import type { Database, RootDatabase } from '#db/database'
+import type { Plan } from '#db/postgres'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
 import type { Clock } from './clock.ts'
@@ -119,9 +120,9 @@ export class Context {
   }
 
   /** Runs text that `prepared` compiled behind the wall. Nobody else calls it. */
-  run<Row>(text: string, parameters: unknown[], planOnce = false): Promise<Row[]> {
+  run<Row>(text: string, parameters: unknown[], plan?: Plan): Promise<Row[]> {
     if (this.#mode === 'statement') this.#count()
-    if (!this.#transaction) return this.services.database.query<Row>(text, parameters, planOnce)
+    if (!this.#transaction) return this.services.database.query<Row>(text, parameters, plan)
     return this.#transaction.executeQuery<Row>(CompiledQuery.raw(text, parameters)).then(({ rows }) => rows)
   }
 

@@ -93,11 +93,45 @@ export function read(schema: z.ZodTypeAny, value: unknown, place: 'query' | 'bod
   refuseCrowds(schema, value, '')
   const result = schema.safeParse(value, { errorMap: place === 'query' ? queryMessages : messages })
   if (!result.success) throw refuse('bad_request', faultsOf(result.error, place))
-  const ignored = ignoredKeys(schema)
-  if (ignored && typeof result.data === 'object' && result.data !== null) {
-    for (const key of Object.keys(result.data)) if (ignored.has(key)) delete result.data[key]
-  }
+  dropIgnored(schema, result.data)
   return result.data
+}
+
+/** Takes read-only fields out of what was read, at every depth. */
+function dropIgnored(schema: z.ZodTypeAny, value: unknown): void {
+  if (typeof value !== 'object' || value === null || !ignoresWithin(schema)) return
+  if (schema instanceof z.ZodObject) {
+    const ignored = ignoredKeys(schema)
+    const fields = value as Record<string, unknown>
+    for (const key of Object.keys(fields)) {
+      if (ignored.has(key)) delete fields[key]
+      else if (Object.hasOwn(schema.shape, key)) dropIgnored(schema.shape[key], fields[key])
+    }
+  } else if (schema instanceof z.ZodArray) {
+    for (const entry of value as unknown[]) dropIgnored(schema.element, entry)
+  } else if (schema instanceof z.ZodTuple) {
+    for (const [i, entry] of (value as unknown[]).entries()) {
+      const item: z.ZodTypeAny | undefined = schema.items[i] ?? schema._def.rest
+      if (item) dropIgnored(item, entry)
+    }
+  } else if (schema instanceof z.ZodRecord) {
+    for (const entry of Object.values(value)) dropIgnored(schema.valueSchema, entry)
+  } else {
+    const members = childrenOf(schema)
+    const member = members.length > 1 ? members.find((each) => each.safeParse(value).success) : members[0]
+    if (member) dropIgnored(member, value)
+  }
+}
+
+const ignoring = new WeakMap<z.ZodTypeAny, boolean>()
+
+/** Whether a schema, or one within it, drops fields. */
+function ignoresWithin(schema: z.ZodTypeAny): boolean {
+  const known = ignoring.get(schema)
+  if (known !== undefined) return known
+  const found = ignoredKeys(schema).size > 0 || childrenOf(schema).some(ignoresWithin)
+  ignoring.set(schema, found)
+  return found
 }
 
 const fieldsAtMost = 1000

@@ -20,7 +20,7 @@ export interface JobSpec<P extends z.ZodTypeAny, C> {
   /** Why running it twice does no harm. */
   safeTwice: string
   run(ctx: C, payload: z.infer<P>, attempt: JobAttempt): Promise<void>
-  /** After the last try. */
+  /** After the last try, whoever ran it; again where it throws. Safe to call twice. */
   failed?(ctx: C, payload: z.infer<P>, reason: string): Promise<void>
 }
 

@@ -8,6 +8,8 @@ import { prepared } from './query.ts'
 
 /** Rows counted at most; what an index cannot count quickly is not counted, and the answer says so. */
 export const countedAtMost = 50_000
+/** The same where text is looked for: each row has to be looked at. */
+export const foundAtMost = 5000
 
 export interface Paging {
   page: number
@@ -27,6 +29,11 @@ export interface ListParts {
    * offset skips costs no sub-query.
    */
   page?: string
+  /**
+   * The table of `page`, where a store may have a great many rows of it: the page is found by the columns of `order`
+   * alone, which an index should hold, and only its own rows are read. The last column of `order` is the row's id.
+   */
+  table?: keyof TenantTables
   /** Columns to sort by, the last of them unique. */
   order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[]
   /** Where the number of rows is kept: taken instead of counting. */
@@ -36,12 +43,13 @@ export interface ListParts {
 }
 
 /**
- * A list, compiled once for each set of filters that is given. `build` gets placeholders and `has(name)`.
- * Answers `{ data, page, limit, total }`; above `countedAtMost` rows `total` is that number and the header
- * `X-Total-Capped: true` says so.
+ * A list, compiled once for each set of filters that is given. `build` gets placeholders and `has(name)`; `text` names
+ * the filters that look for text (`containing`). Answers `{ data, page, limit, total }`; above `countedAtMost` rows,
+ * `foundAtMost` where text is looked for, `total` is that number and the header `X-Total-Capped: true` says so.
  */
 export function preparedList<F extends object>(
   build: (db: Kysely<TenantTables>, values: Required<F>, has: (name: keyof F) => boolean) => ListParts,
+  { text = [] }: { text?: readonly (keyof F & string)[] } = {},
 ): (ctx: Context, filters: F & Paging) => Promise<JsonText> {
   type Values = F & { offset: number; limit: number; page: number }
   type Run = (ctx: Context, values: Values) => Promise<Page[]>
@@ -56,20 +64,25 @@ export function preparedList<F extends object>(
     if (!found) {
       const given = variant.split(',').slice(0, -1)
       const present = new Set<PropertyKey>(given)
+      const looksForText = text.some((name) => present.has(name))
       // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
       const unfiltered = given.every((name) => name === 'page' || name === 'limit')
-      const compile = (bound: boolean): Run =>
+      const compile = (atMost: number | null): Run =>
         prepared<Values, Page>(
           (db, values) =>
             page(
               db,
               values,
               build(db, values as never, (name) => present.has(name)),
-              bound,
+              atMost,
             ),
-          { planOnce: unfiltered },
+          { planOnce: unfiltered, planEachTime: looksForText },
         )
-      found = { unfiltered, bounded: compile(true), short: compile(false) }
+      found = {
+        unfiltered,
+        bounded: compile(looksForText ? foundAtMost : countedAtMost),
+        short: compile(null),
+      }
       variants.set(variant, found)
     }
     const { unfiltered } = found
@@ -106,33 +119,31 @@ class ShortLists {
   }
 }
 
-function page(
-  db: Kysely<TenantTables>,
-  values: { offset: number; limit: number; page: number },
-  parts: ListParts,
-  bound: boolean,
-) {
-  const item = jsonText(parts.item).as('item') as never
-  let rows = parts.page ? parts.rows.selectAll(parts.page) : parts.rows.select(item)
-  for (const [column, direction] of parts.order) rows = rows.orderBy(column, direction)
-  rows = rows.limit(sql<number>`${values.limit}::int`).offset(sql<number>`${values.offset}::bigint`)
-  if (parts.page) rows = (db.selectFrom(rows.as(parts.page)) as AnySelect).select(item)
+interface Place {
+  offset: number
+  limit: number
+  page: number
+}
+
+/** `atMost`: rows counted; null counts them all, and calls a total above `countedAtMost` capped all the same. */
+function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost: number | null) {
   const all = parts.rows.select(sql`1`.as('one') as never)
   const counted = db
-    .selectFrom((bound ? all.limit(countedAtMost + 1) : all).as('counted'))
+    .selectFrom((atMost === null ? all : all.limit(atMost + 1)).as('counted'))
     .select((eb) => eb.fn.countAll<number>().as('n'))
   const extra = Object.entries(parts.extra ?? {}).map(
     ([key, value]) =>
       sql` || ${sql.lit(`,${JSON.stringify(key)}:`)} || coalesce(to_json(${value})::text, 'null')`,
   )
   const known = parts.total !== undefined
-  const total = known ? sql`answer.total` : sql`least(answer.total, ${sql.lit(countedAtMost)})`
-  const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(countedAtMost)}`
+  const bound = atMost ?? countedAtMost
+  const total = known ? sql`answer.total` : sql`least(answer.total, ${sql.lit(bound)})`
+  const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(bound)}`
   // OFFSET 0 keeps the planner from unfolding this level, and from counting once for each mention of `total`.
   const answer = db
     .selectNoFrom([
       sql<string>`(${db
-        .selectFrom(rows.as('r'))
+        .selectFrom(pageRows(db, values, parts).as('r'))
         .select(sql`coalesce(string_agg(r.item, ','), '')`.as('data'))})`.as('data'),
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
@@ -144,3 +155,34 @@ function page(
     sql<number>`answer.total::int`.as('total'),
   ])
 }
+
+/** The page's rows in order, each as `item`. */
+function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts): AnySelect {
+  const item = jsonText(parts.item).as('item') as never
+  const { page: alias, table } = parts
+  const cut = (rows: AnySelect): AnySelect =>
+    inOrder(rows, parts.order)
+      .limit(sql<number>`${values.limit}::int`)
+      .offset(sql<number>`${values.offset}::bigint`)
+  if (!alias) return cut(parts.rows.select(item))
+  if (!table) return (db.selectFrom(cut(parts.rows.selectAll(alias)).as(alias)) as AnySelect).select(item)
+  const keys = cut(parts.rows.select(parts.order.map(([column]) => column) as never))
+  // One look into the index for each row: without LIMIT, a plan made without the page's size reads the whole table.
+  const row = (id: RawBuilder<unknown>): AnySelect =>
+    (db.selectFrom(`${table} as ${alias}`) as AnySelect)
+      .selectAll(alias)
+      .where(`${alias}.id`, '=', id)
+      .limit(sql<number>`1`)
+  const found = (db.selectFrom(keys.as('keys')) as AnySelect)
+    .innerJoinLateral(row(sql.ref('keys.id')).as(alias), (join) => join.onTrue())
+    .select(item)
+  // By the keys' own columns, whose order is known already: there is nothing to sort.
+  const ofKeys = parts.order.map(([column, direction]) => [`keys.${nameOf(column)}`, direction] as const)
+  return inOrder(found, ofKeys)
+}
+
+/** `c.created_at` as `created_at`. */
+const nameOf = (column: string): string => column.slice(column.indexOf('.') + 1)
+
+const inOrder = (rows: AnySelect, order: ListParts['order']): AnySelect =>
+  order.reduce((sorted, [column, direction]) => sorted.orderBy(column, direction), rows)

@@ -62,7 +62,7 @@ function convert(
   const ignored = new Map<unknown, ReadonlySet<string>>()
   for (const each of within) {
     const keys = ignoredKeys(each)
-    if (keys) ignored.set(each._def, keys)
+    if (keys.size > 0) ignored.set(each._def, keys)
   }
   const { $schema: _, ...converted } = zodToJsonSchema(root as never, {
     target: 'jsonSchema7',

@@ -57,14 +57,15 @@ const compiling = new Kysely<TenantTables>({
 }).withPlugin(new TenantWall(storeSlot))
 
 /**
- * `build` gets placeholders instead of values: it must not look at them. Answers the rows. `planOnce` as in
- * `Database.query`: for rows by their id.
+ * `build` gets placeholders instead of values: it must not look at them. Answers the rows. `planOnce` and
+ * `planEachTime` as the plans of `Database.query`: for rows by their id, and for text that is looked for.
  * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('campaigns').select('name').where('id', '=', p.id))
  */
 export function prepared<P extends object, Row>(
   build: (db: Kysely<TenantTables>, values: P) => Compilable<Row>,
-  { planOnce = false } = {},
+  { planOnce = false, planEachTime = false } = {},
 ): (ctx: Context, values: P) => Promise<Row[]> {
+  const plan = planOnce ? 'once' : planEachTime ? 'each-time' : undefined
   let text: string | null = null
   let fill: ((storeId: string, values: P) => unknown[]) | null = null
   return (ctx, values) => {
@@ -80,6 +81,6 @@ export function prepared<P extends object, Row>(
           return each instanceof Slot ? ((given as Record<string, unknown>)[each.name] ?? null) : each
         })
     }
-    return ctx.run<Row>(text, fill(ctx.store.id, values), planOnce)
+    return ctx.run<Row>(text, fill(ctx.store.id, values), plan)
   }
 }

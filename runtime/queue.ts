@@ -30,6 +30,10 @@ export interface FetchedJob {
   retryLimit: number
   /** Of a job that runs one at a time. */
   singletonKey: string | null
+  /** Of what lies in `failedQueue`: the job that was given up. */
+  sourceName: string | null
+  sourceId: string | null
+  sourceOutput: unknown
 }
 
 export interface Queue {
@@ -59,6 +63,11 @@ export interface Queue {
 
 /** A running job that says nothing for so long belongs to a dead worker. */
 export const heartbeatSeconds = 20
+/**
+ * Where what was given up is put, in the statement that gives it up: by the worker that ran it, or by who noticed that
+ * the worker is gone. So its `failed` is called whoever ran it, and again until it succeeds.
+ */
+export const failedQueue = 'failed-jobs'
 const keepSeconds = 3 * 24 * 3600
 const jobsRetainedSeconds = 400 * 24 * 3600
 
@@ -76,6 +85,7 @@ export async function openQueue(
   maker.on('error', options.onError)
   await maker.start()
   const known = new Map((await maker.getQueues()).map((queue) => [queue.name, queue]))
+  if (!known.has(failedQueue)) await maker.createQueue(failedQueue, failedQueueOptions)
   for (const job of jobs) {
     const wanted = queueOptions(job)
     const there = known.get(job.name)
@@ -83,7 +93,11 @@ export async function openQueue(
     else if (there.policy !== wanted.policy) {
       await maker.deleteQueue(job.name)
       await maker.createQueue(job.name, wanted)
-    } else if (there.expireInSeconds !== wanted.expireInSeconds || there.retryLimit !== wanted.retryLimit) {
+    } else if (
+      there.expireInSeconds !== wanted.expireInSeconds ||
+      there.retryLimit !== wanted.retryLimit ||
+      there.deadLetter !== wanted.deadLetter
+    ) {
       const { policy: _fixed, ...changeable } = wanted
       await maker.updateQueue(job.name, changeable)
     }
@@ -208,8 +222,20 @@ function queueOptions({ spec }: Job) {
     retentionSeconds: jobsRetainedSeconds,
     heartbeatSeconds,
     deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,
+    deadLetter: failedQueue,
   }
 }
+
+const failedQueueOptions = {
+  policy: 'standard',
+  retryLimit: 5,
+  retryDelay: 10,
+  retryBackoff: true,
+  expireInSeconds: 300,
+  retentionSeconds: jobsRetainedSeconds,
+  heartbeatSeconds,
+  deleteAfterSeconds: 3600,
+} as const
 
 /** pg-boss's statements over our own connections. */
 function bossDatabase(database: Database): NonNullable<ConstructorOptions['db']> {

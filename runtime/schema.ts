@@ -113,11 +113,16 @@ export const queued = <T extends z.ZodRawShape>(shape: T) =>
 /** What an export answers. */
 export const exportQueued = queued({ email: z.string().describe('Where the CSV will be sent') })
 
-const anything = z.unknown().describe('Read-only: accepted when a read is sent back, and ignored')
+/** Known again by itself, so that an object made of another by `extend`, `omit` or `partial` still ignores it. */
+const ignoredField = z
+  .unknown()
+  .describe('Read-only: accepted when a read is sent back, and ignored')
+  .optional()
 
 /**
  * The body that writes a resource: its writable fields (optional, but for the `required` ones), and its read-only
- * ones, accepted and dropped, so that what was read can be sent back unchanged.
+ * ones, accepted and dropped, so that what was read can be sent back unchanged. It may stand within another body: what
+ * is read-only is dropped at every depth.
  */
 export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = never>(
   writable: W,
@@ -130,15 +135,24 @@ export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = 
       required.includes(key as R) ? schema : (schema as z.ZodTypeAny).optional(),
     ]),
   ) as { [K in keyof W]: K extends R ? W[K] : z.ZodOptional<W[K]> }
-  const ignored = Object.fromEntries(readOnly.map((key) => [key, anything.optional()])) as {
-    [key: string]: z.ZodOptional<typeof anything>
-  }
-  const schema = z.object({ ...ignored, ...optional } as typeof optional).strict()
-  readOnlyKeys.set(schema, new Set(readOnly))
-  return schema
+  const ignored = Object.fromEntries(readOnly.map((key) => [key, ignoredField]))
+  return z.object({ ...ignored, ...optional } as typeof optional).strict()
 }
 
-const readOnlyKeys = new WeakMap<z.ZodTypeAny, Set<string>>()
-/** The fields of a body that are accepted and dropped. */
-export const ignoredKeys = (schema: z.ZodTypeAny): ReadonlySet<string> | undefined =>
-  schema instanceof z.ZodEffects ? ignoredKeys(schema.innerType()) : readOnlyKeys.get(schema)
+const isIgnored = (schema: z.ZodTypeAny): boolean =>
+  schema === ignoredField || (schema instanceof z.ZodOptional && isIgnored(schema.unwrap()))
+
+const ignoredOf = new WeakMap<z.ZodTypeAny, ReadonlySet<string>>()
+const none: ReadonlySet<string> = new Set()
+
+/** The fields of an object that are accepted and dropped. */
+export function ignoredKeys(schema: z.ZodTypeAny): ReadonlySet<string> {
+  if (!(schema instanceof z.ZodObject)) return none
+  let keys = ignoredOf.get(schema)
+  if (!keys) {
+    const fields = Object.entries(schema.shape as z.ZodRawShape)
+    keys = new Set(fields.filter(([, field]) => isIgnored(field)).map(([key]) => key))
+    ignoredOf.set(schema, keys)
+  }
+  return keys
+}

@@ -6,9 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Services, SystemContext } from './context.ts'
 import { jobFailed } from './failures.ts'
-import type { Job, JobAttempt } from './job.ts'
+import { type Job, type JobAttempt, serverJob } from './job.ts'
+import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { heartbeatSeconds } from './queue.ts'
+import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
+import { z } from './schema.ts'
 
 const pollMs = 500
 const stopWithinMs = 10_000
@@ -39,7 +41,10 @@ export class Worker {
   constructor(services: Services, jobs: readonly Job[], metrics: Metrics) {
     this.#services = services
     this.#jobs = new Map(
-      jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly).map((job) => [job.name, job]),
+      [...jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly), givenUp].map((job) => [
+        job.name,
+        job,
+      ]),
     )
     this.#metrics = metrics
     this.#atOnce = services.database.kind === 'pglite' ? 4 : 8
@@ -134,7 +139,7 @@ export class Worker {
     return (this.#jobs.get(name)!.spec.concurrency ?? defaultConcurrency) - running
   }
 
-  #begin(job: Job, fetched: Awaited<ReturnType<Services['queue']['fetch']>>[number]): void {
+  #begin(job: Job, fetched: FetchedJob): void {
     const abort = new AbortController()
     const running: Running = {
       job,
@@ -150,10 +155,7 @@ export class Worker {
     })
   }
 
-  async #execute(
-    running: Running,
-    fetched: Awaited<ReturnType<Services['queue']['fetch']>>[number],
-  ): Promise<void> {
+  async #execute(running: Running, fetched: FetchedJob): Promise<void> {
     const { job, abort } = running
     const { queue, log } = this.#services
     const startedAt = performance.now()
@@ -175,7 +177,13 @@ export class Worker {
         return
       }
       // A store that is gone took its work with it.
-      if (ctx) await withTimeout(job.spec.run(ctx as never, payload as never, attempt), job, abort)
+      if (ctx) {
+        const run =
+          job === givenUp
+            ? this.#tell(fetched, jobLog)
+            : job.spec.run(ctx as never, payload as never, attempt)
+        await withTimeout(run, job, abort)
+      }
       await queue.complete(job.name, fetched)
       this.ran += 1
       this.#metrics.observeJob(job.name, 'completed', performance.now() - startedAt)
@@ -190,16 +198,22 @@ export class Worker {
       this.#metrics.observeJob(job.name, 'failed', performance.now() - startedAt)
       try {
         await queue.fail(job.name, fetched, reason)
-        if (isLast && ctx) await this.#gaveUp(job, ctx, fetched.id, payload, reason)
       } catch (failure) {
         jobLog.error({ err: failure }, 'the failure of a job could not be recorded')
       }
     }
   }
 
-  async #gaveUp(job: Job, ctx: object, jobId: string, payload: unknown, reason: string): Promise<void> {
-    await job.spec.failed?.(ctx as never, payload as never, reason)
-    if (job.store) await jobFailed(ctx as never, job.name, jobId, reason)
+  /** Calls the `failed` of a job that was given up, and who wants to know of it. */
+  async #tell({ data, sourceName, sourceId, sourceOutput }: FetchedJob, log: Logger): Promise<void> {
+    const job = this.#jobs.get(sourceName ?? '')
+    if (!job) return // of a version that had it
+    const system = new SystemContext(this.#services, log, data.requestId)
+    const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
+    if (!ctx) return
+    const reason = reasonOf(sourceOutput)
+    await job.spec.failed?.(ctx as never, data.payload as never, reason)
+    if (job.store) await jobFailed(ctx as never, job.name, sourceId!, reason)
   }
 
   async #heartbeat(): Promise<void> {
@@ -246,6 +260,25 @@ export class Worker {
     for (const each of this.#running) await this.#services.queue.handBack(each.id)
     if (this.#beat) clearInterval(this.#beat)
   }
+}
+
+/** Stands for `failedQueue` among the jobs: the worker runs it itself. */
+const givenUp: Job = Object.assign(
+  serverJob<z.ZodTypeAny>({
+    description: 'Tells of a job that was given up',
+    payload: z.unknown(),
+    retry: { limit: 5, backoffSeconds: 10 },
+    timeoutSeconds: 300,
+    safeTwice: "A job's `failed` may be called again where it failed itself.",
+    run: async () => {},
+  }),
+  { name: failedQueue },
+)
+
+/** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
+function reasonOf(output: unknown): string {
+  const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
+  return message ?? value?.message ?? 'unknown'
 }
 
 async function withTimeout(run: Promise<void>, job: Job, abort: AbortController): Promise<void> {

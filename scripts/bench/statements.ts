@@ -110,9 +110,9 @@ function recording(url: string, ran: Ran[]): Database {
   return {
     ...plain,
     root,
-    query: (text, parameters, planOnce = false) => {
-      ran.push({ text, parameters, planOnce })
-      return plain.query(text, parameters, planOnce)
+    query: (text, parameters, plan) => {
+      ran.push({ text, parameters, planOnce: plan === 'once' })
+      return plain.query(text, parameters, plan)
     },
     async close() {
       await root.destroy()

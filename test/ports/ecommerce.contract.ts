@@ -276,6 +276,27 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       ])
     })
 
+    test('a coupon is made once; its code is left as it is', async () => {
+      const coupon = {
+        code: 'PRIMEIRA-10',
+        type: 'percentage',
+        value: '10.00',
+        minimumAmount: null,
+        usageLimit: 1,
+        endsAt: '2031-01-01T00:00:00.000Z',
+      } as const
+      const first = await port.ensureCoupon(store, coupon)
+      expect(first).toEqual({ id: expect.any(String) })
+      expect(await port.ensureCoupon(store, { ...coupon, value: '50.00' })).toEqual(first)
+      const other = await port.ensureCoupon(store, {
+        ...coupon,
+        code: 'FRETE',
+        type: 'free-shipping',
+        value: null,
+      })
+      expect(other.id).not.toBe(first.id)
+    })
+
     test('a webhook is registered once by topic and address, and its deliveries are read', async () => {
       const webhook = {
         topic: 'order.updated',

@@ -52,6 +52,28 @@ function tree(files: Record<string, string>): string {
   return path
 }
 
+test('two different schemas of one name are a fault, also within others; two alike are none', async () => {
+  const withBody = (path: string, body: string) =>
+    operationFile({
+      path: `'${path}'`,
+      answer: `{ status: 200, body: object({ list: z.array(named('Thing', ${body})) }) }`,
+    }).replace('import { object }', 'import { named, object }')
+  const { faults } = await readRegistry(
+    tree({
+      'things/a.ts': withBody('/a', 'object({ a: z.string() })'),
+      'things/b.ts': withBody('/b', 'object({ a: z.string() })'),
+      'things/c.ts': withBody('/c', 'object({ c: z.string() })'),
+    }),
+  )
+  expect(faults).toEqual([
+    {
+      file: 'operations/things/c.ts',
+      wrong: expect.stringContaining('two different schemas are named Thing'),
+      remedy: expect.any(String),
+    },
+  ])
+})
+
 describe('each fault bites', () => {
   test.each<[string, string, RegExp]>([
     ['no default export', 'export const a = 1', /has no default export → write `export default operation/],

@@ -1,9 +1,11 @@
 /** What the worker promises of every job. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { onJobFailed } from '#runtime/failures'
 import { type AnyJob, type Job, job, serverJob } from '#runtime/job'
 import { loadRegistry } from '#runtime/registry'
 import { object, z } from '#runtime/schema'
+import { Worker } from '#runtime/worker'
 import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
@@ -61,7 +63,24 @@ const clocked = named(
   }),
 )
 
-const registry = { ...(await loadRegistry()), jobs: [keyed, failing, clocked] }
+let tellings = 0
+const lost = named(
+  'test-lost',
+  job({
+    ...base,
+    retry: { limit: 1, backoffSeconds: 1 },
+    async run(_ctx, { name }) {
+      log.push(`${name} ran`)
+    },
+    async failed(ctx, { name }, reason) {
+      tellings += 1
+      if (tellings === 1) throw new Error('the database is away')
+      log.push(`${name} of ${ctx.store.id} gave up: ${reason}`)
+    },
+  }),
+)
+
+const registry = { ...(await loadRegistry()), jobs: [keyed, failing, clocked, lost] }
 const { database } = await freshDatabase()
 const app = await testApp({}, { registry, database })
 const shop = await store(app)
@@ -115,6 +134,36 @@ test('a failing job is tried again, later and later, then given up and told', as
     await app.advance(3_600_000)
   }
   expect(log.filter((line) => line !== 'tick')).toEqual(['it 1', 'it 2', 'it 3 last', 'it gave up: as told'])
+})
+
+test('a job whose worker is lost at its last try is given up and told once, on whichever instance', async () => {
+  log.length = 0
+  const heard: string[] = []
+  onJobFailed(async (_ctx, name, jobId, reason) => {
+    if (name === 'test-lost') heard.push(`${jobId} ${reason}`)
+  })
+  const { jobId } = await ctx.queue(lost, { name: 'it' })
+  // As a worker that claims it and dies: nothing is heard of it any more.
+  const die = async () => {
+    await app.advance(3_600_000)
+    const [claimed] = await app.services.queue.fetch('test-lost', 1)
+    expect(claimed?.id).toBe(jobId)
+    await database.query(`update pgboss.job set heartbeat_on = now() - interval '1 hour' where id = $1`, [
+      jobId,
+    ])
+    await app.services.queue.boss.supervise('test-lost')
+  }
+  await die()
+  await database.query(`update pgboss.queue set monitor_on = null, monitor_claim_on = null`, [])
+  await die()
+  const other = new Worker(app.services, registry.jobs, app.metrics)
+  for (let round = 0; round < 3; round += 1) {
+    await Promise.all([app.worker.drain(), other.drain()])
+    await app.advance(3_600_000)
+  }
+  expect(log.filter((line) => line !== 'tick')).toEqual([`it of ${shop.id} gave up: job heartbeat timeout`])
+  expect(tellings).toBe(2)
+  expect(heard).toEqual([`${jobId} job heartbeat timeout`])
 })
 
 test('what runs by the clock runs once for each time it has come due', async () => {

@@ -8,6 +8,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { containing, phoneContaining } from '#runtime/search'
 import { countOptedOut } from './opted-out.ts'
 
 type Db = Kysely<TenantTables>
@@ -125,10 +126,10 @@ export interface CampaignFilters {
 const listed = preparedList<{ search?: string | undefined } & Record<`status${number}`, string>>(
   (db, values, has) => {
     const of = (status?: string) => {
-      let rows = db.selectFrom('campaigns as c').selectAll('c').where('c.deleted_at', 'is', null)
+      let rows = db.selectFrom('campaigns as c').select('c.id').where('c.deleted_at', 'is', null)
       if (status !== undefined) rows = rows.where('c.status', '=', status)
       if (has('search')) {
-        rows = rows.where(sql<boolean>`strpos(lower(c.name), lower(${values.search}::text)) > 0`)
+        rows = rows.where(sql<boolean>`lower(c.name) like lower(${values.search}::text)`)
       }
       return rows
     }
@@ -136,14 +137,26 @@ const listed = preparedList<{ search?: string | undefined } & Record<`status${nu
     for (let i = 0; has(`status${i}`); i += 1) statuses.push(values[`status${i}`]!)
     const [first, ...others] = statuses
     const rows = others.reduce((all, status) => all.unionAll(of(status)), of(first))
-    return { rows: db.selectFrom(rows.as('c')), item: campaignJson(db), order: [['c.id', 'desc']], page: 'c' }
+    return {
+      rows: db.selectFrom(rows.as('c')),
+      item: campaignJson(db),
+      order: [['c.id', 'desc']],
+      page: 'c',
+      table: 'campaigns',
+    }
   },
+  { text: ['search'] },
 )
 
 export function listCampaigns(ctx: Context, filters: CampaignFilters & Paging): Promise<JsonText> {
-  const { status, ...others } = filters
+  const { status, search, ...others } = filters
   const statuses = [...new Set(status)].sort()
-  return listed(ctx, { ...others, ...Object.fromEntries(statuses.map((each, i) => [`status${i}`, each])) })
+  const pattern = search === undefined ? {} : { search: containing(search) }
+  return listed(ctx, {
+    ...others,
+    ...pattern,
+    ...Object.fromEntries(statuses.map((each, i) => [`status${i}`, each])),
+  })
 }
 
 const messageJson = (db: Db) =>
@@ -177,19 +190,34 @@ export interface MessageFilters {
   search?: string | undefined
 }
 
-const messagesListed = preparedList<MessageFilters & { campaignId: string }>((db, values, has) => {
-  let rows = db.selectFrom('campaign_messages as m').where('m.campaign_id', '=', values.campaignId)
-  if (has('status')) rows = rows.where('m.status', '=', sql<string>`any(${values.status}::text[])`)
-  if (has('search')) {
-    const search = sql<string>`${values.search}::text`
-    const digits = sql<string>`regexp_replace(${search}, '[^0-9]', '', 'g')`
-    rows = rows.where(
-      sql<boolean>`(strpos(lower(m.name), lower(${search})) > 0
-        or (${digits} <> '' and ${search} !~ '[^-0-9+(). ]' and strpos(m.phone, ${digits}) > 0))`,
-    )
-  }
-  return { rows, item: messageJson(db), order: [['m.id', 'asc']], page: 'm' }
-})
+/** As the prepared texts take them: patterns for `like`. */
+interface MessageConditions {
+  campaignId: string
+  status?: string[] | undefined
+  search?: string
+  digits?: string
+}
+
+const messagesListed = preparedList<MessageConditions>(
+  (db, values, has) => {
+    let rows = db.selectFrom('campaign_messages as m').where('m.campaign_id', '=', values.campaignId)
+    if (has('status')) rows = rows.where('m.status', '=', sql<string>`any(${values.status}::text[])`)
+    if (has('search')) {
+      rows = rows.where(
+        sql<boolean>`(lower(m.name) like lower(${values.search}::text)
+          ${has('digits') ? sql`or m.phone like ${values.digits}::text` : sql``})`,
+      )
+    }
+    return {
+      rows,
+      item: messageJson(db),
+      order: [['m.id', 'asc']],
+      page: 'm',
+      table: 'campaign_messages',
+    }
+  },
+  { text: ['search'] },
+)
 
 const exists = prepared((db, values: { id: string }) =>
   db.selectFrom('campaigns').select('id').where('id', '=', values.id).where('deleted_at', 'is', null),
@@ -203,5 +231,12 @@ export async function listMessages(
 ): Promise<JsonText> {
   const [campaign] = isId(campaignId) ? await exists(ctx, { id: campaignId }) : []
   if (!campaign) throw noCampaign()
-  return messagesListed(ctx, { ...filters, campaignId })
+  const { search, ...others } = filters
+  const digits = search === undefined ? null : phoneContaining(search)
+  return messagesListed(ctx, {
+    ...others,
+    campaignId,
+    ...(search === undefined ? {} : { search: containing(search) }),
+    ...(digits === null ? {} : { digits }),
+  })
 }

@@ -8,6 +8,7 @@ import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
+import { containing, phoneContaining } from '#runtime/search'
 import type { NewContact } from './contact-schema.ts'
 import { contactsAtMost, type LockedList, lockList, noSuchList } from './lists.ts'
 
@@ -41,7 +42,7 @@ export interface ContactFilters {
   optedOut?: boolean | undefined
 }
 
-/** As the prepared texts take them: which are there decides the text. */
+/** As the prepared texts take them, patterns for `like`: which are there decides the text. */
 interface Conditions {
   listId: string
   search?: string
@@ -52,11 +53,11 @@ interface Conditions {
 
 /** Filters as the queries of contacts take them; text that is no part of a phone is not looked for in one. */
 export function conditionsOf(listId: string, { search, optedOut }: ContactFilters): Conditions {
-  const digits = search !== undefined && /^[+\d\s().-]+$/.test(search) ? search.replace(/\D/g, '') : ''
+  const digits = search === undefined ? null : phoneContaining(search)
   return {
     listId,
-    ...(search === undefined ? {} : { search }),
-    ...(digits ? { digits } : {}),
+    ...(search === undefined ? {} : { search: containing(search) }),
+    ...(digits === null ? {} : { digits }),
     ...(optedOut === undefined ? {} : optedOut ? { onlyOptedOut: true } : { onlyReachable: true }),
   }
 }
@@ -71,8 +72,8 @@ export function contactRows(
   if (has('search')) {
     const { search, digits } = values
     rows = rows.where(
-      sql<boolean>`(strpos(lower(c.name), lower(${search})) > 0 or strpos(lower(c.email), lower(${search})) > 0
-        ${has('digits') ? sql`or strpos(c.phone, ${digits}) > 0` : sql``})`,
+      sql<boolean>`(lower(c.name) like lower(${search}::text) or lower(c.email) like lower(${search}::text)
+        ${has('digits') ? sql`or c.phone like ${digits}::text` : sql``})`,
     )
   }
   if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db))
@@ -80,17 +81,22 @@ export function contactRows(
   return rows
 }
 
-const listPage = preparedList<Conditions>((db, values, has) => {
-  const isWhole = !has('search') && !has('onlyOptedOut') && !has('onlyReachable')
-  const size = db.selectFrom('contact_lists as l').select('l.size').where('l.id', '=', values.listId)
-  return {
-    rows: contactRows(db, values, has),
-    item: contactJson(db),
-    order: [['c.id', 'desc']],
-    // Without a filter the size is kept; no such list has none.
-    ...(isWhole ? { total: sql<number>`coalesce((${size}), 0)` } : {}),
-  }
-})
+const listPage = preparedList<Conditions>(
+  (db, values, has) => {
+    const isWhole = !has('search') && !has('onlyOptedOut') && !has('onlyReachable')
+    const size = db.selectFrom('contact_lists as l').select('l.size').where('l.id', '=', values.listId)
+    return {
+      rows: contactRows(db, values, has),
+      item: contactJson(db),
+      order: [['c.id', 'desc']],
+      page: 'c',
+      table: 'list_contacts',
+      // Without a filter the size is kept; no such list has none.
+      ...(isWhole ? { total: sql<number>`coalesce((${size}), 0)` } : {}),
+    }
+  },
+  { text: ['search'] },
+)
 
 const listExists = prepared((db, values: { id: string }) =>
   db.selectFrom('contact_lists').select('id').where('id', '=', values.id),

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import type { exports } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { containing } from '#runtime/search'
 import type { OptOutFilters } from './opt-outs.ts'
 
 const atOnce = 1000
@@ -27,7 +27,7 @@ function pageBefore(ctx: Context, { search, source }: OptOutFilters, before: str
     .leftJoin('campaigns as c', 'c.id', 'o.campaign_id')
     .select(['o.id', 'o.phone', 'o.source', 'o.note', 'o.created_at', 'c.name as campaign'])
   if (source) rows = rows.where('o.source', '=', source)
-  if (search) rows = rows.where(sql<boolean>`strpos(o.phone, ${search}) > 0`)
+  if (search) rows = rows.where('o.phone', 'like', containing(search))
   if (before) rows = rows.where('o.id', '<', before)
   return rows.orderBy('o.id', 'desc').limit(atOnce).execute()
 }

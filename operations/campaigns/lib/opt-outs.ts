@@ -3,10 +3,11 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject } from '#runtime/json'
-import { preparedList } from '#runtime/list'
+import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
+import { containing } from '#runtime/search'
 import { isStopWord } from './stop-words.ts'
 
 const optOutJson = (row: string) =>
@@ -26,12 +27,19 @@ export interface OptOutFilters {
   source?: string | undefined
 }
 
-export const listOptOuts = preparedList<OptOutFilters>((db, values, has) => {
-  let rows = db.selectFrom('opt_outs as o')
-  if (has('source')) rows = rows.where('o.source', '=', values.source!)
-  if (has('search')) rows = rows.where(sql<boolean>`strpos(o.phone, ${values.search}) > 0`)
-  return { rows, item: optOutJson('o'), order: [['o.id', 'desc']] }
-})
+const listPage = preparedList<OptOutFilters>(
+  (db, values, has) => {
+    let rows = db.selectFrom('opt_outs as o')
+    if (has('source')) rows = rows.where('o.source', '=', values.source!)
+    if (has('search')) rows = rows.where(sql<boolean>`o.phone like ${values.search}::text`)
+    return { rows, item: optOutJson('o'), order: [['o.id', 'desc']], page: 'o', table: 'opt_outs' }
+  },
+  { text: ['search'] },
+)
+
+/** A page of the opt-outs, newest first. */
+export const listOptOuts = (ctx: Context, { search, ...others }: OptOutFilters & Paging): Promise<JsonText> =>
+  listPage(ctx, { ...others, ...(search === undefined ? {} : { search: containing(search) }) })
 
 interface NewOptOut {
   id: string

@@ -21,8 +21,8 @@ export type PendingType = (typeof pendingTypes)[number]
 export interface PendingPart {
   /** Of the plan; without it the count is 0. Null: every plan. */
   feature: string | null
-  /** One row with one whole number. `userId` is a placeholder for the key's creator. */
-  count(db: Db, values: { userId: string }): Expression<unknown>
+  /** One row with one whole number. The values are placeholders: the key's creator, and the clock's now. */
+  count(db: Db, values: { userId: string; now: Date }): Expression<unknown>
 }
 
 const pending = new Map<PendingType, PendingPart>([
@@ -46,21 +46,6 @@ const pending = new Map<PendingType, PendingPart>([
         db
           .selectFrom('message_templates')
           .where('status', '=', 'rejected')
-          .select(sql`count(*)::int`.as('n')),
-    },
-  ],
-  [
-    'notifications-unread',
-    {
-      feature: null,
-      count: (db, { userId }) =>
-        db
-          .selectFrom('notifications as n')
-          .leftJoin('notification_reads as r', (join) =>
-            join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${userId}::uuid`),
-          )
-          .where('r.notification_id', 'is', null)
-          .where(sql<boolean>`(n.recipient_ids is null or ${userId}::uuid = any(n.recipient_ids))`)
           .select(sql`count(*)::int`.as('n')),
     },
   ],

@@ -18,7 +18,7 @@ export interface OverviewNow {
 const shown = 5
 
 /** Counts of `pendingTypes` in their order, the newest sales and reviews; what the plan lacks is the caller's to leave out. */
-export const overviewNow = prepared<{ userId: string }, OverviewNow>((db, values) => {
+export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>((db, values) => {
   const sales = db
     .selectFrom('conversions as c')
     .where(isCountedConversion('c'))

@@ -24,7 +24,7 @@ export async function readOverview(ctx: Context, period: (typeof periods)[number
   const { timezone, currency } = ctx.store
   const [[facts], [current]] = await Promise.all([
     overviewFacts[granularity](ctx, { now: ctx.now().toISOString(), timezone, currency, buckets }),
-    overviewNow(ctx, { userId: ctx.actor.userId! }),
+    overviewNow(ctx, { userId: ctx.actor.userId!, now: ctx.now() }),
   ])
   const features = featureSet(ctx.actor.access?.planId ?? '')
   const has = (feature: string | null): boolean => feature === null || features.has(feature)

@@ -6,9 +6,11 @@ import { refuse, sqlState } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { parsePhone } from '#runtime/phone'
 import { changedHours, type StoredHours } from './attribution-hours.ts'
+import { type FileUse, setUses } from './file-uses.ts'
 import { checkPreferences, isSameJson, type JsonObject, mergePatch } from './preferences.ts'
 import { readStore } from './store-json.ts'
 import { type SplitPatch, splitPatch } from './store-patch.ts'
+import { selectConnection } from './stores.ts'
 
 const columns = [
   'name',
@@ -18,7 +20,6 @@ const columns = [
   'timezone',
   'locale',
   'logo_url',
-  'messaging_connection_type',
   'attribution',
   'preferences',
 ] as const
@@ -37,6 +38,9 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     ...attributionChange(ctx, current.attribution as StoredHours, patch),
     ...preferencesChange(current.preferences as JsonObject, patch),
   }
+  const { messagingConnectionType, logoUrl: newLogo } = patch.known
+  if (messagingConnectionType !== undefined) await selectConnection(ctx, messagingConnectionType)
+  if (newLogo !== undefined) await setUses(ctx, 'store:logo', newLogo === null ? [] : [logo(newLogo)])
   const changed = Object.fromEntries(
     Object.entries(change).filter(([column, value]) => value !== current[column as keyof typeof current]),
   )
@@ -55,10 +59,13 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
 /** Columns that instances remember beside a key. */
 const cachedFacts = ['name', 'timezone', 'locale']
 
+/** There is no upload of logos alone: any file of the store's will do. */
+const logo = (url: string): FileUse => ({ url, purpose: null, field: 'logoUrl' })
+
 type StoreChange = RowChange<'stores'>
 
 function profileChange({ known }: SplitPatch, country: string): StoreChange {
-  const { name, email, phone, timezone, locale, logoUrl, messagingConnectionType } = known
+  const { name, email, phone, timezone, locale, logoUrl } = known
   return {
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
@@ -66,7 +73,6 @@ function profileChange({ known }: SplitPatch, country: string): StoreChange {
     ...(timezone === undefined ? {} : { timezone }),
     ...(locale === undefined ? {} : { locale }),
     ...(logoUrl === undefined ? {} : { logo_url: logoUrl }),
-    ...(messagingConnectionType === undefined ? {} : { messaging_connection_type: messagingConnectionType }),
   }
 }
 

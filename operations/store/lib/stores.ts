@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'
+import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { newId, randomText } from '#runtime/ids'
 import { addPeriod } from './periods.ts'
@@ -29,6 +30,21 @@ export interface StoreSummary {
   publicId: string
   name: string
   plan: string
+}
+
+/**
+ * Which connection messages leave through from now on, in the caller's transaction; the one place that says so. It
+ * may be chosen before it is connected. The one that is selected already changes nothing.
+ */
+export async function selectConnection(
+  ctx: Context,
+  type: 'qr' | 'official' | 'shared' | null,
+): Promise<void> {
+  await ctx.db
+    .updateTable('stores')
+    .set({ messaging_connection_type: type, updated_at: ctx.now() })
+    .where('messaging_connection_type', 'is distinct from', type)
+    .execute()
 }
 
 const trialMs = 14 * 24 * 3_600_000

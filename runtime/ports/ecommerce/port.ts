@@ -116,6 +116,17 @@ export interface ProductQuery {
   limit: number
 }
 
+export interface CouponSpec {
+  code: string
+  type: 'percentage' | 'amount' | 'free-shipping'
+  /** Percent, or units of the store's currency; null for free shipping. */
+  value: Money | null
+  minimumAmount: Money | null
+  usageLimit: number | null
+  /** Instant. */
+  endsAt: string | null
+}
+
 export interface EcommercePort {
   /** Asked before a connection is kept: who the credentials belong to. */
   check(store: ProviderStore): Promise<{
@@ -140,6 +151,8 @@ export interface EcommercePort {
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ orders: PlatformOrder[]; next: string | null }>
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
+  /** A code that exists is left as it is. */
+  ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string }>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }>

@@ -4,6 +4,7 @@ import { parsePhone } from '../../phone.ts'
 import { Refused } from '../errors.ts'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
+import { countCoupons, takeCoupon } from './sandbox-coupons.ts'
 import { toCents, toMoney } from './sandbox-money.ts'
 import {
   findObjects,
@@ -15,6 +16,7 @@ import {
   type ShopFacts,
   shopFacts,
 } from './sandbox-rows.ts'
+import { restoreStock, takeStock } from './sandbox-stock.ts'
 
 /** The body of `POST /sandbox/api/ecommerce/:storeId/orders`. */
 export interface OrderInput {
@@ -59,20 +61,27 @@ export async function putOrders(shop: Shop, orders: readonly PlatformOrder[]): P
   )
 }
 
-/** Places an order. Throws `Refused` for a variant that no product has. */
+/**
+ * Places an order: its coupon is taken off, its units out of stock. Throws `Refused` for a variant that no product has,
+ * and for a coupon that does not hold.
+ */
 export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrder> {
   return inTurn(shop, async (turn) => {
     const facts = await shopFacts(turn)
     const customer = await customerOf(turn, facts, input.customer)
     const id = input.id ?? (await nextNumber(turn, 'order', 9000))
-    const items = await itemsOf(turn, id, input.items)
+    const asked = await itemsOf(turn, id, input.items)
     const now = instantText(shop.clock.now())
     const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
     const paymentStatus = input.paymentStatus ?? 'paid'
     const isPaid = paymentStatus !== 'pending' && paymentStatus !== 'voided'
-    const subtotal = items.reduce((sum, item) => sum + toCents(item.total), 0)
-    const shipping = toCents(input.shipping ?? 0)
-    const total = toMoney(subtotal + shipping)
+    const subtotal = asked.reduce((sum, item) => sum + toCents(item.total), 0)
+    const undiscounted = { items: asked, shipping: toCents(input.shipping ?? 0), placedAt }
+    const { code, items, discount, shipping } = input.couponCode?.trim()
+      ? await takeCoupon(turn, input.couponCode, undiscounted)
+      : { ...undiscounted, code: null, discount: 0 }
+    const total = toMoney(subtotal - discount + shipping)
+    await takeStock(turn, id, items)
     const order: PlatformOrder = {
       id,
       number: id,
@@ -81,11 +90,11 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       fulfillmentStatus: 'unfulfilled',
       currency: input.currency ?? facts.currency,
       subtotal: toMoney(subtotal),
-      discount: toMoney(0),
+      discount: toMoney(discount),
       shipping: toMoney(shipping),
       total,
       refundedTotal: paymentStatus === 'refunded' ? total : toMoney(0),
-      couponCodes: input.couponCode ? [input.couponCode] : [],
+      couponCodes: code === null ? [] : [code],
       customer,
       items,
       paymentMethod: paymentStatus === 'pending' ? 'boleto' : 'credit-card',
@@ -118,6 +127,12 @@ export function changeOrder(shop: Shop, orderId: string, change: OrderChange): P
     let order = refunded(before, change)
     if (change.paymentStatus) order = paidAs(order, change.paymentStatus, at)
     if (change.status) {
+      if ((change.status === 'cancelled') !== (before.status === 'cancelled')) {
+        await (change.status === 'cancelled'
+          ? restoreStock(turn, orderId)
+          : takeStock(turn, orderId, before.items))
+        await countCoupons(turn, before.couponCodes, change.status === 'cancelled' ? -1 : 1)
+      }
       const cancelledAt = change.status === 'cancelled' ? (order.cancelledAt ?? at) : null
       order = { ...order, status: change.status, cancelledAt }
     }

@@ -186,6 +186,53 @@ describe('committing and releasing', () => {
     await metering.commit(ctx, more, rows(10))
     expect(await noticesOf(ctx)).toEqual(['quota-80', 'quota-100'])
   })
+
+  test('and again in the next cycle, however many cross the mark at once', async () => {
+    await app.setClock('2027-01-10T12:00:00.000Z')
+    const { ctx } = await shopWith(10)
+    const useUp = async () => {
+      await ctx.db.updateTable('usage_cycles').set({ message_limit: 10 }).execute()
+      const id = await metering.reserve(ctx, 10, 'messaging-campaign')
+      await Promise.all(rows(10).map((row) => ctx.transaction((tx) => metering.commit(tx, id, [row]))))
+    }
+    await useUp()
+    expect(await noticesOf(ctx)).toEqual(['quota-80', 'quota-100'])
+    await app.setClock('2027-02-10T12:00:00.000Z')
+    await metering.release(ctx, await metering.reserve(ctx, 1, 'direct'), 1)
+    await useUp()
+    expect((await noticesOf(ctx)).sort()).toEqual(['quota-100', 'quota-100', 'quota-80', 'quota-80'])
+  })
+})
+
+describe('the ledger', () => {
+  test("by the provider's id and by phone it is read along an index", async () => {
+    const { ctx } = await shopWith()
+    for (let batch = 0; batch < 10; batch += 1) {
+      await metering.record(
+        ctx,
+        rows(1000).map((row, i) => ({
+          ...row,
+          phone: `+55119${String(10_000_000 + batch * 1000 + i)}`,
+          providerMessageId: `wamid.${batch * 1000 + i}`,
+        })),
+      )
+    }
+    await app.database.query('vacuum analyze message_ledger', [])
+    const planOf = async (condition: string, values: unknown[]): Promise<string> => {
+      const plan = await app.database.query<Record<string, string>>(
+        `explain select message_id from message_ledger where store_id = $1 and ${condition}`,
+        [ctx.store.id, ...values],
+      )
+      return plan.map((row) => row['QUERY PLAN']).join('\n')
+    }
+    expect(await planOf('provider_message_id = any($2::text[])', [['wamid.7', 'wamid.8']])).toContain(
+      'message_ledger_provider',
+    )
+    const newest = 'phone_key = $2 and sent_at > $3 order by sent_at desc limit 1'
+    expect(await planOf(newest, ['+551190000007', new Date(0).toISOString()])).toContain(
+      'message_ledger_phone',
+    )
+  })
 })
 
 describe('cycles', () => {

@@ -1,8 +1,7 @@
 /** The onboarding checklist (Rules 13). */
 import { describe, expect, test } from 'vitest'
 import { connectNumber } from '#operations/messaging/lib/connect'
-import { onActivate } from '#operations/store/lib/activation'
-import { onEvidence } from '#operations/store/lib/onboarding'
+import { onboarding } from '#operations/store/lib/door'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
@@ -116,7 +115,7 @@ describe('GET /onboarding', () => {
     const shop = await store(app)
     expect(await step(shop, 'popup')).toMatchObject({ isDone: false })
     const since = new Date('2026-11-01T00:00:00.000Z')
-    onEvidence('popup', async (ctx) => (ctx.store.id === shop.id ? since : null))
+    onboarding.onEvidence('popup', async (ctx) => (ctx.store.id === shop.id ? since : null))
     expect(await step(shop, 'popup')).toMatchObject({ isDone: true, doneAt: since.toISOString() })
     expect(await step(await store(app), 'popup')).toMatchObject({ isDone: false })
   })
@@ -183,7 +182,7 @@ describe('POST /onboarding/activate-features', () => {
   test('turns on through the switch of the section, again without harm, and records', async () => {
     const shop = await store(app)
     const turnedOn: string[] = []
-    onActivate('newsletter', async (ctx) => {
+    onboarding.onActivate('newsletter', async (ctx) => {
       expect(ctx.inTransaction).toBe(true)
       turnedOn.push(ctx.store.id)
     })
@@ -228,7 +227,7 @@ describe('POST /onboarding/activate-features', () => {
 
   test('is undone as a whole when a section cannot turn on', async () => {
     const shop = await store(app)
-    onActivate('exchanges', async () => {
+    onboarding.onActivate('exchanges', async () => {
       throw new Error('the section fails')
     })
     expect((await activate(shop, ['reviews', 'exchanges'])).status).toBe(503)

@@ -1,5 +1,6 @@
 /** Scenario 4: the store's profile, read and changed. */
 import { describe, expect, test } from 'vitest'
+import { stores } from '#operations/store/lib/door'
 import { seal } from '#runtime/secrets'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -374,5 +375,28 @@ describe('PATCH /store', () => {
     await patch(other, { name: 'Other', id: shop.id })
     expect((await read(shop)).name).not.toBe('Other')
     expect((await read(other)).name).toBe('Other')
+  })
+})
+
+describe('stores.selectConnection', () => {
+  test('says once through which connection messages leave; PATCH /store reads and writes the same', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const selected = async () => {
+      const { settings, updatedAt } = (await shop.request('GET', '/store')).body
+      return [settings.messagingConnectionType, updatedAt]
+    }
+    await app.advance(1000)
+    await ctx.transaction((tx) => stores.selectConnection(tx, 'shared'))
+    const first = await selected()
+    expect(first).toEqual(['shared', app.clock.now().toISOString()])
+    await app.advance(1000)
+    await ctx.transaction((tx) => stores.selectConnection(tx, 'shared'))
+    await patch(shop, { messagingConnectionType: 'shared' })
+    expect(await selected()).toEqual(first)
+    await patch(shop, { settings: { messagingConnectionType: 'qr' } })
+    expect(await selected()).toEqual(['qr', app.clock.now().toISOString()])
+    await ctx.transaction((tx) => stores.selectConnection(tx, null))
+    expect((await selected())[0]).toBeNull()
   })
 })

@@ -1,0 +1,14 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { pruneNotifications } from '../lib/prune.ts'
+
+export default serverJob({
+  description: 'Deletes notifications over 90 days old, and those beyond the newest 1,000 of a store',
+  payload: object({}),
+  retry: { limit: 2, backoffSeconds: 60 },
+  timeoutSeconds: 1800,
+  everySeconds: 24 * 3600,
+  oneAtATimePer: () => 'all',
+  safeTwice: 'It deletes; what is gone is not found again.',
+  run: (ctx, _payload, { signal }) => pruneNotifications(ctx, signal),
+})

@@ -1,0 +1,204 @@
+/** Notifications as one member has them. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { isUnread, isVisible, type Reader, unreadCount, visible } from './kept.ts'
+import type { NewNotification } from './schema.ts'
+
+const notificationJson = jsonObject({
+  id: 'n.id',
+  type: 'n.type',
+  level: 'n.level',
+  title: 'n.title',
+  message: 'n.message',
+  link: 'n.link',
+  data: 'n.data',
+  source: 'n.source',
+  createdBy: 'n.created_by',
+  recipientIds: 'n.recipient_ids',
+  isRead: sql`r.read_at is not null`,
+  readAt: instantOf('r.read_at'),
+  createdAt: instantOf('n.created_at'),
+  updatedAt: instantOf('n.updated_at'),
+})
+
+const readerOf = (ctx: Context): Reader => ({ userId: ctx.actor.userId!, now: ctx.now() })
+
+export interface NotificationFilters {
+  isRead?: boolean | undefined
+  level?: string[] | undefined
+  type?: string[] | undefined
+}
+
+/** As the prepared texts take them: which are there decides the text. */
+interface Conditions extends Reader {
+  onlyRead?: true
+  onlyUnread?: true
+  level?: string[]
+  type?: string[]
+}
+
+const listPage = preparedList<Conditions>((db, values, has) => {
+  let rows = visible(db, values).leftJoin('notification_reads as r', (join) =>
+    join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
+  )
+  if (has('onlyRead')) rows = rows.where('r.read_at', 'is not', null)
+  if (has('onlyUnread')) rows = rows.where('r.read_at', 'is', null)
+  if (has('level')) rows = rows.where(sql<boolean>`n.level = any(${values.level}::text[])`)
+  if (has('type')) rows = rows.where(sql<boolean>`n.type = any(${values.type}::text[])`)
+  return {
+    rows,
+    item: notificationJson,
+    order: [
+      ['n.created_at', 'desc'],
+      ['n.id', 'desc'],
+    ],
+    extra: { unreadCount: sql`(${unreadCount(db, values)})` },
+  }
+})
+
+/** A page of what the key's creator sees, newest first, with how many of all they have not read. */
+export function listNotifications(
+  ctx: Context,
+  { isRead, level, type, page, limit }: NotificationFilters & Paging,
+): Promise<JsonText> {
+  return listPage(ctx, {
+    ...readerOf(ctx),
+    ...(isRead === undefined ? {} : isRead ? { onlyRead: true } : { onlyUnread: true }),
+    ...(level ? { level } : {}),
+    ...(type ? { type } : {}),
+    page,
+    limit,
+  })
+}
+
+/** Makes one for every member, read already by its author; one statement. */
+export async function createNotification(ctx: Context, input: NewNotification): Promise<JsonText> {
+  const now = ctx.now()
+  const made = await ctx.db
+    .with('n', (db) =>
+      db
+        .insertInto('notifications')
+        .values({
+          id: ctx.newId(),
+          type: input.type ?? 'custom',
+          level: input.level ?? 'info',
+          title: input.title,
+          message: input.message || null,
+          link: input.link ?? null,
+          data: input.data ? JSON.stringify(input.data) : null,
+          source: 'api',
+          created_by: ctx.actor.userId,
+          created_at: now,
+          updated_at: now,
+        })
+        .returningAll(),
+    )
+    .with('r', (db) =>
+      db
+        .insertInto('notification_reads')
+        .columns(['notification_id', 'user_id', 'read_at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('n')
+            .select([
+              'n.id',
+              sql<string>`${ctx.actor.userId}::uuid`.as('user_id'),
+              sql<Date>`${now}::timestamptz`.as('read_at'),
+            ]),
+        )
+        .returning('notification_reads.read_at'),
+    )
+    .selectFrom('n')
+    .innerJoin('r', (join) => join.onTrue())
+    .select(sql<string>`${notificationJson}::text`.as('text'))
+    .executeTakeFirstOrThrow()
+  return new JsonText(made.text)
+}
+
+const noNotification = () => refuse('not_found', 'There is no such notification')
+
+const deleteOne = prepared((db, values: Reader & { id: string }) =>
+  db
+    .deleteFrom('notifications as n')
+    .where('n.id', '=', values.id)
+    .where(isVisible(db, values))
+    .returning('n.id'),
+)
+
+/** Deletes one for the whole store, in one statement. Refuses what the key's creator does not see. */
+export async function removeNotification(ctx: Context, id: string): Promise<void> {
+  const gone = isId(id) ? await deleteOne(ctx, { ...readerOf(ctx), id }) : []
+  if (gone.length === 0) throw noNotification()
+}
+
+const findOne = prepared((db, values: Reader & { id: string }) =>
+  db
+    .selectFrom('notifications as n')
+    .leftJoin('notification_reads as r', (join) =>
+      join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
+    )
+    .where('n.id', '=', values.id)
+    .where(isVisible(db, values))
+    .select(sql<string>`${notificationJson}::text`.as('text')),
+)
+
+/** Marks one as read for the key's creator, in the caller's transaction; one that is read stays as it is. */
+export async function readNotification(ctx: Context, id: string): Promise<JsonText> {
+  if (!isId(id)) throw noNotification()
+  const reader = readerOf(ctx)
+  await ctx.db
+    .insertInto('notification_reads')
+    .columns(['notification_id', 'user_id', 'read_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('notifications as n')
+        .where('n.id', '=', id)
+        .where(isVisible(ctx.db, reader))
+        .select(readBy(ctx))
+        // One that is being deleted is waited for and is then no more, instead of failing the foreign key.
+        .forKeyShare(),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const [row] = await findOne(ctx, { ...reader, id })
+  if (!row) throw noNotification()
+  return new JsonText(row.text)
+}
+
+/**
+ * Marks as read, for the key's creator, what exists as the statement begins; in the caller's transaction. Answers how
+ * many were unread, and how many are: what arrived meanwhile.
+ */
+export async function readAllNotifications(ctx: Context): Promise<{ updated: number; unreadCount: number }> {
+  const reader = readerOf(ctx)
+  const { numInsertedOrUpdatedRows: updated } = await ctx.db
+    .insertInto('notification_reads')
+    .columns(['notification_id', 'user_id', 'read_at'])
+    .expression(
+      visible(ctx.db, reader)
+        .where(isUnread(ctx.db, reader))
+        .select(readBy(ctx))
+        // Of two calls at once both insert in this order, and wait for each other instead of locking crosswise.
+        .orderBy('n.created_at', 'desc')
+        .orderBy('n.id', 'desc')
+        .forKeyShare(['n']),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  const { n } = await unreadCount(ctx.db, reader).executeTakeFirstOrThrow()
+  return { updated: Number(updated ?? 0), unreadCount: n }
+}
+
+/** Columns of a row of `notification_reads`, of the notification `n`. */
+const readBy = (ctx: Context) =>
+  [
+    sql<string>`n.id`.as('notification_id'),
+    sql<string>`${ctx.actor.userId}::uuid`.as('user_id'),
+    sql<Date>`${ctx.now()}::timestamptz`.as('read_at'),
+  ] as const

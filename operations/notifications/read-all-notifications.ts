@@ -1,0 +1,18 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { readAllNotifications } from './lib/notifications.ts'
+import { readAllAnswer } from './lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/notifications/read-all',
+  description:
+    'Mark all notifications that exist now as read, for you alone; one that arrives meanwhile stays unread.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  whilePaused: true,
+  input: { body: object({}) },
+  answer: { status: 200, body: readAllAnswer },
+  handler: (ctx) => readAllNotifications(ctx),
+})

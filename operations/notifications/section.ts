@@ -1,0 +1,15 @@
+import { section } from '#runtime/operation'
+
+export default section({
+  title: 'Notifications',
+  description:
+    'What the dashboard tells the people of the store: finished exports, trouble, whatever your own systems add. Each person reads for themselves.',
+  position: 8,
+  order: [
+    'get_notifications',
+    'post_notifications_create',
+    'delete_notifications_remove',
+    'post_notifications_read',
+    'post_notifications_read_all',
+  ],
+})

@@ -1,0 +1,10 @@
+import { home } from '#operations/store/lib/door'
+import { wiring } from '#runtime/wiring'
+import { unreadCount } from './lib/kept.ts'
+
+export default wiring(() => {
+  home.registerPending('notifications-unread', {
+    feature: null,
+    count: unreadCount,
+  })
+})

@@ -1,0 +1,156 @@
+/** Text within names, emails and phones: what is found, how much is counted, and by which index. */
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import listCampaigns from '#operations/campaigns/campaigns/list-campaigns'
+import listMessages from '#operations/campaigns/campaigns/list-messages'
+import listContacts from '#operations/campaigns/contacts/list-contacts'
+import * as campaigns from '#operations/campaigns/lib/campaign-json'
+import * as contacts from '#operations/campaigns/lib/contacts'
+import { emptyContent } from '#operations/campaigns/lib/content'
+import * as optOuts from '#operations/campaigns/lib/opt-outs'
+import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import { Context } from '#runtime/context'
+import { foundAtMost } from '#runtime/list'
+import { containing, phoneContaining } from '#runtime/search'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+
+const phone = (i: number): string => `+55119${10_000_000 + ((i * 482_711) % 89_999_999)}`
+
+/** Campaigns of these names, and a list and a campaign's messages of people of these names. */
+async function named(shop: Shop, names: string[]): Promise<{ listId: string; campaignId: string }> {
+  const ctx = await shop.context()
+  const at = { created_at: app.clock.now(), updated_at: app.clock.now() }
+  const listId = ctx.newId()
+  await ctx.db
+    .insertInto('contact_lists')
+    .values({ id: listId, name: 'list', source: 'csv', ...at })
+    .execute()
+  const ids = names.map(() => ctx.newId())
+  const rows = names.map((name, i) => ({ id: ids[i]!, name, ...at }))
+  for (let from = 0; from < rows.length; from += 1000) {
+    const some = rows.slice(from, from + 1000)
+    await ctx.db
+      .insertInto('campaigns')
+      .values(some.map((row) => ({ ...row, content: JSON.stringify(emptyContent), status: 'draft' })))
+      .execute()
+    const people = some.map((row, i) => ({ ...row, phone: phone(from + i), phone_key: phone(from + i) }))
+    await ctx.db
+      .insertInto('list_contacts')
+      .values(people.map((row) => ({ ...row, list_id: listId, source: 'csv', email: null })))
+      .execute()
+    await ctx.db
+      .insertInto('campaign_messages')
+      .values(people.map((row) => ({ ...row, campaign_id: ids[0]!, status: 'sent' })))
+      .execute()
+    await ctx.db
+      .insertInto('opt_outs')
+      .values(people.map(({ name: _name, ...row }) => ({ ...row, source: 'manual' })))
+      .execute()
+  }
+  return { listId, campaignId: ids[0]! }
+}
+const namesOf = (body: { data: { name: string }[] }): string[] => body.data.map((each) => each.name).sort()
+
+describe('what is looked for', () => {
+  test('stands for itself, wildcards and all, without case, however short', async () => {
+    const shop = await store(app)
+    const { listId, campaignId } = await named(shop, [
+      '50% OFF',
+      '50x off',
+      'a_b',
+      'axb',
+      'back\\slash',
+      'ÁGUA',
+    ])
+    const cases: [search: string, found: string[]][] = [
+      ['50% off', ['50% OFF']],
+      ['%', ['50% OFF']],
+      ['_', ['a_b']],
+      ['a_b', ['a_b']],
+      ['\\', ['back\\slash']],
+      ['k\\s', ['back\\slash']],
+      ['b', ['a_b', 'axb', 'back\\slash']],
+      ['água', ['ÁGUA']],
+      ['zq', []],
+    ]
+    for (const [search, found] of cases) {
+      const query = { search }
+      expect(namesOf((await shop.call(listCampaigns, { query })).body), search).toEqual(found)
+      const messages = await shop.call(listMessages, { params: { id: campaignId }, query })
+      expect(namesOf(messages.body), search).toEqual(found)
+      const people = await shop.call(listContacts, { params: { id: listId }, query })
+      expect(namesOf(people.body), search).toEqual(found)
+    }
+  })
+
+  test('as a pattern, and as digits of a phone where it can be one', () => {
+    expect(containing('5_0%\\')).toBe('%5\\_0\\%\\\\%')
+    expect(phoneContaining('+55 (11) 9-8')).toBe('%551198%')
+    expect(phoneContaining('55a')).toBeNull()
+    expect(phoneContaining('+ ')).toBeNull()
+  })
+})
+
+describe('in a large list', () => {
+  const many = foundAtMost + 1
+
+  test('what many rows have is counted to a bound, and pages still go on', async () => {
+    const shop = await store(app)
+    await named(
+      shop,
+      Array.from({ length: many }, (_, i) => `Sale ${i}`),
+    )
+    const found = await shop.call(listCampaigns, { query: { search: 'sale', page: 2, limit: 100 } })
+    expect(found.body).toMatchObject({ total: foundAtMost, page: 2 })
+    expect(found.body.data).toHaveLength(100)
+    expect(found.body.data[0].name).toBe(`Sale ${many - 101}`)
+    expect(found.headers.get('x-total-capped')).toBe('true')
+    const last = await shop.call(listOptOuts, { query: { search: '5511', page: many, limit: 1 } })
+    expect(last.body.data).toHaveLength(1)
+    const whole = await shop.call(listCampaigns)
+    expect([whole.body.total, whole.headers.get('x-total-capped')]).toEqual([many, null])
+    const exact = await shop.call(listCampaigns, { query: { search: 'sale 77' } })
+    expect([exact.body.total, exact.headers.get('x-total-capped')]).toEqual([11, null])
+  })
+
+  test('what few rows have is found by the index of trigrams, what many have by the walk from the newest', async () => {
+    const shop = await store(app)
+    const { listId, campaignId } = await named(
+      shop,
+      Array.from({ length: 20_000 }, (_, i) => (i === 10 ? 'a rarity' : `Sale ${i}`)),
+    )
+    await sql`vacuum analyze`.execute(app.database.root)
+    const ran: { text: string; parameters: readonly unknown[]; plan: string | undefined }[] = []
+    const database = {
+      ...app.database,
+      query: <Row>(text: string, parameters: readonly unknown[], plan?: 'once' | 'each-time') => {
+        ran.push({ text, parameters, plan })
+        return app.database.query<Row>(text, parameters, plan)
+      },
+    }
+    const { store: facts, actor, log } = await shop.context()
+    const ctx = new Context({ ...app.services, database }, facts, actor, log)
+    const planOf = async (read: () => Promise<unknown>): Promise<string> => {
+      await read()
+      const { text, parameters, plan } = ran.at(-1)!
+      expect(plan).toBe('each-time')
+      const rows = await app.database.query<Record<string, string>>(`explain ${text}`, parameters)
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    }
+    const page = { page: 1, limit: 20 }
+    const rare = { ...page, search: 'rarity' }
+    expect(await planOf(() => campaigns.listCampaigns(ctx, rare))).toContain('campaigns_search')
+    expect(await planOf(() => campaigns.listMessages(ctx, campaignId, rare))).toContain(
+      'campaign_messages_search',
+    )
+    expect(await planOf(() => contacts.listContacts(ctx, listId, rare))).toContain('list_contacts_search')
+    const digits = { ...page, search: phone(77).slice(-8) }
+    expect(await planOf(() => optOuts.listOptOuts(ctx, digits))).toContain('opt_outs_search')
+    expect(await planOf(() => campaigns.listCampaigns(ctx, { ...page, search: 'sale' }))).toContain(
+      'campaigns_newest',
+    )
+  })
+})

@@ -1,0 +1,359 @@
+import { describe, expect, test } from 'vitest'
+import createNotification from '#operations/notifications/create-notification'
+import listNotifications from '#operations/notifications/list-notifications'
+import readAllNotifications from '#operations/notifications/read-all-notifications'
+import readNotification from '#operations/notifications/read-notification'
+import removeNotification from '#operations/notifications/remove-notification'
+import getOverview from '#operations/store/dashboard/get-overview'
+import { notify } from '#operations/store/lib/door'
+import type { Notice } from '#operations/store/lib/notify'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { type CallInput, type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const notice = (title: string, more: Partial<Notice> = {}): Notice => ({
+  type: 'export-ready',
+  level: 'success',
+  title,
+  message: null,
+  ...more,
+})
+const list = async (shop: Shop, input: CallInput = {}) => (await shop.call(listNotifications, input)).body
+const titles = async (shop: Shop, input: CallInput = {}): Promise<string[]> =>
+  (await list(shop, input)).data.map((each: { title: string }) => each.title)
+
+describe('GET /notifications', () => {
+  test('those for everybody and those for the creator of the key, newest first, with their own count', async () => {
+    const shop = await store(app)
+    const ada = await shop.person('agent')
+    const ctx = await shop.context()
+    await notify(ctx, notice('first'))
+    await app.advance(1)
+    await notify(ctx, notice('for Ada', { recipientIds: [ada.userId], level: 'warning', type: 'assigned' }))
+    await app.advance(1)
+    await notify(ctx, notice('last', { message: 'Two rows.', link: '/exports', data: { rows: 2 } }))
+    const answer = await list(shop)
+    expect(answer).toMatchObject({ page: 1, limit: 20, total: 2, unreadCount: 2 })
+    expect(answer.data[0]).toEqual({
+      id: answer.data[0].id,
+      type: 'export-ready',
+      level: 'success',
+      title: 'last',
+      message: 'Two rows.',
+      link: '/exports',
+      data: { rows: 2 },
+      source: 'system',
+      createdBy: null,
+      recipientIds: null,
+      isRead: false,
+      readAt: null,
+      createdAt: ctx.now().toISOString(),
+      updatedAt: ctx.now().toISOString(),
+    })
+    expect(await titles(shop)).toEqual(['last', 'first'])
+    const hers = await list(shop, { key: ada.key })
+    expect(hers).toMatchObject({ total: 3, unreadCount: 3 })
+    expect(hers.data[1]).toMatchObject({ title: 'for Ada', recipientIds: [ada.userId] })
+  })
+
+  test('filters and pages leave the count of unread ones as it is', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    for (const level of ['info', 'success', 'warning', 'error'] as const) {
+      await notify(ctx, notice(level, { level, type: level === 'error' ? 'job-failed' : 'news' }))
+      await app.advance(1)
+    }
+    const [error] = (await list(shop)).data
+    await shop.call(readNotification, { body: { id: error.id } })
+    expect(await titles(shop, { query: { isRead: true } })).toEqual(['error'])
+    expect(await titles(shop, { query: { isRead: false } })).toEqual(['warning', 'success', 'info'])
+    expect(await titles(shop, { query: { level: 'warning,error' } })).toEqual(['error', 'warning'])
+    expect(await titles(shop, { query: { type: ['news'], level: 'info' } })).toEqual(['info'])
+    expect(await titles(shop, { query: { page: 2, limit: 3 } })).toEqual(['info'])
+    expect(await list(shop, { query: { type: 'job-failed' } })).toMatchObject({ total: 1, unreadCount: 3 })
+    expect(await list(shop, { query: { type: 'nothing' } })).toMatchObject({
+      data: [],
+      total: 0,
+      unreadCount: 3,
+    })
+  })
+
+  test('bad filters are refused by their name', async () => {
+    const shop = await store(app)
+    for (const [query, field] of [
+      [{ isRead: 'yes' }, 'isRead'],
+      [{ level: 'loud' }, 'level'],
+      [{ type: 'Not A Type' }, 'type'],
+      [{ limit: 101 }, 'limit'],
+      [{ unread: 'true' }, 'unread'],
+    ] as const) {
+      const { status, body } = await shop.call(listNotifications, { query })
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining(field)])
+    }
+  })
+
+  test('what a store has of another store is nothing', async () => {
+    const [shop, other] = [await store(app), await store(app)]
+    await notify(await other.context(), notice('theirs'))
+    expect(await list(shop)).toMatchObject({ data: [], total: 0, unreadCount: 0 })
+  })
+})
+
+describe('POST /notifications/create', () => {
+  test('every member sees it; for its author it is read', async () => {
+    const shop = await store(app)
+    const ada = await shop.person('agent')
+    const made = await shop.call(createNotification, { key: ada.key, body: { title: '  Stock count  ' } })
+    expect(made.status).toBe(201)
+    expect(made.body).toEqual({
+      id: made.body.id,
+      type: 'custom',
+      level: 'info',
+      title: 'Stock count',
+      message: null,
+      link: null,
+      data: null,
+      source: 'api',
+      createdBy: ada.userId,
+      recipientIds: null,
+      isRead: true,
+      readAt: app.clock.now().toISOString(),
+      createdAt: app.clock.now().toISOString(),
+      updatedAt: app.clock.now().toISOString(),
+    })
+    expect((await list(shop, { key: ada.key })).data).toEqual([made.body])
+    expect(await list(shop)).toMatchObject({ unreadCount: 1, data: [{ isRead: false, readAt: null }] })
+  })
+
+  test('takes all of its fields, and a Notification that was read, whose other fields are passed over', async () => {
+    const shop = await store(app)
+    const body = {
+      type: 'stock-count',
+      level: 'error',
+      title: 'x'.repeat(120),
+      message: 'm'.repeat(1000),
+      link: `https://example.com/${'a'.repeat(480)}`,
+      data: { nested: { list: [1, 'two', null] } },
+    }
+    const { body: first } = await shop.call(createNotification, { body })
+    expect(first).toMatchObject(body)
+    const again = await shop.call(createNotification, {
+      body: { ...first, source: 'system', recipientIds: [] },
+    })
+    expect(again.status).toBe(201)
+    expect(again.body).toMatchObject({ ...body, source: 'api', recipientIds: null })
+    expect(again.body.id).not.toBe(first.id)
+    expect(
+      (await shop.call(createNotification, { body: { title: 'a', message: '' } })).body.message,
+    ).toBeNull()
+  })
+
+  test.each([
+    ['title', {}],
+    ['title', { title: '   ' }],
+    ['title', { title: 'x'.repeat(121) }],
+    ['title', { title: 'two\nlines' }],
+    ['message', { message: 'm'.repeat(1001) }],
+    ['type', { type: 'Upper' }],
+    ['type', { type: 'a'.repeat(61) }],
+    ['type', { type: null }],
+    ['level', { level: 'loud' }],
+    ['link', { link: '' }],
+    ['link', { link: 'http://example.com' }],
+    ['link', { link: '//example.com' }],
+    ['link', { link: '/\\example.com' }],
+    ['link', { link: 'javascript:alert(1)' }],
+    ['link', { link: '/a b' }],
+    ['link', { link: `/${'a'.repeat(500)}` }],
+    ['data', { data: ['a list'] }],
+    ['data', { data: { big: 'x'.repeat(8192) } }],
+    ['data', { data: { a: { b: { c: { d: { e: { f: { g: { h: { i: { j: {} } } } } } } } } } } }],
+    ['silent', { silent: true }],
+  ])('refuses a wrong %s', async (field, fields) => {
+    const shop = await store(app)
+    const body = field === 'title' ? fields : { title: 'A title', ...fields }
+    const { status, body: answer } = await shop.call(createNotification, { body })
+    expect([status, answer.error.message]).toEqual([400, expect.stringContaining(`${field}: `)])
+    expect(await list(shop)).toMatchObject({ total: 0 })
+  })
+
+  test('data that is nested a million deep is refused, not a failure', async () => {
+    const shop = await store(app)
+    const body = `{"title":"a","data":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`
+    expect((await shop.call(createNotification, { body })).status).toBe(400)
+  })
+})
+
+describe('DELETE /notifications/remove', () => {
+  test('gone for the whole store; unknown the second time', async () => {
+    const shop = await store(app)
+    const ada = await shop.person('agent')
+    const { body } = await shop.call(createNotification, { body: { title: 'old news' } })
+    const remove = () => shop.call(removeNotification, { key: ada.key, query: { id: body.id } })
+    expect((await remove()).status).toBe(204)
+    expect(await list(shop)).toMatchObject({ total: 0, unreadCount: 0 })
+    expect((await remove()).status).toBe(404)
+    for (const id of ['no-id', newId(0)]) {
+      expect((await shop.call(removeNotification, { query: { id } })).status).toBe(404)
+    }
+    expect((await shop.call(removeNotification)).status).toBe(400)
+  })
+
+  test('of two at once one finds it', async () => {
+    const shop = await store(app)
+    for (let round = 0; round < 5; round += 1) {
+      const { body } = await shop.call(createNotification, { body: { title: 'once' } })
+      const both = await Promise.all(
+        [0, 1].map(() => shop.call(removeNotification, { query: { id: body.id } })),
+      )
+      expect(both.map((each) => each.status).sort()).toEqual([204, 404])
+    }
+  })
+})
+
+describe('POST /notifications/read', () => {
+  test("for the key's creator only; a second time changes nothing", async () => {
+    const shop = await store(app)
+    const marco = await shop.person('member')
+    await notify(await shop.context(), notice('quota'))
+    const [before] = (await list(shop)).data
+    const first = await shop.call(readNotification, { body: { id: before.id } })
+    expect(first.status).toBe(200)
+    const readAt = app.clock.now().toISOString()
+    expect(first.body).toEqual({ ...before, isRead: true, readAt })
+    await app.advance(60_000)
+    // A Notification sent back is accepted.
+    expect((await shop.call(readNotification, { body: first.body })).body).toEqual(first.body)
+    expect(await list(shop)).toMatchObject({ unreadCount: 0, data: [{ isRead: true, readAt }] })
+    expect(await list(shop, { key: marco.key })).toMatchObject({ unreadCount: 1, data: [{ isRead: false }] })
+  })
+
+  test('unknown, of no id form, of another store: 404; without an id: 400', async () => {
+    const [shop, other] = [await store(app), await store(app)]
+    const { body: theirs } = await other.call(createNotification, { body: { title: 'theirs' } })
+    for (const id of [theirs.id, newId(0), 'x']) {
+      expect((await shop.call(readNotification, { body: { id } })).status).toBe(404)
+    }
+    expect((await shop.call(readNotification, { body: {} })).status).toBe(400)
+    expect((await shop.call(readNotification, { body: { id: 5 } })).status).toBe(400)
+    expect((await shop.call(readNotification, { body: { id: theirs.id, other: 1 } })).status).toBe(400)
+  })
+
+  test('read and removed at once: each answers as if it came first or second', async () => {
+    const shop = await store(app)
+    for (let round = 0; round < 5; round += 1) {
+      await notify(await shop.context(), notice('short-lived'))
+      const [{ id }] = (await list(shop)).data
+      const [read, removed] = await Promise.all([
+        shop.call(readNotification, { body: { id } }),
+        shop.call(removeNotification, { query: { id } }),
+      ])
+      expect(removed.status).toBe(204)
+      expect([200, 404]).toContain(read.status)
+    }
+  })
+})
+
+test("another member's notification does not exist for this key", async () => {
+  const shop = await store(app)
+  const ada = await shop.person('agent')
+  await notify(await shop.context(), notice('for Ada', { recipientIds: [ada.userId] }))
+  const [{ id }] = (await list(shop, { key: ada.key })).data
+  expect((await shop.call(readNotification, { body: { id } })).status).toBe(404)
+  expect((await shop.call(removeNotification, { query: { id } })).status).toBe(404)
+  expect((await shop.call(readAllNotifications)).body).toEqual({ updated: 0, unreadCount: 0 })
+  expect((await shop.call(readNotification, { key: ada.key, body: { id } })).status).toBe(200)
+})
+
+describe('POST /notifications/read-all', () => {
+  test('all that exist now, of this member alone; nothing the second time', async () => {
+    const shop = await store(app)
+    const ada = await shop.person('agent')
+    const ctx = await shop.context()
+    for (const title of ['one', 'two', 'three']) await notify(ctx, notice(title))
+    await notify(ctx, notice('for Ada', { recipientIds: [ada.userId] }))
+    const [{ id }] = (await list(shop)).data
+    const { body: read } = await shop.call(readNotification, { body: { id } })
+    await app.advance(1000)
+    expect((await shop.call(readAllNotifications, { body: {} })).body).toEqual({ updated: 2, unreadCount: 0 })
+    expect((await list(shop)).data.find((each: { id: string }) => each.id === id).readAt).toBe(read.readAt)
+    expect((await shop.call(readAllNotifications)).body).toEqual({ updated: 0, unreadCount: 0 })
+    expect(await list(shop, { key: ada.key })).toMatchObject({ unreadCount: 4 })
+    expect((await shop.call(readAllNotifications, { body: { id } })).status).toBe(400)
+  })
+
+  test('one that arrives meanwhile stays unread', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    await notify(ctx, notice('before'))
+    if (app.database.kind === 'pglite') {
+      // One session: what arrives comes before or after the whole call.
+      await shop.call(readAllNotifications)
+      await notify(ctx, notice('meanwhile'))
+    } else {
+      await ctx.transaction(async (tx) => {
+        await notify(tx, notice('meanwhile'))
+        const { body } = await shop.call(readAllNotifications)
+        expect(body).toEqual({ updated: 1, unreadCount: 0 })
+      })
+    }
+    expect(await list(shop)).toMatchObject({ unreadCount: 1 })
+    expect(await titles(shop, { query: { isRead: false } })).toEqual(['meanwhile'])
+  })
+
+  test('two at once, while notifications come and go, do not fail', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    for (let i = 0; i < 40; i += 1) await notify(ctx, notice(`n ${i}`))
+    const ids = (await list(shop, { query: { limit: 10 } })).data.map((each: { id: string }) => each.id)
+    const answers = await Promise.all([
+      shop.call(readAllNotifications),
+      shop.call(readAllNotifications),
+      ...ids.map((id: string) => shop.call(removeNotification, { query: { id } })),
+      shop.call(createNotification, { body: { title: 'new' } }),
+    ])
+    expect(answers.map((each) => each.status)).toEqual([200, 200, ...ids.map(() => 204), 201])
+    const updated = answers[0]!.body.updated + answers[1]!.body.updated
+    expect(updated).toBeGreaterThanOrEqual(30)
+    expect(updated).toBeLessThanOrEqual(40)
+    expect(await list(shop)).toMatchObject({ total: 31, unreadCount: 0 })
+  })
+})
+
+test('a second notification with a dedupe key is passed over', async () => {
+  const [shop, other] = [await store(app), await store(app)]
+  const ctx = await shop.context()
+  const once = notice('once', { dedupeKey: 'quota-80:2026-11' })
+  await Promise.all([notify(ctx, once), notify(ctx, once), notify(await other.context(), once)])
+  expect(await titles(shop)).toEqual(['once'])
+  expect(await titles(other)).toEqual(['once'])
+})
+
+test('written while the subscription is paused, and by an agent', async () => {
+  const shop = await store(app)
+  await app.database.root
+    .updateTable('subscriptions')
+    .set({ status: 'paused', paused_at: app.clock.now() })
+    .where('store_id', '=', shop.id)
+    .execute()
+  await app.services.accessChanged(shop.id)
+  const { key } = await shop.person('agent')
+  const made = await shop.call(createNotification, { key, body: { title: 'still heard' } })
+  expect(made.status).toBe(201)
+  expect((await shop.call(readNotification, { key, body: { id: made.body.id } })).status).toBe(200)
+  expect((await shop.call(readAllNotifications, { key })).status).toBe(200)
+  expect((await shop.call(removeNotification, { key, query: { id: made.body.id } })).status).toBe(204)
+})
+
+test("the home page's count is that of the list", async () => {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  for (const title of ['one', 'two', 'three']) await notify(ctx, notice(title))
+  const [{ id }] = (await list(shop)).data
+  await shop.call(readNotification, { body: { id } })
+  const { body } = await shop.call(getOverview)
+  expect(body.pendingItems.at(-1)).toEqual({ type: 'notifications-unread', count: 2 })
+})

@@ -1,0 +1,202 @@
+/** Upload URLs and the uses of files, on this server's disk and on S3-compatible storage. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { files } from '#operations/store/lib/door'
+import { cleanFiles } from '#operations/store/lib/files-clean'
+import updateStore from '#operations/store/profile/update-store'
+import { type Context, SystemContext } from '#runtime/context'
+import { s3Storage } from '#runtime/ports/storage/s3'
+import { s3StandIn } from '#test/ports/s3-stand-in'
+import { type TestApp, testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const account = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCY',
+  bucket: 'files',
+  region: 'us-east-1',
+}
+const image = {
+  contentTypes: ['image/png', 'image/jpeg'],
+  maxBytes: 2 * 1024 * 1024,
+  visibility: 'public',
+} as const
+files.registerPurpose('test-images', image)
+files.registerPurpose('test-others', image)
+
+const png = { fileName: 'Photo 1.PNG', contentType: 'image/png', size: 5 }
+const hourMs = 3_600_000
+
+async function onDisk() {
+  const app = await testApp({ publicUrl: 'https://api.example.com' })
+  const upload = (url: string, init: RequestInit) => Promise.resolve(app.fetch(new Request(url, init)))
+  return { app, upload }
+}
+
+async function onS3() {
+  const standIn = await s3StandIn(account)
+  const url = new URL(standIn.endpoint)
+  const login = `${account.accessKeyId}:${encodeURIComponent(account.secretAccessKey)}`
+  const app = await testApp({ storageUrl: `s3://${login}@${url.host}/${account.bucket}?tls=off` })
+  afterAll(standIn.close)
+  const upload = (address: string, init: RequestInit) => fetch(address, init)
+  return { app, upload }
+}
+
+describe.each([
+  ['disk', onDisk],
+  ['S3', onS3],
+] as const)('on %s', async (_name, open) => {
+  const { app, upload } = await open()
+
+  async function uploaded(ctx: Context, purpose = 'test-images'): Promise<string> {
+    const { uploadUrl, method, headers, fileUrl } = await files.createUpload(ctx, purpose, png)
+    expect((await upload(uploadUrl, { method, headers, body: 'bytes' })).status).toBe(200)
+    return fileUrl
+  }
+  const use = (ctx: Context, owner: string, ...urls: string[]) =>
+    ctx.transaction((tx) =>
+      files.setUses(
+        tx,
+        owner,
+        urls.map((url, i) => ({ url, purpose: 'test-images', field: `images.${i}` })),
+      ),
+    )
+
+  test('an upload URL takes what was announced, and the file is there', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const made = await files.createUpload(ctx, 'test-images', png)
+    expect(files.uploadAnswer.parse(made)).toMatchObject({
+      method: 'PUT',
+      headers: { 'Content-Type': 'image/png' },
+    })
+    expect(made.fileUrl).toMatch(new RegExp(`/${shop.id}/test-images/[0-9a-f-]{36}\\.png$`))
+    const { uploadUrl, headers, fileUrl } = made
+    expect((await upload(uploadUrl, { method: 'PUT', headers, body: 'bytes' })).status).toBe(200)
+    expect(await (await upload(fileUrl, {})).text()).toBe('bytes')
+    expect(app.services.adapters.storage.owns(fileUrl)).toBe(true)
+    expect(app.services.adapters.storage.owns('https://example.com/a.png')).toBe(false)
+  })
+
+  test('a type or a size that the purpose does not allow is refused', async () => {
+    const ctx = await (await store(app)).context()
+    const create = (change: object) => files.createUpload(ctx, 'test-images', { ...png, ...change })
+    await expect(create({ contentType: 'image/svg+xml' })).rejects.toThrow(
+      'contentType: must be one of image/png, image/jpeg',
+    )
+    await expect(create({ size: 2 * 1024 * 1024 + 1 })).rejects.toThrow(
+      'size: must be at most 2097152 bytes (2 MiB)',
+    )
+    await expect(files.createUpload(ctx, 'unheard-of', png)).rejects.toThrow('unheard-of')
+    expect(await ctx.db.selectFrom('files').select('id').execute()).toEqual([])
+    for (const change of [{ fileName: '' }, { size: 0 }, { size: 1.5 }, { extra: 1 }]) {
+      expect(files.uploadInput.safeParse({ ...png, ...change }).success).toBe(false)
+    }
+  })
+
+  test('a use keeps a file; 24 hours after the last one is gone it is deleted', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const [kept, dropped] = [await uploaded(ctx), await uploaded(ctx)]
+    await use(ctx, 'thing:1', kept, dropped, 'https://example.com/elsewhere.png')
+    await use(ctx, 'thing:2', kept)
+    await app.advance(25 * hourMs)
+    await clean(app)
+    expect(await urlsOf(ctx)).toEqual([kept, dropped].sort())
+    await use(ctx, 'thing:1', kept)
+    await app.advance(23 * hourMs)
+    await clean(app)
+    expect(await urlsOf(ctx)).toEqual([kept, dropped].sort())
+    await app.advance(hourMs)
+    await clean(app)
+    expect(await urlsOf(ctx)).toEqual([kept])
+    await use(ctx, 'thing:1')
+    await app.advance(25 * hourMs)
+    await clean(app)
+    expect(await urlsOf(ctx)).toEqual([kept])
+    await use(ctx, 'thing:2')
+    await app.advance(24 * hourMs)
+    await clean(app)
+    expect(await urlsOf(ctx)).toEqual([])
+  })
+
+  test('what cannot be used is refused by its field, and changes no use', async () => {
+    const [shop, other] = [await store(app), await store(app)]
+    const [ctx, theirs] = [await shop.context(), await other.context()]
+    const fine = await uploaded(ctx)
+    await use(ctx, 'thing:1', fine)
+    const never = (await files.createUpload(ctx, 'test-images', png)).fileUrl
+    const elsewhere = await uploaded(ctx, 'test-others')
+    for (const [url, why] of [
+      [await uploaded(theirs), 'is no file of this store'],
+      [fine.replace(/[^/]+$/, 'unknown.png'), 'is no file of this store'],
+      [`${fine}?signature=1`, 'is no file of this store'],
+      [elsewhere, 'was uploaded for something else'],
+      [never, 'was never uploaded'],
+    ] as const) {
+      await expect(use(ctx, 'thing:1', fine, url)).rejects.toThrow(`images.1: ${why}`)
+    }
+    await ctx.db.updateTable('files').set({ expires_at: app.clock.now() }).where('url', '=', fine).execute()
+    await expect(use(ctx, 'thing:2', fine)).rejects.toThrow('images.0: is not kept any more')
+    const uses = await ctx.db.selectFrom('file_uses').select('owner').execute()
+    expect(uses).toEqual([{ owner: 'thing:1' }])
+  })
+
+  test('a file that is being used while it is cleaned is kept, or refused', async () => {
+    const ctx = await (await store(app)).context()
+    const url = await uploaded(ctx)
+    await app.advance(25 * hourMs)
+    const [used] = await Promise.allSettled([use(ctx, 'thing:1', url), clean(app)])
+    const isThere = (await urlsOf(ctx)).length === 1
+    expect(isThere).toBe(used.status === 'fulfilled')
+  })
+})
+
+describe('PATCH /store', async () => {
+  const { app, upload } = await onDisk()
+  const patch = (shop: Shop, body: unknown) => shop.call(updateStore, { body })
+
+  test('a logo of this server is used, another lets it go; one that is not there is refused', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const { uploadUrl, headers, fileUrl } = await files.createUpload(ctx, 'test-images', png)
+    const early = await patch(shop, { logoUrl: fileUrl })
+    expect([early.status, early.body.error.message]).toEqual([
+      400,
+      'logoUrl: was never uploaded: upload it first',
+    ])
+    await upload(uploadUrl, { method: 'PUT', headers, body: 'bytes' })
+    const logo = await patch(shop, { logoUrl: fileUrl })
+    expect([logo.status, logo.body.logoUrl]).toEqual([200, fileUrl])
+    const owners = () => ctx.db.selectFrom('file_uses').select('owner').execute()
+    expect(await owners()).toEqual([{ owner: 'store:logo' }])
+    expect((await patch(shop, logo.body)).body.updatedAt).toBe(logo.body.updatedAt)
+    expect((await patch(shop, { logoUrl: 'https://api.example.com/files/none.png' })).status).toBe(400)
+    expect(await owners()).toHaveLength(1)
+    expect((await patch(shop, { logoUrl: 'https://example.com/logo.png' })).status).toBe(200)
+    expect(await owners()).toEqual([])
+  })
+})
+
+const clean = (app: TestApp) =>
+  cleanFiles(new SystemContext(app.services, app.services.log, 'test'), new AbortController().signal)
+const urlsOf = async (ctx: Context): Promise<string[]> =>
+  (await ctx.db.selectFrom('files').select('url').execute()).map((row) => row.url).sort()
+
+test('an address is one of a storage however it is written', async () => {
+  const storage = await s3Storage({
+    url: 's3://a:b@s3.example.com/bucket?publicUrl=https://cdn.example.com/x',
+  })
+  for (const url of ['https://cdn.example.com/x/1.png', 'HTTPS://CDN.example.com:443/x/1.png']) {
+    expect(storage.owns(url)).toBe(true)
+  }
+  for (const url of [
+    'https://cdn.example.com/y/1.png',
+    'https://cdn.example.com/xy',
+    'no address',
+    '/x/1.png',
+  ]) {
+    expect(storage.owns(url)).toBe(false)
+  }
+  storage.close()
+})

@@ -1,0 +1,176 @@
+/** Orders of the sandbox's shop: coupons are taken off, units out of stock, and brought back. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '#db/database'
+import { createStore } from '#operations/store/lib/stores'
+import { machineClock } from '#runtime/clock'
+import type { CouponSpec } from '#runtime/ports/ecommerce/port'
+import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
+import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { changeOrder, createOrder, type OrderInput } from '#runtime/ports/ecommerce/sandbox-orders'
+import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
+import { freshDatabase } from '#test/support/app'
+
+let database: Database
+let shop: Shop
+beforeAll(async () => {
+  database = (await freshDatabase()).database
+  const clock = machineClock()
+  const { id } = await createStore(database, clock.now(), {
+    slug: 'couponed',
+    name: 'Sandbox',
+    owner: 'owner@example.com',
+    country: 'BR',
+    currency: 'BRL',
+    timezone: 'America/Sao_Paulo',
+  })
+  shop = { db: database.root, clock, storeId: id }
+  const variant = (number: number, price: number, stock: number | null) => ({ id: `${number}`, price, stock })
+  await putProducts(shop, [
+    { id: '1', name: 'Mug', variants: [variant(11, 59.9, 5), variant(12, 10, 100)] },
+    { id: '2', name: 'Card', variants: [variant(21, 33.33, null)] },
+    { id: '3', name: 'Bowl', variants: [variant(31, 120, 10)] },
+  ])
+})
+afterAll(() => database.close())
+
+const port = () => sandboxEcommerce({ db: shop.db, clock: shop.clock })
+const connection = () => ({ id: shop.storeId, credentials: {} })
+const coupon = (code: string, change: Partial<CouponSpec> = {}) =>
+  port().ensureCoupon(connection(), {
+    code,
+    type: 'percentage',
+    value: '10.00',
+    minimumAmount: null,
+    usageLimit: null,
+    endsAt: null,
+    ...change,
+  })
+const order = (items: [string, number][], change: Partial<OrderInput> = {}) =>
+  createOrder(shop, {
+    customer: { email: 'ana@example.com' },
+    items: items.map(([variantId, quantity]) => ({ variantId, quantity })),
+    ...change,
+  })
+const stockOf = async (productId: string) => {
+  const [product] = await port().getProducts(connection(), { ids: [productId] })
+  return {
+    whole: product!.stock,
+    variants: product!.variants.map((each) => each.stock),
+    available: product!.variants.map((each) => each.isAvailable),
+  }
+}
+
+describe('coupons', () => {
+  test('a percentage comes off the lines by their share, to the cent; shipping bears none', async () => {
+    await coupon('Ten', { value: '12.50' })
+    const made = await order(
+      [
+        ['21', 1],
+        ['21', 2],
+        ['12', 1],
+      ],
+      { couponCode: ' ten', shipping: 20 },
+    )
+    // 33.33 + 66.66 + 10.00 = 109.99; 12.5 % is 13.74875.
+    expect(made).toMatchObject({ subtotal: '109.99', discount: '13.75', shipping: '20.00', total: '116.24' })
+    expect(made.items.map((item) => [item.unitPrice, item.total])).toEqual([
+      ['33.33', '29.16'],
+      ['33.33', '58.33'],
+      ['10.00', '8.75'],
+    ])
+    expect(made.couponCodes).toEqual(['Ten'])
+    const [read] = (await port().listOrders(connection(), { updatedSince: new Date(0) })).orders.slice(-1)
+    expect(read).toEqual(made)
+  })
+
+  test('an amount never takes more than there is; free shipping takes the shipping', async () => {
+    await coupon('FIFTY', { type: 'amount', value: '50.00' })
+    expect(await order([['12', 1]], { couponCode: 'FIFTY', shipping: 5 })).toMatchObject({
+      discount: '10.00',
+      total: '5.00',
+    })
+    expect(await order([['31', 1]], { couponCode: 'fifty' })).toMatchObject({
+      discount: '50.00',
+      total: '70.00',
+    })
+    await coupon('FRETE', { type: 'free-shipping', value: null })
+    expect(await order([['12', 2]], { couponCode: 'FRETE', shipping: 15.5 })).toMatchObject({
+      discount: '0.00',
+      shipping: '0.00',
+      total: '20.00',
+    })
+  })
+
+  test('a code that the shop does not know is carried and takes nothing off', async () => {
+    expect(await order([['12', 1]], { couponCode: 'ELSEWHERE' })).toMatchObject({
+      couponCodes: ['ELSEWHERE'],
+      discount: '0.00',
+      total: '10.00',
+    })
+  })
+
+  test('one that has ended, is used up or needs a larger order is refused, and nothing is taken', async () => {
+    const placedAt = '2026-11-20T12:00:00.000Z'
+    await coupon('ENDED', { endsAt: '2026-11-20T11:59:59.999Z' })
+    await coupon('LARGE', { minimumAmount: '100.00' })
+    await coupon('ONCE', { usageLimit: 1 })
+    const before = await stockOf('1')
+    await expect(order([['12', 1]], { couponCode: 'ended', placedAt })).rejects.toThrow('ENDED has ended')
+    await expect(order([['12', 9]], { couponCode: 'LARGE' })).rejects.toThrow(
+      'needs an order of 100.00 or more',
+    )
+    expect(await stockOf('1')).toEqual(before)
+    const two = await Promise.allSettled([1, 2].map(() => order([['21', 1]], { couponCode: 'ONCE' })))
+    expect(two.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected'])
+    const kept = two.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))[0]!
+    await changeOrder(shop, kept.id, { status: 'cancelled' })
+    expect(await order([['21', 1]], { couponCode: 'ONCE' })).toMatchObject({ discount: '3.33' })
+    await expect(order([['21', 1]], { couponCode: 'ONCE' })).rejects.toThrow('is used up')
+  })
+
+  test('a value that cannot be is refused', async () => {
+    const refused = { name: 'Refused', code: 'invalid-coupon' }
+    await expect(coupon('BAD', { value: '100.01' })).rejects.toMatchObject(refused)
+    await expect(coupon('BAD', { value: null })).rejects.toMatchObject(refused)
+    await expect(coupon('BAD', { type: 'amount', value: '0.00' })).rejects.toMatchObject(refused)
+    await expect(coupon('BAD', { type: 'free-shipping' })).rejects.toMatchObject(refused)
+    await expect(coupon(' ')).rejects.toMatchObject(refused)
+  })
+})
+
+describe('stock', () => {
+  test('an order takes its units, a cancelled one brings them back once, one opened again takes them', async () => {
+    const made = await order([
+      ['31', 3],
+      ['31', 1],
+      ['21', 5],
+    ])
+    expect((await stockOf('3')).whole).toBe(5)
+    expect((await stockOf('2')).whole).toBeNull()
+    await changeOrder(shop, made.id, { status: 'cancelled' })
+    await changeOrder(shop, made.id, { status: 'cancelled' })
+    expect((await stockOf('3')).whole).toBe(9)
+    await changeOrder(shop, made.id, { status: 'open' })
+    await changeOrder(shop, made.id, { status: 'closed', paymentStatus: 'refunded' })
+    expect((await stockOf('3')).whole).toBe(5)
+  })
+
+  test('never below none; what was not there is not brought back', async () => {
+    const before = await stockOf('1')
+    const made = await order([['11', 8]])
+    expect(await stockOf('1')).toEqual({
+      whole: before.variants[1],
+      variants: [0, before.variants[1]],
+      available: [false, true],
+    })
+    expect(made.items[0]).toMatchObject({ quantity: 8 })
+    await changeOrder(shop, made.id, { status: 'cancelled' })
+    expect(await stockOf('1')).toEqual(before)
+  })
+
+  test('of many orders at once each takes its own', async () => {
+    const before = (await stockOf('1')).variants[1]!
+    await Promise.all(Array.from({ length: 10 }, () => order([['12', 1]])))
+    expect((await stockOf('1')).variants[1]).toBe(before - 10)
+  })
+})
