@@ -59,7 +59,7 @@ export function periodsOf(range: days.DayRange, groupBy: Grouping): Period[] {
   const periods: Period[] = []
   for (let first = range.startDate; first <= range.endDate; ) {
     const whole = wholePeriod(first, groupBy)
-    const endDate = whole.endDate < range.endDate ? whole.endDate : range.endDate
+    const [endDate] = [whole.endDate, range.endDate].sort() as [string, string]
     periods.push({
       period: whole.period,
       startDate: first,
