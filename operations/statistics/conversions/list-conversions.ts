@@ -23,5 +23,6 @@ export default operation({
     }),
   },
   answer: { status: 200, body: listOf(conversion) },
+  example: { query: { sourceType: 'automation' } },
   handler: (ctx, { query }) => listConversions(ctx, query),
 })
