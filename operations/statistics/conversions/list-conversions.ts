@@ -23,6 +23,6 @@ export default operation({
     }),
   },
   answer: { status: 200, body: listOf(conversion) },
-  example: { query: { sourceType: 'automation' } },
+  example: { query: { sourceType: 'messaging-campaign' } },
   handler: (ctx, { query }) => listConversions(ctx, query),
 })
