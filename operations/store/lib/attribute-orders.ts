@@ -9,13 +9,15 @@ import {
   type SourceType,
 } from './attribution.ts'
 import { conversionTypes, figuresOf, itemsOf, lineTypes, type Source } from './conversion-of.ts'
+import { followRows } from './conversion-sums.ts'
+import { shareSums } from './day-sums.ts'
 import { lastTouches } from './last-touch.ts'
 import { columnsOf, excludedColumns, isAmong, recordset } from './recordset.ts'
 
 type Figures = ReturnType<typeof figuresOf>
 type Lines = ReturnType<typeof itemsOf>
 
-interface Written {
+export interface Written {
   row: Figures & { id: string; created_at: Date; updated_at: Date }
   lines: Lines
 }
@@ -58,9 +60,13 @@ export async function attributeOrders(ctx: Context, orderIds: readonly string[])
     written.push({ row: { ...figures, id, created_at: now, updated_at: now }, lines })
   }
 
+  if (written.length === 0 && gone.length === 0) return
+  await shareSums(ctx)
   await remove(ctx, gone)
   const changes: ConversionChange[] = gone.map((before) => ({ before, after: null }))
-  for (const after of await write(ctx, written)) {
+  const rows = await write(ctx, written)
+  await followRows(ctx, known, written, gone)
+  for (const after of rows) {
     const before = known.get(after.order_id)?.row ?? null
     if (before && before.touch_id !== after.touch_id) {
       changes.push({ before, after: null }, { before: null, after })
@@ -69,7 +75,7 @@ export async function attributeOrders(ctx: Context, orderIds: readonly string[])
   await tell(ctx, changes)
 }
 
-interface Known {
+export interface Known {
   row: ConversionRow
   lines: Lines
   /** Its message failed. */
@@ -129,6 +135,8 @@ function text(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+export type { Figures, Lines }
 
 async function remove(ctx: Context, conversions: readonly ConversionRow[]): Promise<void> {
   if (conversions.length === 0) return

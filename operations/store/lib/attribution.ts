@@ -2,6 +2,7 @@
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
+import { activityAt, addActivity } from './day-sums.ts'
 import { attributedAtOnce } from './orders.ts'
 import { columnsOf, isAmong, recordset } from './recordset.ts'
 
@@ -41,12 +42,18 @@ export async function recordTouches(ctx: Context, touches: Touch[]): Promise<voi
     product_id: touch.productId ?? null,
     touched_at: touch.touchedAt,
   }))
-  await ctx.db
+  const added = await ctx.db
     .insertInto('attribution_touches')
     .columns(touchColumns)
     .expression((db) => db.selectFrom(recordset(touchTypes, rows)).select(touchColumns))
     .onConflict((conflict) => conflict.doNothing())
+    .returning(['touched_at', 'message_id'])
     .execute()
+  const byMessage = added.filter((touch) => touch.message_id !== null)
+  await addActivity(
+    ctx,
+    byMessage.map((touch) => activityAt(touch.touched_at, 'touches', { n: 1 })),
+  )
 }
 
 const touchTypes = {
@@ -69,12 +76,19 @@ const touchColumns = columnsOf(touchTypes)
 /** Void for good: their messages failed. Orders attributed to them are attributed again. */
 export async function voidTouches(ctx: Context, messageIds: string[]): Promise<void> {
   if (messageIds.length === 0) return
-  await ctx.db
+  const voided = await ctx.db
     .updateTable('attribution_touches')
     .set({ voided_at: ctx.now() })
     .where(isAmong('message_id', messageIds))
     .where('voided_at', 'is', null)
+    .returning(['touched_at', 'conversions'])
     .execute()
+  await addActivity(
+    ctx,
+    voided.map((touch) =>
+      activityAt(touch.touched_at, 'touches', { n: -1, converted: touch.conversions > 0 ? -1 : 0 }),
+    ),
+  )
   // Only now: whoever attributed an order to one of them holds it until their conversion can be seen.
   const attributed = await ctx.db
     .selectFrom('conversions')

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
+import { activityAt, addActivity } from './day-sums.ts'
 
 export type MessageSource =
   | 'automation'
@@ -66,7 +67,7 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
     'sent_at',
     'failed_at',
   ] as const
-  const { numInsertedOrUpdatedRows } = await ctx.db
+  const added = await ctx.db
     .insertInto('message_ledger')
     .columns(columns)
     .expression((eb) =>
@@ -86,8 +87,14 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
         ]),
     )
     .onConflict((conflict) => conflict.columns(['store_id', 'message_id']).doNothing())
-    .executeTakeFirstOrThrow()
-  return Number(numInsertedOrUpdatedRows ?? 0)
+    .returning(['sent_at', 'channel'])
+    .execute()
+  const messages = added.filter((row) => row.channel === 'messaging')
+  await addActivity(
+    ctx,
+    messages.map((row) => activityAt(row.sent_at, 'messages', { n: 1 })),
+  )
+  return added.length
 }
 
 export interface StatusChange {

@@ -44,9 +44,11 @@ export function afterPage(
 
 /** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
 export async function moveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
+  const atEnd = cursor.cursor === null
+  const known = { orders: cursor, ...(atEnd ? { ordersSyncedAt: ctx.now().toISOString() } : {}) }
   const moved = await ctx.db
     .updateTable('connections')
-    .set({ settings: sql<string>`settings || ${JSON.stringify({ orders: cursor })}::jsonb` })
+    .set({ settings: sql<string>`settings || ${JSON.stringify(known)}::jsonb` })
     .where('port', '=', 'ecommerce')
     .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
     .returning('port')

@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { toCents, toMoney } from './amounts.ts'
+import { type ActivityDelta, activityAt, addActivity } from './day-sums.ts'
 import { itemRows, itemTypes, orderRow, orderTypes } from './order-rows.ts'
 import { columnsOf, excludedColumns, isAmong, recordset } from './recordset.ts'
 
@@ -62,9 +64,30 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
   for (let i = 0; i < changed.length; i += attributedAtOnce) {
     await ctx.queue('order-attribute', { orderIds: changed.slice(i, i + attributedAtOnce) })
   }
+  await addActivity(ctx, changes.flatMap(activityOf))
   for (const listener of listeners) await listener(ctx, changes)
   return changed
 }
+
+/** What a change means for the daily sums of counted orders (Rules 2). */
+const activityOf = ({ before, after }: OrderChange): ActivityDelta[] =>
+  [
+    { order: before, sign: -1n },
+    { order: after, sign: 1n },
+  ].flatMap(({ order, sign }) => {
+    if (!order || !isCounted(order)) return []
+    const cents = (toCents(order.total) - toCents(order.refunded_total)) * sign
+    return [
+      activityAt(order.placed_at, 'orders', {
+        currency: order.currency,
+        n: Number(sign),
+        amount: toMoney(cents),
+      }),
+    ]
+  })
+
+const isCounted = (order: MirroredOrder): boolean =>
+  order.status !== 'cancelled' && ['paid', 'partially-refunded'].includes(order.payment_status)
 
 /** Orders in one job. */
 export const attributedAtOnce = 200

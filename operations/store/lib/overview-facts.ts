@@ -53,6 +53,19 @@ const isInSpan = (column: string): RawBuilder<boolean> => {
     and not (${at} > (select previous_end_at from span) and ${at} < (select starts[n + 1] from span)))`
 }
 
+/** Today, and the day of the period before that is cut where the clock stood then: the days that no sum knows. */
+const isAtEdges = (column: string): RawBuilder<boolean> => {
+  const at = sql.ref(column)
+  return sql<boolean>`((${at} >= (select starts[2 * n] from span) and ${at} <= (select end_at from span))
+    or (${at} >= (select starts[n] from span) and ${at} <= (select previous_end_at from span)))`
+}
+
+const today = sql`(select (end_at at time zone tz)::date from span)`
+/** The days in between, by their sums; needs the alias `d`. */
+const isWholeDay = sql<boolean>`(d.timezone = (select tz from span) and d.day < ${today}
+  and d.day > ${today} - 2 * (select n from span) and d.day <> ${today} - (select n from span))`
+const slotOfDay = sql<number>`d.day - ${today}`
+
 const local = sql`(g.end_at at time zone g.tz)`
 // The elapsed part of the hour is taken off: a local hour that comes twice cannot be asked for by its name.
 const hourStart = sql`g.end_at - (${local} - date_trunc('hour', ${local}))`
@@ -67,7 +80,7 @@ const previousEnd: Record<Granularity, RawBuilder<Date>> = {
 }
 
 const spanOf = (granularity: Granularity, query: OverviewQuery): RawBuilder<never> => sql<never>`(
-  select g.n, g.end_at, ${previousEnd[granularity]} as previous_end_at,
+  select g.n, g.tz, g.end_at, ${previousEnd[granularity]} as previous_end_at,
     (select array_agg(${firstOfSlot[granularity]} order by s.slot)
       from generate_series(1 - 2 * g.n, 0) as s(slot)) as starts
   from (select ${query.now}::timestamptz as end_at, ${query.timezone}::text as tz, ${query.buckets}::int as n) as g)`
@@ -75,21 +88,28 @@ const spanOf = (granularity: Granularity, query: OverviewQuery): RawBuilder<neve
 // biome-ignore lint/suspicious/noExplicitAny: each count has columns of its own
 type Counted = SelectQueryBuilder<any, any, any>
 
-const asRows = (db: Db, query: Counted): RawBuilder<never> =>
-  sql<never>`(${db.selectFrom(query.as('f')).select(sql`coalesce(json_agg(f), '[]')`.as('rows'))})`
+/** The rows of several queries, each with columns of its own, as one JSON array. */
+function asRows(db: Db, queries: readonly Counted[]): RawBuilder<never> {
+  const arrays = queries.map(
+    (query) => sql`(${db.selectFrom(query.as('f')).select(sql`coalesce(jsonb_agg(f), '[]')`.as('rows'))})`,
+  )
+  return sql<never>`(${sql.join(arrays, sql` || `)})`
+}
 
-const factsBy = (granularity: Granularity) =>
+/** `summed`: whole days are taken from their sums, which are a few rows instead of hundreds of thousands. */
+const factsBy = (granularity: Granularity, summed = false) =>
   prepared<OverviewQuery, OverviewFacts>((db, query) => {
-    const counted = (source: Counted, column: string): Counted =>
+    const isAsked = summed ? isAtEdges : isInSpan
+    const counted = (source: Counted, column: string, isCountedAt = isInSpan): Counted =>
       source
-        .where(isInSpan(column))
+        .where(isCountedAt(column))
         .groupBy('slot')
         .select([slotOf(column).as('slot'), sql<number>`count(*)::int`.as('n')])
     const mine = sql<boolean>`c.currency = ${query.currency}::text`
     const conversions = db
       .selectFrom('conversions as c')
       .where(isCountedConversion('c'))
-      .where(isInSpan('c.placed_at'))
+      .where(isAsked('c.placed_at'))
       .groupBy(['slot', 'c.source_type'] as never)
       .select([
         slotOf('c.placed_at').as('slot'),
@@ -102,41 +122,56 @@ const factsBy = (granularity: Granularity) =>
       .selectFrom('orders as o')
       .where(isCountedOrder('o'))
       .where('o.currency', '=', query.currency)
-      .where(isInSpan('o.placed_at'))
+      .where(isAsked('o.placed_at'))
       .groupBy('slot' as never)
       .select([
         slotOf('o.placed_at').as('slot'),
         sql<number>`count(*)::int`.as('orders'),
         sql<string>`sum(o.total - o.refunded_total)::text`.as('revenue'),
       ])
-    // An order is placed after its touch: older conversions need not be looked at.
-    const converted = db
-      .selectFrom('conversions as c')
-      .where(isCountedConversion('c'))
-      .where(sql<boolean>`c.placed_at >= (select starts[1] from span)`)
-      .where('c.touch_id', 'is not', null)
-      .select('c.touch_id')
-      .distinct()
     const touches = counted(
       db
         .selectFrom('attribution_touches as t')
-        .leftJoin(converted.as('k'), 'k.touch_id', 't.id')
         .where('t.message_id', 'is not', null)
         .where('t.voided_at', 'is', null)
-        .select(sql<number>`count(k.touch_id)::int`.as('converted')),
+        .select(sql<number>`(count(*) filter (where t.conversions > 0))::int`.as('converted')),
       't.touched_at',
+      isAsked,
     )
+    const messages = counted(
+      db.selectFrom('message_ledger as m').where('m.channel', '=', 'messaging'),
+      'm.sent_at',
+      isAsked,
+    )
+    const activity = (kind: string) =>
+      db.selectFrom('activity_days as d').where(isWholeDay).where('d.kind', '=', sql.lit(kind))
+    const ofMine = sql<boolean>`d.currency = ${query.currency}::text`
+    const whole = {
+      conversions: db
+        .selectFrom('conversion_days as d')
+        .where(isWholeDay)
+        .groupBy(['d.day', 'd.source_type'])
+        .select([
+          slotOfDay.as('slot'),
+          'd.source_type as channel',
+          sql<number>`coalesce(sum(d.orders) filter (where ${ofMine}), 0)::int`.as('orders'),
+          sql<string>`coalesce(sum(d.revenue) filter (where ${ofMine}), 0)::text`.as('revenue'),
+          sql<number>`sum(d.carts)::int`.as('carts'),
+        ]),
+      orders: activity('orders')
+        .where(ofMine)
+        .select([slotOfDay.as('slot'), 'd.n as orders', sql<string>`d.amount::text`.as('revenue')]),
+      messages: activity('messages').select([slotOfDay.as('slot'), 'd.n']),
+      touches: activity('touches').select([slotOfDay.as('slot'), 'd.n', 'd.converted']),
+    }
     const requests = stockRequests()
     const facts = {
-      conversions,
-      orders,
-      messages: counted(
-        db.selectFrom('message_ledger as m').where('m.channel', '=', 'messaging'),
-        'm.sent_at',
-      ),
-      touches,
-      subscribers: counted(db.selectFrom('newsletter_subscribers as s'), 's.created_at'),
-      ...(requests && { stockRequests: counted(db.selectFrom(requests.rows(db).as('e')), 'e.at') }),
+      conversions: [conversions, ...(summed ? [whole.conversions] : [])],
+      orders: [orders, ...(summed ? [whole.orders] : [])],
+      messages: [messages, ...(summed ? [whole.messages] : [])],
+      touches: [touches, ...(summed ? [whole.touches] : [])],
+      subscribers: [counted(db.selectFrom('newsletter_subscribers as s'), 's.created_at')],
+      ...(requests && { stockRequests: [counted(db.selectFrom(requests.rows(db).as('e')), 'e.at')] }),
     }
     return db
       .with('span', (all) => all.selectFrom(spanOf(granularity, query).as('b')).selectAll())
@@ -153,7 +188,9 @@ const factsBy = (granularity: Granularity) =>
   })
 
 /** The facts of `buckets` hours or days up to now, and of as many before. */
-export const overviewFacts: Record<Granularity, ReturnType<typeof factsBy>> = {
+export const overviewFacts = {
   hour: factsBy('hour'),
   day: factsBy('day'),
+  /** Where the daily sums are complete. */
+  summedDay: factsBy('day', true),
 }

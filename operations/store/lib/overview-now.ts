@@ -6,6 +6,7 @@ import type { z } from '#runtime/schema'
 import { isCountedConversion } from './counted.ts'
 import type { dashboardOverview } from './dashboard-schema.ts'
 import { pendingPart, pendingTypes, recentReviews } from './home-parts.ts'
+import { areSummed } from './rebuild-days.ts'
 
 type Overview = z.input<typeof dashboardOverview>
 
@@ -13,6 +14,8 @@ export interface OverviewNow {
   pending: number[]
   latestSales: Overview['latestSales']
   recentReviews: Overview['recentReviews']
+  /** The daily sums are complete, and by the store's zone. */
+  areSummed: boolean
 }
 
 const shown = 5
@@ -55,5 +58,6 @@ export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>(
       ? sql<OverviewNow['recentReviews']>`(${reviews.newest(db)})`
       : sql<OverviewNow['recentReviews']>`'[]'::json`
     ).as('recentReviews'),
+    sql<boolean>`exists (${areSummed(db)})`.as('areSummed'),
   ])
 })

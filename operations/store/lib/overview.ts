@@ -22,10 +22,10 @@ const shapes: Record<(typeof periods)[number], { granularity: Granularity; bucke
 export async function readOverview(ctx: Context, period: (typeof periods)[number]): Promise<Overview> {
   const { granularity, buckets } = shapes[period]
   const { timezone, currency } = ctx.store
-  const [[facts], [current]] = await Promise.all([
-    overviewFacts[granularity](ctx, { now: ctx.now().toISOString(), timezone, currency, buckets }),
-    overviewNow(ctx, { userId: ctx.actor.userId!, now: ctx.now() }),
-  ])
+  const [current] = await overviewNow(ctx, { userId: ctx.actor.userId!, now: ctx.now() })
+  const read =
+    granularity === 'day' && current!.areSummed ? overviewFacts.summedDay : overviewFacts[granularity]
+  const [facts] = await read(ctx, { now: ctx.now().toISOString(), timezone, currency, buckets })
   const features = featureSet(ctx.actor.access?.planId ?? '')
   const has = (feature: string | null): boolean => feature === null || features.has(feature)
   const { startAt, endAt, previousStartAt, previousEndAt } = facts!

@@ -50,6 +50,7 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     .updateTable('stores')
     .set({ ...changed, updated_at: ctx.now() })
     .execute()
+  if (changed.timezone !== undefined) await ctx.queue('conversion-days-rebuild', {})
   if (cachedFacts.some((column) => changed[column] !== undefined)) {
     await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))
   }

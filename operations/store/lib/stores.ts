@@ -81,6 +81,10 @@ export async function createStore(
       .execute()
     if (inserted.length === 0) throw refuse('conflict', `slug: ${input.slug} is taken`)
 
+    await transaction
+      .insertInto('conversion_zones')
+      .values({ store_id: id, timezone: input.timezone, built_before: null, created_at: now })
+      .execute()
     const isTrial = input.plan === undefined
     const end = isTrial ? new Date(now.getTime() + trialMs) : addPeriod(now, 1)
     await transaction

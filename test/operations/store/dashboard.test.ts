@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import getDashboard from '#operations/store/dashboard/get-dashboard'
 import getOverview from '#operations/store/dashboard/get-overview'
 import { recordTouches, type Touch } from '#operations/store/lib/attribution'
+import { addToLedger, type LedgerRow } from '#operations/store/lib/ledger'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
@@ -30,9 +31,19 @@ const touch = async (shop: Shop, touchedAt: string, change: Partial<Touch> = {})
   await ctx.transaction((tx) => recordTouches(tx, [made]))
   return messageId
 }
-const ledger = async (shop: Shop, sentAt: string, channel = 'messaging') => {
-  const row = { message_id: newId(0), channel, source: 'direct', status: 'sent', sent_at: sentAt }
-  await (await shop.context()).db.insertInto('message_ledger').values(row).execute()
+const ledger = async (shop: Shop, sentAt: string, channel: 'messaging' | 'email' = 'messaging') => {
+  const row: LedgerRow = {
+    messageId: newId(app.clock.ms()),
+    channel,
+    source: 'direct',
+    sourceId: null,
+    phone: null,
+    email: null,
+    providerMessageId: null,
+    status: 'sent',
+    sentAt: new Date(sentAt),
+  }
+  await (await shop.context()).transaction((tx) => addToLedger(tx, [row]))
 }
 const subscriber = async (shop: Shop, at: string) => {
   const id = newId(app.clock.ms())

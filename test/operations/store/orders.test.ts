@@ -164,6 +164,7 @@ describe('orders-sync', () => {
           cursor: null,
           newest: null,
         },
+        ordersSyncedAt: expect.any(String),
       },
     })
   })

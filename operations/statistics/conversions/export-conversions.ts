@@ -1,0 +1,25 @@
+import { days, exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { currency, exportQueued, object } from '#runtime/schema'
+import conversionsExport from '../jobs/conversions-export.ts'
+import { range, sourceType, statusFilter } from '../lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/conversions/export',
+  description: 'Email conversions as a CSV file to the member whose key asks.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'statistics',
+  input: {
+    query: object({
+      sourceType: sourceType.optional().describe('All unless said'),
+      ...range,
+      status: statusFilter,
+      currency: currency.optional(),
+    }),
+  },
+  answer: { status: 202, body: exportQueued },
+  handler: (ctx, { query }) =>
+    exports.start(ctx, conversionsExport, { ...query, ...days.dayRange(ctx, query, 731) }),
+})

@@ -1,0 +1,19 @@
+import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { groupings, ofCurrency, range, summary } from '../lib/schema.ts'
+import { readSummary } from '../lib/summary.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/conversions/summary',
+  description: 'Read recovered orders and revenue by day, week or month, each by source.',
+  details: 'At most 731 days. Weeks are of ISO 8601; the first and last period are cut to the range.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'statistics',
+  input: {
+    query: object({ ...range, groupBy: z.enum(groupings).default('day'), currency: ofCurrency }),
+  },
+  answer: { status: 200, body: summary },
+  handler: (ctx, { query }) => readSummary(ctx, query),
+})

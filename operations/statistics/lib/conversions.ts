@@ -1,0 +1,153 @@
+/** Conversions as they are read and listed. */
+import { type Kysely, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { days } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { instantOf, jsonObject, moneyOf } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import type { JsonText } from '#runtime/operation'
+
+export interface ConversionFilters {
+  startDate?: string | undefined
+  endDate?: string | undefined
+  sourceType?: string | undefined
+  sourceId?: string | undefined
+  /** Some, or `all`. */
+  status?: string[] | undefined
+  currency?: string | undefined
+}
+
+const productsJson = (db: Kysely<TenantTables>) =>
+  db
+    .selectFrom('conversion_items as i')
+    .select(
+      sql`coalesce(json_agg(${jsonObject({
+        productId: 'i.product_id',
+        variantId: 'i.variant_id',
+        name: 'i.name',
+        sku: 'i.sku',
+        imageUrl: 'i.image_url',
+        quantity: 'i.quantity',
+        unitPrice: moneyOf('i.unit_price'),
+        total: moneyOf('i.total'),
+        refundedTotal: moneyOf('i.refunded_total'),
+      })} order by i.position), '[]')`.as('json'),
+    )
+    .where('i.conversion_id', '=', sql.ref<string>('c.id'))
+
+/** Needs the alias `c`. */
+const conversionJson = (db: Kysely<TenantTables>) =>
+  jsonObject({
+    id: 'c.id',
+    orderId: 'c.order_id',
+    orderNumber: 'c.order_number',
+    status: 'c.status',
+    sourceType: 'c.source_type',
+    sourceId: 'c.source_id',
+    sourceName: 'c.source_name',
+    automationType: 'c.automation_type',
+    channel: 'c.channel',
+    messageId: 'c.message_id',
+    customer: 'c.customer',
+    products: sql`(${productsJson(db)})`,
+    currency: 'c.currency',
+    orderTotal: moneyOf('c.order_total'),
+    refundedTotal: moneyOf('c.refunded_total'),
+    revenue: moneyOf('c.revenue'),
+    couponCode: 'c.coupon_code',
+    touchedAt: instantOf('c.touched_at'),
+    placedAt: instantOf('c.placed_at'),
+    paidAt: instantOf('c.paid_at'),
+    createdAt: instantOf('c.created_at'),
+    updatedAt: instantOf('c.updated_at'),
+  })
+
+interface Selected extends days.DayRange {
+  timezone: string
+  sourceType?: string | undefined
+  sourceId?: string | undefined
+  currency?: string | undefined
+  status?: string[] | undefined
+}
+
+const rowsOf = (
+  db: Kysely<TenantTables>,
+  values: Required<Selected>,
+  has: (name: keyof Selected) => boolean,
+) => {
+  let rows = db.selectFrom('conversions as c').where(days.isWithin('c.placed_at', values))
+  if (has('sourceType')) rows = rows.where('c.source_type', '=', values.sourceType!)
+  if (has('sourceId')) rows = rows.where('c.source_id', '=', values.sourceId!)
+  if (has('currency')) rows = rows.where('c.currency', '=', values.currency!)
+  if (has('status')) rows = rows.where(sql<boolean>`c.status = any(${values.status}::text[])`)
+  return rows
+}
+
+const listed = preparedList<Selected>((db, values, has) => ({
+  rows: rowsOf(db, values as Required<Selected>, has),
+  item: conversionJson(db),
+  order: [
+    ['c.placed_at', 'desc'],
+    ['c.id', 'desc'],
+  ],
+  page: 'c',
+}))
+
+const counted = ['confirmed', 'partially-refunded']
+
+/** Filters as they are asked of the database; refuses a range of more than 731 days. */
+export function selectedBy(ctx: Context, filters: ConversionFilters): Selected {
+  const { status = counted, sourceType, sourceId, currency } = filters
+  return {
+    ...days.dayRange(ctx, filters, 731),
+    timezone: ctx.store.timezone,
+    ...(sourceType ? { sourceType } : {}),
+    ...(sourceId ? { sourceId } : {}),
+    ...(currency ? { currency } : {}),
+    ...(status.includes('all') ? {} : { status: [...new Set(status)].sort() }),
+  }
+}
+
+/** By the instant the order was placed, newest first. */
+export const listConversions = (ctx: Context, filters: ConversionFilters & Paging): Promise<JsonText> =>
+  listed(ctx, { ...selectedBy(ctx, filters), page: filters.page, limit: filters.limit })
+
+/** The next `limit` rows strictly after a place, for the export. */
+export async function conversionsAfter(
+  ctx: Context,
+  selected: Selected,
+  after: { placedAt: string; id: string } | null,
+  limit: number,
+) {
+  let rows = rowsOf(ctx.db as never, selected as Required<Selected>, (name) => name in selected)
+  if (after) {
+    rows = rows.where(sql<boolean>`(c.placed_at, c.id) < (${after.placedAt}::timestamptz, ${after.id}::uuid)`)
+  }
+  return rows
+    .select([
+      'c.id',
+      sql<string>`c.placed_at::text`.as('place'),
+      'c.order_number',
+      'c.placed_at',
+      'c.status',
+      'c.source_type',
+      'c.source_name',
+      'c.channel',
+      'c.customer',
+      'c.currency',
+      'c.order_total',
+      'c.refunded_total',
+      'c.revenue',
+      'c.coupon_code',
+      'c.touched_at',
+      sql<string>`(select string_agg(i.quantity || '× ' || i.name, ', ' order by i.position)
+        from (${ctx.db
+          .selectFrom('conversion_items as x')
+          .selectAll()
+          .where('x.conversion_id', '=', sql.ref<string>('c.id'))}) as i)`.as('products'),
+    ])
+    .orderBy('c.placed_at', 'desc')
+    .orderBy('c.id', 'desc')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,139 @@
+/** What was sold in counted conversions, by product (Rules 6). */
+import { type Kysely, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { areSummed, days, isCountedConversion, sourceTypes } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { jsonObject, moneyOf } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import type { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+
+type Db = Kysely<TenantTables>
+
+export const productSorts = ['-revenue', '-units', '-orders', 'name'] as const
+export type ProductSort = (typeof productSorts)[number]
+
+interface Selected extends days.DayRange {
+  timezone: string
+  currency: string
+  sourceType?: string | undefined
+  search?: string | undefined
+}
+
+/** `{ product_id, source_type, orders, units, revenue }` of each product and source, by the daily sums. */
+const fromSums = (db: Db, values: Selected) =>
+  db
+    .selectFrom('conversion_product_days as d')
+    .where('d.timezone', '=', values.timezone)
+    .where(sql<boolean>`d.day between ${values.startDate}::date and ${values.endDate}::date`)
+    .where('d.currency', '=', values.currency)
+    .groupBy(['d.product_id', 'd.source_type'])
+    .having(sql<boolean>`sum(d.orders) > 0`)
+    .select([
+      'd.product_id',
+      'd.source_type',
+      sql<number>`sum(d.orders)::int`.as('orders'),
+      sql<number>`sum(d.units)::int`.as('units'),
+      sql<string>`sum(d.revenue)`.as('revenue'),
+    ])
+
+const fromRows = (db: Db, values: Selected) =>
+  db
+    .selectFrom('conversions as c')
+    .innerJoin('conversion_items as i', 'i.conversion_id', 'c.id')
+    .where(isCountedConversion('c'))
+    .where(days.isWithin('c.placed_at', values))
+    .where('c.currency', '=', values.currency)
+    .where('i.product_id', 'is not', null)
+    .groupBy(['i.product_id', 'c.source_type'])
+    .select([
+      sql<string>`i.product_id`.as('product_id'),
+      'c.source_type',
+      sql<number>`count(distinct c.id)::int`.as('orders'),
+      sql<number>`sum(i.quantity - i.refunded_quantity)::int`.as('units'),
+      sql<string>`sum(i.total - i.refunded_total)`.as('revenue'),
+    ])
+
+const figuresOf = (source: string) =>
+  sql`json_build_object(
+    'orders', coalesce(sum(f.orders) filter (where f.source_type = ${sql.lit(source)}), 0),
+    'units', coalesce(sum(f.units) filter (where f.source_type = ${sql.lit(source)}), 0),
+    'revenue', coalesce(sum(f.revenue) filter (where f.source_type = ${sql.lit(source)}), 0)::numeric(14,2))`
+
+const listOf = (facts: typeof fromSums, sort: ProductSort) =>
+  preparedList<Selected>((db, values, has) => {
+    let rows = db
+      .selectFrom(facts(db, values as Selected).as('f'))
+      .innerJoin('conversion_products as p', 'p.product_id', 'f.product_id')
+    if (has('sourceType')) rows = rows.where('f.source_type', '=', values.sourceType!)
+    if (has('search')) {
+      rows = rows.where(sql<boolean>`strpos(lower(p.name), lower(${values.search}::text)) > 0`)
+    }
+    const products = rows
+      .groupBy(['p.product_id', 'p.name', 'p.image_url'])
+      .select([
+        'p.product_id',
+        'p.name',
+        'p.image_url',
+        sql<number>`sum(f.orders)`.as('orders'),
+        sql<number>`sum(f.units)`.as('units'),
+        sql<string>`sum(f.revenue)::numeric(14,2)`.as('revenue'),
+        sql<string>`sum(sum(f.revenue)) over ()`.as('whole'),
+        jsonObject(Object.fromEntries(sourceTypes.map((source) => [source, figuresOf(source)]))).as(
+          'by_source',
+        ),
+      ])
+    const column = { '-revenue': 'r.revenue', '-units': 'r.units', '-orders': 'r.orders', name: 'r.name' }[
+      sort
+    ]
+    return {
+      rows: db.selectFrom(products.as('r')),
+      item: jsonObject({
+        productId: 'r.product_id',
+        name: 'r.name',
+        imageUrl: 'r.image_url',
+        orders: 'r.orders',
+        units: 'r.units',
+        revenue: moneyOf('r.revenue'),
+        revenueShare: sql`case when r.whole <> 0 then round(r.revenue * 100 / r.whole, 1) end`,
+        bySource: 'r.by_source',
+      }),
+      order: [
+        [column, sort === 'name' ? 'asc' : 'desc'],
+        ['r.product_id', 'asc'],
+      ],
+    }
+  })
+
+const bySort = <T>(make: (sort: ProductSort) => T) =>
+  Object.fromEntries(productSorts.map((sort) => [sort, make(sort)])) as Record<ProductSort, T>
+const summed = bySort((sort) => listOf(fromSums, sort))
+const counted = bySort((sort) => listOf(fromRows as never, sort))
+
+const isReady = prepared<object, { timezone: string }>((db) => areSummed(db))
+
+export interface ProductFilters {
+  startDate?: string | undefined
+  endDate?: string | undefined
+  currency?: string | undefined
+  sourceType?: string | undefined
+  search?: string | undefined
+}
+
+/** One row a product; refuses a range of more than 365 days. */
+export async function listProducts(
+  ctx: Context,
+  filters: ProductFilters & Paging & { sort: ProductSort },
+): Promise<JsonText> {
+  const { sourceType, search, sort, page, limit } = filters
+  const selected = {
+    ...days.dayRange(ctx, filters, 365),
+    timezone: ctx.store.timezone,
+    currency: filters.currency ?? ctx.store.currency,
+    ...(sourceType ? { sourceType } : {}),
+    ...(search ? { search } : {}),
+  }
+  const [ready] = await isReady(ctx, {})
+  const lists = ready ? summed : counted
+  return lists[sort](ctx, { ...selected, page, limit })
+}

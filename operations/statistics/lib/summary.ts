@@ -1,0 +1,127 @@
+/** Conversions by day, ISO week or month (Rules 3). */
+import { amounts, days, sourceTypes } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { z } from '#runtime/schema'
+import type { bucket, groupings, summary } from './schema.ts'
+import { conversionDays, conversionTotals, type DayRow } from './sums.ts'
+
+type Grouping = (typeof groupings)[number]
+type Bucket = z.input<typeof bucket>
+
+/** The buckets of a range, oldest first, empty ones included, and their totals. */
+export async function readSummary(
+  ctx: Context,
+  query: {
+    startDate?: string | undefined
+    endDate?: string | undefined
+    groupBy: Grouping
+    currency?: string | undefined
+  },
+): Promise<z.input<typeof summary>> {
+  const range = days.dayRange(ctx, query, 731)
+  const { timezone } = ctx.store
+  const currency = query.currency ?? ctx.store.currency
+  const { rows, currencies } = await conversionDays(ctx, range, currency)
+  const byDay = Map.groupBy(rows, (row) => row.day)
+  const today = days.localDay(ctx.now(), timezone)
+  const buckets = periodsOf(range, query.groupBy).map((period) => ({ ...period, rows: [] as DayRow[] }))
+  let at = 0
+  for (let day = range.startDate; day <= range.endDate; day = days.addDays(day, 1)) {
+    while (buckets[at]!.endDate < day) at += 1
+    buckets[at]!.rows.push(...(byDay.get(day) ?? []))
+  }
+  return {
+    ...range,
+    groupBy: query.groupBy,
+    timezone,
+    currency,
+    currencies,
+    data: buckets.map(
+      ({ period, startDate, endDate, isCut, rows: own }): Bucket => ({
+        period,
+        startDate,
+        endDate,
+        isPartial: isCut || endDate >= today,
+        ...figuresOf(own),
+      }),
+    ),
+    totals: figuresOf(rows),
+  }
+}
+
+interface Period extends days.DayRange {
+  period: string
+  isCut: boolean
+}
+
+/** The calendar's periods that the range touches, cut to it. */
+export function periodsOf(range: days.DayRange, groupBy: Grouping): Period[] {
+  const periods: Period[] = []
+  for (let first = range.startDate; first <= range.endDate; ) {
+    const whole = wholePeriod(first, groupBy)
+    const [endDate] = [whole.endDate, range.endDate].sort() as [string, string]
+    periods.push({
+      period: whole.period,
+      startDate: first,
+      endDate,
+      isCut: first !== whole.startDate || endDate !== whole.endDate,
+    })
+    first = days.addDays(endDate, 1)
+  }
+  return periods
+}
+
+function wholePeriod(day: string, groupBy: Grouping): days.DayRange & { period: string } {
+  if (groupBy === 'day') return { period: day, startDate: day, endDate: day }
+  const date = new Date(`${day}T00:00:00Z`)
+  if (groupBy === 'month') {
+    const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0))
+    return {
+      period: day.slice(0, 7),
+      startDate: `${day.slice(0, 7)}-01`,
+      endDate: last.toISOString().slice(0, 10),
+    }
+  }
+  const sinceMonday = (date.getUTCDay() + 6) % 7
+  const monday = days.addDays(day, -sinceMonday)
+  return { period: isoWeek(monday), startDate: monday, endDate: days.addDays(monday, 6) }
+}
+
+/** A week has the year of its Thursday: 2027-01-01 is in 2026-W53. */
+function isoWeek(monday: string): string {
+  const thursday = days.addDays(monday, 3)
+  const year = thursday.slice(0, 4)
+  const daysBefore = days.daysBetween({ startDate: `${year}-01-01`, endDate: thursday }) - 1
+  return `${year}-W${String(Math.floor(daysBefore / 7) + 1).padStart(2, '0')}`
+}
+
+/** Sums over all sources, and of each of the four. */
+export function figuresOf(rows: readonly DayRow[]) {
+  const sum = (own: readonly DayRow[]) => ({
+    orders: own.reduce((all, row) => all + row.orders, 0),
+    revenue: amounts.toNumber(own.reduce((all, row) => all + amounts.toCents(row.revenue), 0n)),
+  })
+  const of = (source: string) => sum(rows.filter((row) => row.source_type === source))
+  return {
+    ...sum(rows),
+    bySource: Object.fromEntries(sourceTypes.map((source) => [source, of(source)])) as Bucket['bySource'],
+  }
+}
+
+/** Everything recovered since the store joined, by currency; the store's own first. */
+export async function readRecoveredTotal(ctx: Context) {
+  const totals = await conversionTotals(ctx)
+  const { joined_at: since } = await ctx.db.selectFrom('stores').select('joined_at').executeTakeFirstOrThrow()
+  const own = ctx.store.currency
+  const others = totals
+    .filter((row) => row.currency !== own)
+    .sort((a, b) => (a.currency < b.currency ? -1 : 1))
+  const first = totals.find((row) => row.currency === own) ?? { currency: own, orders: 0, revenue: '0' }
+  return {
+    since: since.toISOString(),
+    data: [first, ...others].map((row) => ({
+      ...row,
+      revenue: amounts.toNumber(amounts.toCents(row.revenue)),
+    })),
+  }
+}

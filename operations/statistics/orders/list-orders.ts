@@ -1,0 +1,35 @@
+import { operation, z } from '#runtime/operation'
+import { count, currency, instant, listOf, money, object, paging } from '#runtime/schema'
+import { listOrders } from '../lib/orders.ts'
+import { order, orderStatuses, paymentStatuses, range } from '../lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/analytics/orders',
+  description:
+    "List the platform's orders as they are mirrored here, newest first, each with what it came from.",
+  details: 'At most 365 days. It answers when the platform is down; `syncedAt` says how fresh it is.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'statistics',
+  input: {
+    query: object({
+      ...paging,
+      ...range,
+      status: orderStatuses,
+      paymentStatus: paymentStatuses,
+      search: z.string().min(1).max(200).optional().describe('Number, name, email or phone'),
+    }),
+  },
+  answer: {
+    status: 200,
+    body: listOf(order).extend({
+      totals: z
+        .array(object({ currency, orders: count, revenue: money }))
+        .describe('Counted orders of the whole range'),
+      syncedAt: instant.nullable(),
+    }),
+  },
+  refuses: { conflict: 'The store was never connected to a platform' },
+  handler: (ctx, { query }) => listOrders(ctx, query),
+})

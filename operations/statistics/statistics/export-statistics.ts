@@ -1,0 +1,29 @@
+import { days, exports } from '#operations/store/lib/door'
+import { operation, z } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import statisticsExport from '../jobs/statistics-export.ts'
+import { ofCurrency, range } from '../lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/statistics/export',
+  description: 'Email the statistics of a range of days as a CSV file to the member whose key asks.',
+  details: '`overview`: a row for each day and feature. `products`: one for each product and source.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'statistics',
+  input: {
+    query: object({
+      ...range,
+      currency: ofCurrency,
+      type: z.enum(['overview', 'products']).default('overview'),
+    }),
+  },
+  answer: { status: 202, body: exportQueued },
+  handler: (ctx, { query }) =>
+    exports.start(ctx, statisticsExport, {
+      ...days.dayRange(ctx, query, 365),
+      currency: query.currency ?? ctx.store.currency,
+      type: query.type,
+    }),
+})

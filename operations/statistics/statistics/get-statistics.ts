@@ -1,0 +1,18 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { ofCurrency, range, statistics } from '../lib/schema.ts'
+import { readStatistics } from '../lib/statistics.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/statistics',
+  description: 'Read what was sent in a range of days and the orders it brought, by feature and by day.',
+  details:
+    'At most 365 days, of the store in its time zone. Cancelled and refunded orders bring nothing, whenever that became known.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'statistics',
+  input: { query: object({ ...range, currency: ofCurrency }) },
+  answer: { status: 200, body: statistics },
+  handler: (ctx, { query }) => readStatistics(ctx, query),
+})

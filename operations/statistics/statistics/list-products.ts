@@ -1,0 +1,25 @@
+import { operation, z } from '#runtime/operation'
+import { listOf, object, paging } from '#runtime/schema'
+import { listProducts, productSorts } from '../lib/products.ts'
+import { ofCurrency, productStatistics, range, sourceType } from '../lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/statistics/products',
+  description: 'List the products that were sold in orders that a message brought, by what they earned.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'statistics',
+  input: {
+    query: object({
+      ...paging,
+      ...range,
+      currency: ofCurrency,
+      sourceType: sourceType.optional(),
+      search: z.string().min(1).max(200).optional().describe('Within the name'),
+      sort: z.enum(productSorts).default('-revenue'),
+    }),
+  },
+  answer: { status: 200, body: listOf(productStatistics) },
+  handler: (ctx, { query }) => listProducts(ctx, query),
+})

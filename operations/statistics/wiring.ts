@@ -1,0 +1,8 @@
+import { exports } from '#operations/store/lib/door'
+import { wiring } from '#runtime/wiring'
+import { conversionsExport, statisticsExport } from './lib/exports.ts'
+
+export default wiring(() => {
+  exports.register('conversions-export', conversionsExport)
+  exports.register('statistics-export', statisticsExport)
+})

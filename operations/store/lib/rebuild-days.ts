@@ -1,0 +1,229 @@
+/** The daily sums of a store by its zone of now: month by month, each complete once it is there. */
+import { type Kysely, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { isCountedConversion, isCountedOrder } from './counted.ts'
+import { lockSums } from './day-sums.ts'
+
+type Db = Kysely<TenantTables>
+
+/**
+ * Fills the sums and switches over; `mayGoOn` false ends it between months, to be taken up there. Until then reads take
+ * the rows. A zone that changes again meanwhile ends it: that change has queued it anew.
+ */
+export async function rebuildDays(ctx: Context, mayGoOn: () => boolean = () => true): Promise<void> {
+  const timezone = await zoneOf(ctx)
+  let month = await ctx.transaction((tx) => begin(tx, timezone))
+  while (month !== null && mayGoOn()) {
+    const current: string = month
+    month = await ctx.transaction(async (tx) => {
+      await lockSums(tx)
+      if ((await zoneOf(tx)) !== timezone) return null
+      const next = nextMonth(current)
+      await buildMonth(tx, timezone, current, next)
+      const more = await latestDay(tx, timezone)
+      const isLast = more === null || more < next
+      await tx.db
+        .updateTable('conversion_zones')
+        .set({ built_before: isLast ? null : next })
+        .where('timezone', '=', timezone)
+        .execute()
+      if (isLast) await forgetOthers(tx, timezone)
+      return isLast ? null : next
+    })
+  }
+}
+
+async function zoneOf(ctx: Context): Promise<string> {
+  const { timezone } = await ctx.db.selectFrom('stores').select('timezone').executeTakeFirstOrThrow()
+  return timezone
+}
+
+const nextMonth = (month: string): string => {
+  const date = new Date(`${month}T00:00:00Z`)
+  date.setUTCMonth(date.getUTCMonth() + 1)
+  return date.toISOString().slice(0, 10)
+}
+
+/** The first month to build, or null where there is nothing to sum. */
+async function begin(ctx: Context, timezone: string): Promise<string | null> {
+  await lockSums(ctx)
+  const known = await ctx.db
+    .selectFrom('conversion_zones')
+    .select(sql<string | null>`built_before::text`.as('built_before'))
+    .where('timezone', '=', timezone)
+    .executeTakeFirst()
+  if (known?.built_before) return known.built_before
+  const earliest = await edgeDay(ctx, timezone, 'min')
+  const first = earliest && `${earliest.slice(0, 7)}-01`
+  await ctx.db
+    .insertInto('conversion_zones')
+    .values({ timezone, built_before: first, created_at: ctx.now() })
+    .onConflict((conflict) => conflict.columns(['store_id', 'timezone']).doUpdateSet({ built_before: first }))
+    .execute()
+  if (first === null) await forgetOthers(ctx, timezone)
+  return first
+}
+
+const latestDay = (ctx: Context, timezone: string) => edgeDay(ctx, timezone, 'max')
+
+/** The first or last local day that anything summed happened on. */
+async function edgeDay(ctx: Context, timezone: string, edge: 'min' | 'max'): Promise<string | null> {
+  const of = sql.raw(edge)
+  const row = await ctx.db
+    .selectNoFrom((eb) => [
+      eb.selectFrom('conversions').select(sql<Date | null>`${of}(placed_at)`.as('at')).as('conversions'),
+      eb.selectFrom('orders').select(sql<Date | null>`${of}(placed_at)`.as('at')).as('orders'),
+      eb.selectFrom('message_ledger').select(sql<Date | null>`${of}(sent_at)`.as('at')).as('messages'),
+      eb.selectFrom('attribution_touches').select(sql<Date | null>`${of}(touched_at)`.as('at')).as('touches'),
+    ])
+    .executeTakeFirstOrThrow()
+  const instants = Object.values(row).flatMap((at) => (at ? [at.getTime()] : []))
+  if (instants.length === 0) return null
+  const at = new Date(edge === 'min' ? Math.min(...instants) : Math.max(...instants))
+  return new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(at)
+}
+
+async function forgetOthers(ctx: Context, timezone: string): Promise<void> {
+  for (const table of [
+    'conversion_zones',
+    'conversion_days',
+    'conversion_product_days',
+    'activity_days',
+  ] as const) {
+    await ctx.db.deleteFrom(table).where('timezone', '<>', timezone).execute()
+  }
+}
+
+async function buildMonth(ctx: Context, timezone: string, month: string, next: string): Promise<void> {
+  for (const table of ['conversion_days', 'conversion_product_days', 'activity_days'] as const) {
+    await ctx.db
+      .deleteFrom(table)
+      .where('timezone', '=', timezone)
+      .where('day', '>=', month)
+      .where('day', '<', next)
+      .execute()
+  }
+  const zone = sql<string>`${timezone}::text`
+  const dayOf = (column: string) => sql<string>`(${sql.ref(column)} at time zone ${zone})::date`
+  // The bounds that an index serves, a little wider than the month, then the local date itself.
+  const within = (column: string) => {
+    const at = sql.ref(column)
+    return sql<boolean>`${at} >= (${month}::date::timestamp at time zone ${zone}) - interval '3 hours'
+      and ${at} < (${next}::date::timestamp at time zone ${zone}) + interval '3 hours'
+      and ${dayOf(column)} >= ${month}::date and ${dayOf(column)} < ${next}::date`
+  }
+  const conversions = ctx.db
+    .selectFrom('conversions as c')
+    .where(isCountedConversion('c'))
+    .where(within('c.placed_at'))
+  await ctx.db
+    .insertInto('conversion_days')
+    .columns(['timezone', 'day', 'source_type', 'currency', 'orders', 'revenue', 'carts'])
+    .expression(() =>
+      conversions
+        .select([
+          zone.as('timezone'),
+          dayOf('c.placed_at').as('day'),
+          'c.source_type',
+          'c.currency',
+          sql<number>`count(*)::int`.as('orders'),
+          sql<string>`sum(c.revenue)`.as('revenue'),
+          sql<number>`(count(*) filter (where c.automation_type = 'abandoned-cart'))::int`.as('carts'),
+        ])
+        .groupBy([dayOf('c.placed_at'), 'c.source_type', 'c.currency'] as never),
+    )
+    .execute()
+  await ctx.db
+    .insertInto('conversion_product_days')
+    .columns(['timezone', 'day', 'source_type', 'currency', 'product_id', 'orders', 'units', 'revenue'])
+    .expression(() =>
+      conversions
+        .innerJoin('conversion_items as i', 'i.conversion_id', 'c.id')
+        .where('i.product_id', 'is not', null)
+        .select([
+          zone.as('timezone'),
+          dayOf('c.placed_at').as('day'),
+          'c.source_type',
+          'c.currency',
+          sql<string>`i.product_id`.as('product_id'),
+          sql<number>`count(distinct c.id)::int`.as('orders'),
+          sql<number>`sum(i.quantity - i.refunded_quantity)::int`.as('units'),
+          sql<string>`sum(i.total - i.refunded_total)`.as('revenue'),
+        ])
+        .groupBy([dayOf('c.placed_at'), 'c.source_type', 'c.currency', 'i.product_id'] as never),
+    )
+    .execute()
+  const columns = ['timezone', 'day', 'kind', 'currency', 'n', 'amount', 'converted'] as const
+  const none = sql<number>`0`
+  await ctx.db
+    .insertInto('activity_days')
+    .columns(columns)
+    .expression((db) =>
+      db
+        .selectFrom('orders as o')
+        .where(isCountedOrder('o'))
+        .where(within('o.placed_at'))
+        .select([
+          zone.as('timezone'),
+          dayOf('o.placed_at').as('day'),
+          sql<string>`'orders'`.as('kind'),
+          'o.currency',
+          sql<number>`count(*)::int`.as('n'),
+          sql<string>`sum(o.total - o.refunded_total)`.as('amount'),
+          none.as('converted'),
+        ])
+        .groupBy([dayOf('o.placed_at'), 'o.currency'] as never),
+    )
+    .execute()
+  const plain = { currency: sql<string>`''`.as('currency'), amount: sql<string>`0`.as('amount') }
+  await ctx.db
+    .insertInto('activity_days')
+    .columns(columns)
+    .expression((db) =>
+      db
+        .selectFrom('message_ledger as m')
+        .where('m.channel', '=', 'messaging')
+        .where(within('m.sent_at'))
+        .select([
+          zone.as('timezone'),
+          dayOf('m.sent_at').as('day'),
+          sql<string>`'messages'`.as('kind'),
+          plain.currency,
+          sql<number>`count(*)::int`.as('n'),
+          plain.amount,
+          none.as('converted'),
+        ])
+        .groupBy(dayOf('m.sent_at') as never),
+    )
+    .execute()
+  await ctx.db
+    .insertInto('activity_days')
+    .columns(columns)
+    .expression((db) =>
+      db
+        .selectFrom('attribution_touches as t')
+        .where('t.message_id', 'is not', null)
+        .where('t.voided_at', 'is', null)
+        .where(within('t.touched_at'))
+        .select([
+          zone.as('timezone'),
+          dayOf('t.touched_at').as('day'),
+          sql<string>`'touches'`.as('kind'),
+          plain.currency,
+          sql<number>`count(*)::int`.as('n'),
+          plain.amount,
+          sql<number>`(count(*) filter (where t.conversions > 0))::int`.as('converted'),
+        ])
+        .groupBy(dayOf('t.touched_at') as never),
+    )
+    .execute()
+}
+
+/** Whether the sums are those of the store's zone, all of them. */
+export const areSummed = (db: Db) =>
+  db
+    .selectFrom('conversion_zones as z')
+    .innerJoin('stores as s', 's.timezone', 'z.timezone')
+    .select('z.timezone')
+    .where('z.built_before', 'is', null)
