@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'
-import type { Services } from '#runtime/context'
+import { rebuildDays } from '#operations/store/lib/door'
+import { type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { newId, randomSecret, randomText, sha256 } from '#runtime/ids'
 import { allScopes } from '#runtime/operation'
@@ -51,10 +52,16 @@ export async function seedLoad(services: Services, sizes: LoadSizes): Promise<Lo
         : [await knownStore(db, sizes.store)]
     const keys = await makeKeys(db, now, stores)
     const filling = { db, now, ids: stores.map((store) => store.id), tag: randomBytes(3).toString('hex') }
-    return { stores: stores.length, rows: await fill(filling, sizes), keys }
+    return { stores: stores.length, ids: filling.ids, rows: await fill(filling, sizes), keys }
   })
   await sql`analyze`.execute(root)
-  return load
+  const system = new SystemContext(services, services.log, 'seed')
+  for (const id of load.ids) {
+    const ctx = await system.forStore(id)
+    if (ctx) await rebuildDays(ctx)
+  }
+  const { ids: _ids, ...told } = load
+  return told
 }
 
 interface Filling {
@@ -80,8 +87,11 @@ async function fill(filling: Filling, sizes: LoadSizes): Promise<Record<string, 
   await count('orders', insertOrders(filling, orders + conversions, days))
   if (orders + conversions > 0) await count('order_items', insertOrderItems(filling))
   if (conversions > 0) {
+    await count('message_ledger', insertMessages(filling, conversions))
+    await count('attribution_touches', insertTouches(filling, conversions))
     await count('conversions', insertConversions(filling, conversions))
     await count('conversion_items', insertConversionItems(filling))
+    await insertProducts(filling)
   }
   return rows
 }
@@ -241,7 +251,8 @@ async function insertOrders({ db, now, ids, tag }: Filling, count: number, days:
         (n % 5000)::text, 'Customer ' || n % 5000, 'customer' || n % 5000 || '@example.com', ${phone}, ${phone},
         'pix', at, at, at
       from unnest(${ids}::uuid[]) as s(id), generate_series(1, ${count}::integer) as n,
-        lateral (select ${now}::timestamptz - random() * ${days}::integer * interval '1 day' as at,
+        lateral (select ${now}::timestamptz
+            - (${count}::float8 - n + random()) / ${count}::float8 * ${days}::integer * interval '1 day' as at,
           (50 + n % 400 + n % 100 / 100.0)::numeric(14,2) as total) as drawn`.execute(db),
   )
 }
@@ -263,18 +274,56 @@ async function insertOrderItems(filling: Filling): Promise<number> {
   )
 }
 
+/** Alike in every table that speaks of an order's message. */
+const source = sql`(array['automation', 'messaging-campaign', 'newsletter', 'stock-notification'])[1 + o.number::bigint % 4]`
+const automationType = sql`case when o.number::bigint % 4 = 0 then 'abandoned-cart' end`
+const messageId = sql`md5('message ' || o.store_id || o.id)::uuid`
+const touchId = sql`md5('touch ' || o.store_id || o.id)::uuid`
+const sentAt = sql`o.placed_at - interval '1 hour'`
+
+/** The message that brought each of the first orders of this run. */
+async function insertMessages(filling: Filling, count: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into message_ledger (store_id, message_id, channel, source, source_id, phone_key, status, sent_at,
+        delivered_at, read_at)
+      select o.store_id, ${messageId}, 'messaging', ${source}, 'load-' || o.number::bigint % 20, o.phone_key,
+        'read', ${sentAt}, ${sentAt}, ${sentAt}
+      from orders o where ${ofThisRun(filling)} and o.number::bigint <= ${count}::bigint`.execute(filling.db),
+  )
+}
+
+async function insertTouches(filling: Filling, count: number): Promise<number> {
+  return inserted(
+    await sql`
+      insert into attribution_touches (store_id, id, source_type, source_id, source_name, automation_type, channel,
+        message_id, phone_key, touched_at, conversions)
+      select o.store_id, ${touchId}, ${source}, 'load-' || o.number::bigint % 20, 'Load', ${automationType},
+        'messaging', ${messageId}::text, o.phone_key, ${sentAt},
+        case when o.payment_status in ('paid', 'partially-refunded') then 1 else 0 end
+      from orders o where ${ofThisRun(filling)} and o.number::bigint <= ${count}::bigint`.execute(filling.db),
+  )
+}
+
+async function insertProducts({ db, ids, now }: Filling): Promise<void> {
+  await sql`
+    insert into conversion_products (store_id, product_id, name, seen_at)
+    select s.id, (1001 + n)::text, 'Product ' || n, ${now}::timestamptz
+    from unnest(${ids}::uuid[]) as s(id), generate_series(0, 39) as n
+    on conflict do nothing`.execute(db)
+}
+
 /** Of the first orders of this run. */
 async function insertConversions(filling: Filling, count: number): Promise<number> {
   return inserted(
     await sql`
       insert into conversions (store_id, id, order_id, order_number, status, source_type, source_id, source_name,
-        automation_type, channel, customer, currency, order_total, refunded_total, revenue, touched_at, placed_at,
-        paid_at, created_at, updated_at)
+        automation_type, channel, message_id, touch_id, customer, currency, order_total, refunded_total, revenue,
+        touched_at, placed_at, paid_at, created_at, updated_at)
       select o.store_id, uuid_v7(o.placed_at), o.id, o.number,
         case o.payment_status when 'paid' then 'confirmed' else o.payment_status end,
-        (array['automation', 'messaging-campaign', 'newsletter', 'stock-notification'])[1 + o.number::bigint % 4],
-        'load-' || o.number::bigint % 20, 'Load',
-        case when o.number::bigint % 4 = 0 then 'abandoned-cart' end, 'messaging',
+        ${source}, 'load-' || o.number::bigint % 20, 'Load', ${automationType}, 'messaging',
+        ${messageId}::text, ${touchId},
         jsonb_build_object('id', o.customer_id, 'name', o.customer_name, 'email', o.customer_email,
           'phone', o.customer_phone),
         o.currency, o.total, o.refunded_total, o.total - o.refunded_total, o.placed_at - interval '1 hour',

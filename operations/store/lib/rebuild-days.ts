@@ -131,7 +131,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
           sql<string>`sum(c.revenue)`.as('revenue'),
           sql<number>`(count(*) filter (where c.automation_type = 'abandoned-cart'))::int`.as('carts'),
         ])
-        .groupBy([dayOf('c.placed_at'), 'c.source_type', 'c.currency'] as never),
+        .groupBy(['day', 'c.source_type', 'c.currency'] as never),
     )
     .execute()
   await ctx.db
@@ -151,7 +151,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
           sql<number>`sum(i.quantity - i.refunded_quantity)::int`.as('units'),
           sql<string>`sum(i.total - i.refunded_total)`.as('revenue'),
         ])
-        .groupBy([dayOf('c.placed_at'), 'c.source_type', 'c.currency', 'i.product_id'] as never),
+        .groupBy(['day', 'c.source_type', 'c.currency', 'i.product_id'] as never),
     )
     .execute()
   const columns = ['timezone', 'day', 'kind', 'currency', 'n', 'amount', 'converted'] as const
@@ -173,7 +173,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
           sql<string>`sum(o.total - o.refunded_total)`.as('amount'),
           none.as('converted'),
         ])
-        .groupBy([dayOf('o.placed_at'), 'o.currency'] as never),
+        .groupBy(['day', 'o.currency'] as never),
     )
     .execute()
   const plain = { currency: sql<string>`''`.as('currency'), amount: sql<string>`0`.as('amount') }
@@ -194,7 +194,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
           plain.amount,
           none.as('converted'),
         ])
-        .groupBy(dayOf('m.sent_at') as never),
+        .groupBy('day' as never),
     )
     .execute()
   await ctx.db
@@ -215,7 +215,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
           plain.amount,
           sql<number>`(count(*) filter (where t.conversions > 0))::int`.as('converted'),
         ])
-        .groupBy(dayOf('t.touched_at') as never),
+        .groupBy('day' as never),
     )
     .execute()
 }
