@@ -478,6 +478,72 @@ export interface SandboxObjectTable {
   updated_at: Instant
 }
 
+export interface SandboxAgreementTable {
+  id: string
+  store_id: string
+  checkout_id: string
+  status: string
+  reason: string
+  payer_email: string
+  amount: Numeric
+  currency: string
+  frequency: number
+  starts_at: NullableInstant
+  anchor_at: NullableInstant
+  next_payment_at: NullableInstant
+  next_try_at: NullableInstant
+  retry: Generated<number>
+  card: NullableJson
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface SandboxCheckoutTable {
+  id: string
+  store_id: string
+  checkout_id: string
+  agreement_id: string
+  kind: string
+  title: string
+  first_amount: Numeric
+  currency: string
+  coupon: string | null
+  status: Generated<string>
+  failure_reason: string | null
+  return_url: string
+  expires_at: Instant
+  closed_at: NullableInstant
+  created_at: Instant
+}
+
+export interface SandboxPaymentTable {
+  id: string
+  store_id: string
+  agreement_id: string
+  checkout_id: string | null
+  idempotency_key: string | null
+  status: string
+  amount: Numeric
+  currency: string
+  due_at: NullableInstant
+  attempt: Generated<number>
+  failure_reason: string | null
+  card: NullableJson
+  charge_back_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface SandboxBillingEventTable {
+  id: Generated<string>
+  store_id: string
+  agreement_id: string
+  key: string
+  body: Json
+  occurred_at: Instant
+  delivered_at: NullableInstant
+}
+
 export interface OptOutTable {
   store_id: StoreColumn
   id: string
@@ -719,6 +785,10 @@ export interface SystemTables {
   sandbox_messages: SandboxMessageTable
   sandbox_modes: SandboxModeTable
   sandbox_objects: SandboxObjectTable
+  sandbox_agreements: SandboxAgreementTable
+  sandbox_checkouts: SandboxCheckoutTable
+  sandbox_payments: SandboxPaymentTable
+  sandbox_billing_events: SandboxBillingEventTable
 }
 
 export interface Tables extends TenantTables, SystemTables {}
@@ -774,6 +844,10 @@ const systemTables: Record<keyof SystemTables, true> = {
   sandbox_messages: true,
   sandbox_modes: true,
   sandbox_objects: true,
+  sandbox_agreements: true,
+  sandbox_checkouts: true,
+  sandbox_payments: true,
+  sandbox_billing_events: true,
 }
 
 /** The column that says whose row it is; null for what is no table (a CTE's name); `system` is out of reach. */

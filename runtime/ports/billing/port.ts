@@ -81,14 +81,18 @@ export interface CheckoutRequest {
   kind: CheckoutKind
   planId: string
   billingCycle: BillingCycle
-  /** Due now; `"0.00"` where nothing is. */
+  /** Due now, after coupon and credit; `"0.00"` where nothing is. */
   firstAmount: string
-  /** Of every later charge. */
+  /**
+   * Of every later charge, as it is: the adapter counts no coupon's charges. An adapter that can only charge one amount
+   * makes the agreement over the first; compare `agreement.amount` of the event with what comes next, and update it.
+   */
   amount: string
   currency: string
-  /** The first recurring charge, where it is not one cycle from the payment. */
+  /** The first recurring charge, where it is not one cycle from the payment; later ones are counted from it. */
   startsAt?: string
   payerEmail: string
+  /** Its code, to show. */
   coupon?: string
   /** Where the payer comes back to; the adapter adds what it needs to find the checkout. */
   returnUrl: string
@@ -96,9 +100,13 @@ export interface CheckoutRequest {
 }
 
 /**
- * What `parseWebhook` answers, each once: `checkout` (approved, rejected), `agreement` (its status changed, a card was
- * saved), `payment` (a charge was made, failed, was refunded or charged back). `data` names the object; what holds is
- * asked of the provider, or carried whole in `data` where the provider sends it whole.
+ * What `parseWebhook` answers, each once: `checkout` (approved, rejected), `agreement` (its status changed),
+ * `payment` (a charge was made, failed, was refunded or charged back). `storeRef` is our store's id. `data` carries the
+ * agreement, and the payment there is, whole, as they were at `occurredAt`: nothing has to be asked of the provider.
+ *
+ * The payment of a checkout comes inside its `checkout` event, also a rejected one, and not as a `payment` event of
+ * its own; a later refund or chargeback of it does. Of a saved card (`card-update`) the event holds the agreement with
+ * the new card, and the charge that had failed before where there was one: the provider tries it again at once.
  */
 export type BillingEvent = ProviderEvent & { kind: 'checkout' | 'agreement' | 'payment'; data: BillingEventData }
 export interface BillingEventData {
@@ -113,12 +121,23 @@ export interface BillingEventData {
   agreement: Agreement | null
 }
 
-/** Every method may throw `Refused` (a 4xx about the request) or `Unavailable`. */
+/**
+ * Every method may throw `Refused` (a 4xx about the request; `not-found` of an id that the provider does not know),
+ * `Throttled` or `Unavailable`.
+ */
 export interface BillingPort {
   readonly capabilities: { chargeNow: boolean; cardUpdate: boolean; pause: boolean }
+  /** `providerCheckoutId` is the id of the agreement it makes, `pending` until then: all that takes an agreement takes it. */
   createCheckout(q: CheckoutRequest): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
-  /** What is closed already is success. */
+  /** What is closed already is success. To be called after a rejected one too: providers go on trying. */
   cancelCheckout(id: string): Promise<void>
+  /** The `providerCheckoutId` of the payer who comes back with this query, or null. */
+  checkoutOfReturn(query: URLSearchParams): string | null
+  /**
+   * What hooks have told, or will, of a checkout or agreement since, under the same keys: for the page that the payer
+   * comes back to, and to find out what became of a call. Empty while nothing has happened.
+   */
+  eventsOf(id: string, q: { since: Date }): Promise<BillingEvent[]>
   getAgreement(id: string): Promise<Agreement>
   /** The frequency cannot change. */
   updateAgreement(id: string, q: { amount: string; reason: string; idempotencyKey: string }): Promise<Agreement>
@@ -131,12 +150,16 @@ export interface BillingPort {
     id: string,
     q: { amount: string; currency: string; reason: string; idempotencyKey: string },
   ): Promise<{ paymentId: string; status: 'approved' | 'rejected'; failureReason: string | null }>
-  createCardUpdate(id: string, q: { checkoutId: string; returnUrl: string }): Promise<{ url: string; expiresAt: Date }>
+  /** A new page closes the agreement's earlier one. `providerCheckoutId`: for `cancelCheckout` and `eventsOf`. */
+  createCardUpdate(
+    id: string,
+    q: { checkoutId: string; returnUrl: string },
+  ): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
   /** Payments made or changed since, oldest first. */
   listPayments(id: string, q: { since: Date }): Promise<ProviderPayment[]>
   refund(paymentId: string, q: { idempotencyKey: string }): Promise<void>
   /** Compared without case; null where there is none. */
   findCoupon(code: string): Promise<Coupon | null>
-  /** Throws on a bad signature. */
+  /** Throws `Refused` with `bad-signature` or `bad-body`; `Unavailable` where more has to be asked first. */
   parseWebhook(headers: Headers, rawBody: Uint8Array): BillingEvent[] | Promise<BillingEvent[]>
 }
