@@ -4,6 +4,8 @@ import type { Database } from '#db/database'
 import type { Clock } from '../clock.ts'
 import { derivedKey } from '../secrets.ts'
 import type { Settings } from '../settings.ts'
+import type { BillingPort } from './billing/port.ts'
+import { sandboxBilling } from './billing/sandbox.ts'
 import type { EcommercePort } from './ecommerce/port.ts'
 import { sandboxEcommerce } from './ecommerce/sandbox.ts'
 import type { MailPort } from './mail/port.ts'
@@ -21,6 +23,9 @@ export interface Adapters {
   /** By the provider's name in a store's connection. */
   readonly ecommerce: Readonly<Record<string, EcommercePort>>
   readonly messaging: Readonly<Record<string, MessagingPort>>
+  readonly billing: Readonly<Record<string, BillingPort>>
+  /** The provider of stores that have chosen none. */
+  readonly billingDefault: string
   /** Answers `/files/…`, where files are on this server's disk. */
   readonly files: ((request: Request) => Promise<Response>) | null
   close(): Promise<void>
@@ -44,6 +49,15 @@ export async function openAdapters(settings: Settings, database: Database, clock
         perSecond: settings.sandboxMessagesPerSecond,
       }),
     },
+    billing: {
+      sandbox: sandboxBilling({
+        db: database.root,
+        clock,
+        secret: derivedKey(settings.secretKey, 'sandbox-billing').toString('hex'),
+        publicUrl: settings.publicUrl,
+      }),
+    },
+    billingDefault: 'sandbox',
     close,
   }
 }

@@ -108,7 +108,10 @@ export interface CheckoutRequest {
  * its own; a later refund or chargeback of it does. Of a saved card (`card-update`) the event holds the agreement with
  * the new card, and the charge that had failed before where there was one: the provider tries it again at once.
  */
-export type BillingEvent = ProviderEvent & { kind: 'checkout' | 'agreement' | 'payment'; data: BillingEventData }
+export type BillingEvent = ProviderEvent & {
+  kind: 'checkout' | 'agreement' | 'payment'
+  data: BillingEventData
+}
 export interface BillingEventData {
   agreementId: string | null
   /** Ours, as given to `createCheckout` or `createCardUpdate`. */
@@ -140,7 +143,10 @@ export interface BillingPort {
   eventsOf(id: string, q: { since: Date }): Promise<BillingEvent[]>
   getAgreement(id: string): Promise<Agreement>
   /** The frequency cannot change. */
-  updateAgreement(id: string, q: { amount: string; reason: string; idempotencyKey: string }): Promise<Agreement>
+  updateAgreement(
+    id: string,
+    q: { amount: string; reason: string; idempotencyKey: string },
+  ): Promise<Agreement>
   /** Idempotent. */
   pauseAgreement(id: string): Promise<void>
   /** Idempotent. */
