@@ -1,4 +1,5 @@
 /** What other sections may use of this one. */
+export { applyEvents } from './apply-events.ts'
 export * as attribution from './attribution.ts'
 export * as connections from './connections.ts'
 export { entitlementOf } from './entitlement.ts'
@@ -6,6 +7,7 @@ export * as events from './events.ts'
 export * as exports from './exports.ts'
 export * as files from './files.ts'
 export * as home from './home-parts.ts'
+export { escaped, htmlAnswer } from './html.ts'
 export * as members from './members.ts'
 export * as metering from './metering.ts'
 export { notify } from './notify.ts'

@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../clock.ts'
 import { Refused, Unavailable } from '../errors.ts'
-import type { Agreement, BillingEvent, BillingPort, CheckoutRequest } from './port.ts'
+import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
 import { monthsOf, reasonOf } from './reason.ts'
 import type { CardInput } from './sandbox-cards.ts'
 import { keyOf, lockedAgreement, makePayment, runDue } from './sandbox-charges.ts'
@@ -23,6 +23,17 @@ import { type AgreementRow, agreementOf, type BillingDb, idOf, paymentOf, tell }
 
 /** `down`: no call is answered. `timeout`: it is done, but the answer is lost. */
 export type SandboxMode = 'up' | 'down' | 'timeout'
+
+export interface ShownCheckout {
+  isOpen: boolean
+  kind: CheckoutKind
+  /** Plan and cycle. */
+  title: string
+  /** Due now. */
+  firstAmount: string
+  coupon: string | null
+  agreement: Agreement
+}
 
 const checkoutLastsMs = 24 * 3_600_000
 const hookEvents = 100
@@ -142,7 +153,9 @@ export class SandboxBilling implements BillingPort {
         .where('occurred_at', '>=', since)
         .orderBy('id')
         .execute()
-      return rows.map((row) => row.body as BillingEvent)
+      const events = rows.map((row) => row.body as BillingEvent)
+      if (checkout?.kind !== 'card-update') return events
+      return events.filter((event) => event.data.checkoutId === checkout.checkout_id)
     })
   }
 
@@ -253,12 +266,24 @@ export class SandboxBilling implements BillingPort {
   parseWebhook = (headers: Headers, rawBody: Uint8Array): BillingEvent[] =>
     parseHook(this.#secret, headers, rawBody)
 
-  /** The page's view of a checkout, or null; throws `Unavailable` in an outage. */
-  async checkout(id: string) {
+  /** What the checkout page shows, or null; throws `Unavailable` in an outage. */
+  async checkout(id: string): Promise<ShownCheckout | null> {
     const row = await findCheckout(this.#db, id)
     if (!row) return null
     await this.#answers(row.store_id)
-    return { ...row, isOpen: row.status === 'open' && row.expires_at > this.#clock.now() }
+    const agreement = await this.#db
+      .selectFrom('sandbox_agreements')
+      .selectAll()
+      .where('id', '=', row.agreement_id)
+      .executeTakeFirstOrThrow()
+    return {
+      isOpen: row.status === 'open' && row.expires_at > this.#clock.now(),
+      kind: row.kind as CheckoutKind,
+      title: row.title,
+      firstAmount: row.first_amount,
+      coupon: row.coupon,
+      agreement: agreementOf(agreement, null),
+    }
   }
 
   /** What the payer's form does: the faults of the form, `closed`, or where to send them. */
