@@ -18,11 +18,9 @@ import {
   payCheckout,
 } from './sandbox-checkouts.ts'
 import { sandboxCoupon } from './sandbox-coupons.ts'
-import { parseHook, type SignedHook, signedHook } from './sandbox-hooks.ts'
+import { parseHook, type SignedHook } from './sandbox-hooks.ts'
+import { modeOf, type SandboxMode, setMode, undelivered } from './sandbox-outbox.ts'
 import { type AgreementRow, agreementOf, type BillingDb, idOf, paymentOf, tell } from './sandbox-rows.ts'
-
-/** `down`: no call is answered. `timeout`: it is done, but the answer is lost. */
-export type SandboxMode = 'up' | 'down' | 'timeout'
 
 export interface ShownCheckout {
   isOpen: boolean
@@ -36,7 +34,6 @@ export interface ShownCheckout {
 }
 
 const checkoutLastsMs = 24 * 3_600_000
-const hookEvents = 100
 
 export class SandboxBilling implements BillingPort {
   readonly capabilities = { chargeNow: true, cardUpdate: true, pause: true }
@@ -313,45 +310,12 @@ export class SandboxBilling implements BillingPort {
   /** One step of all that is due by the clock; how many were made. */
   runDue = (): Promise<number> => runDue(this.#db, this.#clock.now())
 
-  /**
-   * What the hooks have to tell, oldest first, as signed bodies; of one store alone where it is named. A body counts as
-   * delivered once the next one is asked for: who dies before gets it again, under the same keys.
-   */
-  async *undelivered(storeId?: string): AsyncGenerator<SignedHook, void, void> {
-    for (;;) {
-      let query = this.#db
-        .selectFrom('sandbox_billing_events')
-        .select(['id', 'body'])
-        .where('delivered_at', 'is', null)
-        .orderBy('id')
-        .limit(hookEvents)
-      if (storeId !== undefined) query = query.where('store_id', '=', storeId)
-      const rows = await query.execute()
-      if (rows.length === 0) return
-      yield signedHook(
-        this.#secret,
-        rows.map((row) => row.body as BillingEvent),
-      )
-      await this.#db
-        .updateTable('sandbox_billing_events')
-        .set({ delivered_at: this.#clock.now() })
-        .where(
-          'id',
-          'in',
-          rows.map((row) => row.id),
-        )
-        .execute()
-    }
-  }
+  /** What the hooks have to tell, oldest first, as signed bodies; of one store alone where it is named. */
+  undelivered = (storeId?: string): AsyncGenerator<SignedHook, void, void> =>
+    undelivered(this.#db, { secret: this.#secret, now: () => this.#clock.now(), storeId: storeId ?? null })
 
   /** How the provider behaves for a store from now on. */
-  async setMode(storeId: string, mode: SandboxMode): Promise<void> {
-    await this.#db
-      .insertInto('sandbox_modes')
-      .values({ store_id: storeId, port: 'billing', mode })
-      .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet({ mode }))
-      .execute()
-  }
+  setMode = (storeId: string, mode: SandboxMode): Promise<void> => setMode(this.#db, storeId, mode)
 
   #urlOf = (id: string): string => `${this.#publicUrl}/sandbox/checkout/${id}`
 
@@ -378,14 +342,9 @@ export class SandboxBilling implements BillingPort {
 
   /** Throws in an outage; answers whether the answer will get lost. */
   async #answers(storeId: string): Promise<boolean> {
-    const row = await this.#db
-      .selectFrom('sandbox_modes')
-      .select('mode')
-      .where('store_id', '=', storeId)
-      .where('port', '=', 'billing')
-      .executeTakeFirst()
-    if (row?.mode === 'down') throw new Unavailable('no', 'The sandbox is set to be down')
-    return row?.mode !== 'timeout'
+    const mode = await modeOf(this.#db, storeId)
+    if (mode === 'down') throw new Unavailable('no', 'The sandbox is set to be down')
+    return mode !== 'timeout'
   }
 
   async #asked<T>(storeId: string, work: () => Promise<T>): Promise<T> {
