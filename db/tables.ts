@@ -156,8 +156,84 @@ export interface SubscriptionTable {
   coupon: NullableJson
   credit_balance: DefaultNumeric
   payment_method: NullableJson
+  agreement_id: string | null
+  agreement_cycle: string | null
+  agreement_amount: NullableNumeric
+  agreement_since: NullableInstant
+  agreement_changed_at: NullableInstant
+  period_cost: NullableNumeric
+  cancel_comment: string | null
   created_at: Instant
   updated_at: Instant
+}
+
+export interface PaymentTable {
+  store_id: StoreColumn
+  id: string
+  provider: string
+  provider_payment_id: string
+  agreement_id: string | null
+  checkout_id: string | null
+  status: string
+  kind: string
+  amount: Numeric
+  discount: DefaultNumeric
+  credit_applied: DefaultNumeric
+  currency: string
+  plan_id: string
+  billing_cycle: string
+  period_start: NullableInstant
+  period_end: NullableInstant
+  attempt: Generated<number>
+  failure_reason: string | null
+  payment_method: NullableJson
+  receipt_url: string | null
+  paid_at: NullableInstant
+  provider_updated_at: Instant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface CheckoutTable {
+  store_id: StoreColumn
+  id: string
+  kind: string
+  status: string
+  provider: string
+  provider_checkout_id: string | null
+  url: string | null
+  plan_id: string
+  billing_cycle: string
+  amount: Numeric
+  currency: string
+  coupon_code: string | null
+  terms: NullableJson
+  failure_reason: string | null
+  expires_at: Instant
+  completed_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface BillingIntentTable {
+  store_id: StoreColumn
+  id: string
+  kind: string
+  key: string
+  status: Generated<string>
+  provider: string
+  agreement_id: string
+  terms: Json
+  held_until: Instant
+  failure: string | null
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface CouponRedemptionTable {
+  store_id: StoreColumn
+  code: string
+  redeemed_at: Instant
 }
 
 export interface UsageCycleTable {
@@ -192,6 +268,7 @@ export interface MessageLedgerTable {
   provider_message_id: string | null
   status: string
   failure_code: string | null
+  cycle_starts_at: NullableInstant
   sent_at: Instant
   delivered_at: NullableInstant
   read_at: NullableInstant
@@ -743,6 +820,10 @@ export interface TenantTables {
   api_keys: ApiKeyTable
   connections: ConnectionTable
   subscriptions: SubscriptionTable
+  payments: PaymentTable
+  checkouts: CheckoutTable
+  billing_intents: BillingIntentTable
+  coupon_redemptions: CouponRedemptionTable
   usage_cycles: UsageCycleTable
   usage_reservations: UsageReservationTable
   message_ledger: MessageLedgerTable
@@ -804,6 +885,10 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   api_keys: 'store_id',
   connections: 'store_id',
   subscriptions: 'store_id',
+  payments: 'store_id',
+  checkouts: 'store_id',
+  billing_intents: 'store_id',
+  coupon_redemptions: 'store_id',
   usage_cycles: 'store_id',
   usage_reservations: 'store_id',
   message_ledger: 'store_id',

@@ -1,5 +1,5 @@
 /** Message cycles: a month each from the subscription's anchor; a trial is one cycle (Rules 8). */
-import { planOf } from '#db/plans'
+import { planIdAt, planOf } from '#db/plans'
 import type { Context, TenantDb } from '#runtime/context'
 import { periodAt } from './periods.ts'
 
@@ -62,9 +62,9 @@ export async function openCycle(ctx: Context): Promise<boolean> {
 async function cycleDue(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'endsAt' | 'limit'>> {
   const subscription = await ctx.db
     .selectFrom('subscriptions')
-    .select(['plan_id', 'anchor_at', 'trial_ends_at'])
+    .select(['plan_id', 'scheduled_change', 'anchor_at', 'trial_ends_at'])
     .executeTakeFirstOrThrow()
-  const { id, messagesPerCycle: limit } = planOf(subscription.plan_id)
+  const { id, messagesPerCycle: limit } = planOf(planIdAt(subscription, ctx.clock.ms()))
   if (id === 'trial') {
     const startsAt = subscription.anchor_at
     return { startsAt, endsAt: subscription.trial_ends_at ?? startsAt, limit }

@@ -27,8 +27,12 @@ export interface LedgerRow {
   sentAt: Date
 }
 
-/** Answers how many of the rows are new. */
-export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<number> {
+/** `cycleStartsAt`: the message cycle they count in, null for emails. Answers how many of the rows are new. */
+export async function addToLedger(
+  ctx: Context,
+  rows: LedgerRow[],
+  cycleStartsAt: Date | null,
+): Promise<number> {
   const given = recordset<{
     message_id: string
     channel: string
@@ -65,6 +69,7 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
     'status',
     'sent_at',
     'failed_at',
+    'cycle_starts_at',
   ] as const
   const { numInsertedOrUpdatedRows } = await ctx.db
     .insertInto('message_ledger')
@@ -83,6 +88,7 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
           'r.status',
           'r.sent_at',
           sql<Date | null>`case when r.status = 'failed' then r.sent_at end`.as('failed_at'),
+          sql<Date | null>`${cycleStartsAt}::timestamptz`.as('cycle_starts_at'),
         ]),
     )
     .onConflict((conflict) => conflict.columns(['store_id', 'message_id']).doNothing())

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { featureSet } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
+import { planIdOf } from './entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './onboarding-evidence.ts'
 import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './onboarding-schema.ts'
 import { isSameJson } from './preferences.ts'
@@ -52,7 +53,7 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
     .innerJoin('subscriptions as b', (join) => join.onTrue())
     .select([
       sql<StoredOnboarding>`s.onboarding`.as('onboarding'),
-      'b.plan_id',
+      planIdOf(values.now).as('plan_id'),
       's.created_at',
       onboardingCompletedAt(db).as('completed_at'),
       platform.as('platform'),
