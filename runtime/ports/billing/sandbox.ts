@@ -138,7 +138,7 @@ export class SandboxBilling implements BillingPort {
     })
   }
 
-  checkoutOfReturn = (query: URLSearchParams): string | null => query.get('ref')
+  checkoutOfReturn = (query: URLSearchParams): string | null => query.get('ref') || null
 
   async eventsOf(id: string, { since }: { since: Date }): Promise<BillingEvent[]> {
     const checkout = await findCheckout(this.#db, id)
