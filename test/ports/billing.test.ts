@@ -441,9 +441,9 @@ describe('Mercado Pago', () => {
       standIn.fail({ status: 200, body })
       await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Unavailable' })
     }
-    await standIn.close()
-    closing.pop()
-    const http = { endpoint: standIn.endpoint, accessToken: 'a', retryDelayMs: 1 }
+    const gone = await billingStandIn(account, clock)
+    await gone.close()
+    const http = { endpoint: gone.endpoint, accessToken: 'a', retryDelayMs: 1 }
     const nobody = new MercadoPagoBilling({ http, webhookSecret: 'x', clock, findCoupon: () => null })
     await expect(failing(nobody, storeId)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
