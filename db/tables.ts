@@ -595,6 +595,7 @@ export interface SandboxCheckoutTable {
 
 export interface SandboxPaymentTable {
   id: string
+  position: Generated<string>
   store_id: string
   agreement_id: string
   checkout_id: string | null

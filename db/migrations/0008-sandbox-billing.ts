@@ -21,8 +21,9 @@ const statements = [
     coupon text, status text not null default 'open', failure_reason text, return_url text not null,
     expires_at timestamptz not null, closed_at timestamptz, created_at timestamptz not null)`,
   `create index sandbox_checkouts_agreement on sandbox_checkouts (agreement_id)`,
+  // `position` orders what happened at one instant of a clock that tests stop.
   `create table sandbox_payments (
-    id text primary key, store_id uuid not null, agreement_id text not null, checkout_id uuid,
+    id text primary key, position bigint generated always as identity, store_id uuid not null, agreement_id text not null, checkout_id uuid,
     idempotency_key text, status text not null, amount numeric(14,2) not null, currency text not null,
     due_at timestamptz, attempt integer not null default 1, failure_reason text, card jsonb,
     charge_back_at timestamptz, created_at timestamptz not null, updated_at timestamptz not null,
