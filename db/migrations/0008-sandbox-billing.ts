@@ -6,6 +6,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 const statements = [
+  // For the payer who comes back, and names no store.
+  `create index checkouts_provider on checkouts (provider, provider_checkout_id)`,
   // `retry` counts the failed tries of the charge due at next_payment_at; next_try_at is null while none is due.
   `create table sandbox_agreements (
     id text primary key, store_id uuid not null, checkout_id uuid not null, status text not null,

@@ -18,6 +18,11 @@ export function returnPage(returned: Returned): Response {
         'The card was declined',
         '<p>Nothing was charged and nothing has changed. Start again with another card.</p>',
       )
+    case 'closed':
+      return htmlAnswer(
+        'This checkout is closed',
+        '<p>A newer one took its place, or it was cancelled. Whatever was paid for it is paid back.</p>',
+      )
     case 'waiting':
       return htmlAnswer(
         'The payment is being processed',
