@@ -187,6 +187,19 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(await port.listPayments(id, { since: new Date(0) })).toEqual([])
       })
 
+      test('with something due now as well as a later day is paid now, or honestly refused', async () => {
+        const startsAt = new Date(setting.now().getTime() + 20 * 24 * 3_600_000).toISOString()
+        const change = { firstAmount: '100.00', amount: '249.00', startsAt }
+        if (!port.capabilities.startsLater) {
+          const refusal = { name: 'Refused', code: 'unsupported-start' }
+          await expect(port.createCheckout(request(change))).rejects.toMatchObject(refusal)
+          return
+        }
+        const { id, events } = await paid('good', change)
+        expect(events).toMatchObject([{ data: { outcome: 'approved', payment: { amount: '100.00' } } }])
+        expect(await port.getAgreement(id)).toMatchObject({ amount: '249.00', nextPaymentAt: startsAt })
+      })
+
       test('can be cancelled, again too, but not once it is paid', async () => {
         const { providerCheckoutId: id } = await port.createCheckout(request())
         await port.cancelCheckout(id)

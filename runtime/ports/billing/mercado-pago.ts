@@ -2,8 +2,8 @@
  * Mercado Pago's subscriptions ("preapprovals") over their REST API.
  *
  * What their API cannot do, and so the capabilities deny: charge a saved card off schedule (that takes a token of the
- * card's security code), and let a payer change the card on a page of theirs (a new card is a token that a page of the
- * merchant's own must make in the browser). A subscription has one amount: a checkout with another first amount is made
+ * card's security code), let a payer change the card on a page of theirs (a new card is a token that a page of the
+ * merchant's own must make in the browser), and charge something now for a subscription that begins later. A subscription has one amount: a checkout with another first amount is made
  * over the first, and updated once it is paid. They have no coupons for subscriptions: those are a file of the server.
  */
 import { Refused } from '../errors.ts'
@@ -34,7 +34,7 @@ const pageSize = 50
 const longAgo = new Date(0)
 
 export class MercadoPagoBilling implements BillingPort {
-  readonly capabilities = { chargeNow: false, cardUpdate: false, pause: true }
+  readonly capabilities = { chargeNow: false, cardUpdate: false, pause: true, startsLater: false }
   readonly #http: MercadoPagoHttp
   readonly #clock: { now(): Date }
   readonly #webhookSecret: string

@@ -129,7 +129,13 @@ export interface BillingEventData {
  * `Throttled` or `Unavailable`.
  */
 export interface BillingPort {
-  readonly capabilities: { chargeNow: boolean; cardUpdate: boolean; pause: boolean }
+  readonly capabilities: {
+    chargeNow: boolean
+    cardUpdate: boolean
+    pause: boolean
+    /** A checkout may charge `firstAmount` now and begin at `startsAt`. Where not, both are refused. */
+    startsLater: boolean
+  }
   /** `providerCheckoutId` is the id of the agreement it makes, `pending` until then: all that takes an agreement takes it. */
   createCheckout(q: CheckoutRequest): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
   /** What is closed already is success. To be called after a rejected one too: providers go on trying. */

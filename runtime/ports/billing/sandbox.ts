@@ -36,7 +36,7 @@ export interface ShownCheckout {
 const checkoutLastsMs = 24 * 3_600_000
 
 export class SandboxBilling implements BillingPort {
-  readonly capabilities = { chargeNow: true, cardUpdate: true, pause: true }
+  readonly capabilities = { chargeNow: true, cardUpdate: true, pause: true, startsLater: true }
   readonly #db: BillingDb
   readonly #clock: Clock
   readonly #secret: string
