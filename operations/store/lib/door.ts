@@ -1,6 +1,7 @@
 /** What other sections may use of this one. */
-export { applyEvents } from './apply-events.ts'
+
 export * as amounts from './amounts.ts'
+export { applyEvents } from './apply-events.ts'
 export * as attribution from './attribution.ts'
 export * as connections from './connections.ts'
 export * as cycles from './cycles.ts'
@@ -10,6 +11,7 @@ export * as exports from './exports.ts'
 export * as files from './files.ts'
 export * as home from './home-parts.ts'
 export { escaped, htmlAnswer } from './html.ts'
+export { type MessageSource, messageSources } from './ledger.ts'
 export * as members from './members.ts'
 export * as metering from './metering.ts'
 export { subscriptionStatuses } from './names.ts'

@@ -3,15 +3,18 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 
-export type MessageSource =
-  | 'automation'
-  | 'messaging-campaign'
-  | 'newsletter'
-  | 'stock-notification'
-  | 'review-request'
-  | 'exchange'
-  | 'inbox'
-  | 'direct'
+/** In the order they are shown. */
+export const messageSources = [
+  'automation',
+  'messaging-campaign',
+  'newsletter',
+  'stock-notification',
+  'review-request',
+  'exchange',
+  'inbox',
+  'direct',
+] as const
+export type MessageSource = (typeof messageSources)[number]
 
 export interface LedgerRow {
   /** Unique in the store: a second commit of it counts nothing. */
