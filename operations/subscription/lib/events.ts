@@ -2,7 +2,7 @@
  * What a billing provider told, applied: once under a lock on the subscription, passed over when older than what it
  * would change, safe twice, late and out of order.
  */
-import type { StoredEvent } from '#operations/store/lib/events'
+import type { events } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { BillingEvent, BillingEventData } from '#runtime/ports/billing/port'
 import { applyAgreement } from './agreements.ts'
@@ -14,7 +14,7 @@ import { lockRow } from './rows.ts'
 export async function applyBillingEvent(
   tx: Context,
   kind: BillingEvent['kind'],
-  event: Pick<StoredEvent, 'provider' | 'occurredAt' | 'data'>,
+  event: Pick<events.StoredEvent, 'provider' | 'occurredAt' | 'data'>,
 ): Promise<void> {
   const { provider, occurredAt } = event
   const told: Told = { provider, occurredAt, data: event.data as BillingEventData }
@@ -27,6 +27,6 @@ export async function applyBillingEvent(
 /** What the wiring registers for a kind: events come oldest first. */
 export const listenerOf =
   (kind: BillingEvent['kind']) =>
-  async (tx: Context, events: StoredEvent[]): Promise<void> => {
-    for (const event of events) await applyBillingEvent(tx, kind, event)
+  async (tx: Context, told: events.StoredEvent[]): Promise<void> => {
+    for (const event of told) await applyBillingEvent(tx, kind, event)
   }

@@ -1,5 +1,5 @@
 /** Resources of the section. */
-import { subscriptionStatuses } from '#operations/store/lib/names'
+import type { SubscriptionStatus } from '#db/plans'
 import { count, currency, email, instant, money, named, object, percent, z } from '#runtime/schema'
 
 export const planId = z.enum(['starter', 'growth', 'scale'])
@@ -10,6 +10,14 @@ export const couponCode = z
   .min(1, 'must not be empty')
   .max(40, 'must have at most 40 characters')
 
+const statuses = [
+  'trialing',
+  'active',
+  'past-due',
+  'paused',
+  'cancelled',
+  'ended',
+] as const satisfies readonly SubscriptionStatus[]
 const anyPlan = z.enum(['trial', 'starter', 'growth', 'scale'])
 const paymentMethod = object({
   brand: z.string(),
@@ -25,7 +33,7 @@ export const subscription = named(
     id: z.string(),
     planId: anyPlan,
     planName: z.string(),
-    status: z.enum(subscriptionStatuses).describe('As it is now, even if a job is late'),
+    status: z.enum(statuses).describe('As it is now, even if a job is late'),
     canWrite: z.boolean(),
     billingCycle: billingCycle.nullable(),
     price: money.nullable().describe('Agreed to; kept when list prices change'),
