@@ -1,4 +1,5 @@
 /** A checkout at the sandbox's billing provider, and its payer. */
+import type { Terms } from '#operations/subscription/lib/terms'
 import { newId } from '#runtime/ids'
 import type { CheckoutRequest } from '#runtime/ports/billing/port'
 import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
@@ -49,6 +50,25 @@ export async function openCheckout(
   }
 }
 
+/** What paying brings: the plan from then on, at the amount of every later charge. */
+const termsOf = (q: CheckoutRequest, now: Date): Terms => ({
+  planId: q.planId,
+  billingCycle: q.billingCycle,
+  begins: 'now',
+  price: q.amount,
+  currency: q.currency,
+  coupon: null,
+  isCouponNew: false,
+  cost: q.firstAmount,
+  amount: q.firstAmount,
+  charge: q.firstAmount,
+  discount: '0.00',
+  credit: '0.00',
+  balanceDelta: '0.00',
+  periodStart: now.toISOString(),
+  periodEnd: now.toISOString(),
+})
+
 async function rememberCheckout(
   shop: Shop,
   q: CheckoutRequest,
@@ -76,6 +96,7 @@ async function rememberCheckout(
       billing_cycle: q.billingCycle,
       amount: q.firstAmount,
       currency: q.currency,
+      terms: JSON.stringify(termsOf(q, now)),
       expires_at: opened.expiresAt,
       created_at: now,
       updated_at: now,
