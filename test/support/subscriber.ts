@@ -39,7 +39,7 @@ export async function billed(
 ): Promise<Billed> {
   const shop = await store(app, options)
   const page = (method: string, url: string, body?: URLSearchParams): Promise<Response> =>
-    app.fetch(new Request(url, { method, ...(body ? { body } : {}) }), { ip: '127.0.0.1' })
+    Promise.resolve(app.fetch(new Request(url, { method, ...(body ? { body } : {}) }), { ip: '127.0.0.1' }))
   const self: Billed = {
     shop,
     post: (path, body = {}) => shop.request('POST', `/subscription/${path}`, { body }),
