@@ -48,6 +48,7 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
     .select(sql`min(i.created_at)`.as('at'))
     .where('i.status', '=', 'pending')
     .where('i.expires_at', '>', sql<Date>`${values.now}::timestamptz`)
+  const firstPayment = db.selectFrom('payments as y').select(sql`min(y.paid_at)`.as('at'))
   return db
     .selectFrom('stores as s')
     .innerJoin('subscriptions as b', (join) => join.onTrue())
@@ -61,8 +62,10 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
       features.as('features'),
       messaging.as('messaging'),
       sql<Date | null>`least((${secondMember}), (${firstInvitation}))`.as('team'),
-      // A provider is known from the first payment on; periods are counted from it.
-      sql<Date | null>`case when b.provider is not null then b.anchor_at end`.as('plan'),
+      // A provider is known from the first agreement on, whose first charge credit may have paid.
+      sql<Date | null>`coalesce((${firstPayment}), case when b.provider is not null then b.anchor_at end)`.as(
+        'plan',
+      ),
     ])
 })
 

@@ -3,6 +3,7 @@ import { notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { Told } from './apply-checkout.ts'
 import { finishCancel } from './cancel.ts'
+import { cardOf } from './cards.ts'
 import { openIntents } from './intents.ts'
 import type { SubscriptionRow } from './moves.ts'
 import { saveRow } from './rows.ts'
@@ -19,7 +20,7 @@ export async function applyAgreement(tx: Context, row: SubscriptionRow, told: To
   }
   const changed: Partial<SubscriptionRow> = {
     agreement_changed_at: told.occurredAt,
-    payment_method: agreement.paymentMethod ?? row.payment_method,
+    payment_method: cardOf(agreement.paymentMethod) ?? row.payment_method,
   }
   await saveRow(tx, row, { ...changed, ...(await movedBy(tx, row, agreement.status, told.occurredAt)) })
 }

@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import type { BillingEventData } from '#runtime/ports/billing/port'
 import { reasonOf } from '#runtime/ports/billing/reason'
+import { cardOf } from './cards.ts'
 import type { CheckoutRow } from './checkouts.ts'
 import { redeem } from './coupons.ts'
 import { addTask } from './intents.ts'
@@ -117,7 +118,7 @@ async function paid(
     agreement_amount: agreement?.amount ?? null,
     agreement_since: told.occurredAt,
     agreement_changed_at: told.occurredAt,
-    payment_method: agreement?.paymentMethod ?? payment?.paymentMethod ?? null,
+    payment_method: cardOf(agreement?.paymentMethod ?? payment?.paymentMethod),
     // The payer has agreed anew: a pause of the old agreement is over.
     ...(row.status === 'active' ? { paused_at: null, pause_reason: null } : {}),
   })
@@ -164,7 +165,7 @@ async function cardSaved(
   const { agreement, agreementId, payment } = told.data
   if (agreementId !== row.agreement_id) return
   const saved = await saveRow(tx, row, {
-    payment_method: agreement?.paymentMethod ?? row.payment_method,
+    payment_method: cardOf(agreement?.paymentMethod) ?? row.payment_method,
     agreement_changed_at: told.occurredAt,
   })
   if (payment) {

@@ -34,6 +34,9 @@ export interface Changed {
  * without a plan to change, and a card that is declined; with `bad_request` a coupon that cannot be redeemed.
  */
 export async function changePlan(ctx: Context, request: ChangeRequest): Promise<Changed> {
+  if (request.planId === undefined && request.billingCycle === undefined) {
+    throw refuse('bad_request', 'planId: is required, or billingCycle')
+  }
   if (!request.preview) await settleAsked(ctx)
   const row = await readRow(ctx)
   const { provider, port } = await connections.billing(ctx, row.provider ?? undefined)

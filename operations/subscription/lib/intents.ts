@@ -67,7 +67,13 @@ export async function addTask(
       created_at: now,
       updated_at: now,
     })
-    .onConflict((conflict) => conflict.columns(['store_id', 'key']).doNothing())
+    .onConflict((conflict) => {
+      const known = conflict.columns(['store_id', 'key'])
+      // Money moves once for its key; what only sets a state may have to be set again.
+      return task.kind === 'refund' || task.kind === 'collect'
+        ? known.doNothing()
+        : known.doUpdateSet({ status: 'open', updated_at: now })
+    })
     .execute()
   await tx.queue('billing-reconcile', {})
 }

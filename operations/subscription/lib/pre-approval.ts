@@ -4,9 +4,9 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { z } from '#runtime/schema'
+import { cardOf } from './cards.ts'
 import { readRow } from './rows.ts'
 import type { preApproval } from './schema.ts'
-import { cardOf } from './views.ts'
 
 interface Known {
   id: string

@@ -2,14 +2,18 @@
 
 import { notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
 import { addTask } from './intents.ts'
 import { asOf, type Move, nextCharge, nextChargeAt, type SubscriptionRow } from './moves.ts'
 
 const findRow = (ctx: Context) => ctx.db.selectFrom('subscriptions').selectAll()
+const findQuickly = prepared<object, SubscriptionRow>((db) => db.selectFrom('subscriptions').selectAll())
 
 /** As the clock has it, whether or not a job has written that; nothing is written. */
 export async function readRow(ctx: Context): Promise<SubscriptionRow> {
-  return asOf(await findRow(ctx).executeTakeFirstOrThrow(), ctx.now()).row
+  const [row] = await findQuickly(ctx, {})
+  if (!row) throw new Error(`Store ${ctx.store.id} has no subscription`)
+  return asOf(row, ctx.now()).row
 }
 
 /** Locks the row and writes what is due by the clock, with what follows from it. */
@@ -27,7 +31,7 @@ async function caughtUp(tx: Context, written: SubscriptionRow): Promise<Subscrip
   const { row, moves } = asOf(written, tx.now())
   if (moves.length === 0) return written
   for (const move of moves) await follow(tx, row, move)
-  return saveRow(tx, written, row)
+  return write(tx, row)
 }
 
 const moved: Partial<Record<Move, { level: 'info' | 'warning' | 'error'; title: string; message: string }>> =
@@ -82,14 +86,33 @@ async function follow(tx: Context, row: SubscriptionRow, move: Move): Promise<vo
   if (notice) await notify(tx, { ...notice, type: types[move]!, link: '/subscription' })
 }
 
-/** Writes a change of a locked row; the next charge follows from it, and every instance learns of it. */
+/** Writes a change of a locked row; every instance learns of it. */
 export async function saveRow(
   tx: Context,
   before: SubscriptionRow,
   change: Partial<SubscriptionRow>,
 ): Promise<SubscriptionRow> {
+  const saved = await write(tx, { ...before, ...change })
+  // What the clock does alone, every instance knows without being told.
+  if (gateFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(saved[field]))) {
+    await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
+  }
+  return saved
+}
+
+/** What `refusalOf` looks at. */
+const gateFields = [
+  'plan_id',
+  'status',
+  'scheduled_change',
+  'trial_ends_at',
+  'grace_ends_at',
+  'ends_at',
+  'paused_at',
+] as const
+
+async function write(tx: Context, next: SubscriptionRow): Promise<SubscriptionRow> {
   const now = tx.now()
-  const next = { ...before, ...change }
   const charge = nextCharge(next)
   const saved = {
     ...next,
@@ -108,7 +131,6 @@ export async function saveRow(
     })
     .execute()
   if (isToldOtherwise(saved)) await tx.queue('billing-reconcile', {})
-  await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
   return saved
 }
 

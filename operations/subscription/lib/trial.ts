@@ -1,5 +1,7 @@
 /** The free trial, and whether a payment failed of late. */
+import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
 import { readRow } from './rows.ts'
 import type { trial } from './schema.ts'
@@ -8,8 +10,7 @@ const dayMs = 24 * 3_600_000
 const recentMs = 7 * dayMs
 
 export async function readTrial(ctx: Context): Promise<z.infer<typeof trial>> {
-  const row = await readRow(ctx)
-  const [failed, paid] = await Promise.all([lastPayment(ctx, 'rejected'), lastPayment(ctx, 'approved')])
+  const [row, [failed], [paid]] = await Promise.all([readRow(ctx), lastFailed(ctx, {}), lastPaid(ctx, {})])
   const now = ctx.now().getTime()
   const isTrial = row.status === 'trialing'
   const { trial_ends_at: endsAt } = row
@@ -33,12 +34,17 @@ export async function readTrial(ctx: Context): Promise<z.infer<typeof trial>> {
   }
 }
 
-const lastPayment = (ctx: Context, status: 'rejected' | 'approved') =>
-  ctx.db
-    .selectFrom('payments')
-    .select(['created_at', 'amount', 'currency', 'failure_reason'])
-    .where('status', 'in', status === 'approved' ? ['approved', 'refunded'] : ['rejected'])
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+type Known = Pick<Row<'payments'>, 'created_at' | 'amount' | 'currency' | 'failure_reason'>
+
+const lastPayment = (...statuses: string[]) =>
+  prepared<object, Known>((db) =>
+    db
+      .selectFrom('payments')
+      .select(['created_at', 'amount', 'currency', 'failure_reason'])
+      .where('status', 'in', statuses)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(1),
+  )
+const lastFailed = lastPayment('rejected')
+const lastPaid = lastPayment('approved', 'refunded')

@@ -1,7 +1,8 @@
 /** The subscription and its checkouts as they are answered. */
 import { canWriteAt, planOf, type SubscriptionStatus } from '#db/plans'
 import type { Context } from '#runtime/context'
-import type { CardSummary } from '#runtime/ports/billing/port'
+import { prepared } from '#runtime/query'
+import { cardOf } from './cards.ts'
 import type { CheckoutRow } from './checkouts.ts'
 import { couponOf, nextCharge, nextChargeAt, type SubscriptionRow, scheduledOf } from './moves.ts'
 import { readRow } from './rows.ts'
@@ -62,13 +63,6 @@ export function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionV
   }
 }
 
-/** Nothing but what may be shown, whatever a provider sent. */
-export function cardOf(value: unknown): CardSummary | null {
-  if (!value) return null
-  const { brand, last4, expMonth, expYear } = value as CardSummary
-  return { brand, last4, expMonth, expYear }
-}
-
 const statusAt = (row: CheckoutRow, now: Date): string =>
   row.status === 'open' && now >= row.expires_at ? 'expired' : row.status
 
@@ -114,15 +108,18 @@ const noCheckout = {
   updatedAt: null,
 } as const
 
-/** The latest that was opened, or one of nulls. */
-export async function lastCheckout(ctx: Context): Promise<CheckoutView | typeof noCheckout> {
-  const row = await ctx.db
+const findLast = prepared<object, CheckoutRow>((db) =>
+  db
     .selectFrom('checkouts')
     .selectAll()
     .where('status', '<>', 'creating')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(1),
+)
+
+/** The latest that was opened, or one of nulls. */
+export async function lastCheckout(ctx: Context): Promise<CheckoutView | typeof noCheckout> {
+  const [row] = await findLast(ctx, {})
   return row ? checkoutView(row, ctx.now()) : noCheckout
 }

@@ -2,12 +2,18 @@
 import { expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'
+import type { Answer } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 const demo = await seedDemo(app.services)
 
-async function call(store: string, method: string, path: string, body?: unknown) {
+async function call(
+  store: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Pick<Answer, 'status' | 'body'>> {
   const { key } = demo.keys.find((each) => each.store === store && each.name.endsWith('all scopes'))!
   const response = await app.fetch(
     new Request(`http://localhost/v1/subscription${path}`, {

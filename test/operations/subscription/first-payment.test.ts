@@ -205,6 +205,8 @@ describe('the first payment', () => {
     expect((await me.read('/checkout-result')).status).toBe('none')
     await me.mode('up')
     expect((await me.post('create-preapproval', { planId: 'growth' })).status).toBe(201)
+    await me.mode('down')
+    expect((await me.shop.request('GET', '/subscription/pre-approval')).status).toBe(503)
   })
 
   test('bad input is named', async () => {

@@ -72,6 +72,8 @@ describe('an upgrade', () => {
     })
     expect(await agreement(me)).toMatchObject({ amount: 249 })
     expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(409)
+    expect((await me.post('update-plan', {})).status).toBe(400)
+    expect((await me.post('update-plan', { preview: true })).status).toBe(400)
   })
 
   test('what was made with a larger plan is there again with the next one', async () => {

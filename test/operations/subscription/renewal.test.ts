@@ -148,6 +148,11 @@ describe('a failed renewal', () => {
     const invitation = { email: `new@${me.shop.slug}.example.com`, role: 'agent' }
     expect((await me.shop.request('POST', '/stores/team/invitations', { body: invitation })).status).toBe(201)
     expect((await entitlementOf(await me.shop.context())).canWrite).toBe(false)
+    const listed: { path: string; readOnly: boolean }[] = (await me.shop.request('GET', '/operations')).body
+      .data
+    const open = listed.filter((each) => !each.readOnly).map((each) => each.path)
+    expect(open.filter((path) => path.startsWith('/subscription'))).toHaveLength(6)
+    expect(open.filter((path) => !/^\/(subscription|stores\/team|notifications)/.test(path))).toEqual([])
     for (const path of ['card-update', 'create-preapproval']) {
       const refused = await me.post(path, path === 'card-update' ? {} : { planId: 'growth' })
       expect([refused.status, refused.body.error.message]).toEqual([
