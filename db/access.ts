@@ -1,7 +1,7 @@
 /** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import type { SubscriptionInstants } from './plans.ts'
+import type { PlanFacts, SubscriptionInstants } from './plans.ts'
 
 export interface Access {
   keyId: string
@@ -10,8 +10,8 @@ export interface Access {
   role: 'owner' | 'member' | 'agent'
   scopes: ReadonlySet<string>
   expiresAt: number | null
-  planId: string
-  subscription: SubscriptionInstants
+  /** `planIdAt` of it and `statusAt`: the clock decides at each request. */
+  subscription: SubscriptionInstants & PlanFacts
   store: StoreFacts
 }
 
@@ -28,14 +28,13 @@ export interface StoreFacts {
   locale: string
 }
 
-interface AccessRow extends SubscriptionInstants {
+interface AccessRow extends SubscriptionInstants, PlanFacts {
   key_id: string
   store_id: string
   user_id: string
   role: Access['role']
   scopes: string[]
   expires_at: Date | null
-  plan_id: string
   name: string
   slug: string
   public_id: string
@@ -49,7 +48,7 @@ interface AccessRow extends SubscriptionInstants {
 const accessText = `
   select k.id as key_id, k.store_id, k.user_id, k.scopes, k.expires_at, m.role,
     s.name, s.slug, s.public_id, s.domain, s.country, s.currency, s.timezone, s.locale,
-    b.plan_id, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
+    b.plan_id, b.scheduled_change, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
   from api_keys k
   join memberships m on m.store_id = k.store_id and m.user_id = k.user_id and m.removed_at is null
   join stores s on s.id = k.store_id
@@ -67,7 +66,6 @@ export async function findAccess(database: Database, hash: string): Promise<Acce
     role: row.role,
     scopes: new Set(row.scopes),
     expiresAt: row.expires_at?.getTime() ?? null,
-    planId: row.plan_id,
     subscription: row,
     store: storeFacts(row.store_id, row),
   }

@@ -35,14 +35,43 @@ export interface Plan {
   /** Messages of the messaging channel in one cycle. */
   messagesPerCycle: number
   features: readonly string[]
+  /** A month and a year, by currency; the trial costs nothing. */
+  prices: Record<PlanCurrency, { monthly: string; yearly: string }> | null
 }
 
+/** The currencies that plans are sold in. */
+export type PlanCurrency = 'BRL' | 'USD'
+
 export const plans: Record<string, Plan> = {
-  trial: { id: 'trial', name: 'Trial', messagesPerCycle: 200, features: scale },
-  starter: { id: 'starter', name: 'Starter', messagesPerCycle: 1000, features: starter },
-  growth: { id: 'growth', name: 'Growth', messagesPerCycle: 10_000, features: growth },
-  scale: { id: 'scale', name: 'Scale', messagesPerCycle: 100_000, features: scale },
+  trial: { id: 'trial', name: 'Trial', messagesPerCycle: 200, features: scale, prices: null },
+  starter: {
+    id: 'starter',
+    name: 'Starter',
+    messagesPerCycle: 1000,
+    features: starter,
+    prices: { BRL: { monthly: '99.00', yearly: '990.00' }, USD: { monthly: '19.00', yearly: '190.00' } },
+  },
+  growth: {
+    id: 'growth',
+    name: 'Growth',
+    messagesPerCycle: 10_000,
+    features: growth,
+    prices: { BRL: { monthly: '249.00', yearly: '2490.00' }, USD: { monthly: '49.00', yearly: '490.00' } },
+  },
+  scale: {
+    id: 'scale',
+    name: 'Scale',
+    messagesPerCycle: 100_000,
+    features: scale,
+    prices: { BRL: { monthly: '799.00', yearly: '7990.00' }, USD: { monthly: '149.00', yearly: '1490.00' } },
+  },
 }
+
+/** Plans that can be bought, from the smallest. */
+export const paidPlans = ['starter', 'growth', 'scale'] as const
+
+/** What a store of this currency is charged in. */
+export const planCurrency = (storeCurrency: string): PlanCurrency => (storeCurrency === 'BRL' ? 'BRL' : 'USD')
 
 /** Every feature there is: what `activate-features` and operations may name. */
 export const features: readonly string[] = scale
@@ -65,8 +94,26 @@ export interface SubscriptionInstants {
   paused_at: Date | null
 }
 
+/** The part of `subscriptions.scheduled_change` that decides which plan holds. */
+export interface ScheduledPlan {
+  planId: string
+  effectiveAt: string
+}
+
+export interface PlanFacts {
+  plan_id: string
+  scheduled_change: unknown
+}
+
+/** The plan that holds at `now`: a scheduled change holds from its instant, whatever a late job has written. */
+export function planIdAt({ plan_id: planId, scheduled_change: scheduled }: PlanFacts, now: number): string {
+  if (!scheduled) return planId
+  const { planId: next, effectiveAt } = scheduled as ScheduledPlan
+  return now >= Date.parse(effectiveAt) ? next : planId
+}
+
 export type SubscriptionStatus = 'trialing' | 'active' | 'past-due' | 'paused' | 'cancelled' | 'ended'
-const pausedLastsMs = 90 * 24 * 3_600_000
+export const pausedLastsMs = 90 * 24 * 3_600_000
 
 /**
  * The status that holds at `now`, whatever a late job has written: a trial past its end is `ended`, a grace past its
@@ -82,6 +129,10 @@ export function statusAt(row: SubscriptionInstants, now: number): SubscriptionSt
       return now >= row.grace_ends_at!.getTime() + pausedLastsMs ? 'ended' : 'paused'
     case 'paused':
       return row.paused_at && now >= row.paused_at.getTime() + pausedLastsMs ? 'ended' : 'paused'
+    case 'active':
+      // Paused by the payer at the provider: what was paid for is kept until then.
+      if (!over(row.paused_at)) return 'active'
+      return now >= row.paused_at!.getTime() + pausedLastsMs ? 'ended' : 'paused'
     case 'cancelled':
       return over(row.ends_at) ? 'ended' : 'cancelled'
     default:

@@ -163,8 +163,84 @@ export interface SubscriptionTable {
   coupon: NullableJson
   credit_balance: DefaultNumeric
   payment_method: NullableJson
+  agreement_id: string | null
+  agreement_cycle: string | null
+  agreement_amount: NullableNumeric
+  agreement_since: NullableInstant
+  agreement_changed_at: NullableInstant
+  period_cost: NullableNumeric
+  cancel_comment: string | null
   created_at: Instant
   updated_at: Instant
+}
+
+export interface PaymentTable {
+  store_id: StoreColumn
+  id: string
+  provider: string
+  provider_payment_id: string
+  agreement_id: string | null
+  checkout_id: string | null
+  status: string
+  kind: string
+  amount: Numeric
+  discount: DefaultNumeric
+  credit_applied: DefaultNumeric
+  currency: string
+  plan_id: string
+  billing_cycle: string
+  period_start: NullableInstant
+  period_end: NullableInstant
+  attempt: Generated<number>
+  failure_reason: string | null
+  payment_method: NullableJson
+  receipt_url: string | null
+  paid_at: NullableInstant
+  provider_updated_at: Instant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface CheckoutTable {
+  store_id: StoreColumn
+  id: string
+  kind: string
+  status: string
+  provider: string
+  provider_checkout_id: string | null
+  url: string | null
+  plan_id: string
+  billing_cycle: string
+  amount: Numeric
+  currency: string
+  coupon_code: string | null
+  terms: NullableJson
+  failure_reason: string | null
+  expires_at: Instant
+  completed_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface BillingIntentTable {
+  store_id: StoreColumn
+  id: string
+  kind: string
+  key: string
+  status: Generated<string>
+  provider: string
+  agreement_id: string
+  terms: Json
+  held_until: Instant
+  failure: string | null
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface CouponRedemptionTable {
+  store_id: StoreColumn
+  code: string
+  redeemed_at: Instant
 }
 
 export interface UsageCycleTable {
@@ -199,6 +275,7 @@ export interface MessageLedgerTable {
   provider_message_id: string | null
   status: string
   failure_code: string | null
+  cycle_starts_at: NullableInstant
   sent_at: Instant
   delivered_at: NullableInstant
   read_at: NullableInstant
@@ -488,6 +565,73 @@ export interface SandboxObjectTable {
   updated_at: Instant
 }
 
+export interface SandboxAgreementTable {
+  id: string
+  store_id: string
+  checkout_id: string
+  status: string
+  reason: string
+  payer_email: string
+  amount: Numeric
+  currency: string
+  frequency: number
+  starts_at: NullableInstant
+  anchor_at: NullableInstant
+  next_payment_at: NullableInstant
+  next_try_at: NullableInstant
+  retry: Generated<number>
+  card: NullableJson
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface SandboxCheckoutTable {
+  id: string
+  store_id: string
+  checkout_id: string
+  agreement_id: string
+  kind: string
+  title: string
+  first_amount: Numeric
+  currency: string
+  coupon: string | null
+  status: Generated<string>
+  failure_reason: string | null
+  return_url: string
+  expires_at: Instant
+  closed_at: NullableInstant
+  created_at: Instant
+}
+
+export interface SandboxPaymentTable {
+  id: string
+  position: Generated<string>
+  store_id: string
+  agreement_id: string
+  checkout_id: string | null
+  idempotency_key: string | null
+  status: string
+  amount: Numeric
+  currency: string
+  due_at: NullableInstant
+  attempt: Generated<number>
+  failure_reason: string | null
+  card: NullableJson
+  charge_back_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface SandboxBillingEventTable {
+  id: Generated<string>
+  store_id: string
+  agreement_id: string
+  key: string
+  body: Json
+  occurred_at: Instant
+  delivered_at: NullableInstant
+}
+
 export interface OptOutTable {
   store_id: StoreColumn
   id: string
@@ -687,6 +831,10 @@ export interface TenantTables extends StatisticsTables {
   api_keys: ApiKeyTable
   connections: ConnectionTable
   subscriptions: SubscriptionTable
+  payments: PaymentTable
+  checkouts: CheckoutTable
+  billing_intents: BillingIntentTable
+  coupon_redemptions: CouponRedemptionTable
   usage_cycles: UsageCycleTable
   usage_reservations: UsageReservationTable
   message_ledger: MessageLedgerTable
@@ -729,6 +877,10 @@ export interface SystemTables {
   sandbox_messages: SandboxMessageTable
   sandbox_modes: SandboxModeTable
   sandbox_objects: SandboxObjectTable
+  sandbox_agreements: SandboxAgreementTable
+  sandbox_checkouts: SandboxCheckoutTable
+  sandbox_payments: SandboxPaymentTable
+  sandbox_billing_events: SandboxBillingEventTable
 }
 
 export interface Tables extends TenantTables, SystemTables {}
@@ -745,6 +897,10 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   api_keys: 'store_id',
   connections: 'store_id',
   subscriptions: 'store_id',
+  payments: 'store_id',
+  checkouts: 'store_id',
+  billing_intents: 'store_id',
+  coupon_redemptions: 'store_id',
   usage_cycles: 'store_id',
   usage_reservations: 'store_id',
   message_ledger: 'store_id',
@@ -785,6 +941,10 @@ const systemTables: Record<keyof SystemTables, true> = {
   sandbox_messages: true,
   sandbox_modes: true,
   sandbox_objects: true,
+  sandbox_agreements: true,
+  sandbox_checkouts: true,
+  sandbox_payments: true,
+  sandbox_billing_events: true,
 }
 
 /** The column that says whose row it is; null for what is no table (a CTE's name); `system` is out of reach. */

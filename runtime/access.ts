@@ -1,6 +1,6 @@
 /** Whether a key may run an operation: one function for the gateway, `GET /operations` and the assistants. */
 import type { Access } from '#db/access'
-import { canWriteAt, featureSet, planOf, statusAt } from '#db/plans'
+import { canWriteAt, featureSet, planIdAt, planOf, statusAt } from '#db/plans'
 import type { LoadedOperation } from './registry.ts'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const
@@ -14,8 +14,11 @@ export function refusalOf(operation: LoadedOperation, access: Access, now: numbe
   if (rank[access.role] < rank[operation.minimumRole]) {
     return `This needs the role ${operation.minimumRole}; the creator of this key is ${access.role}`
   }
-  if (spec.feature && !featureSet(access.planId).has(spec.feature)) {
-    return `The plan ${planOf(access.planId).name} does not include ${spec.feature}: change the plan to use it`
+  if (spec.feature) {
+    const planId = planIdAt(access.subscription, now)
+    if (!featureSet(planId).has(spec.feature)) {
+      return `The plan ${planOf(planId).name} does not include ${spec.feature}: change the plan to use it`
+    }
   }
   if (!spec.readOnly && !spec.whilePaused) {
     const status = statusAt(access.subscription, now)

@@ -48,6 +48,11 @@ const environment = z.object({
     .string()
     .regex(/^(s3:\/\/.+|disk)$/, 'must begin with s3://')
     .default('disk'),
+  BILLING_URL: z
+    .string()
+    .regex(/^(mercadopago:\/\/.+|sandbox)$/, 'must begin with mercadopago://')
+    .default('sandbox'),
+  BILLING_COUPONS: z.string().optional(),
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
   MESSAGING_VERIFY_TOKEN: z.string().optional(),
@@ -77,6 +82,9 @@ export interface Settings {
   mailUrl: string
   mailFrom: string
   storageUrl: string
+  billingUrl: string
+  /** A file with the coupons of a provider that keeps none, or null. */
+  billingCoupons: string | null
   sandboxMessagesPerSecond: number
   messagingAppSecret: string | null
   /** What the provider must name before it may call back; null: it may not. */
@@ -125,6 +133,8 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     mailUrl: values.MAIL_URL,
     mailFrom: values.MAIL_FROM,
     storageUrl: values.STORAGE_URL,
+    billingUrl: values.BILLING_URL,
+    billingCoupons: values.BILLING_COUPONS ?? null,
     sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
     messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,
     messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,

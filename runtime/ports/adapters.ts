@@ -4,6 +4,10 @@ import type { Database } from '#db/database'
 import type { Clock } from '../clock.ts'
 import { derivedKey } from '../secrets.ts'
 import type { Settings } from '../settings.ts'
+import { couponsFile } from './billing/coupons-file.ts'
+import { MercadoPagoBilling, mercadoPagoUrl } from './billing/mercado-pago.ts'
+import type { BillingPort } from './billing/port.ts'
+import { sandboxBilling } from './billing/sandbox.ts'
 import type { EcommercePort } from './ecommerce/port.ts'
 import { sandboxEcommerce } from './ecommerce/sandbox.ts'
 import type { MailPort } from './mail/port.ts'
@@ -21,6 +25,9 @@ export interface Adapters {
   /** By the provider's name in a store's connection. */
   readonly ecommerce: Readonly<Record<string, EcommercePort>>
   readonly messaging: Readonly<Record<string, MessagingPort>>
+  readonly billing: Readonly<Record<string, BillingPort>>
+  /** The provider of stores that have chosen none. */
+  readonly billingDefault: string
   /** Answers `/files/…`, where files are on this server's disk. */
   readonly files: ((request: Request) => Promise<Response>) | null
   close(): Promise<void>
@@ -44,6 +51,7 @@ export async function openAdapters(settings: Settings, database: Database, clock
         perSecond: settings.sandboxMessagesPerSecond,
       }),
     },
+    ...openBilling(settings, database, clock),
     close,
   }
 }
@@ -58,6 +66,24 @@ async function openStorage(settings: Settings, clock: Clock): Promise<Pick<Adapt
     clock,
   }
   return { storage: diskStorage(options), files: diskFiles(options) }
+}
+
+function openBilling(
+  settings: Settings,
+  database: Database,
+  clock: Clock,
+): Pick<Adapters, 'billing' | 'billingDefault'> {
+  const sandbox = sandboxBilling({
+    db: database.root,
+    clock,
+    secret: derivedKey(settings.secretKey, 'sandbox-billing').toString('hex'),
+    publicUrl: settings.publicUrl,
+  })
+  if (settings.billingUrl === 'sandbox') return { billing: { sandbox }, billingDefault: 'sandbox' }
+  const { webhookSecret, ...http } = mercadoPagoUrl(settings.billingUrl)
+  const findCoupon = couponsFile(settings.billingCoupons)
+  const mercadopago = new MercadoPagoBilling({ http, webhookSecret, clock, findCoupon })
+  return { billing: { sandbox, mercadopago }, billingDefault: 'mercadopago' }
 }
 
 function openMail(settings: Settings, database: Database, clock: Clock) {

@@ -8,6 +8,8 @@ import { addMember, createStore } from '#operations/store/lib/stores'
 import type { Services } from '#runtime/context'
 import { namedId, sha256 } from '#runtime/ids'
 import type { Role } from '#runtime/operation'
+import { monthsOf } from '#runtime/ports/billing/reason'
+import { demoCard, type PaidTerms, seedPayments } from './billing.ts'
 import { insertRows } from './rows.ts'
 import { dayMs, Timeline } from './timeline.ts'
 
@@ -17,6 +19,7 @@ export interface DemoStore {
   name: string
   domain: string
   country: string
+  ownerEmail: string
   timeline: Timeline
   /** Ids of its people by first name. */
   people: Record<string, string>
@@ -91,14 +94,15 @@ export async function seedAurora({ database, settings }: Services, now: Date): P
   const store = await makeStore(database, now, aurora)
   const { timeline } = store
   const begun = addPeriod(timeline.ago(auroraPeriodDaysAgo), -auroraPeriodsPaid)
-  const period = { start: addPeriod(begun, auroraPeriodsPaid), end: addPeriod(begun, auroraPeriodsPaid + 1) }
   await setSubscription(database.root, store, {
     plan: 'scale',
     billingCycle: 'monthly',
     price: '799.00',
     currency: 'BRL',
     anchor: begun,
-    period,
+    periodsBefore: auroraPeriodsPaid,
+    coupon: { code: 'WELCOME10', charges: 3, discount: '79.90', amount: '719.10' },
+    failedPeriodsAgo: 3,
   })
   await database.root
     .updateTable('stores')
@@ -141,7 +145,7 @@ export async function seedBorealis({ database }: Services, now: Date): Promise<D
     price: '490.00',
     currency: 'USD',
     anchor,
-    period: { start: anchor, end: addPeriod(anchor, 12) },
+    periodsBefore: 0,
   })
   await insertRows(database.root, 'connections', store.id, [connection('ecommerce', {}, timeline.ago(109))])
   return store
@@ -178,7 +182,7 @@ async function makeStore(database: Database, now: Date, profile: Profile): Promi
   }
   const people = Object.fromEntries(profile.members.map(({ key, email }) => [key, userIds.get(email)!]))
   const { slug, name, domain, country } = profile
-  return { id, slug, name, domain, country, timeline, people }
+  return { id, slug, name, domain, country, ownerEmail: owner!.email, timeline, people }
 }
 
 /** People have ids of their own names; whoever has that email already stays who they are. */
@@ -200,18 +204,13 @@ async function makeUsers(root: RootDatabase, members: Member[], timeline: Timeli
     .execute()
 }
 
-interface Terms {
-  plan: string
-  billingCycle: string
-  price: string
-  currency: string
-  anchor: Date
-  period: { start: Date; end: Date }
-}
-
 /** What was agreed to and paid with a card, and the message cycle that holds now. */
-async function setSubscription(root: RootDatabase, store: DemoStore, terms: Terms): Promise<void> {
+async function setSubscription(root: RootDatabase, store: DemoStore, terms: PaidTerms): Promise<void> {
   const { now } = store.timeline
+  const months = monthsOf(terms.billingCycle)
+  const start = addPeriod(terms.anchor, terms.periodsBefore * months)
+  const end = addPeriod(terms.anchor, (terms.periodsBefore + 1) * months)
+  const agreementId = await seedPayments(root, store, terms)
   const cycle = periodAt(terms.anchor, now)
   await root
     .updateTable('subscriptions')
@@ -223,18 +222,19 @@ async function setSubscription(root: RootDatabase, store: DemoStore, terms: Term
       currency: terms.currency,
       provider: 'sandbox',
       anchor_at: terms.anchor,
-      current_period_start: terms.period.start,
-      current_period_end: terms.period.end,
-      next_charge_at: terms.period.end,
+      current_period_start: start,
+      current_period_end: end,
+      next_charge_at: end,
       next_charge_amount: terms.price,
       trial_ends_at: sql<Date>`created_at + ${trialMs} * interval '1 millisecond'`,
-      payment_method: JSON.stringify({
-        brand: 'visa',
-        last4: '4242',
-        expMonth: 12,
-        expYear: now.getUTCFullYear() + 3,
-      }),
-      updated_at: terms.period.start,
+      payment_method: JSON.stringify(demoCard(now)),
+      agreement_id: agreementId,
+      agreement_cycle: terms.billingCycle,
+      agreement_amount: terms.price,
+      agreement_since: terms.anchor,
+      agreement_changed_at: terms.anchor,
+      period_cost: terms.price,
+      updated_at: start,
     })
     .where('store_id', '=', store.id)
     .execute()

@@ -107,6 +107,8 @@ describe('GET /operations', () => {
     grace_ends_at: null,
     ends_at: null,
     paused_at: null,
+    plan_id: 'scale',
+    scheduled_change: null,
   }
   const owner: Access = {
     keyId: 'key',
@@ -115,7 +117,6 @@ describe('GET /operations', () => {
     role: 'owner',
     scopes: new Set(allScopes),
     expiresAt: null,
-    planId: 'scale',
     subscription: paying,
     store: {
       id: 'store',
@@ -129,6 +130,7 @@ describe('GET /operations', () => {
       locale: 'pt-BR',
     },
   }
+  const onPlan = (plan_id: string): Access => ({ ...owner, subscription: { ...paying, plan_id } })
   const whilePaused = operation({
     method: 'POST',
     path: '/gadgets/wake',
@@ -190,8 +192,8 @@ describe('GET /operations', () => {
     expect(member).not.toContain('put_gadget_shape')
     expect(member).not.toContain('post_gadgets_by_id_screws_by_screwId_tighten')
     expect(await listed({ ...owner, role: 'agent' })).not.toContain('post_gadgets')
-    expect(await listed({ ...owner, planId: 'starter' })).not.toContain('post_gadgets_wake')
-    expect(await listed({ ...owner, planId: 'growth' })).toContain('post_gadgets_wake')
+    expect(await listed(onPlan('starter'))).not.toContain('post_gadgets_wake')
+    expect(await listed(onPlan('growth'))).toContain('post_gadgets_wake')
   })
 
   test('leaves writes out from the very instant that the subscription ends', async () => {

@@ -25,6 +25,32 @@ interface Group {
   port: string
   kind: string
   ids: string[]
+  /** Waits for a worker that has them in hand instead of passing them over. */
+  waits?: boolean
+}
+
+/**
+ * Applies these events of a provider now, for somebody who waits to see what they bring about; what another worker
+ * has in hand is waited for. What fails stays with the job. Answers whether all are applied.
+ */
+export async function applyEvents(
+  ctx: SystemContext,
+  port: string,
+  provider: string,
+  keys: readonly string[],
+): Promise<boolean> {
+  const open = () =>
+    ctx.root
+      .selectFrom('provider_events')
+      .select(['id', 'store_id', 'port', 'kind'])
+      .where('port', '=', port)
+      .where('provider', '=', provider)
+      .where(sql<boolean>`key = any(${[...keys]}::text[])`)
+      .where('applied_at', 'is', null)
+      .orderBy('id')
+      .execute()
+  for (const group of groupsOf(await open())) await applyGroup(ctx, { ...group, waits: true }, { at: null })
+  return (await open()).length === 0
 }
 
 /**
@@ -100,16 +126,15 @@ async function applyTo(store: Context, group: Group, ids: string[], wake: Wake):
   }
 }
 
-async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): Promise<Date[]> {
-  const rows = await tx.system
+async function applyWithin(tx: Context, { port, kind, waits }: Group, ids: string[]): Promise<Date[]> {
+  const held = tx.system
     .selectFrom('provider_events')
     .selectAll()
     .where(among(ids))
     .where(isDue(tx.now()))
     .orderBy('id')
     .forUpdate()
-    .skipLocked()
-    .execute()
+  const rows = await (waits ? held : held.skipLocked()).execute()
   if (rows.length === 0) return []
   const events = rows.map(storedEvent)
   const unplaced = new Set<string>()

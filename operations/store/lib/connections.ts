@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
+import type { BillingPort } from '#runtime/ports/billing/port'
 import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
@@ -64,6 +65,21 @@ export async function requireEcommerce(ctx: Context): Promise<Connected<Ecommerc
   if (!connected)
     throw refuse('conflict', 'The store is not connected to an ecommerce platform: connect it first')
   return connected
+}
+
+/**
+ * The provider that bills the store: the named one (an agreement stays with the provider it was made at), else that
+ * of its connection, else the server's own.
+ */
+export async function billing(
+  ctx: Context,
+  named?: string,
+): Promise<{ port: BillingPort; provider: string }> {
+  const [row] = named === undefined ? await connectionOf(ctx, { port: 'billing' }) : []
+  const provider = named ?? row?.provider ?? ctx.adapters.billingDefault
+  const { billing: adapters } = ctx.adapters
+  if (!Object.hasOwn(adapters, provider)) throw new Error(`No adapter of this server is named ${provider}`)
+  return { port: adapters[provider]!, provider }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Message cycles: a month each from the subscription's anchor; a trial is one cycle (Rules 8). */
-import { planOf } from '#db/plans'
+import { planIdAt, planOf } from '#db/plans'
 import type { Context, TenantDb } from '#runtime/context'
-import { periodAt } from './periods.ts'
+import { addPeriod, periodAt } from './periods.ts'
 
 /**
  * The start of the cycle that holds at `now`; of two that overlap, the later one: a plan that began ends the
@@ -62,13 +62,34 @@ export async function openCycle(ctx: Context): Promise<boolean> {
 async function cycleDue(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'endsAt' | 'limit'>> {
   const subscription = await ctx.db
     .selectFrom('subscriptions')
-    .select(['plan_id', 'anchor_at', 'trial_ends_at'])
+    .select(['plan_id', 'scheduled_change', 'anchor_at', 'trial_ends_at'])
     .executeTakeFirstOrThrow()
-  const { id, messagesPerCycle: limit } = planOf(subscription.plan_id)
+  const { id, messagesPerCycle: limit } = planOf(planIdAt(subscription, ctx.clock.ms()))
   if (id === 'trial') {
     const startsAt = subscription.anchor_at
     return { startsAt, endsAt: subscription.trial_ends_at ?? startsAt, limit }
   }
   const { start, end } = periodAt(subscription.anchor_at, ctx.now())
   return { startsAt: start, endsAt: end, limit }
+}
+
+/** A cycle that begins with a payment; what was counted before stays with the cycle it was counted in. */
+export async function beginCycle(tx: Context, startsAt: Date, limit: number): Promise<void> {
+  const now = tx.now()
+  const cycle = { ends_at: addPeriod(startsAt, 1), message_limit: limit, updated_at: now }
+  await tx.db
+    .insertInto('usage_cycles')
+    .values({ starts_at: startsAt, ...cycle, created_at: now })
+    .onConflict((conflict) => conflict.columns(['store_id', 'starts_at']).doUpdateSet(cycle))
+    .execute()
+}
+
+/** Another plan's messages in the cycle that holds now. */
+export async function changeLimit(tx: Context, limit: number): Promise<void> {
+  const now = tx.now()
+  await tx.db
+    .updateTable('usage_cycles')
+    .set({ message_limit: limit, updated_at: now })
+    .where('starts_at', '=', currentCycle(tx.db, now))
+    .execute()
 }

@@ -3,6 +3,8 @@ import { type Expression, type RawBuilder, sql } from 'kysely'
 import {
   canWriteAt,
   featureSet,
+  type PlanFacts,
+  planIdAt,
   plans,
   type SubscriptionInstants,
   type SubscriptionStatus,
@@ -18,11 +20,12 @@ export interface Entitlement {
   canWrite: boolean
 }
 
-const findSubscription = prepared<object, SubscriptionInstants & { plan_id: string }>((db) =>
+const findSubscription = prepared<object, SubscriptionInstants & PlanFacts>((db) =>
   db
     .selectFrom('subscriptions')
     .select([
       'plan_id',
+      'scheduled_change',
       'status',
       'current_period_end',
       'trial_ends_at',
@@ -36,8 +39,10 @@ const findSubscription = prepared<object, SubscriptionInstants & { plan_id: stri
 export async function entitlementOf(ctx: Context): Promise<Entitlement> {
   const [row] = await findSubscription(ctx, {})
   if (!row) throw new Error(`Store ${ctx.store.id} has no subscription`)
-  const status = statusAt(row, ctx.clock.ms())
-  return { status, planId: row.plan_id, features: featureSet(row.plan_id), canWrite: canWriteAt(status) }
+  const now = ctx.clock.ms()
+  const status = statusAt(row, now)
+  const planId = planIdAt(row, now)
+  return { status, planId, features: featureSet(planId), canWrite: canWriteAt(status) }
 }
 
 /**
@@ -52,6 +57,9 @@ export const statusOf = (now: Expression<Date> | Date): RawBuilder<SubscriptionS
       when ${at} >= b.grace_ends_at + interval '2160 hours' then 'ended'
       when ${at} >= b.grace_ends_at then 'paused' else 'past-due' end
     when 'paused' then case when ${at} >= b.paused_at + interval '2160 hours' then 'ended' else 'paused' end
+    when 'active' then case
+      when ${at} >= b.paused_at + interval '2160 hours' then 'ended'
+      when ${at} >= b.paused_at then 'paused' else 'active' end
     when 'cancelled' then case when ${at} >= b.ends_at then 'ended' else 'cancelled' end
     else b.status end`
 }
@@ -64,5 +72,11 @@ const planFacts = JSON.stringify(
     ]),
   ),
 )
+/** `planIdAt` of `db/plans.ts` as SQL. */
+export const planIdOf = (now: Expression<Date> | Date): RawBuilder<string> =>
+  sql`case when ${now}::timestamptz >= (b.scheduled_change ->> 'effectiveAt')::timestamptz
+    then b.scheduled_change ->> 'planId' else b.plan_id end`
+
 /** The plan of a row `b` of `subscriptions` as JSON: `{ id, name, messagesPerCycle, features }`. */
-export const planJson: RawBuilder<unknown> = sql`${sql.lit(planFacts)}::json -> b.plan_id`
+export const planJson = (now: Expression<Date> | Date): RawBuilder<unknown> =>
+  sql`${sql.lit(planFacts)}::json -> (${planIdOf(now)})`

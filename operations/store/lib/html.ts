@@ -9,12 +9,12 @@ const style =
   'input{width:100%;box-sizing:border-box;padding:.5rem;border:1px solid #9ca3af;border-radius:.3rem}' +
   'button{margin-top:1rem;padding:.6rem 1.2rem;border:0;border-radius:.3rem;background:#1d4ed8;color:#fff}'
 
-/** An answer with a page; `body` is HTML, its texts escaped already. */
-export const htmlAnswer = (title: string, body: string, status = 200): Response =>
+/** An answer with a page; `body` is HTML, its texts escaped already; `moreStyle` is CSS of its own. */
+export const htmlAnswer = (title: string, body: string, status = 200, moreStyle = ''): Response =>
   new Response(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>` +
       '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">' +
-      `<style>${style}</style></head><body><h1>${escaped(title)}</h1>${body}</body></html>`,
+      `<style>${style}${moreStyle}</style></head><body><h1>${escaped(title)}</h1>${body}</body></html>`,
     {
       status,
       headers: {

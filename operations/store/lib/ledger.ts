@@ -4,15 +4,18 @@ import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { activityAt, addActivity } from './day-sums.ts'
 
-export type MessageSource =
-  | 'automation'
-  | 'messaging-campaign'
-  | 'newsletter'
-  | 'stock-notification'
-  | 'review-request'
-  | 'exchange'
-  | 'inbox'
-  | 'direct'
+/** In the order they are shown. */
+export const messageSources = [
+  'automation',
+  'messaging-campaign',
+  'newsletter',
+  'stock-notification',
+  'review-request',
+  'exchange',
+  'inbox',
+  'direct',
+] as const
+export type MessageSource = (typeof messageSources)[number]
 
 export interface LedgerRow {
   /** Unique in the store: a second commit of it counts nothing. */
@@ -28,8 +31,12 @@ export interface LedgerRow {
   sentAt: Date
 }
 
-/** Answers how many of the rows are new. */
-export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<number> {
+/** `cycleStartsAt`: the message cycle they count in, null for emails. Answers how many of the rows are new. */
+export async function addToLedger(
+  ctx: Context,
+  rows: LedgerRow[],
+  cycleStartsAt: Date | null,
+): Promise<number> {
   const given = recordset<{
     message_id: string
     channel: string
@@ -66,6 +73,7 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
     'status',
     'sent_at',
     'failed_at',
+    'cycle_starts_at',
   ] as const
   const added = await ctx.db
     .insertInto('message_ledger')
@@ -84,6 +92,7 @@ export async function addToLedger(ctx: Context, rows: LedgerRow[]): Promise<numb
           'r.status',
           'r.sent_at',
           sql<Date | null>`case when r.status = 'failed' then r.sent_at end`.as('failed_at'),
+          sql<Date | null>`${cycleStartsAt}::timestamptz`.as('cycle_starts_at'),
         ]),
     )
     .onConflict((conflict) => conflict.columns(['store_id', 'message_id']).doNothing())

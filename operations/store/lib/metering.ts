@@ -109,14 +109,15 @@ async function leftIn(tx: Context, cycleStartsAt: Date): Promise<number> {
 export async function commit(ctx: Context, reservationId: string, rows: LedgerRow[]): Promise<void> {
   if (rows.length === 0) return
   await ctx.transaction(async (tx) => {
-    const added = await addToLedger(tx, rows)
+    const held = await lockReservation(tx, reservationId)
+    const added = await addToLedger(tx, rows, held.cycle_starts_at)
     if (added > 0) await settle(tx, reservationId, added, added)
   })
 }
 
 /** Emails: ledger rows alone. */
 export async function record(ctx: Context, rows: LedgerRow[]): Promise<void> {
-  if (rows.length > 0) await addToLedger(ctx, rows)
+  if (rows.length > 0) await addToLedger(ctx, rows, null)
 }
 
 /** Gives back units that never left; at most what the reservation still holds. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { featureSet } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
+import { planIdOf } from './entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './onboarding-evidence.ts'
 import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './onboarding-schema.ts'
 import { isSameJson } from './preferences.ts'
@@ -47,12 +48,13 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
     .select(sql`min(i.created_at)`.as('at'))
     .where('i.status', '=', 'pending')
     .where('i.expires_at', '>', sql<Date>`${values.now}::timestamptz`)
+  const firstPayment = db.selectFrom('payments as y').select(sql`min(y.paid_at)`.as('at'))
   return db
     .selectFrom('stores as s')
     .innerJoin('subscriptions as b', (join) => join.onTrue())
     .select([
       sql<StoredOnboarding>`s.onboarding`.as('onboarding'),
-      'b.plan_id',
+      planIdOf(values.now).as('plan_id'),
       's.created_at',
       onboardingCompletedAt(db).as('completed_at'),
       platform.as('platform'),
@@ -60,8 +62,10 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
       features.as('features'),
       messaging.as('messaging'),
       sql<Date | null>`least((${secondMember}), (${firstInvitation}))`.as('team'),
-      // A provider is known from the first payment on; periods are counted from it.
-      sql<Date | null>`case when b.provider is not null then b.anchor_at end`.as('plan'),
+      // A provider is known from the first agreement on, whose first charge credit may have paid.
+      sql<Date | null>`coalesce((${firstPayment}), case when b.provider is not null then b.anchor_at end)`.as(
+        'plan',
+      ),
     ])
 })
 

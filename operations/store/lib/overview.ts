@@ -1,5 +1,5 @@
 /** The home overview: facts of two periods, put side by side. */
-import { featureSet } from '#db/plans'
+import { featureSet, planIdAt } from '#db/plans'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import { percentOf, toCents, toNumber } from './amounts.ts'
@@ -26,7 +26,8 @@ export async function readOverview(ctx: Context, period: (typeof periods)[number
   const read =
     granularity === 'day' && current!.areSummed ? overviewFacts.summedDay : overviewFacts[granularity]
   const [facts] = await read(ctx, { now: ctx.now().toISOString(), timezone, currency, buckets })
-  const features = featureSet(ctx.actor.access?.planId ?? '')
+  const { access } = ctx.actor
+  const features = featureSet(access ? planIdAt(access.subscription, ctx.clock.ms()) : '')
   const has = (feature: string | null): boolean => feature === null || features.has(feature)
   const { startAt, endAt, previousStartAt, previousEndAt } = facts!
   return {

@@ -6,7 +6,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import { defaultHours } from './attribution-hours.ts'
-import { planJson, statusOf } from './entitlement.ts'
+import { planIdOf, planJson, statusOf } from './entitlement.ts'
 import { onboardingCompletedAt } from './onboarding-evidence.ts'
 
 const identity = {
@@ -79,7 +79,7 @@ const findStore = prepared((db, values: { now: Date }) =>
       ...identity,
       connected: isConnected(db),
       ...place,
-      plan: planJson,
+      plan: planJson(values.now),
       subscription: subscription(values.now),
       settings: jsonObject(settings),
       ...instants,
@@ -94,7 +94,7 @@ const findRecord = prepared((db, values: { now: Date }) =>
       platformStoreId: 's.platform_store_id',
       ...place,
       agencyId: 's.agency_id',
-      planId: 'b.plan_id',
+      planId: planIdOf(values.now),
       subscriptionStatus: statusOf(values.now),
       ...settings,
       connections: sql`(${connectionList(db)})`,

@@ -43,7 +43,7 @@ const ledger = async (shop: Shop, sentAt: string, channel: 'messaging' | 'email'
     status: 'sent',
     sentAt: new Date(sentAt),
   }
-  await (await shop.context()).transaction((tx) => addToLedger(tx, [row]))
+  await (await shop.context()).transaction((tx) => addToLedger(tx, [row], null))
 }
 const subscriber = async (shop: Shop, at: string) => {
   const id = newId(app.clock.ms())

@@ -1,0 +1,13 @@
+import { operation } from '#runtime/operation'
+import { checkoutResult } from './lib/schema.ts'
+import { lastCheckout } from './lib/views.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/subscription/checkout-result',
+  description: 'What became of the last checkout; none with nulls where there never was one.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: checkoutResult },
+  handler: (ctx) => lastCheckout(ctx),
+})

@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { readPreApproval } from './lib/pre-approval.ts'
+import { preApproval } from './lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/subscription/pre-approval',
+  description: 'The recurring payment agreement, asked of the payment provider now.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: preApproval },
+  refuses: { not_found: 'There never was an agreement' },
+  transaction: 'own',
+  handler: (ctx) => readPreApproval(ctx),
+})

@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { subscription } from './lib/schema.ts'
+import { readSubscription } from './lib/views.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/subscription',
+  description: 'The plan of the store, its status now, its card and its next charge.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: subscription },
+  etag: true,
+  handler: (ctx) => readSubscription(ctx),
+})

@@ -1,0 +1,13 @@
+import { operation } from '#runtime/operation'
+import { trial } from './lib/schema.ts'
+import { readTrial } from './lib/trial.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/subscription/trial',
+  description: 'The free trial, how long it still is, and whether a payment failed of late.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: trial },
+  handler: (ctx) => readTrial(ctx),
+})

@@ -1,0 +1,13 @@
+import { operation } from '#runtime/operation'
+import { usage } from './lib/schema.ts'
+import { readUsage } from './lib/usage.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/subscription/usage',
+  description: 'Messages used and left in the cycle that holds now, by source and by local day.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: usage },
+  handler: (ctx) => readUsage(ctx),
+})

@@ -1,0 +1,8 @@
+import type { CardSummary } from '#runtime/ports/billing/port'
+
+/** What may be kept and shown of a card, whatever a provider sent with it. */
+export function cardOf(value: unknown): CardSummary | null {
+  if (!value) return null
+  const { brand, last4, expMonth, expYear } = value as CardSummary
+  return { brand, last4, expMonth, expYear }
+}

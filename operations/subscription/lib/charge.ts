@@ -1,0 +1,55 @@
+/** A plan change that is charged to the saved card: applied once, whoever learns first of the charge. */
+import type { Context } from '#runtime/context'
+import type { ProviderPayment } from '#runtime/ports/billing/port'
+import { changeLimit } from './apply-checkout.ts'
+import { redeem } from './coupons.ts'
+import { closeIntent, type IntentRow } from './intents.ts'
+import type { SubscriptionRow } from './moves.ts'
+import { type PaidFor, recordPayment, refundLate } from './payments.ts'
+import { saveRow } from './rows.ts'
+import { creditAppliedOf, paidWith, type Terms } from './terms.ts'
+
+/** Under the lock of the subscription. A charge of an intent that was given up goes back. */
+export async function finishCharge(
+  tx: Context,
+  row: SubscriptionRow,
+  intent: IntentRow,
+  payment: ProviderPayment,
+): Promise<void> {
+  const terms = intent.terms as Terms
+  const isFresh = await recordPayment(tx, intent.provider, payment, paidForOf(terms, payment))
+  if (payment.status === 'rejected') {
+    await closeIntent(tx, intent.id, 'dropped', payment.failureReason)
+    return
+  }
+  if (payment.status !== 'approved') return
+  const isMine = await closeIntent(tx, intent.id, 'done')
+  if (!isMine) {
+    if (isFresh && intent.status === 'dropped') await refundLate(tx, intent.provider, payment)
+    return
+  }
+  const stillHolds =
+    row.status === 'active' &&
+    row.agreement_id === intent.agreement_id &&
+    row.current_period_start.toISOString() === terms.periodStart
+  if (stillHolds) await applyTerms(tx, row, terms)
+  else await refundLate(tx, intent.provider, payment)
+}
+
+/** The plan of these terms holds at once; the period and its messages go on. */
+export async function applyTerms(tx: Context, row: SubscriptionRow, terms: Terms): Promise<SubscriptionRow> {
+  if (terms.coupon && terms.isCouponNew) await redeem(tx, terms.coupon.code)
+  const saved = await saveRow(tx, row, paidWith(row, terms, tx.now()))
+  await changeLimit(tx, terms.planId)
+  return saved
+}
+
+const paidForOf = (terms: Terms, payment: ProviderPayment): PaidFor => ({
+  kind: 'proration',
+  planId: terms.planId,
+  billingCycle: terms.billingCycle,
+  discount: terms.discount,
+  creditApplied: creditAppliedOf(terms),
+  periodStart: new Date(payment.createdAt),
+  periodEnd: new Date(terms.periodEnd),
+})

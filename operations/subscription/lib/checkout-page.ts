@@ -1,0 +1,91 @@
+/** The checkout page of the sandbox: what a payer would see at a provider. */
+import { escaped, htmlAnswer } from '#operations/store/lib/door'
+import type { ShownCheckout } from '#runtime/ports/billing/sandbox'
+import type { CardInput } from '#runtime/ports/billing/sandbox-cards'
+
+export type CardFaults = Partial<Record<keyof CardInput, string>>
+
+const style =
+  'body{margin-top:6vh}.dates{display:flex;gap:1rem}.dates>div{flex:1}form>div{margin-bottom:.8rem}' +
+  'dl{display:grid;grid-template-columns:auto 1fr;gap:.2rem 1rem;padding:1rem;border-radius:.3rem;background:#f3f4f6}' +
+  'dt{color:#4b5563}dd{margin:0;font-weight:600}.wrong{margin:.2rem 0 0;color:#b91c1c}[aria-invalid]{border-color:#b91c1c}' +
+  'aside{margin-top:2rem;padding-top:1rem;border-top:1px solid #d1d5db;font-size:.9rem}' +
+  'input:focus-visible,button:focus-visible{outline:3px solid #93c5fd;outline-offset:1px}'
+
+const fields: Record<keyof CardInput, { label: string; attributes: string }> = {
+  cardNumber: {
+    label: 'Card number',
+    attributes: 'inputmode="numeric" autocomplete="cc-number" maxlength="30"',
+  },
+  holder: { label: 'Name on the card', attributes: 'autocomplete="cc-name" maxlength="120"' },
+  expMonth: { label: 'Month', attributes: 'inputmode="numeric" autocomplete="cc-exp-month" maxlength="2"' },
+  expYear: { label: 'Year', attributes: 'inputmode="numeric" autocomplete="cc-exp-year" maxlength="4"' },
+}
+
+const cards: readonly (readonly [number: string, does: string])[] = [
+  ['4242 4242 4242 4242', 'is always approved'],
+  ['4000 0000 0000 0002', 'is declined now'],
+  ['4000 0000 0000 0341', 'is approved now, later charges are declined'],
+  ['4000 0000 0000 0259', 'is approved, and charged back a day later'],
+]
+
+/** The form; with faults a 422, which shows what was typed again but never the number. */
+export function checkoutForm(
+  checkout: ShownCheckout,
+  typed?: { input: CardInput; faults: CardFaults },
+): Response {
+  const { faults = {}, input } = typed ?? {}
+  const field = (name: keyof CardInput): string => {
+    const { label, attributes } = fields[name]
+    const value = input && name !== 'cardNumber' ? ` value="${escaped(input[name])}"` : ''
+    const fault = faults[name]
+    const wrong = fault ? `<p class="wrong" id="${name}-wrong">${escaped(fault)}</p>` : ''
+    const marked = fault ? ` aria-invalid="true" aria-describedby="${name}-wrong"` : ''
+    return (
+      `<div><label for="${name}">${label}</label>` +
+      `<input id="${name}" name="${name}" required ${attributes}${value}${marked}>${wrong}</div>`
+    )
+  }
+  const isNothingDue = Number(checkout.firstAmount) === 0
+  const submit = isNothingDue ? 'Save the card' : `Pay ${money(checkout, checkout.firstAmount)}`
+  return htmlAnswer(
+    checkout.kind === 'card-update' ? 'Change your card' : 'Checkout',
+    `${summary(checkout)}${typed ? '<p class="wrong" role="alert">The card was not taken: see below.</p>' : ''}` +
+      `<form method="post" autocomplete="on">${field('cardNumber')}${field('holder')}` +
+      `<div class="dates">${field('expMonth')}${field('expYear')}</div><button>${escaped(submit)}</button></form>` +
+      `<aside><p>This is the sandbox: no money moves. Its cards:</p><ul>${cards
+        .map(([number, does]) => `<li><code>${number}</code> ${does}</li>`)
+        .join('')}</ul></aside>`,
+    typed ? 422 : 200,
+    style,
+  )
+}
+
+function summary(checkout: ShownCheckout): string {
+  const { agreement, coupon } = checkout
+  const every = agreement.frequency === 12 ? 'a year' : 'a month'
+  const from = agreement.startsAt ? `, from ${agreement.startsAt.slice(0, 10)}` : ''
+  const rows = [
+    ['Plan', checkout.title],
+    ['Due now', money(checkout, checkout.firstAmount)],
+    ['Then', `${money(checkout, agreement.amount)} ${every}${from}`],
+    ...(coupon ? [['Coupon', coupon] as const] : []),
+  ]
+  return `<dl>${rows.map(([term, text]) => `<dt>${term}</dt><dd>${escaped(text!)}</dd>`).join('')}</dl>`
+}
+
+const money = ({ agreement: { currency } }: ShownCheckout, amount: string): string =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).format(Number(amount))
+
+export const closedPage = (): Response =>
+  htmlAnswer(
+    'This checkout is closed',
+    '<p>It was paid or declined, a newer one has taken its place, or its 24 hours are over. Start again.</p>',
+    410,
+  )
+
+export const unknownCheckout = (): Response =>
+  htmlAnswer('There is no such checkout', '<p>Look whether the address is complete.</p>', 404)
+
+export const unansweredPage = (): Response =>
+  htmlAnswer('The payment provider does not answer', '<p>Try again in a few minutes.</p>', 503)

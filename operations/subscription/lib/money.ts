@@ -1,0 +1,67 @@
+/** Prices, coupons and shares of a period: whole cents, never floating point. */
+import { type PlanCurrency, paidPlans, planCurrency, planOf } from '#db/plans'
+import { amounts } from '#operations/store/lib/door'
+
+export type PaidPlan = (typeof paidPlans)[number]
+export type BillingCycle = 'monthly' | 'yearly'
+export { paidPlans, planCurrency }
+
+/** A coupon that a subscription holds, or will with its next payment. */
+export interface HeldCoupon {
+  code: string
+  percentOff: number | null
+  amountOff: string | null
+  /** Charges it still holds for; null: for ever. */
+  remainingCycles: number | null
+  planIds: string[] | null
+  billingCycles: BillingCycle[] | null
+}
+
+export const monthsOf = (cycle: string | null): number => (cycle === 'yearly' ? 12 : 1)
+export const rankOf = (planId: string): number => paidPlans.indexOf(planId as PaidPlan)
+
+/** What a plan costs now; decimal text. */
+export function listPrice(planId: string, cycle: BillingCycle, currency: string): string {
+  const { prices } = planOf(planId)
+  if (!prices) throw new Error(`${planId} is not sold`)
+  return prices[currency as PlanCurrency][cycle]
+}
+
+/** What a coupon takes off a price, in cents: a percentage half up, and never more than the price. */
+export function discountOf(price: bigint, coupon: HeldCoupon | null): bigint {
+  if (!coupon) return 0n
+  const off =
+    coupon.percentOff !== null
+      ? halfUp(price * BigInt(Math.round(coupon.percentOff * 100)), 10_000n)
+      : amounts.toCents(coupon.amountOff ?? '0')
+  return off > price ? price : off
+}
+
+/** `part` of `whole` milliseconds of an amount, half up; nothing outside them. */
+export function shareOf(cents: bigint, part: number, whole: number): bigint {
+  if (part <= 0 || whole <= 0) return 0n
+  return halfUp(cents * BigInt(Math.min(part, whole)), BigInt(whole))
+}
+
+/** Of amounts that are not negative. */
+const halfUp = (numerator: bigint, denominator: bigint): bigint =>
+  (2n * numerator + denominator) / (2n * denominator)
+
+/** Whether a coupon holds for a plan and cycle. */
+export const fits = (
+  coupon: Pick<HeldCoupon, 'planIds' | 'billingCycles'>,
+  planId: string,
+  cycle: string,
+): boolean =>
+  (coupon.planIds === null || coupon.planIds.includes(planId)) &&
+  (coupon.billingCycles === null || coupon.billingCycles.includes(cycle as BillingCycle))
+
+/** What is left of a coupon after one more charge. */
+export function afterCharge(coupon: HeldCoupon | null): HeldCoupon | null {
+  if (!coupon || coupon.remainingCycles === null) return coupon
+  return coupon.remainingCycles > 1 ? { ...coupon, remainingCycles: coupon.remainingCycles - 1 } : null
+}
+
+const zero = 0n
+export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const notNegative = (cents: bigint): bigint => (cents > zero ? cents : zero)

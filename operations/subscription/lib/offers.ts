@@ -1,0 +1,102 @@
+/** What a change of plan would bring (Rules 9): pure, so that a preview is the very thing. */
+import { refuse } from '#runtime/errors'
+import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } from './money.ts'
+import { type SubscriptionRow, scheduledOf } from './moves.ts'
+import { type Begins, type Target, type Terms, termsOf } from './terms.ts'
+
+export type Outcome = 'applied' | 'scheduled' | 'unscheduled' | 'checkout-required'
+
+export interface Offer {
+  outcome: Outcome
+  terms: Terms
+  /** When it will hold; null: once a checkout is paid. */
+  effectiveAt: Date | null
+}
+
+export interface Asked {
+  planId?: string | undefined
+  billingCycle?: BillingCycle | undefined
+}
+
+/** What to do instead, by status. */
+const instead: Record<string, string> = {
+  trialing: 'POST /subscription/create-preapproval',
+  active: 'POST /subscription/update-plan',
+  'past-due': 'POST /subscription/card-update',
+  paused: 'POST /subscription/resume',
+  cancelled: 'POST /subscription/create-preapproval',
+  ended: 'POST /subscription/create-preapproval',
+}
+export const wrongStatus = (status: string) =>
+  refuse('conflict', `The subscription is ${status}: use ${instead[status]}`)
+
+/** The plan and cycle asked for; the one left out stays as it is. */
+export function targetOf(row: SubscriptionRow, { planId, billingCycle }: Asked): Target {
+  const plan = planId ?? row.plan_id
+  if (rankOf(plan) < 0) throw refuse('bad_request', 'planId: is required while no plan has been chosen')
+  return { planId: plan, billingCycle: billingCycle ?? (row.billing_cycle as BillingCycle) ?? 'monthly' }
+}
+
+/** A first or new agreement: the whole price, from the payment on. */
+export function newAgreement(
+  row: SubscriptionRow,
+  target: Target,
+  given: { storeCurrency: string; coupon: HeldCoupon | null; keepsCoupon: boolean; now: Date },
+): Terms {
+  const currency = row.currency ?? planCurrency(given.storeCurrency)
+  const price = listPrice(target.planId, target.billingCycle, currency)
+  return termsOf(row, { ...target, ...given, begins: 'now', price, currency })
+}
+
+/**
+ * The offer for an active subscription. `canCharge`: the provider can charge the saved card. Refuses with `conflict`
+ * the plan and cycle that hold, or that are scheduled, already.
+ */
+export function changeOf(
+  row: SubscriptionRow,
+  target: Target,
+  given: { storeCurrency: string; coupon: HeldCoupon | null; canCharge: boolean; now: Date },
+): Offer {
+  const { planId, billingCycle } = target
+  const scheduled = scheduledOf(row)
+  const isToday = planId === row.plan_id && billingCycle === row.billing_cycle
+  if (isToday && !scheduled) throw refuse('conflict', 'The subscription is on this plan and cycle already')
+  if (scheduled && planId === scheduled.planId && billingCycle === scheduled.billingCycle) {
+    throw refuse('conflict', 'This change is scheduled already')
+  }
+  const currency = row.currency ?? planCurrency(given.storeCurrency)
+  const price = isToday && row.price !== null ? row.price : listPrice(planId, billingCycle, currency)
+  const offered = (begins: Begins): Terms =>
+    termsOf(row, { ...target, ...given, begins, price, currency, keepsCoupon: true })
+  const isSameCycle = billingCycle === row.billing_cycle
+  // The frequency of an agreement cannot change, and the next charge is its business.
+  const isCarried = row.agreement_cycle === billingCycle && row.paused_at === null
+
+  if (isToday) {
+    if (isCarried || !row.agreement_id) {
+      return { outcome: 'unscheduled', terms: offered('at-period-end'), effectiveAt: given.now }
+    }
+    return checkout(offered('at-period-end'))
+  }
+  if (isUpgrade(row, target)) {
+    if (!isSameCycle) return checkout(offered('now'))
+    if (!row.agreement_id || !isCarried || !given.canCharge) return checkout(offered('same-period'))
+    return { outcome: 'applied', terms: offered('same-period'), effectiveAt: given.now }
+  }
+  const terms = offered('at-period-end')
+  // Without an agreement nothing will be charged for the smaller plan either.
+  const isFree = !row.agreement_id && isSameCycle
+  if (!isFree && !isCarried) return checkout(terms)
+  return { outcome: 'scheduled', terms, effectiveAt: row.current_period_end }
+}
+
+const checkout = (terms: Terms): Offer => ({
+  outcome: 'checkout-required',
+  terms,
+  effectiveAt: terms.begins === 'at-period-end' ? new Date(terms.periodEnd) : null,
+})
+
+function isUpgrade(row: SubscriptionRow, { planId, billingCycle }: Target): boolean {
+  const steps = rankOf(planId) - rankOf(row.plan_id)
+  return steps > 0 || (steps === 0 && row.billing_cycle === 'monthly' && billingCycle === 'yearly')
+}

@@ -1,0 +1,20 @@
+import { requireStoreId } from '#operations/store/lib/door'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
+import { object, z } from '#runtime/schema'
+
+const body = object({ mode: z.enum(['up', 'down']) })
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/billing/:storeId/outage',
+  description: 'The billing provider of a store goes down, or comes up again.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const storeId = await requireStoreId(ctx, params.storeId!)
+    const { mode } = await readJsonBody(raw, body)
+    await sandboxBillingOf(ctx.adapters.billing).setMode(storeId, mode)
+    return jsonAnswer({ mode })
+  },
+})

@@ -1,0 +1,22 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { updateCard } from './lib/begin.ts'
+import { checkout } from './lib/schema.ts'
+import { readCheckout } from './lib/views.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/subscription/card-update',
+  description:
+    'Open a page where the merchant replaces the card; a charge that failed is tried again with it.',
+  scopes: ['platform:write', 'billing:write'],
+  readOnly: false,
+  whilePaused: true,
+  input: { body: object({}) },
+  answer: { status: 201, body: checkout },
+  refuses: { conflict: 'The provider cannot replace cards, or nothing is being charged' },
+  transaction: 'own',
+  async handler(ctx) {
+    return readCheckout(ctx, await updateCard(ctx))
+  },
+})

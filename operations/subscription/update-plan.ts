@@ -1,0 +1,31 @@
+import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { changePlan } from './lib/change-plan.ts'
+import { planChangeView } from './lib/plan-change.ts'
+import { billingCycle, couponCode, planChange, planId } from './lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/subscription/update-plan',
+  description: 'Change the plan or the billing cycle: now, at the end of the period, or through a checkout.',
+  details:
+    'A larger plan holds at once, charged for the rest of the period less what is unused. A smaller one holds from the next period. preview changes nothing.',
+  scopes: ['platform:write', 'billing:write'],
+  readOnly: false,
+  whilePaused: true,
+  input: {
+    body: object({
+      planId: planId.optional().describe('This or billingCycle; the one left out stays'),
+      billingCycle: billingCycle.optional(),
+      couponCode: couponCode.optional(),
+      preview: z.boolean().default(false),
+    }),
+  },
+  answer: { status: 200, body: planChange },
+  refuses: { conflict: 'On it already, the card was declined, or the status calls for another operation' },
+  transaction: 'own',
+  example: { body: { planId: 'growth', preview: true } },
+  async handler(ctx, { body }) {
+    return planChangeView(ctx, await changePlan(ctx, body), body.preview)
+  },
+})

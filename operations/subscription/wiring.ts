@@ -1,0 +1,9 @@
+import { events } from '#operations/store/lib/door'
+import { wiring } from '#runtime/wiring'
+import { listenerOf } from './lib/events.ts'
+
+export default wiring(() => {
+  for (const kind of ['checkout', 'agreement', 'payment'] as const) {
+    events.on('billing', kind, listenerOf(kind))
+  }
+})

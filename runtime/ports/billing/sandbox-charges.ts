@@ -1,0 +1,164 @@
+/** What the sandbox's provider does by the clock: recurring charges, their retries, chargebacks. */
+import type { CardSummary } from './port.ts'
+import { declined, isChargedBack, isDeclined } from './sandbox-cards.ts'
+import { type AgreementRow, type BillingDb, idOf, nextDue, type PaymentRow, tell } from './sandbox-rows.ts'
+
+const dayMs = 24 * 3_600_000
+/** Days after the instant a charge was due at which it is tried again. */
+const retryDays = [1, 3, 5]
+
+export interface Charge {
+  /** Names the payment: the same name twice is one payment. */
+  name: string
+  amount: string
+  at: Date
+  isPayerThere: boolean
+  card: CardSummary
+  dueAt?: Date | null
+  attempt?: number
+  checkoutId?: string | null
+  idempotencyKey?: string | null
+}
+
+/** One payment with a card; inside a transaction that holds the agreement's row. */
+export async function makePayment(
+  db: BillingDb,
+  agreement: AgreementRow,
+  charge: Charge,
+): Promise<PaymentRow> {
+  // Nothing is asked of a card for nothing.
+  const isRefused = Number(charge.amount) > 0 && isDeclined(charge.card, charge.isPayerThere)
+  return db
+    .insertInto('sandbox_payments')
+    .values({
+      id: idOf('sp', agreement.id, charge.name),
+      store_id: agreement.store_id,
+      agreement_id: agreement.id,
+      checkout_id: charge.checkoutId ?? null,
+      idempotency_key: charge.idempotencyKey ?? null,
+      status: isRefused ? 'rejected' : 'approved',
+      amount: charge.amount,
+      currency: agreement.currency,
+      due_at: charge.dueAt ?? null,
+      attempt: charge.attempt ?? 1,
+      failure_reason: isRefused ? declined : null,
+      card: JSON.stringify(charge.card),
+      charge_back_at: !isRefused && isChargedBack(charge.card) ? new Date(charge.at.getTime() + dayMs) : null,
+      created_at: charge.at,
+      updated_at: charge.at,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Tries the charge that is due, and says when the next try is; answers the agreement as it then is. */
+export async function tryDue(
+  db: BillingDb,
+  agreement: AgreementRow,
+  { at, isPayerThere }: { at: Date; isPayerThere: boolean },
+): Promise<{ agreement: AgreementRow; payment: PaymentRow }> {
+  const dueAt = agreement.next_payment_at!
+  const attempt = agreement.retry + 1
+  const payment = await makePayment(db, agreement, {
+    name: `${dueAt.toISOString()} ${attempt}`,
+    amount: agreement.amount,
+    at,
+    isPayerThere,
+    card: agreement.card as CardSummary,
+    dueAt,
+    attempt,
+  })
+  const retryDay = payment.status === 'rejected' ? retryDays[agreement.retry] : undefined
+  const following = nextDue(agreement.anchor_at!, agreement.frequency, dueAt)
+  const changed = await db
+    .updateTable('sandbox_agreements')
+    .set(
+      retryDay === undefined
+        ? { next_payment_at: following, next_try_at: following, retry: 0, updated_at: at }
+        : { next_try_at: new Date(dueAt.getTime() + retryDay * dayMs), retry: attempt, updated_at: at },
+    )
+    .where('id', '=', agreement.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { agreement: changed, payment }
+}
+
+/**
+ * One step of every agreement that has one due: a charge or a retry, at the instant it was due, and the chargebacks
+ * due. Answers how many were made; each is one transaction, and there may be more.
+ */
+export async function runDue(db: BillingDb, now: Date): Promise<number> {
+  return (await chargeDue(db, now)) + (await chargeBackDue(db, now))
+}
+
+/** Stores whose provider is down are left for later. */
+const working = (db: BillingDb) =>
+  db.selectFrom('sandbox_modes').select('store_id').where('port', '=', 'billing').where('mode', '=', 'down')
+
+async function chargeDue(db: BillingDb, now: Date): Promise<number> {
+  const due = await db
+    .selectFrom('sandbox_agreements')
+    .select('id')
+    .where('next_try_at', '<=', now)
+    .where('store_id', 'not in', working(db))
+    .orderBy('next_try_at')
+    .orderBy('id')
+    .execute()
+  let made = 0
+  for (const { id } of due) {
+    made += await db.transaction().execute(async (tx) => {
+      const agreement = await tx
+        .selectFrom('sandbox_agreements')
+        .selectAll()
+        .where('id', '=', id)
+        .where('status', '=', 'authorized')
+        .where('next_try_at', '<=', now)
+        .forUpdate()
+        .executeTakeFirst()
+      if (!agreement) return 0
+      const at = agreement.next_try_at!
+      const tried = await tryDue(tx, agreement, { at, isPayerThere: false })
+      await tell(tx, { kind: 'payment', key: keyOf(tried.payment), at, ...tried })
+      return 1
+    })
+  }
+  return made
+}
+
+async function chargeBackDue(db: BillingDb, now: Date): Promise<number> {
+  const due = await db
+    .selectFrom('sandbox_payments')
+    .select(['id', 'agreement_id'])
+    .where('charge_back_at', '<=', now)
+    .where('store_id', 'not in', working(db))
+    .orderBy('charge_back_at')
+    .orderBy('id')
+    .execute()
+  for (const { id, agreement_id: agreementId } of due) {
+    await db.transaction().execute(async (tx) => {
+      const agreement = await lockedAgreement(tx, agreementId)
+      const before = await tx
+        .selectFrom('sandbox_payments')
+        .select('charge_back_at')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      const at = before?.charge_back_at
+      if (!agreement || !at) return
+      const payment = await tx
+        .updateTable('sandbox_payments')
+        .set({ status: 'charged-back', charge_back_at: null, updated_at: at })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      await tell(tx, { kind: 'payment', key: keyOf(payment), at, agreement, payment })
+    })
+  }
+  return due.length
+}
+
+/** Whoever changes an agreement or its payments holds its row. */
+export const lockedAgreement = (db: BillingDb, id: string): Promise<AgreementRow | undefined> =>
+  db.selectFrom('sandbox_agreements').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+
+/** Of what the hooks tell about a payment. */
+export const keyOf = (payment: PaymentRow): string => `${payment.id}:${payment.status}`

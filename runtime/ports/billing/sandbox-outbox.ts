@@ -1,0 +1,58 @@
+/** What the sandbox's hooks have yet to tell, and whether its provider answers a store at all. */
+import type { BillingEvent } from './port.ts'
+import { type SignedHook, signedHook } from './sandbox-hooks.ts'
+import type { BillingDb } from './sandbox-rows.ts'
+
+/** `down`: no call is answered. `timeout`: it is done, but the answer is lost. */
+export type SandboxMode = 'up' | 'down' | 'timeout'
+
+const eventsAtOnce = 100
+
+/**
+ * Signed bodies, oldest first. A body counts as delivered once the next one is asked for: who dies before gets it
+ * again, under the same keys.
+ */
+export async function* undelivered(
+  db: BillingDb,
+  { secret, now, storeId }: { secret: string; now: () => Date; storeId: string | null },
+): AsyncGenerator<SignedHook, void, void> {
+  for (;;) {
+    let query = db
+      .selectFrom('sandbox_billing_events')
+      .select(['id', 'body'])
+      .where('delivered_at', 'is', null)
+      .orderBy('id')
+      .limit(eventsAtOnce)
+    if (storeId !== null) query = query.where('store_id', '=', storeId)
+    const rows = await query.execute()
+    if (rows.length === 0) return
+    yield signedHook(
+      secret,
+      rows.map((row) => row.body as BillingEvent),
+    )
+    const ids = rows.map((row) => row.id)
+    await db
+      .updateTable('sandbox_billing_events')
+      .set({ delivered_at: now() })
+      .where('id', 'in', ids)
+      .execute()
+  }
+}
+
+export async function modeOf(db: BillingDb, storeId: string): Promise<SandboxMode> {
+  const row = await db
+    .selectFrom('sandbox_modes')
+    .select('mode')
+    .where('store_id', '=', storeId)
+    .where('port', '=', 'billing')
+    .executeTakeFirst()
+  return (row?.mode ?? 'up') as SandboxMode
+}
+
+export async function setMode(db: BillingDb, storeId: string, mode: SandboxMode): Promise<void> {
+  await db
+    .insertInto('sandbox_modes')
+    .values({ store_id: storeId, port: 'billing', mode })
+    .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet({ mode }))
+    .execute()
+}

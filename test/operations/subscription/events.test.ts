@@ -1,0 +1,299 @@
+/** Provider events twice, late and out of order (Rules 8), and work that died half-way. */
+import { describe, expect, test } from 'vitest'
+import { applyBillingEvent } from '#operations/subscription/lib/events'
+import type { Agreement, BillingEventData, ProviderPayment } from '#runtime/ports/billing/port'
+import { testApp } from '#test/support/app'
+import { type Billed, billed, startAt } from '#test/support/subscriber'
+
+const app = await testApp()
+const begun = '2026-11-01T00:00:00.000Z'
+const due = '2026-12-01T00:00:00.000Z'
+const later = '2026-12-02T00:00:00.000Z'
+const hourMs = 3_600_000
+
+async function payer(planId = 'growth'): Promise<Billed & { agreementId: string }> {
+  await startAt(app, begun)
+  const me = await billed(app)
+  await me.subscribe({ planId })
+  const { id } = await me.read('/pre-approval')
+  // The provider's own clock is told by these tests.
+  await app.database.query('update sandbox_agreements set next_try_at = null where id = $1', [id])
+  return { ...me, agreementId: id }
+}
+
+let payments = 0
+function payment(agreementId: string, change: Partial<ProviderPayment> = {}): ProviderPayment {
+  payments += 1
+  const createdAt = change.createdAt ?? due
+  return {
+    id: `sp_test_${process.pid}_${payments}`,
+    agreementId,
+    checkoutId: null,
+    idempotencyKey: null,
+    status: 'approved',
+    amount: '249.00',
+    currency: 'BRL',
+    dueAt: due,
+    attempt: 1,
+    failureReason: null,
+    paymentMethod: null,
+    receiptUrl: null,
+    createdAt,
+    updatedAt: createdAt,
+    ...change,
+  }
+}
+
+async function tell(
+  me: Billed,
+  kind: 'payment' | 'agreement' | 'checkout',
+  occurredAt: string,
+  data: Partial<BillingEventData>,
+): Promise<void> {
+  const ctx = await me.shop.context()
+  const whole: BillingEventData = {
+    agreementId: data.payment?.agreementId ?? data.agreement?.id ?? null,
+    checkoutId: null,
+    paymentId: data.payment?.id ?? null,
+    outcome: null,
+    failureReason: null,
+    payment: null,
+    agreement: null,
+    ...data,
+  }
+  await ctx.transaction((tx) =>
+    applyBillingEvent(tx, kind, { provider: 'sandbox', occurredAt: new Date(occurredAt), data: whole }),
+  )
+}
+const pays = (me: Billed, given: ProviderPayment) => tell(me, 'payment', given.updatedAt, { payment: given })
+const agreementOf = (me: Billed & { agreementId: string }, status: Agreement['status']): Agreement => ({
+  id: me.agreementId,
+  provider: 'sandbox',
+  status,
+  reason: 'Growth, monthly',
+  payerEmail: me.shop.email,
+  amount: '249.00',
+  currency: 'BRL',
+  frequency: 1,
+  frequencyType: 'months',
+  startsAt: null,
+  nextPaymentAt: null,
+  paymentMethod: null,
+  checkoutUrl: null,
+})
+
+describe('out of order', () => {
+  test('the retry that went through before the failure it mends: active all the while', async () => {
+    const me = await payer()
+    await app.setClock('2026-12-03T00:00:00.000Z')
+    const failure = payment(me.agreementId, { status: 'rejected', failureReason: 'card-declined' })
+    const retry = payment(me.agreementId, { attempt: 2, createdAt: later })
+    await pays(me, retry)
+    const after = await me.read()
+    expect(after).toMatchObject({ status: 'active', currentPeriodStart: due, graceEndsAt: null })
+    await pays(me, failure)
+    await pays(me, retry)
+    await pays(me, failure)
+    expect(await me.read()).toEqual(after)
+    expect((await me.payments()).map((each) => each.status)).toEqual(['approved', 'rejected', 'approved'])
+    expect(await me.notices()).not.toContain('payment-failed')
+  })
+
+  test('the second failure before the first: the grace is counted from the first', async () => {
+    const me = await payer()
+    await app.setClock(later)
+    const rejected = { status: 'rejected' as const }
+    await pays(me, payment(me.agreementId, { ...rejected, attempt: 2, createdAt: later }))
+    expect((await me.read()).graceEndsAt).toBe('2026-12-09T00:00:00.000Z')
+    await pays(me, payment(me.agreementId, rejected))
+    expect(await me.read()).toMatchObject({ status: 'past-due', graceEndsAt: '2026-12-08T00:00:00.000Z' })
+  })
+
+  test('two renewals, the later one first: the period never goes back', async () => {
+    const me = await payer()
+    await app.setClock('2027-01-02T00:00:00.000Z')
+    const second = '2027-01-01T00:00:00.000Z'
+    await pays(me, payment(me.agreementId, { dueAt: second, createdAt: second }))
+    await pays(me, payment(me.agreementId))
+    expect(await me.read()).toMatchObject({ status: 'active', currentPeriodStart: second })
+    expect(await me.payments()).toHaveLength(3)
+  })
+
+  test('older news of a payment changes nothing', async () => {
+    const me = await payer()
+    await app.setClock('2026-12-03T00:00:00.000Z')
+    const paid = payment(me.agreementId, { updatedAt: later })
+    await pays(me, { ...paid, status: 'refunded' })
+    await pays(me, { ...paid, status: 'approved', updatedAt: due })
+    await pays(me, { ...paid, status: 'approved' })
+    expect((await me.payments())[0]).toMatchObject({ status: 'refunded' })
+  })
+
+  test('an old pause after a newer cancellation, and news of an agreement that was replaced', async () => {
+    const me = await payer()
+    await app.setClock('2026-11-05T00:00:00.000Z')
+    await tell(me, 'agreement', '2026-11-04T00:00:00.000Z', { agreement: agreementOf(me, 'authorized') })
+    await tell(me, 'agreement', '2026-11-03T00:00:00.000Z', { agreement: agreementOf(me, 'paused') })
+    expect(await me.read()).toMatchObject({ status: 'active', pausedAt: null })
+    const other = { ...agreementOf(me, 'cancelled'), id: 'sa_another' }
+    await tell(me, 'agreement', '2026-11-05T00:00:00.000Z', { agreement: other })
+    expect((await me.read()).status).toBe('active')
+    await tell(me, 'agreement', '2026-11-05T00:00:00.000Z', { agreement: agreementOf(me, 'paused') })
+    expect(await me.read()).toMatchObject({ status: 'active', pausedAt: due, pauseReason: 'provider' })
+    await tell(me, 'agreement', '2026-11-05T00:00:01.000Z', { agreement: agreementOf(me, 'authorized') })
+    expect(await me.read()).toMatchObject({ pausedAt: null, pauseReason: null, nextChargeAmount: 249 })
+  })
+})
+
+describe('late', () => {
+  test('a renewal that was paid before it was cancelled counts: access to the end of it', async () => {
+    const me = await payer()
+    await app.setClock('2026-12-01T00:10:00.000Z')
+    expect((await me.post('cancel')).body).toMatchObject({ status: 'ended', endsAt: due })
+    await pays(me, payment(me.agreementId, { createdAt: '2026-12-01T00:05:00.000Z' }))
+    expect(await me.read()).toMatchObject({
+      status: 'cancelled',
+      canWrite: true,
+      endsAt: '2027-01-01T00:00:00.000Z',
+    })
+  })
+
+  test('one that was charged after it goes back', async () => {
+    const me = await payer()
+    await me.post('cancel')
+    await app.setClock('2026-12-02T00:00:00.000Z')
+    await pays(me, payment(me.agreementId, { createdAt: later }))
+    expect((await me.read()).status).toBe('ended')
+    expect(await me.notices()).toContain('payment-refunded')
+    const tasks = await app.database.query<{ kind: string; key: string }>(
+      `select kind from billing_intents where store_id = $1 and kind = 'refund'`,
+      [me.shop.id],
+    )
+    expect(tasks).toHaveLength(1)
+  })
+
+  test('a retry within the grace is heard of after it: active again', async () => {
+    const me = await payer()
+    await app.setClock(due)
+    await pays(me, payment(me.agreementId, { status: 'rejected' }))
+    await app.setClock('2026-12-09T00:00:00.000Z')
+    await app.drainJobs()
+    expect((await me.read()).status).toBe('paused')
+    await pays(me, payment(me.agreementId, { attempt: 4, createdAt: '2026-12-06T00:00:00.000Z' }))
+    expect(await me.read()).toMatchObject({ status: 'active', currentPeriodStart: due, pausedAt: null })
+  })
+
+  test('a charge of the old agreement after another took its place goes back', async () => {
+    const me = await payer('starter')
+    const yearly = await me.post('update-plan', { billingCycle: 'yearly' })
+    await app.advance(hourMs)
+    await me.pay(yearly.body.checkout.checkoutUrl)
+    const before = await me.read()
+    await app.setClock(due)
+    await pays(me, payment(me.agreementId, { amount: '99.00' }))
+    expect(await me.read()).toEqual(before)
+    expect(await me.notices()).toContain('payment-refunded')
+  })
+
+  test('more or less than was owed: the difference is credit', async () => {
+    const me = await payer()
+    await app.setClock(due)
+    await pays(me, payment(me.agreementId, { amount: '260.10' }))
+    expect(await me.read()).toMatchObject({ creditBalance: 11.1, nextChargeAmount: 237.9 })
+    await app.drainJobs()
+    expect(await me.read('/pre-approval')).toMatchObject({ amount: 237.9 })
+  })
+})
+
+describe('half-way', () => {
+  const never = () => new Promise<never>(() => {})
+  const port = app.services.adapters.billing.sandbox! as unknown as Record<string, unknown>
+  /** The worker dies once the provider has answered. */
+  async function dying(
+    method: 'cancelAgreement' | 'chargeNow' | 'updateAgreement',
+    work: () => Promise<unknown>,
+  ) {
+    const real = (port[method] as (...given: unknown[]) => Promise<unknown>).bind(port)
+    let answered: () => void = () => {}
+    const isAnswered = new Promise<void>((resolve) => {
+      answered = resolve
+    })
+    port[method] = async (...given: unknown[]) => {
+      await real(...given)
+      answered()
+      return never()
+    }
+    void work()
+    await isAnswered
+    port[method] = real
+  }
+
+  test('killed between the answer and the commit of a cancel: cancelled, once', async () => {
+    const me = await payer()
+    await dying('cancelAgreement', () => me.post('cancel', { reason: 'switched' }))
+    expect((await me.read()).status).toBe('active')
+    expect((await me.post('cancel')).status).toBe(409)
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect(await me.read()).toMatchObject({ status: 'cancelled', cancelReason: 'switched', endsAt: due })
+    expect((await me.post('cancel')).status).toBe(409)
+  })
+
+  test('killed between the answer and the commit of a charge: applied, charged once', async () => {
+    const me = await payer('starter')
+    await app.setClock('2026-11-11T00:00:00.000Z')
+    await dying('chargeNow', () => me.post('update-plan', { planId: 'growth' }))
+    expect((await me.read()).planId).toBe('starter')
+    expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(409)
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect(await me.read()).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
+    expect((await me.payments()).map((each) => each.amount)).toEqual([100, 99])
+    expect(await me.read('/pre-approval')).toMatchObject({ amount: 249 })
+  })
+
+  test('killed after a downgrade was told to the provider: scheduled', async () => {
+    const me = await payer()
+    await dying('updateAgreement', () => me.post('update-plan', { planId: 'starter' }))
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect(await me.read()).toMatchObject({ scheduledChange: { planId: 'starter' }, nextChargeAmount: 99 })
+  })
+
+  test('written down and never asked: dropped, nothing changes, and it may be asked again', async () => {
+    const me = await payer()
+    const real = port.cancelAgreement
+    port.cancelAgreement = never
+    void me.post('cancel')
+    await expect
+      .poll(
+        async () =>
+          (await app.database.query('select 1 from billing_intents where store_id = $1', [me.shop.id]))
+            .length,
+      )
+      .toBe(1)
+    port.cancelAgreement = real
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect((await me.read()).status).toBe('active')
+    expect((await me.post('cancel')).status).toBe(200)
+  })
+
+  test('hooks that were lost are fetched within the hour', async () => {
+    const me = await payer()
+    const { body } = await me.post('update-plan', { billingCycle: 'yearly' })
+    const { SandboxBilling } = await import('#runtime/ports/billing/sandbox')
+    const sandbox = app.services.adapters.billing.sandbox as InstanceType<typeof SandboxBilling>
+    const id = new URL(body.checkout.checkoutUrl).pathname.split('/').at(-1)!
+    await sandbox.pay(id, { cardNumber: '4242424242424242', holder: 'Ana', expMonth: '12', expYear: '2039' })
+    await app.database.query('update sandbox_billing_events set delivered_at = now() where store_id = $1', [
+      me.shop.id,
+    ])
+    expect((await me.read()).billingCycle).toBe('monthly')
+    await app.advance(hourMs)
+    await app.drainJobs()
+    expect(await me.read()).toMatchObject({ billingCycle: 'yearly', status: 'active' })
+    expect(await me.read('/checkout-result')).toMatchObject({ status: 'approved' })
+    expect(await me.payments()).toHaveLength(2)
+  })
+})

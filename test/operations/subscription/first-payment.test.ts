@@ -1,0 +1,265 @@
+/** Acceptance scenario 8, and what a checkout does to the rest. */
+import { describe, expect, test } from 'vitest'
+import { testApp } from '#test/support/app'
+import { billed, cards, dayMs } from '#test/support/subscriber'
+
+const app = await testApp()
+const writes = [
+  'cancel',
+  'create-preapproval',
+  'validate-coupon',
+  'update-plan',
+  'resume',
+  'card-update',
+] as const
+
+describe('the first payment', () => {
+  test('scenario 8: trial, coupons, a newer checkout, a declined card, a plan', async () => {
+    await app.setClock('2026-11-20T12:00:00.000Z')
+    const me = await billed(app)
+    expect(await me.read()).toMatchObject({
+      planId: 'trial',
+      status: 'trialing',
+      canWrite: true,
+      provider: null,
+      price: null,
+      billingCycle: null,
+      trialEndsAt: '2026-12-04T12:00:00.000Z',
+      nextChargeAt: null,
+    })
+    expect(await me.read('/trial')).toEqual({
+      isTrial: true,
+      startedAt: '2026-11-20T12:00:00.000Z',
+      endsAt: '2026-12-04T12:00:00.000Z',
+      daysLeft: 14,
+      isExpired: false,
+      paymentFailedRecently: false,
+      lastFailedPayment: null,
+    })
+    expect((await me.read('/checkout-result')).status).toBe('none')
+    expect((await me.shop.request('GET', '/subscription/pre-approval')).status).toBe(404)
+    expect(await me.read('/usage')).toMatchObject({ limit: 200, used: 0, percentUsed: 0 })
+
+    const coupon = async (code: string) => (await me.post('validate-coupon', { code, planId: 'growth' })).body
+    expect(await coupon('welcome10')).toEqual({
+      code: 'WELCOME10',
+      isValid: true,
+      reason: null,
+      percentOff: 10,
+      amountOff: null,
+      durationCycles: 3,
+      planIds: null,
+      originalAmount: 249,
+      discountedAmount: 224.1,
+      currency: 'BRL',
+    })
+    expect(await coupon('EXPIRED')).toMatchObject({ isValid: false, reason: 'expired' })
+    expect(await coupon('SCALE20')).toMatchObject({ isValid: false, reason: 'not-for-plan' })
+    expect(await coupon('USEDUP')).toMatchObject({ isValid: false, reason: 'exhausted' })
+    expect(await coupon('FIRST50')).toMatchObject({ isValid: false, reason: 'not-for-plan' })
+    expect(await coupon('nope')).toMatchObject({
+      isValid: false,
+      reason: 'not-found',
+      discountedAmount: null,
+    })
+
+    await app.advance(3_600_000)
+    const wanted = { planId: 'growth', couponCode: 'WELCOME10' }
+    const first = await me.post('create-preapproval', wanted)
+    expect([first.status, first.body.amount, first.body.status]).toEqual([201, 224.1, 'open'])
+    const second = await me.post('create-preapproval', wanted)
+    expect(second.status).toBe(201)
+    expect([await me.open(first.body.checkoutUrl), await me.open(second.body.checkoutUrl)]).toEqual([
+      410, 200,
+    ])
+    expect(await me.read('/pre-approval')).toMatchObject({ status: 'pending', amount: 224.1 })
+
+    expect(await me.pay(second.body.checkoutUrl, 'declined')).toBe(303)
+    expect(await me.read('/checkout-result')).toMatchObject({
+      id: second.body.id,
+      status: 'rejected',
+      checkoutUrl: null,
+      failureReason: 'card-declined',
+    })
+    expect(await me.read()).toMatchObject({ status: 'trialing', provider: null })
+    expect(await me.read('/trial')).toMatchObject({
+      paymentFailedRecently: true,
+      lastFailedPayment: { amount: 224.1, currency: 'BRL', reason: 'card-declined' },
+    })
+
+    await app.advance(1000)
+    await me.subscribe(wanted)
+    const paidAt = app.clock.now().toISOString()
+    expect(await me.read('/checkout-result')).toMatchObject({ status: 'approved', completedAt: paidAt })
+    expect(await me.read()).toMatchObject({
+      planId: 'growth',
+      status: 'active',
+      price: 249,
+      currency: 'BRL',
+      billingCycle: 'monthly',
+      provider: 'sandbox',
+      currentPeriodStart: paidAt,
+      currentPeriodEnd: '2026-12-20T13:00:01.000Z',
+      nextChargeAt: '2026-12-20T13:00:01.000Z',
+      nextChargeAmount: 224.1,
+      coupon: { code: 'WELCOME10', percentOff: 10, amountOff: null, remainingCycles: 2 },
+      paymentMethod: { brand: 'visa', last4: '4242', expMonth: 12, expYear: 2039 },
+    })
+    expect(await me.read('/usage')).toMatchObject({ limit: 10_000, used: 0, cycleStart: paidAt })
+    expect(await me.payments()).toMatchObject([
+      { status: 'approved', amount: 224.1, discount: 24.9, kind: 'subscription', periodStart: paidAt },
+      { status: 'rejected', amount: 224.1 },
+    ])
+    expect(await me.read('/trial')).toMatchObject({
+      isTrial: false,
+      daysLeft: 0,
+      paymentFailedRecently: false,
+    })
+    expect((await me.post('validate-coupon', { code: 'WELCOME10' })).body.reason).toBe('already-used')
+    expect((await me.post('create-preapproval', wanted)).status).toBe(409)
+  })
+
+  test('the same hook again, and an older one: one payment', async () => {
+    const me = await billed(app)
+    await me.subscribe({ planId: 'starter' })
+    const before = await me.read()
+    await app.database.query('update sandbox_billing_events set delivered_at = null where store_id = $1', [
+      me.shop.id,
+    ])
+    await app.database.query('update provider_events set applied_at = null where store_id = $1', [me.shop.id])
+    await app.database.query(
+      `insert into provider_events (id, store_id, port, provider, key, kind, payload, occurred_at, created_at)
+       select uuid_v7(created_at), store_id, port, provider, key || ':again', kind, payload,
+         occurred_at - interval '1 hour', created_at from provider_events where store_id = $1`,
+      [me.shop.id],
+    )
+    const { applyEvents } = await import('#operations/store/lib/apply-events')
+    const { SystemContext } = await import('#runtime/context')
+    const rows = await app.database.query<{ key: string }>(
+      'select key from provider_events where store_id = $1',
+      [me.shop.id],
+    )
+    const system = new SystemContext(app.services, app.services.log, 'test')
+    const keys = rows.map((row) => row.key)
+    expect(await applyEvents(system, 'billing', 'sandbox', keys)).toBe(true)
+    expect(await me.payments()).toHaveLength(1)
+    expect(await me.read()).toEqual(before)
+  })
+
+  test('a checkout is finished once, and an expired one not at all', async () => {
+    const me = await billed(app)
+    const { body } = await me.post('create-preapproval', { planId: 'growth' })
+    expect(await me.pay(body.checkoutUrl)).toBe(303)
+    expect(await me.pay(body.checkoutUrl)).toBe(410)
+    expect(await me.payments()).toHaveLength(1)
+
+    const late = await billed(app)
+    const old = (await late.post('create-preapproval', { planId: 'growth' })).body
+    await app.advance(dayMs)
+    expect(await late.read('/checkout-result')).toMatchObject({ status: 'expired', checkoutUrl: null })
+    expect(await late.pay(old.checkoutUrl)).toBe(410)
+    await app.drainJobs()
+    expect(await late.read('/checkout-result')).toMatchObject({
+      status: 'expired',
+      completedAt: old.expiresAt,
+    })
+  })
+
+  test('a payment for a cancelled checkout goes back, its agreement too, and the owners know', async () => {
+    const me = await billed(app)
+    const { body } = await me.post('create-preapproval', { planId: 'growth' })
+    // The payer was faster than the provider's page could be closed.
+    await app.database.query(`update checkouts set status = 'cancelled' where id = $1`, [body.id])
+    expect(await me.pay(body.checkoutUrl)).toBe(303)
+    await app.drainJobs()
+    // The provider tells of the refund by its next hook.
+    await app.advance(60_000)
+    await app.drainJobs()
+    expect(await me.read()).toMatchObject({ status: 'trialing', provider: null })
+    expect(await me.payments()).toMatchObject([{ status: 'refunded', amount: 249 }])
+    expect(await me.read('/pre-approval')).toMatchObject({ status: 'cancelled' })
+    expect(await me.notices()).toContain('payment-refunded')
+    expect((await me.read('/payments')).total).toBe(1)
+  })
+
+  test('two checkouts at once leave one open', async () => {
+    const me = await billed(app)
+    const made = await Promise.all([1, 2, 3].map(() => me.post('create-preapproval', { planId: 'growth' })))
+    expect(made.map((each) => each.status)).toEqual([201, 201, 201])
+    const open = await app.database.query<{ url: string }>(
+      `select url from checkouts where store_id = $1 and status = 'open'`,
+      [me.shop.id],
+    )
+    expect(open).toHaveLength(1)
+    const urls = await app.database.query<{ url: string }>('select url from checkouts where store_id = $1', [
+      me.shop.id,
+    ])
+    const pages = await Promise.all(urls.map(({ url }) => me.open(url)))
+    expect(pages.sort()).toEqual([200, 410, 410])
+  })
+
+  test('a provider that is down opens nothing', async () => {
+    const me = await billed(app)
+    await me.mode('down')
+    expect((await me.post('create-preapproval', { planId: 'growth' })).status).toBe(503)
+    expect((await me.read('/checkout-result')).status).toBe('none')
+    await me.mode('up')
+    expect((await me.post('create-preapproval', { planId: 'growth' })).status).toBe(201)
+    await me.mode('down')
+    expect((await me.shop.request('GET', '/subscription/pre-approval')).status).toBe(503)
+  })
+
+  test('bad input is named', async () => {
+    const me = await billed(app)
+    const wrong = async (path: string, body: unknown) => {
+      const answer = await me.post(path, body)
+      return [answer.status, answer.body.error.message]
+    }
+    expect(await wrong('create-preapproval', { planId: 'growth', couponCode: 'NOPE' })).toEqual([
+      400,
+      'couponCode: cannot be redeemed (not-found): there is no such coupon',
+    ])
+    expect((await wrong('create-preapproval', { planId: 'trial' }))[0]).toBe(400)
+    expect((await wrong('create-preapproval', {}))[0]).toBe(400)
+    expect((await wrong('validate-coupon', { code: ' ' }))[0]).toBe(400)
+    expect((await wrong('update-plan', {}))[0]).toBe(400)
+    expect((await wrong('cancel', { reason: 'because' }))[0]).toBe(400)
+    expect((await wrong('resume', {}))[0]).toBe(409)
+    expect((await wrong('card-update', {}))[0]).toBe(409)
+  })
+
+  test('only owners write, and no card number is kept anywhere', async () => {
+    const me = await billed(app)
+    const { key } = await me.shop.person('member')
+    for (const path of writes) {
+      const answer = await me.shop.request('POST', `/subscription/${path}`, { key, body: {} })
+      expect([path, answer.status]).toEqual([path, 403])
+    }
+    await me.subscribe({ planId: 'starter' })
+    const tables = await app.database.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+      [],
+    )
+    for (const { name } of tables) {
+      const found = await app.database.query(
+        `select 1 from "${name}" t where t::text like '%' || $1 || '%' limit 1`,
+        [cards.good],
+      )
+      expect([name, found.length]).toEqual([name, 0])
+    }
+  })
+
+  test('a store in dollars pays in dollars; another currency is charged in dollars too', async () => {
+    const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
+    await me.subscribe({ planId: 'growth', billingCycle: 'yearly' })
+    expect(await me.read()).toMatchObject({ price: 490, currency: 'USD', billingCycle: 'yearly' })
+    const other = await billed(app, { plan: null, country: 'DE', currency: 'EUR' })
+    expect((await other.post('create-preapproval', { planId: 'scale' })).body).toMatchObject({
+      amount: 149,
+      currency: 'USD',
+    })
+    expect(
+      (await me.post('validate-coupon', { code: 'FIRST50', planId: 'scale', billingCycle: 'yearly' })).body,
+    ).toMatchObject({ isValid: false, reason: 'not-for-plan' })
+  })
+})

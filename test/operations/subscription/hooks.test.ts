@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { signatureHeader, signedHook } from '#runtime/ports/billing/sandbox-hooks'
+import { derivedKey } from '#runtime/secrets'
+import { type TestApp, testApp } from '#test/support/app'
+import {
+  billingEvents,
+  chargedBackCard,
+  declinesLaterCard,
+  goodCard,
+  openCheckout,
+  pay,
+  sandboxBillingOfShop,
+} from '#test/support/billing'
+import { type Shop, store } from '#test/support/store'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+  await app.setClock('2026-11-20T12:00:00.000Z')
+})
+
+const post = async (path: string, body: string | Buffer<ArrayBuffer>, headers?: Headers) =>
+  app.fetch(
+    new Request(`http://localhost${path}`, { method: 'POST', body, ...(headers ? { headers } : {}) }),
+    {
+      ip: '127.0.0.1',
+    },
+  )
+const postJson = async (path: string, body: unknown) => {
+  const answer = await post(path, JSON.stringify(body))
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** A hook that the sandbox has yet to deliver: of a checkout that was paid behind our back. */
+async function undelivered(shop: Shop) {
+  const { providerCheckoutId } = await openCheckout(shop)
+  const card = { cardNumber: goodCard, holder: 'Ana', expMonth: '12', expYear: '2031' }
+  await sandboxBillingOfShop(shop).pay(providerCheckoutId, card)
+  for await (const hook of sandboxBillingOfShop(shop).undelivered(shop.id)) return hook
+  throw new Error('The sandbox has nothing to tell')
+}
+
+describe('POST /hooks/billing/:provider', () => {
+  test('a signed body is stored, and its job applies it', async () => {
+    const shop = await store(app, { plan: null })
+    const { headers, body } = await undelivered(shop)
+    const answer = await post('/hooks/billing/sandbox', Buffer.from(body), headers)
+    expect([answer.status, await answer.json()]).toEqual([200, { received: 1 }])
+    expect(await billingEvents(shop)).toMatchObject([{ kind: 'checkout', applied_at: null }])
+    await app.drainJobs()
+    expect((await billingEvents(shop))[0]!.applied_at).not.toBeNull()
+  })
+
+  test('one that comes again, five times at once as well, is stored once', async () => {
+    const shop = await store(app, { plan: null })
+    const { headers, body } = await undelivered(shop)
+    const send = () => post('/hooks/billing/sandbox', Buffer.from(body), headers)
+    const answers = await Promise.all([send(), send(), send(), send(), send()])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    await app.drainJobs()
+    expect((await send()).status).toBe(200)
+    expect(await billingEvents(shop)).toHaveLength(1)
+  })
+
+  test('a signature that is missing, wrong or of another body is 401, and nothing is stored', async () => {
+    const shop = await store(app, { plan: null })
+    const { headers, body } = await undelivered(shop)
+    const wrong = new Headers(headers)
+    wrong.set(signatureHeader, '00'.repeat(32))
+    const changed = Buffer.from(Buffer.from(body).toString().replace('approved', 'rejected'))
+    for (const [sent, signed] of [
+      [Buffer.from(body), undefined],
+      [Buffer.from(body), wrong],
+      [changed, headers],
+    ] as const) {
+      const answer = await post('/hooks/billing/sandbox', sent, signed)
+      expect([answer.status, await answer.json()]).toMatchObject([401, { error: { code: 'unauthorized' } }])
+    }
+    await app.drainJobs()
+    expect(await billingEvents(shop)).toEqual([])
+  })
+
+  test('a signed body of another form is 400, an unknown provider 404', async () => {
+    const secret = derivedKey(app.services.settings.secretKey, 'sandbox-billing').toString('hex')
+    const { headers, body } = signedHook(secret, [{ key: 'a', kind: 'party' } as never])
+    expect((await post('/hooks/billing/sandbox', Buffer.from(body), headers)).status).toBe(400)
+    expect((await post('/hooks/billing/nobody', Buffer.from(body), headers)).status).toBe(404)
+    expect((await post('/hooks/billing/constructor', Buffer.from(body), headers)).status).toBe(404)
+  })
+})
+
+describe('sandbox-billing-tick', () => {
+  const payments = async (shop: Shop) => {
+    const events = await billingEvents(shop)
+    return events
+      .filter(({ kind }) => kind === 'payment')
+      .map(({ payload, occurred_at: at }) => {
+        const { payment } = (payload as { data: { payment: { status: string; attempt: number } } }).data
+        return [payment.status, payment.attempt, at.toISOString()]
+      })
+  }
+
+  test('charges what is due once, by the clock, and tells of it', async () => {
+    const own = await testApp()
+    await own.setClock('2026-11-20T12:00:00.000Z')
+    const shop = await store(own, { plan: null })
+    await pay(shop, (await openCheckout(shop)).path)
+    await own.setClock('2026-12-20T11:59:00.000Z')
+    await own.drainJobs()
+    expect(await payments(shop)).toEqual([])
+    await own.setClock('2026-12-20T12:00:30.000Z')
+    await own.drainJobs()
+    await own.advance(120_000)
+    await own.drainJobs()
+    expect(await payments(shop)).toEqual([['approved', 1, '2026-12-20T12:00:00.000Z']])
+  })
+
+  test('tries again 1, 3 and 5 days later; charges back a day after', async () => {
+    const own = await testApp()
+    await own.setClock('2026-11-20T12:00:00.000Z')
+    const [failing, disputed] = [await store(own, { plan: null }), await store(own, { plan: null })]
+    await pay(failing, (await openCheckout(failing)).path, declinesLaterCard)
+    await pay(disputed, (await openCheckout(disputed)).path, chargedBackCard)
+    await own.setClock('2026-11-21T12:00:00.000Z')
+    await own.drainJobs()
+    expect(await payments(disputed)).toEqual([['charged-back', 1, '2026-11-21T12:00:00.000Z']])
+    await own.setClock('2026-12-26T00:00:00.000Z')
+    await own.drainJobs()
+    expect(await payments(failing)).toEqual([
+      ['rejected', 1, '2026-12-20T12:00:00.000Z'],
+      ['rejected', 2, '2026-12-21T12:00:00.000Z'],
+      ['rejected', 3, '2026-12-23T12:00:00.000Z'],
+      ['rejected', 4, '2026-12-25T12:00:00.000Z'],
+    ])
+  })
+
+  test('delivers what a page that died could not', async () => {
+    const shop = await store(app, { plan: null })
+    await undelivered(shop)
+    await app.advance(60_000)
+    await app.drainJobs()
+    expect(await billingEvents(shop)).toHaveLength(1)
+  })
+})
+
+describe('the sandbox endpoints', () => {
+  test('the payer cancels at the provider, which tells it by its hook', async () => {
+    const shop = await store(app, { plan: null })
+    const path = `/sandbox/api/billing/${shop.slug}/agreement`
+    expect((await postJson(path, { status: 'paused' })).status).toBe(409)
+    const { providerCheckoutId: id, path: page } = await openCheckout(shop)
+    await pay(shop, page)
+    expect(await postJson(path, { status: 'paused' })).toEqual({ status: 200, body: { status: 'paused' } })
+    expect((await postJson(path, { status: 'paused' })).status).toBe(409)
+    expect((await postJson(path, { status: 'cancelled' })).status).toBe(200)
+    const events = await billingEvents(shop)
+    expect(
+      events.map(({ kind, payload }) => [kind, (payload as never as Told).data.agreement.status]),
+    ).toEqual([
+      ['checkout', 'authorized'],
+      ['agreement', 'paused'],
+      ['agreement', 'cancelled'],
+    ])
+    expect((await sandboxBillingOfShop(shop).getAgreement(id)).status).toBe('cancelled')
+    expect((await postJson(path, { status: 'authorized' })).status).toBe(400)
+    expect((await postJson('/sandbox/api/billing/nobody/agreement', { status: 'paused' })).status).toBe(404)
+  })
+
+  test('an outage lasts until it is over', async () => {
+    const shop = await store(app, { plan: null })
+    const { providerCheckoutId: id } = await openCheckout(shop)
+    const path = `/sandbox/api/billing/${shop.id}/outage`
+    expect(await postJson(path, { mode: 'down' })).toEqual({ status: 200, body: { mode: 'down' } })
+    await expect(sandboxBillingOfShop(shop).getAgreement(id)).rejects.toMatchObject({ name: 'Unavailable' })
+    expect((await postJson(path, { mode: 'up' })).status).toBe(200)
+    expect((await sandboxBillingOfShop(shop).getAgreement(id)).status).toBe('pending')
+    expect((await postJson(path, { mode: 'sideways' })).status).toBe(400)
+  })
+})
+
+interface Told {
+  data: { agreement: { status: string } }
+}

@@ -1,0 +1,305 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { machineClock } from '#runtime/clock'
+import { newId } from '#runtime/ids'
+import { couponsFile } from '#runtime/ports/billing/coupons-file'
+import { MercadoPagoBilling, mercadoPagoUrl } from '#runtime/ports/billing/mercado-pago'
+import type { BillingPort, CheckoutRequest } from '#runtime/ports/billing/port'
+import { sandboxCoupon } from '#runtime/ports/billing/sandbox-coupons'
+import { billingContract, type Hook } from './billing.contract.ts'
+import { billingStandIn } from './billing-stand-in.ts'
+
+const start = Date.parse('2026-11-20T12:00:00.000Z')
+
+const account = { accessToken: 'APP_USR-1234-abcd', webhookSecret: 'a webhook secret' }
+
+async function mercadoPago() {
+  const clock = machineClock()
+  clock.frozenAt = start
+  const standIn = await billingStandIn(account, clock)
+  const port = new MercadoPagoBilling({
+    http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 100, retryDelayMs: 1 },
+    webhookSecret: account.webhookSecret,
+    clock,
+    findCoupon: sandboxCoupon,
+  })
+  return { port, standIn, clock, storeId: newId(start) }
+}
+
+billingContract('Mercado Pago', async () => {
+  const { port, standIn, clock, storeId } = await mercadoPago()
+  return {
+    port,
+    storeId,
+    now: () => clock.now(),
+    pay: async (id, card) => standIn.pay(id, card),
+    charge: async (id) => standIn.charge(id),
+    chargeBack: async (id) => standIn.chargeBack(id),
+    payerActs: async (id, status) => standIn.setStatus(id, status),
+    hooks: async () => standIn.notifications(),
+    async setMode(mode) {
+      standIn.fail(mode === 'down' ? { status: 502, body: '<html>Bad gateway</html>' } : null)
+      standIn.loseAnswers(mode === 'timeout')
+    },
+    close: () => standIn.close(),
+  }
+})
+
+const checkout = (storeId: string, change: Partial<CheckoutRequest> = {}): CheckoutRequest => ({
+  storeId,
+  checkoutId: newId(start),
+  kind: 'subscribe',
+  planId: 'starter',
+  billingCycle: 'monthly',
+  firstAmount: '99.00',
+  amount: '99.00',
+  currency: 'BRL',
+  payerEmail: 'owner@example.com',
+  returnUrl: 'https://api.example.com/billing/return?from=mail',
+  idempotencyKey: crypto.randomUUID(),
+  ...change,
+})
+
+describe('Mercado Pago', () => {
+  const closing: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+  async function opened() {
+    const found = await mercadoPago()
+    closing.push(() => found.standIn.close())
+    return found
+  }
+  const failing = (port: BillingPort, storeId: string) => port.createCheckout(checkout(storeId))
+
+  test('is asked as its reference says', async () => {
+    const { port, standIn, storeId } = await opened()
+    const asked = checkout(storeId, { billingCycle: 'yearly', firstAmount: '940.00', amount: '990.00' })
+    const { providerCheckoutId: id } = await port.createCheckout(asked)
+    expect(standIn.bodies[0]).toEqual({
+      reason: 'Starter, yearly',
+      external_reference: `${storeId}:${asked.checkoutId}`,
+      payer_email: 'owner@example.com',
+      back_url: 'https://api.example.com/billing/return?from=mail&provider=mercadopago',
+      status: 'pending',
+      auto_recurring: {
+        frequency: 12,
+        frequency_type: 'months',
+        transaction_amount: 940,
+        currency_id: 'BRL',
+      },
+    })
+    expect(standIn.keys[0]).toBe(asked.idempotencyKey)
+    await port.updateAgreement(id, { amount: '990.00', reason: 'Starter', idempotencyKey: 'k' })
+    await port.pauseAgreement(id)
+    expect(standIn.bodies.slice(1)).toEqual([
+      { reason: 'Starter', auto_recurring: { transaction_amount: 990, currency_id: 'BRL' } },
+      { status: 'paused' },
+    ])
+    expect(port.checkoutOfReturn(new URLSearchParams({ preapproval_id: id }))).toBe(id)
+    expect(port.checkoutOfReturn(new URLSearchParams({ preapproval_id: '../users/me' }))).toBeNull()
+  })
+
+  test('cannot charge now and begin later, and says so; free for a cycle begins with the next', async () => {
+    const { port, standIn, storeId } = await opened()
+    const both = port.createCheckout(checkout(storeId, { startsAt: '2026-12-01T00:00:00.000Z' }))
+    await expect(both).rejects.toMatchObject({ code: 'unsupported-start' })
+    expect(standIn.requests).toEqual([])
+    await port.createCheckout(checkout(storeId, { firstAmount: '0.00' }))
+    expect(standIn.bodies[0]).toMatchObject({
+      external_reference: expect.stringMatching(/:later$/),
+      auto_recurring: { transaction_amount: 99, start_date: '2026-12-20T12:00:00.000Z' },
+    })
+  })
+
+  test('too many requests: when to come back, and not asked again before', async () => {
+    const { port, standIn, storeId } = await opened()
+    standIn.fail({ status: 429, headers: { 'retry-after': '7' } })
+    await expect(failing(port, storeId)).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 7000 })
+    standIn.fail({ status: 429, headers: { 'retry-after': 'soon' } })
+    await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 1000 })
+    expect(standIn.requests).toHaveLength(2)
+  })
+
+  test('its refusal is told in its words', async () => {
+    const { port, storeId } = await opened()
+    const refused = port.createCheckout(checkout(storeId, { payerEmail: 'nobody' }))
+    await expect(refused).rejects.toMatchObject({
+      name: 'Refused',
+      code: 'bad-request',
+      message: 'The payment provider refused this: payer_email must be a valid email',
+    })
+  })
+
+  test('bad credentials are an outage that says nothing of them', async () => {
+    const { standIn, clock, storeId } = await opened()
+    const http = { endpoint: standIn.endpoint, accessToken: 'APP_USR-wrong', timeoutMs: 100, retryDelayMs: 1 }
+    const port = new MercadoPagoBilling({ http, webhookSecret: 'x', clock, findCoupon: () => null })
+    const error = await failing(port, storeId).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    expect(String((error as Error).stack)).not.toContain('APP_USR')
+    expect(standIn.requests).toHaveLength(1)
+  })
+
+  test('what is safe is asked again, what is not is not', async () => {
+    const { port, standIn, storeId } = await opened()
+    const { providerCheckoutId: id } = await failing(port, storeId)
+    standIn.requests.length = 0
+    standIn.failOnce({ status: 500 }, 'drop')
+    expect((await port.getAgreement(id)).status).toBe('pending')
+    expect(standIn.requests).toHaveLength(3)
+
+    standIn.pay(id, 'good')
+    const [payment] = await port.listPayments(id, { since: new Date(0) })
+    standIn.requests.length = 0
+    standIn.failOnce(null, { status: 500 })
+    await port.refund(payment!.id, { idempotencyKey: 'once' })
+    const path = `/v1/payments/${payment!.id}`
+    expect(standIn.requests).toEqual([`GET ${path}`, `POST ${path}/refunds`, `POST ${path}/refunds`])
+    expect(standIn.keys.at(-1)).toBe('once')
+
+    standIn.requests.length = 0
+    standIn.failOnce({ status: 503 })
+    const created = failing(port, storeId)
+    await expect(created).rejects.toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    expect(standIn.requests).toEqual(['POST /preapproval'])
+  })
+
+  test('silence, closed doors and answers of another form are Unavailable', async () => {
+    const { port, standIn, clock, storeId } = await opened()
+    standIn.fail('silence')
+    await expect(failing(port, storeId)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    for (const body of ['<html>', '{}', '{"id":"a","status":"pending"}', 'null']) {
+      standIn.fail({ status: 200, body })
+      await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Unavailable' })
+    }
+    const gone = await billingStandIn(account, clock)
+    await gone.close()
+    const http = { endpoint: gone.endpoint, accessToken: 'a', retryDelayMs: 1 }
+    const nobody = new MercadoPagoBilling({ http, webhookSecret: 'x', clock, findCoupon: () => null })
+    await expect(failing(nobody, storeId)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('pages of invoices are all turned', async () => {
+    const { port, standIn, storeId } = await opened()
+    const { providerCheckoutId: id } = await failing(port, storeId)
+    standIn.pay(id, 'good')
+    for (let month = 0; month < 4; month += 1) standIn.charge(id)
+    const payments = await port.listPayments(id, { since: new Date(0) })
+    expect(payments.map(({ dueAt }) => dueAt?.slice(0, 7) ?? null)).toEqual([
+      null,
+      '2026-12',
+      '2027-01',
+      '2027-02',
+      '2027-03',
+    ])
+    const since = new Date(Date.parse(payments[3]!.createdAt))
+    standIn.requests.length = 0
+    expect(await port.listPayments(id, { since })).toHaveLength(2)
+    expect(standIn.requests.filter((each) => each.includes('/v1/payments/'))).toHaveLength(2)
+  })
+
+  test('notifications of what is not ours bring nothing', async () => {
+    const { port, standIn } = await opened()
+    const parse = ({ headers, body }: Hook) => port.parseWebhook(headers, body)
+    const about = (type: string, id: string) => standIn.sign({ type, data: { id } })
+    expect(await parse(about('payment', '404'))).toEqual([])
+    expect(await parse(about('subscription_preapproval', '404'))).toEqual([])
+    expect(await parse(about('subscription_authorized_payment', '404'))).toEqual([])
+    expect(await parse(about('topic_chargebacks_wh', '1'))).toEqual([])
+    const another = await fetch(`${standIn.endpoint}/preapproval`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.accessToken}` },
+      body: JSON.stringify({
+        payer_email: 'somebody@example.com',
+        external_reference: 'a shop of another kind',
+        auto_recurring: { frequency: 1, transaction_amount: 5, currency_id: 'BRL' },
+      }),
+    })
+    const { id } = (await another.json()) as { id: string }
+    standIn.pay(id, 'good')
+    const [notification, ...others] = standIn.notifications()
+    expect(others).toHaveLength(2)
+    for (const each of [notification!, ...others]) expect(await parse(each)).toEqual([])
+    expect(await port.eventsOf(id, { since: new Date(0) })).toEqual([])
+  })
+
+  test('a signature covers the id, the request and the instant', async () => {
+    const { port, standIn } = await opened()
+    const parse = ({ headers, body }: Hook) => port.parseWebhook(headers, body)
+    const body = { type: 'payment', data: { id: 'ABC' } }
+    expect(await parse(standIn.sign(body))).toEqual([])
+    const wrong = { name: 'Refused', code: 'bad-signature' }
+    await expect(parse(standIn.sign(body, { secret: 'another' }))).rejects.toMatchObject(wrong)
+    for (const [name, value] of [
+      ['x-request-id', 'another'],
+      ['x-signature', standIn.sign(body, { ts: '1' }).headers.get('x-signature')!.replace('ts=1', 'ts=2')],
+    ] as const) {
+      const signed = standIn.sign(body)
+      signed.headers.set(name, value)
+      await expect(parse(signed)).rejects.toMatchObject(wrong)
+    }
+    const path = standIn.sign({ type: 'payment', data: { id: '1/../../users' } })
+    await expect(parse(path)).rejects.toMatchObject({ code: 'bad-body' })
+    const untyped = standIn.sign({ data: { id: '1' } })
+    await expect(parse(untyped)).rejects.toMatchObject({ code: 'bad-body' })
+  })
+
+  test('a provider that cannot be asked about a notification is Unavailable, so that it comes again', async () => {
+    const { port, standIn } = await opened()
+    const { headers, body } = standIn.sign({ type: 'payment', data: { id: '1' } })
+    standIn.fail({ status: 500 })
+    await expect(port.parseWebhook(headers, body)).rejects.toMatchObject({ name: 'Unavailable' })
+  })
+
+  test('its address holds token and secret, and faults show none of them', () => {
+    expect(mercadoPagoUrl('mercadopago://APP_USR-1%2F2:s%40cret@api.mercadopago.com')).toEqual({
+      endpoint: 'https://api.mercadopago.com',
+      accessToken: 'APP_USR-1/2',
+      webhookSecret: 's@cret',
+    })
+    expect(mercadoPagoUrl('mercadopago://a:b@127.0.0.1:80?tls=off').endpoint).toBe('http://127.0.0.1:80')
+    expect(() => mercadoPagoUrl('mercadopago://APP_USR-1@api.mercadopago.com')).toThrow(
+      /^BILLING_URL lacks the secret of the webhooks, between colon and @$/,
+    )
+    expect(() => mercadoPagoUrl('mercadopago://api.mercadopago.com')).toThrow(/lacks the access token/)
+    expect(() => mercadoPagoUrl('mercadopago:')).toThrow(/BILLING_URL must be/)
+  })
+})
+
+describe('a file of coupons', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coupons-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const file = (content: string): string => {
+    const path = join(folder, 'coupons.json')
+    writeFileSync(path, content)
+    return path
+  }
+
+  test('is read once, and found in without case', () => {
+    const find = couponsFile(file('[{"code":"Spring","percentOff":15,"planIds":["growth"]}]'))
+    expect(find(' SPRING ')).toMatchObject({
+      code: 'Spring',
+      percentOff: 15,
+      amountOff: null,
+      planIds: ['growth'],
+    })
+    expect(find('autumn')).toBeNull()
+    expect(couponsFile(null)('SPRING')).toBeNull()
+  })
+
+  test.each([
+    ['no JSON', '{', /cannot be read as JSON/],
+    ['a field that is unknown', '[{"code":"A","percentOff":1,"percent":2}]', /Unrecognized key/],
+    ['neither percent nor amount', '[{"code":"A"}]', /must have percentOff or amountOff/],
+    ['both', '[{"code":"A","percentOff":1,"amountOff":"1.00","currency":"BRL"}]', /and not both/],
+    ['an amount without currency', '[{"code":"A","amountOff":"1.00"}]', /must have a currency/],
+    ['a code twice', '[{"code":"A","percentOff":1},{"code":"a","percentOff":2}]', /has a twice/],
+  ])('with %s stops the start', (_, content, message) => {
+    const path = file(content)
+    expect(() => couponsFile(path)).toThrow(message)
+  })
+})

@@ -1,0 +1,94 @@
+/** The merchant and the payer of a subscription: checkouts, cards, the sandbox's provider and its clock. */
+
+import { expect } from 'vitest'
+import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
+import type { TestApp } from './app.ts'
+import { type Answer, type Shop, store } from './store.ts'
+
+export const cards = {
+  good: '4242424242424242',
+  declined: '4000000000000002',
+  declinesLater: '4000000000000341',
+  chargedBack: '4000000000000259',
+} as const
+export type CardName = keyof typeof cards
+
+export const dayMs = 24 * 3_600_000
+
+export interface Billed {
+  shop: Shop
+  post(path: string, body?: unknown): Promise<Answer>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+  read(path?: string): Promise<any>
+  /** Opens a checkout page's address. */
+  open(url: string): Promise<number>
+  /** Sends the form of a checkout page; answers its status. */
+  pay(url: string, card?: CardName): Promise<number>
+  /** A checkout for a plan, paid with a card. */
+  subscribe(body: Record<string, unknown>, card?: CardName): Promise<void>
+  mode(mode: 'up' | 'down' | 'timeout'): Promise<void>
+  payerActs(status: 'paused' | 'cancelled'): Promise<void>
+  notices(): Promise<string[]>
+  payments(): Promise<{ status: string; amount: number; kind: string }[]>
+}
+
+/** A store in its trial, unless another plan is named. */
+export async function billed(
+  app: TestApp,
+  options: Parameters<typeof store>[1] = { plan: null },
+): Promise<Billed> {
+  const shop = await store(app, options)
+  const page = (method: string, url: string, body?: URLSearchParams): Promise<Response> =>
+    Promise.resolve(app.fetch(new Request(url, { method, ...(body ? { body } : {}) }), { ip: '127.0.0.1' }))
+  const self: Billed = {
+    shop,
+    post: (path, body = {}) => shop.request('POST', `/subscription/${path}`, { body }),
+    async read(path = '') {
+      const { status, body } = await shop.request('GET', `/subscription${path}`)
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body
+    },
+    open: async (url) => (await page('GET', url)).status,
+    async pay(url, card = 'good') {
+      const form = { cardNumber: cards[card], holder: 'Olivia', expMonth: '12', expYear: '2039' }
+      const answer = await page('POST', url, new URLSearchParams(form))
+      return answer.status
+    },
+    async subscribe(body, card = 'good') {
+      const created = await self.post('create-preapproval', body)
+      expect(created.status, JSON.stringify(created.body)).toBe(201)
+      expect(await self.pay(created.body.checkoutUrl, card)).toBe(303)
+      await app.drainJobs()
+    },
+    mode: (mode) => sandboxBillingOf(app.services.adapters.billing).setMode(shop.id, mode),
+    async payerActs(status) {
+      const acted = await app.fetch(
+        new Request(`http://localhost/sandbox/api/billing/${shop.id}/agreement`, {
+          method: 'POST',
+          body: JSON.stringify({ status }),
+        }),
+        { ip: '127.0.0.1' },
+      )
+      expect(acted.status).toBe(200)
+    },
+    async notices() {
+      const rows = await (await shop.context()).db
+        .selectFrom('notifications')
+        .select('type')
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
+      return rows.map((row) => row.type)
+    },
+    async payments() {
+      return (await self.read('/payments')).data
+    },
+  }
+  return self
+}
+
+/** Sets the clock back or forth, schedules included: each test begins at an instant of its own. */
+export async function startAt(app: TestApp, at: string): Promise<void> {
+  await app.database.query('delete from job_schedules', [])
+  await app.setClock(at)
+}
