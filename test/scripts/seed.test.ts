@@ -406,6 +406,8 @@ test('a load fills stores, and fills them again', async () => {
     campaigns: 8,
     orders: 60,
     order_items: 60,
+    message_ledger: 40,
+    attribution_touches: 40,
     conversions: 40,
     conversion_items: 40,
   }
