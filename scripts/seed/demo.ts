@@ -1,5 +1,6 @@
 /** The demo: Aurora Supply and Borealis Goods, in the order of their sections, and the keys to try them with. */
 import { sql } from 'kysely'
+import { rebuildDays } from '#operations/store/lib/door'
 import { createKey } from '#operations/store/lib/keys'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -182,6 +183,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)
   for (const { id } of [aurora, borealis]) await countUsage(database.root, id)
+  // Most rows were written in bulk, past the sums that follow each.
+  for (const ctx of [ofAurora, ofBorealis]) await rebuildDays(ctx)
   // The embedded database gathers no statistics by itself, and plans without them are slow.
   await sql`analyze`.execute(database.root)
   const done: Progress = { at: at.toISOString(), isComplete: true }

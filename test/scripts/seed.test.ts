@@ -352,6 +352,20 @@ describe.each(moments)('%s', async (_name, at) => {
     }
   })
 
+  test('the daily sums are those of the rows', async () => {
+    const { keys } = await seedDemo(app.services)
+    const read = async (path: string) => (await call(app, keys[0]!.key, 'GET', path)).body
+    const paths = ['/dashboard', '/dashboard/overview?period=90d', '/statistics', '/statistics/products']
+    const summed = await Promise.all(paths.map(read))
+    await app.database.root.updateTable('conversion_zones').set({ built_before: '1970-01-01' }).execute()
+    const counted = await Promise.all(paths.map(read))
+    await app.database.root.updateTable('conversion_zones').set({ built_before: null }).execute()
+    expect(JSON.parse(JSON.stringify(summed, withoutNow))).toEqual(
+      JSON.parse(JSON.stringify(counted, withoutNow)),
+    )
+    expect(summed[2]).toMatchObject({ conversionRate: expect.any(Number) })
+  })
+
   test('what it left half done can be done: the paused campaign goes on, a sync adds the three', async () => {
     const key = (await seedDemo(app.services)).keys[0]!.key
     const paused = await call(app, key, 'GET', '/campaigns?status=paused')
@@ -441,6 +455,10 @@ async function call(
   })
   return { status: response.status, body: (await response.json()) as Body }
 }
+
+/** The clock goes on between two reads. */
+const withoutNow = (key: string, value: unknown): unknown =>
+  /^(endAt|previousEndAt)$/.test(key) ? null : value
 
 /** One of the addresses answers 200, and where it answers a list, one that is not empty. */
 async function expectFilled(
