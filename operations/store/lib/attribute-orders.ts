@@ -40,6 +40,7 @@ export async function attributeOrders(ctx: Context, orderIds: readonly string[])
   const touches = await lastTouches(
     ctx,
     orders.filter((order) => known.get(order.id)?.isVoid !== false),
+    [...known.values()].flatMap(({ row }) => row.touch_id ?? []),
   )
   const items = await itemsByOrder(ctx, ids)
 

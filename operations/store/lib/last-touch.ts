@@ -11,29 +11,30 @@ type Candidate = Source & { order_id: string; touch_id: string }
 
 /**
  * The last touch of each order that has one, by the order's id. Holds the touches until the transaction ends, so that
- * none is voided before the conversion it makes can be seen.
+ * none is voided before the conversion it makes can be seen; with them those of `others`, which it is about to count,
+ * all in one order, so that two who need the same do not lock up.
  */
-export async function lastTouches(ctx: Context, orders: readonly Order[]): Promise<Map<string, Source>> {
+export async function lastTouches(
+  ctx: Context,
+  orders: readonly Order[],
+  others: readonly string[],
+): Promise<Map<string, Source>> {
   const found = new Map<string, Source>()
   let open = orders
-  while (open.length > 0) {
-    const candidates = await candidatesOf(ctx, open)
-    if (candidates.length === 0) break
+  let alsoHeld = others
+  while (open.length > 0 || alsoHeld.length > 0) {
+    const candidates = open.length === 0 ? [] : await candidatesOf(ctx, open)
+    const wanted = [...candidates.map((each) => each.touch_id), ...alsoHeld]
+    if (wanted.length === 0) break
     const held = await ctx.db
       .selectFrom('attribution_touches')
-      .select('id')
-      .where(
-        isAmong(
-          'id',
-          candidates.map((each) => each.touch_id),
-          'uuid',
-        ),
-      )
-      .where('voided_at', 'is', null)
+      .select(['id', 'voided_at'])
+      .where(isAmong('id', wanted, 'uuid'))
       .orderBy('id')
-      .forShare()
+      .forNoKeyUpdate()
       .execute()
-    const valid = new Set(held.map((touch) => touch.id))
+    alsoHeld = []
+    const valid = new Set(held.filter((touch) => touch.voided_at === null).map((touch) => touch.id))
     const missed = new Set<string>()
     for (const { order_id: orderId, ...source } of candidates) {
       if (valid.has(source.touch_id)) found.set(orderId, source)
