@@ -41,28 +41,21 @@ const listJson = (db: Db) =>
     size: 'l.size',
     optedOut: countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')),
     customFieldNames: 'l.custom_field_names',
-    import: 'latest.json',
+    import: sql`(${db
+      .selectFrom('list_imports as i')
+      .select(importJson.as('json'))
+      .where('i.list_id', '=', sql.ref<string>('l.id'))
+      .orderBy('i.id', 'desc')
+      .limit(sql.lit(1))})`,
     lastSyncedAt: instantOf('l.last_synced_at'),
     createdAt: instantOf('l.created_at'),
     updatedAt: instantOf('l.updated_at'),
   })
 
-const withImport = (db: Db) =>
-  db.selectFrom('contact_lists as l').leftJoinLateral(
-    (eb) =>
-      eb
-        .selectFrom('list_imports as i')
-        .select(importJson.as('json'))
-        .whereRef('i.list_id', '=', 'l.id')
-        .orderBy('i.id', 'desc')
-        .limit(1)
-        .as('latest'),
-    (join) => join.onTrue(),
-  )
-
 const listById = prepared(
   (db, values: { id: string }) =>
-    withImport(db)
+    db
+      .selectFrom('contact_lists as l')
       .select(sql<string>`${listJson(db)}::text`.as('text'))
       .where('l.id', '=', values.id),
   { planOnce: true },
@@ -83,7 +76,7 @@ export interface ListFilters {
 }
 
 export const listLists = preparedList<ListFilters>((db, values, has) => {
-  let rows = withImport(db)
+  let rows = db.selectFrom('contact_lists as l')
   if (has('source')) rows = rows.where('l.source', '=', values.source!)
   if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(l.name), lower(${values.search})) > 0`)
   return { rows, item: listJson(db), order: [['l.id', 'desc']] }
