@@ -2,23 +2,30 @@
  * Every table as Kysely sees it. Tenant tables have a `store_id`, which the wall fills in and compares;
  * the others are the server's own and out of reach for handlers.
  */
-import type { ColumnType, Generated, Insertable, Selectable, Updateable } from 'kysely'
+import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
+import { type AutomationTables, automationTables } from './tables/automations.ts'
+import type {
+  DefaultJson,
+  DefaultNumeric,
+  Instant,
+  Json,
+  NullableInstant,
+  NullableJson,
+  NullableNumeric,
+  Numeric,
+  StoreColumn,
+} from './tables/columns.ts'
 
-type StoreColumn = ColumnType<string, string | undefined, never>
-export type Instant = ColumnType<Date, Date | string, Date | string>
-export type NullableInstant = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>
-/** Written as JSON text (`JSON.stringify`), read as a value: both drivers agree on that. */
-export type Json = ColumnType<unknown, string, string>
-export type DefaultJson = ColumnType<unknown, string | undefined, string>
-export type NullableJson = ColumnType<unknown, string | null | undefined, string | null>
-/** numeric(14,2) as decimal text: money never becomes a float on its way. */
-export type Numeric = ColumnType<string, string | number, string | number>
-export type DefaultNumeric = ColumnType<string, string | number | undefined, string | number>
-export type NullableNumeric = ColumnType<
-  string | null,
-  string | number | null | undefined,
-  string | number | null
->
+export type {
+  DefaultJson,
+  DefaultNumeric,
+  Instant,
+  Json,
+  NullableInstant,
+  NullableJson,
+  NullableNumeric,
+  Numeric,
+}
 
 export interface ServerSettingTable {
   name: string
@@ -670,7 +677,7 @@ export interface StoreAgencyTable {
 }
 
 /** What a handler may see: one store's rows. */
-export interface TenantTables {
+export interface TenantTables extends AutomationTables {
   stores: StoreTable
   memberships: MembershipTable
   invitations: InvitationTable
@@ -728,6 +735,7 @@ export type NewRow<T extends keyof Tables> = Insertable<Tables[T]>
 export type RowChange<T extends keyof Tables> = Updateable<Tables[T]>
 
 const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
+  ...automationTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',

@@ -1,3 +1,4 @@
 /** What other sections may use of this one. */
+export { check, isWindowOpen, type Objection } from './check.ts'
 export * as sending from './sending.ts'
 export * as templates from './templates.ts'

@@ -5,7 +5,7 @@ import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/err
 import type { Accepted, ConnectionType, Media } from '#runtime/ports/messaging/port'
 import { holdNumber, takePlaces } from './pace.ts'
 import { recently } from './recently.ts'
-import { type Connection, type Route, routeOfType, selectedPort, selectedRoute } from './route.ts'
+import { type Connection, type Route, routeFor, routeOfType, selectedPort, selectedRoute } from './route.ts'
 import { type Template, get as templateOf } from './templates.ts'
 
 export type { Connection }
@@ -37,6 +37,8 @@ export interface OutgoingMessage {
   /** E.164. */
   phone: string
   content: Content
+  /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
+  via?: 'official'
 }
 
 export type Outcome =
@@ -55,7 +57,8 @@ export type Outcome =
  * id>_<attempt>`.
  */
 export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<Outcome> {
-  const route = await recently(ctx, 'route', () => selectedRoute(ctx))
+  const { via } = message
+  const route = await recently(ctx, `route ${via ?? ''}`, () => routeFor(ctx, via))
   if (!route) return { outcome: 'disconnected' }
   const { content } = message
   const { type } = route.connection
@@ -76,7 +79,7 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
 const sharedTextAtMost = 900
 
 /** What the connection cannot carry, known without asking the provider. */
-function unfitFor(
+export function unfitFor(
   type: ConnectionType,
   content: Content,
   template: Template | null,
@@ -195,6 +198,12 @@ export interface SentMessage {
   sentAt: Date
   /** False for an unknown outcome: it counts, as failed and without a touch. */
   isKnown: boolean
+  /** Of an automation, for its conversions. */
+  automationType?: string
+  /** Issued for this message alone: an order with it is its. */
+  couponCode?: string
+  /** How it reads, for the inbox. */
+  text?: string | null
 }
 
 export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
@@ -223,6 +232,12 @@ export async function accepted(
         sentAt: message.sentAt,
       })),
     )
+    for (const listener of departureListeners) {
+      await listener(
+        tx,
+        messages.map((message) => ({ ...message, source })),
+      )
+    }
     if (!bringsOrders(source)) return
     const touches = messages
       .filter((message) => message.isKnown)
@@ -235,9 +250,21 @@ export async function accepted(
         phone: message.phone,
         email: null,
         touchedAt: message.sentAt,
+        ...(message.automationType ? { automationType: message.automationType } : {}),
+        ...(message.couponCode ? { couponCode: message.couponCode } : {}),
       }))
     if (touches.length > 0) await attribution.recordTouches(tx, touches)
   })
+}
+
+export interface Departure extends SentMessage {
+  source: SentSource
+}
+type DepartureListener = (ctx: Context, departures: Departure[]) => Promise<void>
+const departureListeners: DepartureListener[] = []
+/** Called in the transaction that records messages as sent; the inbox shows them. */
+export const onAccepted = (listener: DepartureListener): void => {
+  departureListeners.push(listener)
 }
 
 /** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
