@@ -15,6 +15,12 @@ import type {
   Numeric,
   StoreColumn,
 } from './tables/columns.ts'
+import {
+  type MessagingSendTables,
+  type MessagingSystemTables,
+  messagingSendTables,
+  messagingSystemTables,
+} from './tables/messaging-sends.ts'
 
 export type {
   DefaultJson,
@@ -446,6 +452,14 @@ export interface MessageTemplateTable {
   submitted_at: NullableInstant
   reviewed_at: NullableInstant
   synced_at: NullableInstant
+  placeholders: DefaultJson
+  /** Counts what was handed in to the provider. */
+  submission: Generated<number>
+  was_approved: Generated<boolean>
+  /** Edits of an approved one in the last 30 days. */
+  edited_at: Generated<Date[]>
+  next_edit_at: NullableInstant
+  status_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }
@@ -677,7 +691,7 @@ export interface StoreAgencyTable {
 }
 
 /** What a handler may see: one store's rows. */
-export interface TenantTables extends AutomationTables {
+export interface TenantTables extends AutomationTables, MessagingSendTables {
   stores: StoreTable
   memberships: MembershipTable
   invitations: InvitationTable
@@ -715,7 +729,7 @@ export interface TenantTables extends AutomationTables {
 }
 
 /** Out of a handler's reach. */
-export interface SystemTables {
+export interface SystemTables extends MessagingSystemTables {
   server_settings: ServerSettingTable
   rate_counters: RateCounterTable
   job_schedules: JobScheduleTable
@@ -736,6 +750,7 @@ export type RowChange<T extends keyof Tables> = Updateable<Tables[T]>
 
 const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...automationTables,
+  ...messagingSendTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',
@@ -772,6 +787,7 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   store_agencies: 'store_id',
 }
 const systemTables: Record<keyof SystemTables, true> = {
+  ...messagingSystemTables,
   server_settings: true,
   rate_counters: true,
   job_schedules: true,

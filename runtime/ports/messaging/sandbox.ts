@@ -18,7 +18,8 @@ import {
   type SignedHook,
   timestampOf,
 } from './hook-body.ts'
-import type { Accepted, ConnectionType, MessagingPort, Send } from './port.ts'
+import type { Accepted, MessagingPort, Send } from './port.ts'
+import { SandboxTemplates } from './sandbox-templates.ts'
 
 /** `down`: nothing is taken. `timeout`: taken, but the answer is lost. `throttle`: asked to slow down. */
 export type SandboxMode = 'up' | 'down' | 'timeout' | 'throttle'
@@ -31,7 +32,7 @@ export interface SandboxMessage {
   calls: number
   phone: string
   kind: 'text' | 'media' | 'template'
-  via: ConnectionType
+  via: Send['via']
   /** As it was given: text, media, template and parameters. */
   content: Record<string, unknown>
   sentAt: Date
@@ -52,10 +53,15 @@ export interface SandboxInbound {
 const throttleMs = 2_000
 const hookMessages = 500
 const sharedNumber = 'sandbox-shared'
+const assistant = { numberId: 'sandbox-assistant', phone: '+5511900000010' }
+/** Of the assistant's answers to who belongs to no store. */
+const noStore = '00000000-0000-0000-0000-000000000000'
 
 /** The id of the number that a store's messages leave through. */
-export const sandboxNumberId = (storeId: string, via: ConnectionType): string =>
-  via === 'shared' ? sharedNumber : `sandbox-${storeId}`
+export const sandboxNumberId = (storeId: string, via: Send['via']): string => {
+  if (via === 'assistant') return assistant.numberId
+  return via === 'shared' ? sharedNumber : `sandbox-${storeId}`
+}
 
 /** What becomes of a message, in order, and how long after it was accepted. */
 interface Step {
@@ -90,13 +96,15 @@ interface DueRow {
   idempotency_key: string
   provider_message_id: string
   phone: string
-  via: ConnectionType
+  via: Send['via']
   stage: number
   sent_at: Date
 }
 
 export class SandboxMessaging implements MessagingPort {
   readonly capabilities = { idempotentSend: true, qr: true, shared: true }
+  readonly assistant = assistant
+  readonly templates: SandboxTemplates
   readonly #db: RootDatabase
   readonly #clock: Clock
   readonly #secret: string
@@ -107,7 +115,17 @@ export class SandboxMessaging implements MessagingPort {
     this.#clock = options.clock
     this.#secret = options.appSecret
     this.#perSecond = options.perSecond
+    this.templates = new SandboxTemplates(options)
   }
+
+  createTemplate: MessagingPort['createTemplate'] = (store, template) =>
+    this.templates.createTemplate(store, template)
+  editTemplate: MessagingPort['editTemplate'] = (store, providerId, template) =>
+    this.templates.editTemplate(store, providerId, template)
+  deleteTemplate: MessagingPort['deleteTemplate'] = (store, template) =>
+    this.templates.deleteTemplate(store, template)
+  listTemplates: MessagingPort['listTemplates'] = (store, cursor) =>
+    this.templates.listTemplates(store, cursor)
 
   sendText: MessagingPort['sendText'] = (store, message) =>
     this.#send(store, 'text', message, { text: message.text })
@@ -224,19 +242,25 @@ export class SandboxMessaging implements MessagingPort {
       .where('provider_message_id', '=', change.providerMessageId)
       .executeTakeFirst()
     if (!row) return null
-    const { via } = row.content as { via: ConnectionType }
+    const { via } = row.content as { via: Send['via'] }
     const changes = emptyChanges(sandboxNumberId(storeId, via), `sandbox-account-${storeId}`)
     changes.statuses.push(statusChange(row, change.status, this.#clock.now(), change.code))
     return hookBody(this.#secret, [changes])
   }
 
-  /** The messages of a store that left, newest first; `phone` in E.164. */
+  /**
+   * The messages of a store that left, newest first; `phone` in E.164, with which what the assistant answered it before
+   * it was paired is there too.
+   */
   async outbox(storeId: string, phone?: string): Promise<SandboxMessage[]> {
-    let query = this.#db.selectFrom('sandbox_messages').selectAll().where('store_id', '=', storeId)
-    if (phone !== undefined) query = query.where('phone', '=', phone)
+    let query = this.#db.selectFrom('sandbox_messages').selectAll()
+    query =
+      phone === undefined
+        ? query.where('store_id', '=', storeId)
+        : query.where('store_id', 'in', [storeId, noStore]).where('phone', '=', phone)
     const rows = await query.orderBy('sent_at', 'desc').orderBy('id', 'desc').execute()
     return rows.map((row) => {
-      const { via, ...content } = row.content as { via: ConnectionType } & Record<string, unknown>
+      const { via, ...content } = row.content as { via: Send['via'] } & Record<string, unknown>
       return {
         id: row.id,
         providerMessageId: row.provider_message_id,
