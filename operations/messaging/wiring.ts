@@ -1,9 +1,17 @@
 import { events } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
+import {
+  applyTemplateCategories,
+  applyTemplateQualities,
+  applyTemplateStatuses,
+} from './lib/template-callbacks.ts'
 
 export default wiring(() => {
   events.on('messaging', 'status', applyStatuses)
   events.on('messaging', 'inbound', applyInbound)
+  events.on('messaging', 'template-status', applyTemplateStatuses)
+  events.on('messaging', 'template-quality', applyTemplateQualities)
+  events.on('messaging', 'template-category', applyTemplateCategories)
   events.onUnassigned('messaging', findStores)
 })

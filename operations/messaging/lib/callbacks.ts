@@ -7,6 +7,7 @@ import { phoneKey } from '#runtime/phone'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
+import { storesOfTemplates } from './template-callbacks.ts'
 
 type StoredEvent = events.StoredEvent
 
@@ -174,13 +175,39 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
 const sharedForDays = 30
 
 /**
- * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
- * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
+ * The stores of events that name none, by event id: of a template the one that has it (unknown ones come again), else
+ * of a number that several use.
  */
 export async function findStores(
   ctx: SystemContext,
   stored: StoredEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
+  const isOfTemplate = (event: StoredEvent): boolean => event.key.startsWith('template-')
+  const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
+  const ofTemplates = stored.filter(isOfTemplate)
+  const owners = await storesOfTemplates(ctx, ofTemplates.map(providerIdOf))
+  const stores = new Map(
+    await storesOnShared(
+      ctx,
+      stored.filter((event) => !isOfTemplate(event)),
+    ),
+  )
+  for (const event of ofTemplates) {
+    const owner = owners.get(providerIdOf(event))
+    if (owner) stores.set(event.id, owner)
+  }
+  return stores
+}
+
+/**
+ * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
+ * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
+ */
+async function storesOnShared(
+  ctx: SystemContext,
+  stored: StoredEvent[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (stored.length === 0) return new Map()
   const shared = await sharedNumbers(
     ctx,
     stored.map((event) => event.storeRef ?? ''),

@@ -3,6 +3,8 @@ import type { NewRow } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxNumberId } from '#runtime/ports/messaging/sandbox'
+import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import { contentColumns } from './template-rows.ts'
 import type { Template } from './templates.ts'
 
 /** Connects a number of the sandbox and selects it. `phone`: E.164. */
@@ -45,23 +47,42 @@ export interface NewTemplate extends Partial<Pick<Template, 'header' | 'footer' 
   submittedAt?: Date
 }
 
-/** Writes a template, approved unless another status is given; answers its id. */
+/** Writes a template here and at the sandbox's provider, approved unless another status is given; answers its id. */
 export async function makeTemplate(ctx: Context, template: NewTemplate): Promise<number> {
-  const { status = 'approved', submittedAt = ctx.now() } = template
-  const isReviewed = status !== 'pending'
-  const row: Omit<NewRow<'message_templates'>, 'store_id'> = {
-    provider_id: `sandbox-${template.name}-${template.language ?? 'pt_BR'}`,
-    name: template.name,
-    language: template.language ?? 'pt_BR',
+  const { name, language = 'pt_BR', status = 'approved', submittedAt = ctx.now() } = template
+  const content: TemplateContent = {
+    name,
+    language,
     category: template.category ?? 'marketing',
-    header: template.header ? JSON.stringify(template.header) : null,
+    header: template.header ?? null,
     body: template.body,
     footer: template.footer ?? null,
-    buttons: JSON.stringify(template.buttons ?? []),
-    examples: JSON.stringify(template.examples ?? { header: [], body: [], buttons: [] }),
+    buttons: template.buttons ?? [],
+    examples: template.examples ?? { header: [], body: [], buttons: [] },
+  }
+  const providerId = `sandbox-${ctx.store.id}-${name}-${language}`
+  await ctx.system
+    .insertInto('sandbox_templates')
+    .values({
+      store_id: ctx.store.id,
+      provider_id: providerId,
+      name,
+      language,
+      content: JSON.stringify(content),
+      status,
+    })
+    .onConflict((conflict) => conflict.column('provider_id').doNothing())
+    .execute()
+  const row: Omit<NewRow<'message_templates'>, 'store_id'> = {
+    provider_id: providerId,
+    name,
+    language,
+    ...contentColumns(content),
     status,
+    was_approved: status !== 'pending' && status !== 'rejected',
     submitted_at: submittedAt,
-    reviewed_at: isReviewed ? submittedAt : null,
+    reviewed_at: status === 'pending' ? null : submittedAt,
+    status_at: submittedAt,
     created_at: submittedAt,
     updated_at: submittedAt,
   }

@@ -7,6 +7,7 @@ import { holdNumber, takePlaces } from './pace.ts'
 import { recently } from './recently.ts'
 import { type Connection, type Route, routeFor, routeOfType, selectedPort, selectedRoute } from './route.ts'
 import { type Template, get as templateOf } from './templates.ts'
+import { withinTime } from './within-time.ts'
 
 export type { Connection }
 
@@ -69,7 +70,7 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
   const unfit = unfitFor(type, content, template)
   if (unfit) return { outcome: 'refused', ...unfit }
   try {
-    const { providerMessageId } = await withinTime(send(route, message, template, key))
+    const { providerMessageId } = await withinTime(send(route, message, template, key), answerWithinMs)
     return { outcome: 'accepted', providerMessageId }
   } catch (error) {
     return outcomeOf(ctx, error)
@@ -117,18 +118,6 @@ function send(
   }
   if (!media) return port.sendText(store, { ...head, text: content.text })
   return port.sendMedia(store, { ...head, media, text: content.text || null })
-}
-
-async function withinTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Unavailable('unknown')), answerWithinMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 const refusalCodes = new Set([
