@@ -329,20 +329,20 @@ describe('the provider', () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
     await reviewed()
-    const after = async (change: object) => {
+    const told = async (change: object) => {
       await app.advance(1_000)
       expect((await review(shop, id, change)).status).toBe(200)
       await app.drainJobs()
       return read(shop, id)
     }
-    expect(await after({ category: 'marketing' })).toMatchObject({
+    expect(await told({ category: 'marketing' })).toMatchObject({
       category: 'marketing',
       status: 'approved',
     })
-    expect(await after({ quality: 'yellow' })).toMatchObject({ quality: 'yellow' })
-    expect(await after({ status: 'paused' })).toMatchObject({ status: 'paused' })
-    expect(await after({ status: 'approved' })).toMatchObject({ status: 'approved', pausedUntil: null })
-    expect(await after({ status: 'disabled' })).toMatchObject({ status: 'disabled' })
+    expect(await told({ quality: 'yellow' })).toMatchObject({ quality: 'yellow' })
+    expect(await told({ status: 'paused' })).toMatchObject({ status: 'paused' })
+    expect(await told({ status: 'approved' })).toMatchObject({ status: 'approved', pausedUntil: null })
+    expect(await told({ status: 'disabled' })).toMatchObject({ status: 'disabled' })
     expect(await noticesOf(shop)).toEqual([
       'template-approved',
       'template-recategorised',
@@ -351,7 +351,7 @@ describe('the provider', () => {
       'template-disabled',
     ])
     expect((await edit(shop, id, { footer: 'Bye' })).status).toBe(409)
-    await after({ status: 'gone' })
+    await told({ status: 'gone' })
     expect((await shop.call(getTemplate, { params: { id: String(id) } })).status).toBe(404)
     expect((await review(shop, id, { status: 'approved' })).status).toBe(404)
   })
