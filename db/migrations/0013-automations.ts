@@ -23,6 +23,8 @@ const statements = [
     skip_if_purchased boolean not null, quiet_hours jsonb not null, settings jsonb not null,
     flow jsonb, flow_version integer, created_by uuid, deleted_at timestamptz,
     scan_day date, scan_cursor text,
+    -- While candidates enter by `execute`: by which job, and how many more may.
+    executing_job_id uuid, executing_left integer,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id))`,
   `create unique index automations_name on automations (store_id, lower(name)) where deleted_at is null`,
   `create index automations_scanned on automations (type) where is_active and deleted_at is null`,
@@ -45,6 +47,8 @@ const statements = [
     foreign key (store_id, automation_id) references automations on delete cascade)`,
   `create index automation_runs_version on automation_runs (store_id, automation_id, flow_version, entered_at)`,
   `create index automation_runs_phone on automation_runs (store_id, phone_key) where ended_at is null`,
+  `create index automation_runs_email on automation_runs (store_id, lower(email)) where ended_at is null`,
+  `create index automation_runs_customer on automation_runs (store_id, customer_id) where ended_at is null`,
   `create index automation_runs_cart on automation_runs (store_id, cart_id) where ended_at is null`,
   `create index automation_runs_order on automation_runs (store_id, order_id) where ended_at is null`,
 
@@ -55,7 +59,7 @@ const statements = [
     hold_reason text, held_since timestamptz, held_seconds integer not null default 0, hold_tries integer not null default 0,
     is_forced boolean not null default false, passed_purchase_check boolean not null default false,
     message jsonb, text text, officialapi_template_id integer, coupon_code text,
-    reservation_id uuid, claimed_at timestamptz, called_at timestamptz, attempts integer not null default 0,
+    reservation_id uuid, claim_id uuid, claimed_at timestamptz, called_at timestamptz, attempts integer not null default 0,
     provider_message_id text, failure_code text, skip_reason text, failure_reason text,
     sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, failed_at timestamptz,
     ended_at timestamptz, converted_at timestamptz,
@@ -64,8 +68,11 @@ const statements = [
     foreign key (store_id, run_id) references automation_runs on delete cascade)`,
   `create unique index automation_executions_open on automation_executions (store_id, run_id)
     where status in ('pending', 'sending')`,
-  // Due ones of all stores, in the order they are due.
-  `create index automation_executions_due on automation_executions (scheduled_at) where status = 'pending'`,
+  // Due ones of all stores, in the order they are due: the sweep looks here alone.
+  `create index automation_executions_due on automation_executions (scheduled_at, store_id)
+    where status = 'pending'`,
+  `create index automation_executions_held on automation_executions (store_id, hold_reason)
+    where status = 'pending' and hold_reason is not null`,
   `create index automation_executions_claimed on automation_executions (claimed_at) where status = 'sending'`,
   `create index automation_executions_list on automation_executions (store_id, automation_id, scheduled_at desc, id desc)`,
   `create index automation_executions_day on automation_executions

@@ -48,6 +48,8 @@ interface AutomationsRow {
   deleted_at: NullableInstant
   scan_day: string | null
   scan_cursor: string | null
+  executing_job_id: string | null
+  executing_left: number | null
   created_at: Instant
   updated_at: Instant
 }
@@ -109,6 +111,7 @@ interface AutomationExecutionsRow {
   officialapi_template_id: number | null
   coupon_code: string | null
   reservation_id: string | null
+  claim_id: string | null
   claimed_at: NullableInstant
   called_at: NullableInstant
   attempts: Generated<number>

@@ -1,6 +1,7 @@
 /** What other sections may use of this one. */
 export * as attribution from './attribution.ts'
 export * as connections from './connections.ts'
+export { isCountedConversion, isCountedOrder } from './counted.ts'
 export { entitlementOf } from './entitlement.ts'
 export * as events from './events.ts'
 export * as exports from './exports.ts'
@@ -10,4 +11,4 @@ export * as members from './members.ts'
 export * as metering from './metering.ts'
 export { notify } from './notify.ts'
 export * as orders from './orders.ts'
-export { requireStoreId } from './sandbox-shop.ts'
+export { asBadRequest, deliver, requireStoreId, sandboxShop } from './sandbox-shop.ts'

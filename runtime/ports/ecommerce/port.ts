@@ -105,6 +105,29 @@ export interface PlatformCustomer {
   acceptsMarketing: boolean
 }
 
+export interface Cart {
+  id: string
+  customer: { id: string | null; name: string | null; email: string | null; phone: string | null }
+  items: PlatformOrderItem[]
+  total: Money
+  currency: string
+  /** Where the shopper finds it again. */
+  url: string
+  /** The order it became, or null. */
+  orderId: string | null
+  lastActivityAt: string
+}
+
+export interface NewCoupon {
+  code: string
+  type: 'percentage' | 'amount' | 'free-shipping'
+  /** Percent, or an amount in the shop's currency; null for free shipping. */
+  value: Money | null
+  minimumAmount: Money | null
+  usageLimit: number | null
+  endsAt: string | null
+}
+
 export interface ProductQuery {
   search?: string
   ids?: string[]
@@ -140,6 +163,13 @@ export interface EcommercePort {
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ orders: PlatformOrder[]; next: string | null }>
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
+  /** Carts changed at or after `updatedSince`, oldest change first. */
+  listCarts(
+    store: ProviderStore,
+    query: { updatedSince: Date; cursor?: string },
+  ): Promise<{ carts: Cart[]; next: string | null }>
+  /** Idempotent by code: one that exists is left as it is. */
+  ensureCoupon(store: ProviderStore, coupon: NewCoupon): Promise<{ id: string }>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }>

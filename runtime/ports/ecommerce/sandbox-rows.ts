@@ -10,7 +10,15 @@ export interface Shop {
   storeId: string
 }
 
-export type ObjectKind = 'product' | 'category' | 'customer' | 'order' | 'script' | 'webhook'
+export type ObjectKind =
+  | 'product'
+  | 'category'
+  | 'customer'
+  | 'order'
+  | 'cart'
+  | 'coupon'
+  | 'script'
+  | 'webhook'
 
 export interface ShopFacts {
   name: string
