@@ -11,6 +11,7 @@ export default wiring(() => {
   sending.onInbound(async (ctx, { phone, text, at }) => {
     if (text !== null) await optOuts.fromReply(ctx, phone, text, at)
   })
+  sending.onRecipientStopped((ctx, phone) => optOuts.add(ctx, phone, 'provider'))
   sending.onStatus('cm', applyStatuses)
   templates.registerUse(templateUse)
   exports.register('opt-outs-export', optOutsExport)

@@ -1,6 +1,8 @@
 import { events } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
+import { applySendStatuses } from './lib/send-statuses.ts'
+import { onStatus } from './lib/sending.ts'
 import {
   applyTemplateCategories,
   applyTemplateQualities,
@@ -13,5 +15,6 @@ export default wiring(() => {
   events.on('messaging', 'template-status', applyTemplateStatuses)
   events.on('messaging', 'template-quality', applyTemplateQualities)
   events.on('messaging', 'template-category', applyTemplateCategories)
+  onStatus('dm', applySendStatuses)
   events.onUnassigned('messaging', findStores)
 })

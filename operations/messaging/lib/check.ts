@@ -2,7 +2,8 @@
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
-import { routeFor } from './route.ts'
+import { hasRoom } from './number-limit.ts'
+import { type Route, routeOrReason } from './route.ts'
 import { type Content, unfitFor } from './sending.ts'
 import { type Template, get as templateOf } from './templates.ts'
 
@@ -39,32 +40,53 @@ const isOpenAt = (lastInboundAt: Date | null, now: Date): boolean =>
   lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs
 
 /**
- * Null, or the first of what speaks against it: connection, type, template, opt-out, window. `via` official: whatever
- * is selected (template tests, the inbox). `ignoreOptOut`: an answer to who wrote first.
+ * Null, or the first of what speaks against it: connection, type, template, opt-out, window, number limit. `via`
+ * official: whatever is selected (template tests, the inbox). `ignoreOptOut`: an answer to who wrote first.
  */
 export async function check(
   ctx: Context,
   message: { phone: string; content: Content; via?: 'official'; ignoreOptOut?: boolean },
 ): Promise<Objection | null> {
-  const route = await routeFor(ctx, message.via)
-  if (!route) return { code: 'not-connected', message: 'No number that can send is connected' }
-  const { content, phone } = message
-  const { type } = route.connection
+  const route = await checkRoute(ctx, message.via)
+  if ('code' in route) return route
+  const { content } = message
   const template = content.kind === 'template' ? await templateOf(ctx, content.templateId) : null
-  const unfit = unfitFor(type, content, template)
-  if (unfit) return unfit
+  const unfit = unfitFor(route.connection.type, content, template)
+  return unfit ?? checkRecipient(ctx, route, template, message)
+}
+
+/** The way it would take, or why it has none. */
+export async function checkRoute(ctx: Context, via?: 'official'): Promise<Route | Objection> {
+  const found = await routeOrReason(ctx, via)
+  if (found === 'not-connected') return { code: found, message: 'No number that can send is connected' }
+  if (found === 'subscription-inactive') {
+    return { code: found, message: 'The plan does not include the official number' }
+  }
+  return found
+}
+
+/** What speaks against this person: opt-out, window, number limit. */
+export async function checkRecipient(
+  ctx: Context,
+  { connection }: Route,
+  template: Template | null,
+  { phone, ignoreOptOut = false }: { phone: string; ignoreOptOut?: boolean },
+): Promise<Objection | null> {
   const [row] = await standing(ctx, { phoneKey: phoneKey(phone) })
-  if (row!.opted_out && !message.ignoreOptOut && !isUtility(content, template)) {
+  const isUtility = template?.status === 'approved' && template.category === 'utility'
+  if (row!.opted_out && !ignoreOptOut && !isUtility) {
     return { code: 'opted-out', message: `${phone} does not want messages any more` }
   }
-  if (type === 'official' && content.kind !== 'template' && !isOpenAt(row!.last_inbound_at, ctx.now())) {
+  if (connection.type !== 'official' || isOpenAt(row!.last_inbound_at, ctx.now())) return null
+  if (!template) {
     return {
       code: 'window-closed',
       message: `${phone} has not written in the last 24 hours: send an approved template`,
     }
   }
-  return null
+  if (await hasRoom(ctx, connection.numberId, phone)) return null
+  return {
+    code: 'number-limit',
+    message: 'The number has written to as many people in 24 hours as it may: try again later',
+  }
 }
-
-const isUtility = (content: Content, template: Template | null): boolean =>
-  content.kind === 'template' && template?.status === 'approved' && template.category === 'utility'

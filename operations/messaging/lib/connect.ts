@@ -4,6 +4,7 @@ import type { Context } from '#runtime/context'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxNumberId } from '#runtime/ports/messaging/sandbox'
 import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import { setNumberLimit } from './number-limit.ts'
 import { contentColumns } from './template-rows.ts'
 import type { Template } from './templates.ts'
 
@@ -29,6 +30,7 @@ export async function connectNumber(
       .values({ type, provider: 'sandbox', created_at: connectedAt, ...change })
       .onConflict((conflict) => conflict.columns(['store_id', 'type']).doUpdateSet(change))
       .execute()
+    if (type === 'official') await setNumberLimit(tx, change.number_id, phone.endsWith('7') ? 250 : 2_000)
     await tx.db
       .updateTable('stores')
       .set({ messaging_connection_type: type, updated_at: ctx.now() })

@@ -47,6 +47,17 @@ export async function routeFor(ctx: Context, via?: 'official'): Promise<Route | 
   return route && usable(ctx, route)
 }
 
+/** The same, or why there is none. */
+export async function routeOrReason(
+  ctx: Context,
+  via?: 'official',
+): Promise<Route | 'not-connected' | 'subscription-inactive'> {
+  const [row] = via === undefined ? await selectedRow(ctx, {}) : await rowOfType(ctx, { type: via })
+  const route = row ? routeOf(ctx, row) : null
+  if (!route?.isConnected) return 'not-connected'
+  return (await usable(ctx, route)) ?? 'subscription-inactive'
+}
+
 async function usable(ctx: Context, route: Route): Promise<Route | null> {
   if (!route.isConnected || route.connection.type !== 'official') return route.isConnected ? route : null
   const { features } = await entitlementOf(ctx)

@@ -1,8 +1,11 @@
 /** The one door that every message leaves through, whatever the section. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { attribution, metering } from '#operations/store/lib/door'
+import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Accepted, ConnectionType, Media } from '#runtime/ports/messaging/port'
+import { takeRecipients } from './number-limit.ts'
 import { holdNumber, takePlaces } from './pace.ts'
 import { recently } from './recently.ts'
 import { type Connection, type Route, routeFor, routeOfType, selectedPort, selectedRoute } from './route.ts'
@@ -10,6 +13,7 @@ import { type Template, get as templateOf } from './templates.ts'
 import { withinTime } from './within-time.ts'
 
 export type { Connection }
+export { takeRecipients }
 
 const dayMs = 24 * 3_600_000
 const answerWithinMs = 8_000
@@ -20,9 +24,15 @@ export async function selected(ctx: Context): Promise<Connection | null> {
   return (await selectedRoute(ctx))?.connection ?? null
 }
 
+/** The connection that a message leaves through, when it can send now, else null. */
+export async function connectionFor(ctx: Context, via?: 'official'): Promise<Connection | null> {
+  return (await routeFor(ctx, via))?.connection ?? null
+}
+
 /** Whether the provider takes the same idempotency key twice for one message. */
-export async function isIdempotent(ctx: Context): Promise<boolean> {
-  return (await selectedPort(ctx))?.capabilities.idempotentSend ?? false
+export async function isIdempotent(ctx: Context, via?: 'official'): Promise<boolean> {
+  const port = via ? (await routeOfType(ctx, via))?.port : await selectedPort(ctx)
+  return port?.capabilities.idempotentSend ?? false
 }
 
 export type Content =
@@ -40,6 +50,8 @@ export interface OutgoingMessage {
   content: Content
   /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
   via?: 'official'
+  /** `takeRecipients` has counted it against the number's limit already. */
+  isCounted?: boolean
 }
 
 export type Outcome =
@@ -69,6 +81,23 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
       : null
   const unfit = unfitFor(type, content, template)
   if (unfit) return { outcome: 'refused', ...unfit }
+  if (!template || message.isCounted) return hand(ctx, route, message, template, key)
+  const recipients = await takeRecipients(ctx, route.connection, [message.phone])
+  if (!recipients.has(message.phone)) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
+  const outcome = await hand(ctx, route, message, template, key)
+  if (outcome.outcome !== 'accepted' && outcome.outcome !== 'unknown') {
+    await recipients.giveBack([message.phone])
+  }
+  return outcome
+}
+
+async function hand(
+  ctx: Context,
+  route: Route,
+  message: OutgoingMessage,
+  template: Template | null,
+  key: string,
+): Promise<Outcome> {
   try {
     const { providerMessageId } = await withinTime(send(route, message, template, key), answerWithinMs)
     return { outcome: 'accepted', providerMessageId }
@@ -171,6 +200,24 @@ export async function ratePerSecond(ctx: Context, connection: Connection): Promi
     if (!route) return 1
     return (await route.port.sendLimits(route.store, connection.type)).perSecond
   })
+}
+
+const nearMs = 2_500
+const probeMs = 10
+
+/**
+ * Waits for a turn that is near. False where it is not, or the clock stands still: the message is then queued for that
+ * instant.
+ */
+export async function reaches(clock: Clock, turn: Date): Promise<boolean> {
+  for (let isProbed = false; ; isProbed = true) {
+    const before = clock.ms()
+    const ahead = turn.getTime() - before
+    if (ahead <= 0) return true
+    if (ahead > nearMs) return false
+    await wait(isProbed ? ahead : Math.min(ahead, probeMs))
+    if (clock.ms() === before) return false
+  }
 }
 
 /** A provider's 429: nobody sends on this number before `until`. */
@@ -283,6 +330,16 @@ export const onStatus = (kind: string, listener: StatusListener): void => {
   statusListeners.set(kind, listener)
 }
 export const statusListener = (kind: string): StatusListener | undefined => statusListeners.get(kind)
+
+type StoppedListener = (ctx: Context, phone: string) => Promise<unknown>
+const stoppedListeners: StoppedListener[] = []
+/** Called where the network says that somebody (E.164) stopped marketing there. */
+export const onRecipientStopped = (listener: StoppedListener): void => {
+  stoppedListeners.push(listener)
+}
+export async function recipientStopped(ctx: Context, phone: string): Promise<void> {
+  for (const listener of stoppedListeners) await listener(ctx, phone)
+}
 
 export interface InboundMessage {
   phone: string
