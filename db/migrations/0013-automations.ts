@@ -23,7 +23,7 @@ const statements = [
     skip_if_purchased boolean not null, quiet_hours jsonb not null, settings jsonb not null,
     flow jsonb, flow_version integer, created_by uuid, deleted_at timestamptz,
     scan_day date, scan_cursor text,
-    -- While candidates enter by `execute`: by which job, and how many more may.
+    -- While candidates enter by execute: by which job, and how many more may.
     executing_job_id uuid, executing_left integer,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id))`,
   `create unique index automations_name on automations (store_id, lower(name)) where deleted_at is null`,
