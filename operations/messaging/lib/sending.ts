@@ -203,21 +203,13 @@ export async function ratePerSecond(ctx: Context, connection: Connection): Promi
 }
 
 const nearMs = 2_500
-const probeMs = 10
 
-/**
- * Waits for a turn that is near. False where it is not, or the clock stands still: the message is then queued for that
- * instant.
- */
+/** Waits for a turn that is near. False where it is not: the message is then queued for that instant. */
 export async function reaches(clock: Clock, turn: Date): Promise<boolean> {
-  for (let isProbed = false; ; isProbed = true) {
-    const before = clock.ms()
-    const ahead = turn.getTime() - before
-    if (ahead <= 0) return true
-    if (ahead > nearMs) return false
-    await wait(isProbed ? ahead : Math.min(ahead, probeMs))
-    if (clock.ms() === before) return false
-  }
+  const ahead = turn.getTime() - clock.ms()
+  if (ahead > nearMs) return false
+  if (ahead > 0) await wait(ahead)
+  return true
 }
 
 /** A provider's 429: nobody sends on this number before `until`. */
