@@ -51,6 +51,7 @@ const environment = z.object({
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
   MESSAGING_VERIFY_TOKEN: z.string().optional(),
+  CHAT_AGENT_REQUESTS: whole(1000, 1),
   KEY_LEASE_MS: whole(500, 1),
 })
 
@@ -81,6 +82,8 @@ export interface Settings {
   messagingAppSecret: string | null
   /** What the provider must name before it may call back; null: it may not. */
   messagingVerifyToken: string | null
+  /** Requests to the assistant that a store has in a message cycle. */
+  chatAgentRequests: number
   /** How long an instance may act on what it last read of a key, in milliseconds. */
   keyLeaseMs: number
 }
@@ -128,6 +131,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
     messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,
     messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,
+    chatAgentRequests: values.CHAT_AGENT_REQUESTS,
     keyLeaseMs: values.KEY_LEASE_MS,
   }
 }

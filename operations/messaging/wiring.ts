@@ -1,6 +1,7 @@
-import { events } from '#operations/store/lib/door'
+import { events, members } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
+import { forgetMember } from './lib/chat-codes.ts'
 import { applySendStatuses } from './lib/send-statuses.ts'
 import { onStatus } from './lib/sending.ts'
 import {
@@ -15,6 +16,7 @@ export default wiring(() => {
   events.on('messaging', 'template-status', applyTemplateStatuses)
   events.on('messaging', 'template-quality', applyTemplateQualities)
   events.on('messaging', 'template-category', applyTemplateCategories)
+  members.onRemoved(forgetMember)
   onStatus('dm', applySendStatuses)
   events.onUnassigned('messaging', findStores)
 })

@@ -6,6 +6,7 @@ import { isId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { assistantNumbers } from './assistant.ts'
 import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
 import { storesOfTemplates } from './template-callbacks.ts'
 
@@ -174,6 +175,20 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
 
 const sharedForDays = 30
 
+/** What merchants write to the assistant: a job each, which knows one inbound message once. */
+async function passOn(ctx: SystemContext, stored: readonly StoredEvent[]): Promise<void> {
+  for (const { data, occurredAt } of stored) {
+    const { phone, text, providerMessageId } = data as Partial<InboundData>
+    if (!phone || !providerMessageId) continue
+    await ctx.queue('chat-agent-reply', {
+      inboundId: providerMessageId,
+      phone,
+      text: text ?? '',
+      at: occurredAt.toISOString(),
+    })
+  }
+}
+
 /**
  * The stores of events that name none, by event id: of a template the one that has it (unknown ones come again), else
  * of a number that several use.
@@ -182,6 +197,9 @@ export async function findStores(
   ctx: SystemContext,
   stored: StoredEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
+  const assistants = assistantNumbers(ctx)
+  const isAssistants = (event: StoredEvent): boolean => assistants.has(event.storeRef ?? '')
+  await passOn(ctx, stored.filter(isAssistants))
   const isOfTemplate = (event: StoredEvent): boolean => event.key.startsWith('template-')
   const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
   const ofTemplates = stored.filter(isOfTemplate)
@@ -189,9 +207,10 @@ export async function findStores(
   const stores = new Map(
     await storesOnShared(
       ctx,
-      stored.filter((event) => !isOfTemplate(event)),
+      stored.filter((event) => !isOfTemplate(event) && !isAssistants(event)),
     ),
   )
+  for (const event of stored.filter(isAssistants)) stores.set(event.id, null)
   for (const event of ofTemplates) {
     const owner = owners.get(providerIdOf(event))
     if (owner) stores.set(event.id, owner)
