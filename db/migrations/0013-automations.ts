@@ -56,7 +56,7 @@ const statements = [
     store_id uuid not null, id uuid not null, run_id uuid not null, automation_id uuid not null,
     sequence integer not null, step_id text, status text not null,
     phone text, phone_key text, scheduled_at timestamptz not null,
-    hold_reason text, held_since timestamptz, held_seconds integer not null default 0, hold_tries integer not null default 0,
+    hold_reason text, held_since timestamptz, held_ms integer not null default 0, hold_tries integer not null default 0,
     is_forced boolean not null default false, passed_purchase_check boolean not null default false,
     message jsonb, text text, officialapi_template_id integer, coupon_code text,
     reservation_id uuid, claim_id uuid, claimed_at timestamptz, called_at timestamptz, attempts integer not null default 0,
@@ -91,6 +91,16 @@ const statements = [
     spec jsonb not null, amount numeric(14,2), ends_at timestamptz not null, is_made boolean not null default false,
     created_at timestamptz not null, primary key (store_id, run_id, step_id),
     foreign key (store_id, run_id) references automation_runs on delete cascade)`,
+  `create unique index automation_coupons_code on automation_coupons (store_id, code)`,
+  // Places taken on a number for the store's next messages, so that no second worker takes them as well.
+  `create table automation_turns (
+    store_id uuid not null references stores on delete cascade, number_id text not null,
+    at timestamptz not null, units integer not null, primary key (store_id, number_id))`,
+
+  // Whether somebody has ordered since.
+  `create index orders_customer on orders (store_id, customer_id, placed_at)`,
+  `create index orders_email on orders (store_id, lower(customer_email), placed_at)`,
+  `create index orders_cart on orders (store_id, cart_id) where cart_id is not null`,
 
   // What the storefront's widgets counted, by local day.
   `create table widget_daily (

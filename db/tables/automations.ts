@@ -102,7 +102,7 @@ interface AutomationExecutionsRow {
   scheduled_at: Instant
   hold_reason: string | null
   held_since: NullableInstant
-  held_seconds: Generated<number>
+  held_ms: Generated<number>
   hold_tries: Generated<number>
   is_forced: Generated<boolean>
   passed_purchase_check: Generated<boolean>
@@ -153,6 +153,13 @@ interface AutomationCouponsRow {
   created_at: Instant
 }
 
+interface AutomationTurnsRow {
+  store_id: StoreColumn
+  number_id: string
+  at: Instant
+  units: number
+}
+
 interface WidgetDailyRow {
   store_id: StoreColumn
   widget: string
@@ -170,6 +177,7 @@ export interface AutomationTables {
   automation_executions: AutomationExecutionsRow
   automation_step_log: AutomationStepLogRow
   automation_coupons: AutomationCouponsRow
+  automation_turns: AutomationTurnsRow
   widget_daily: WidgetDailyRow
 }
 
@@ -181,5 +189,6 @@ export const automationTables: Record<keyof AutomationTables, 'store_id'> = {
   automation_executions: 'store_id',
   automation_step_log: 'store_id',
   automation_coupons: 'store_id',
+  automation_turns: 'store_id',
   widget_daily: 'store_id',
 }
