@@ -16,6 +16,12 @@ import type {
   StoreColumn,
 } from './tables/columns.ts'
 import {
+  type MessagingConnectionSystemTables,
+  type MessagingConnectionTables,
+  messagingConnectionSystemTables,
+  messagingConnectionTables,
+} from './tables/messaging.ts'
+import {
   type MessagingSendTables,
   type MessagingSystemTables,
   messagingSendTables,
@@ -423,6 +429,19 @@ export interface MessagingConnectionTable {
   issue_code: string | null
   connected_at: NullableInstant
   checked_at: NullableInstant
+  phone_key: string | null
+  account_id: string | null
+  display_name_status: string | null
+  health: NullableJson
+  health_at: NullableInstant
+  setup_id: string | null
+  session_ref: string | null
+  session_codes: string | null
+  session_started_at: NullableInstant
+  session_claimed_at: NullableInstant
+  session_ended_at: NullableInstant
+  end_reason: string | null
+  lost_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }
@@ -691,7 +710,7 @@ export interface StoreAgencyTable {
 }
 
 /** What a handler may see: one store's rows. */
-export interface TenantTables extends AutomationTables, MessagingSendTables {
+export interface TenantTables extends AutomationTables, MessagingSendTables, MessagingConnectionTables {
   stores: StoreTable
   memberships: MembershipTable
   invitations: InvitationTable
@@ -729,7 +748,7 @@ export interface TenantTables extends AutomationTables, MessagingSendTables {
 }
 
 /** Out of a handler's reach. */
-export interface SystemTables extends MessagingSystemTables {
+export interface SystemTables extends MessagingSystemTables, MessagingConnectionSystemTables {
   server_settings: ServerSettingTable
   rate_counters: RateCounterTable
   job_schedules: JobScheduleTable
@@ -751,6 +770,7 @@ export type RowChange<T extends keyof Tables> = Updateable<Tables[T]>
 const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...automationTables,
   ...messagingSendTables,
+  ...messagingConnectionTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',
@@ -788,6 +808,7 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
 }
 const systemTables: Record<keyof SystemTables, true> = {
   ...messagingSystemTables,
+  ...messagingConnectionSystemTables,
   server_settings: true,
   rate_counters: true,
   job_schedules: true,

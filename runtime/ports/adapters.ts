@@ -42,6 +42,7 @@ export async function openAdapters(settings: Settings, database: Database, clock
         clock,
         appSecret: secret,
         perSecond: settings.sandboxMessagesPerSecond,
+        publicUrl: settings.publicUrl,
       }),
     },
     close,

@@ -5,6 +5,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from '../../schema.ts'
 import type { ProviderEvent } from '../provider.ts'
+import { numberEvent } from './number-hooks.ts'
 import { templateEvent } from './template-hooks.ts'
 
 export const signatureHeader = 'x-hub-signature-256'
@@ -123,8 +124,9 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
       const read = field === 'messages' ? valueShape.safeParse(value) : null
       if (!read?.success) {
         const at = entry.time == null ? null : instantOf(entry.time)
-        const aboutTemplate = at === null ? null : templateEvent(field, value, at)
-        events.push(aboutTemplate ?? otherEvent(field, entry.id, entry.time ?? null, value, null))
+        const known =
+          at === null ? null : (templateEvent(field, value, at) ?? numberEvent(field, value, entry.id, at))
+        events.push(known ?? otherEvent(field, entry.id, entry.time ?? null, value, null))
         continue
       }
       const { metadata, contacts = [], statuses = [], messages = [] } = read.data

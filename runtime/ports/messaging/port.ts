@@ -3,6 +3,7 @@
  * `NumberLimit`, of ../errors.ts.
  */
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import type { NumberPort } from './number-port.ts'
 import type { TemplatePort } from './template-port.ts'
 
 export type ConnectionType = 'qr' | 'official' | 'shared'
@@ -32,7 +33,7 @@ export interface Accepted {
   providerMessageId: string
 }
 
-export interface MessagingPort extends TemplatePort {
+export interface MessagingPort extends TemplatePort, NumberPort {
   capabilities: { idempotentSend: boolean; qr: boolean; shared: boolean }
   /** The number that merchants talk to the assistant on; null where this server has none. `phone`: E.164. */
   assistant: { numberId: string; phone: string } | null
