@@ -1,5 +1,5 @@
 /** What other sections may use of this one. */
-export { check, isWindowOpen, type Objection } from './check.ts'
+export { check, checkRoute, isWindowOpen, type Objection } from './check.ts'
 export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './number-limit.ts'
 export { sentMessage } from './send-schema.ts'
 export * as sending from './sending.ts'

@@ -180,15 +180,17 @@ function outcomeOf(ctx: Context, error: unknown): Outcome {
 /**
  * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and
  * stores. Those with one share queue behind each other, apart from those with another. Answers when the
- * batch may leave: a date not after now means at once.
+ * batch may leave: a date not after now means at once. `perSecond`: the whole rate, for who is in a transaction, where
+ * no provider may be asked.
  */
 export async function takeTurn(
   ctx: Context,
   connection: Connection,
   units: number,
   share: number,
+  perSecond?: number,
 ): Promise<Date> {
-  const rate = await ratePerSecond(ctx, connection)
+  const rate = perSecond ?? (await ratePerSecond(ctx, connection))
   return takePlaces(ctx, connection.numberId, String(share), units, rate * share)
 }
 
