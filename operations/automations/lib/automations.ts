@@ -40,6 +40,16 @@ export async function getAutomation(ctx: Context, id: string): Promise<Automatio
   return row ? automationOf(row) : null
 }
 
+const exists = prepared((db, values: { id: string }) =>
+  db.selectFrom('automations').select('id').where('id', '=', values.id).where('deleted_at', 'is', null),
+)
+
+/** Refuses an automation that there is not. */
+export async function requireAutomation(ctx: Context, id: string): Promise<void> {
+  const [row] = isId(id) ? await exists(ctx, { id }) : []
+  if (!row) throw noAutomation()
+}
+
 const ofTypes = prepared<{ types: readonly AutomationType[] }, Found>((db, values) =>
   db
     .selectFrom('automations')
