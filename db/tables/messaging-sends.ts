@@ -24,8 +24,9 @@ interface MessageTemplateSyncsRow {
 
 interface NumberRecipientsRow {
   store_id: StoreColumn
+  /** `<number id> <phone key>`. */
+  recipient: string
   number_id: string
-  phone_key: string
   counted_at: Instant
   before_at: NullableInstant
 }

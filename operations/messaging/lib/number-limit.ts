@@ -9,6 +9,7 @@ import { prepared } from '#runtime/query'
 import type { Connection } from './route.ts'
 
 const dayMs = 24 * 3_600_000
+const recipientOf = (numberId: string, key: string): string => `${numberId} ${key}`
 const dayBefore = (at: Date): Date => new Date(at.getTime() - dayMs)
 
 /** Recipients a day by tier; null: unlimited. */
@@ -68,34 +69,32 @@ export async function numberUsage(ctx: Context, numberId: string): Promise<Numbe
 }
 
 const roomFor = prepared<
-  { numberId: string; phoneKey: string; since: Date },
+  { numberId: string; recipient: string; since: Date },
   { is_known: boolean; has_room: boolean }
 >((db, values) => {
-  const recipients = db.selectFrom('number_recipients as r').where('r.number_id', '=', values.numberId)
-  const expired = recipients
-    .where('r.counted_at', '<=', values.since)
+  const counted = db
+    .selectFrom('number_recipients as r')
+    .select(sql<boolean>`r.counted_at > ${values.since}`.as('is_known'))
+    .where('r.recipient', '=', values.recipient)
+  const expired = db
+    .selectFrom('number_recipients as r')
     .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('r.number_id', '=', values.numberId)
+    .where('r.counted_at', '<=', values.since)
   const usage = db
     .selectFrom('number_usage as u')
     .select(sql<boolean>`u.at_most is null or u.used - (${expired}) < u.at_most`.as('room'))
     .where('u.number_id', '=', values.numberId)
-  return db.selectNoFrom((eb) => [
-    eb
-      .exists(
-        recipients
-          .where('r.phone_key', '=', values.phoneKey)
-          .where('r.counted_at', '>', values.since)
-          .select('r.phone_key'),
-      )
-      .$castTo<boolean>()
-      .as('is_known'),
+  return db.selectNoFrom([
+    sql<boolean>`coalesce((${counted}), false)`.as('is_known'),
     sql<boolean>`coalesce((${usage}), true)`.as('has_room'),
   ])
 })
 
 /** Whether a phone could get a template now; asked beforehand, for the answer. `takeRecipients` decides. */
 export async function hasRoom(ctx: Context, numberId: string, phone: string): Promise<boolean> {
-  const values = { numberId, phoneKey: phoneKey(phone), since: dayBefore(ctx.now()) }
+  const recipient = recipientOf(numberId, phoneKey(phone))
+  const values = { numberId, recipient, since: dayBefore(ctx.now()) }
   const [row] = await roomFor(ctx, values)
   return row!.is_known || row!.has_room
 }
@@ -145,6 +144,8 @@ async function withClosedWindow(ctx: Context, keys: readonly string[]): Promise<
 }
 
 const among = (keys: readonly string[]) => sql<string>`any(${keys}::text[])`
+const recipientsAmong = (numberId: string, keys: readonly string[]) =>
+  among(keys.map((key) => recipientOf(numberId, key)))
 
 /** Answers the phones there is no room for. */
 async function take(tx: Context, numberId: string, keys: readonly string[], at: Date): Promise<string[]> {
@@ -152,30 +153,29 @@ async function take(tx: Context, numberId: string, keys: readonly string[], at: 
   const used = await dropExpired(tx, numberId, at)
   const rows = await tx.db
     .selectFrom('number_recipients')
-    .select('phone_key')
-    .where('number_id', '=', numberId)
-    .where('phone_key', '=', among(keys))
+    .select('recipient')
+    .where('recipient', '=', recipientsAmong(numberId, keys))
     .execute()
-  const known = new Set(rows.map((row) => row.phone_key))
-  const fresh = keys.filter((key) => !known.has(key))
+  const known = new Set(rows.map((row) => row.recipient))
+  const fresh = keys.filter((key) => !known.has(recipientOf(numberId, key)))
   const room = limit === null ? fresh.length : Math.max(0, limit - used)
   const added = fresh.slice(0, room)
-  const counted = [...known, ...added]
+  const counted = [...known, ...added.map((key) => recipientOf(numberId, key))]
   if (counted.length > 0) {
     await tx.db
       .insertInto('number_recipients')
-      .columns(['number_id', 'phone_key', 'counted_at'])
+      .columns(['number_id', 'recipient', 'counted_at'])
       .expression((eb) =>
         eb
           .selectFrom(sql<{ key: string }>`unnest(${counted}::text[])`.as<'k'>(sql`k(key)`))
           .select([
             sql<string>`${numberId}::text`.as('number_id'),
-            'k.key as phone_key',
+            'k.key as recipient',
             sql<Date>`${at}::timestamptz`.as('counted_at'),
           ]),
       )
       .onConflict((conflict) =>
-        conflict.columns(['store_id', 'number_id', 'phone_key']).doUpdateSet((eb) => ({
+        conflict.columns(['store_id', 'recipient']).doUpdateSet((eb) => ({
           before_at: eb.ref('number_recipients.counted_at'),
           counted_at: at,
         })),
@@ -207,7 +207,7 @@ async function dropExpired(tx: Context, numberId: string, at: Date): Promise<num
         .deleteFrom('number_recipients')
         .where('number_id', '=', numberId)
         .where('counted_at', '<=', dayBefore(at))
-        .returning('phone_key'),
+        .returning('recipient'),
     )
     .updateTable('number_usage')
     .set((eb) => ({
@@ -223,17 +223,15 @@ async function release(tx: Context, numberId: string, keys: readonly string[], a
   await lockUsage(tx, numberId)
   const gone = await tx.db
     .deleteFrom('number_recipients')
-    .where('number_id', '=', numberId)
-    .where('phone_key', '=', among(keys))
+    .where('recipient', '=', recipientsAmong(numberId, keys))
     .where('counted_at', '=', at)
     .where((eb) => eb.or([eb('before_at', 'is', null), eb('before_at', '<=', dayBefore(at))]))
-    .returning('phone_key')
+    .returning('recipient')
     .execute()
   await tx.db
     .updateTable('number_recipients')
     .set({ counted_at: sql<Date>`before_at`, before_at: null })
-    .where('number_id', '=', numberId)
-    .where('phone_key', '=', among(keys))
+    .where('recipient', '=', recipientsAmong(numberId, keys))
     .where('counted_at', '=', at)
     .where('before_at', 'is not', null)
     .execute()
