@@ -102,8 +102,8 @@ export async function forgetUnits(
   )
 }
 
-/** Everything pending of an automation that is deleted, in that transaction. */
-export async function cancelPending(ctx: Context, automationId: string): Promise<number> {
+/** Everything pending of an automation that is deleted, in that transaction: its units go back, its runs are over. */
+export async function cancelPending(ctx: Context, automationId: string): Promise<void> {
   const rows = await ctx.db
     .selectFrom('automation_executions')
     .select('id')
@@ -112,9 +112,8 @@ export async function cancelPending(ctx: Context, automationId: string): Promise
     .orderBy('id')
     .forUpdate()
     .execute()
-  const ended = await endExecutions(
+  await endExecutions(
     ctx,
     rows.map(({ id }) => ({ id, status: 'cancelled', code: 'automation-deleted' })),
   )
-  return ended.length
 }
