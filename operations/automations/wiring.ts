@@ -1,11 +1,13 @@
-import { sending } from '#operations/messaging/lib/door'
-import { attribution, connections, events, orders } from '#operations/store/lib/door'
+import { sending, templates } from '#operations/messaging/lib/door'
+import { attribution, connections, events, onActivate, onEvidence, orders } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import cartsSync from './jobs/carts-sync.ts'
 import { applyConversions } from './lib/engine/conversions.ts'
 import { ordersChanged } from './lib/engine/events.ts'
 import { onTemplateApproved } from './lib/engine/release-holds.ts'
 import { applyStatuses } from './lib/engine/statuses.ts'
+import { activeSince, templateUse } from './lib/registrations.ts'
+import { createFirst } from './lib/save.ts'
 
 export default wiring(() => {
   events.on('ecommerce', 'cart.updated', async (ctx) => {
@@ -16,4 +18,7 @@ export default wiring(() => {
   sending.onStatus('au', applyStatuses)
   attribution.onConversionChanged('automation', applyConversions)
   onTemplateApproved()
+  templates.registerUse(templateUse)
+  onEvidence('automation', activeSince)
+  onActivate('automations', createFirst)
 })

@@ -13,10 +13,11 @@ import {
   isSameDefinition,
   messagesOf,
 } from './definition.ts'
+import { cancelPending } from './engine/endings.ts'
 import { isSameFlow } from './flow.ts'
 import { canonical } from './given.ts'
 import { defaultTitle } from './kinds.ts'
-import { cancelPending, lookAgainForTemplate } from './pending.ts'
+import { lookAgainForTemplate } from './pending.ts'
 import type { AutomationChange } from './schema.ts'
 import type { AutomationMessage, AutomationType, Flow } from './types.ts'
 import { addVersion } from './versions.ts'
