@@ -48,6 +48,10 @@ const environment = z.object({
     .string()
     .regex(/^(s3:\/\/.+|disk)$/, 'must begin with s3://')
     .default('disk'),
+  MESSAGING_URL: z
+    .string()
+    .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
+    .default('sandbox'),
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
   MESSAGING_VERIFY_TOKEN: z.string().optional(),
@@ -78,6 +82,9 @@ export interface Settings {
   mailUrl: string
   mailFrom: string
   storageUrl: string
+  messagingUrl: string
+  /** What new connections are made with, by its name among the adapters. */
+  messagingProvider: 'sandbox' | 'whatsapp'
   sandboxMessagesPerSecond: number
   messagingAppSecret: string | null
   /** What the provider must name before it may call back; null: it may not. */
@@ -128,6 +135,8 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     mailUrl: values.MAIL_URL,
     mailFrom: values.MAIL_FROM,
     storageUrl: values.STORAGE_URL,
+    messagingUrl: values.MESSAGING_URL,
+    messagingProvider: values.MESSAGING_URL === 'sandbox' ? 'sandbox' : 'whatsapp',
     sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
     messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,
     messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,

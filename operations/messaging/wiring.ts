@@ -2,8 +2,10 @@ import { events, members } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
 import { forgetMember } from './lib/chat-codes.ts'
+import { applyNumberAccount, applyNumberHealth, applyNumberName } from './lib/official-callbacks.ts'
 import { applySendStatuses } from './lib/send-statuses.ts'
 import { onStatus } from './lib/sending.ts'
+import { applySessionEvents } from './lib/session-events.ts'
 import {
   applyTemplateCategories,
   applyTemplateQualities,
@@ -16,6 +18,10 @@ export default wiring(() => {
   events.on('messaging', 'template-status', applyTemplateStatuses)
   events.on('messaging', 'template-quality', applyTemplateQualities)
   events.on('messaging', 'template-category', applyTemplateCategories)
+  events.on('messaging', 'qr-session', applySessionEvents)
+  events.on('messaging', 'number-health', applyNumberHealth)
+  events.on('messaging', 'number-name', applyNumberName)
+  events.on('messaging', 'number-account', applyNumberAccount)
   members.onRemoved(forgetMember)
   onStatus('dm', applySendStatuses)
   events.onUnassigned('messaging', findStores)

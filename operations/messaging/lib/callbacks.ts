@@ -7,7 +7,9 @@ import { phoneKey } from '#runtime/phone'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { assistantNumbers } from './assistant.ts'
+import { storesOfAccounts } from './official-callbacks.ts'
 import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
+import { storesOfSessions } from './session-events.ts'
 import { storesOfTemplates } from './template-callbacks.ts'
 
 type StoredEvent = events.StoredEvent
@@ -149,6 +151,7 @@ async function connectionsByNumber(ctx: Context): Promise<Map<string, Connection
     .select(['c.number_id', 'c.type'])
     .where('c.number_id', 'is not', null)
     .orderBy(sql`c.type = 'official' and c.status = 'connected'`)
+    .orderBy(sql`c.status in ('connected', 'reconnecting')`)
     .orderBy(sql`c.type is not distinct from s.messaging_connection_type`)
     .execute()
   return new Map(rows.map((row) => [row.number_id!, row.type as ConnectionType]))
@@ -173,6 +176,13 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
     .execute()
 }
 
+/** By what the store of an event is found. */
+function subjectOf({ key }: StoredEvent): 'template' | 'session' | 'account' | 'number' {
+  if (key.startsWith('template-')) return 'template'
+  if (key.startsWith('qr-session:')) return 'session'
+  return key.startsWith('number-') ? 'account' : 'number'
+}
+
 const sharedForDays = 30
 
 /** What merchants write to the assistant: a job each, which knows one inbound message once. */
@@ -190,8 +200,8 @@ async function passOn(ctx: SystemContext, stored: readonly StoredEvent[]): Promi
 }
 
 /**
- * The stores of events that name none, by event id: of a template the one that has it (unknown ones come again), else
- * of a number that several use.
+ * The stores of events that name none, by event id: of a template, a QR session or an account the one that has it
+ * (unknown ones come again), else of a number that several use.
  */
 export async function findStores(
   ctx: SystemContext,
@@ -200,18 +210,17 @@ export async function findStores(
   const assistants = assistantNumbers(ctx)
   const isAssistants = (event: StoredEvent): boolean => assistants.has(event.storeRef ?? '')
   await passOn(ctx, stored.filter(isAssistants))
-  const isOfTemplate = (event: StoredEvent): boolean => event.key.startsWith('template-')
+  const subjects = Map.groupBy(stored, (event) => (isAssistants(event) ? 'assistant' : subjectOf(event)))
+  const templates = subjects.get('template') ?? []
   const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
-  const ofTemplates = stored.filter(isOfTemplate)
-  const owners = await storesOfTemplates(ctx, ofTemplates.map(providerIdOf))
-  const stores = new Map(
-    await storesOnShared(
-      ctx,
-      stored.filter((event) => !isOfTemplate(event) && !isAssistants(event)),
-    ),
-  )
-  for (const event of stored.filter(isAssistants)) stores.set(event.id, null)
-  for (const event of ofTemplates) {
+  const owners = await storesOfTemplates(ctx, templates.map(providerIdOf))
+  const stores = new Map<string, string | null>([
+    ...(await storesOnShared(ctx, subjects.get('number') ?? [])),
+    ...(await storesOfSessions(ctx, subjects.get('session') ?? [])),
+    ...(await storesOfAccounts(ctx, subjects.get('account') ?? [])),
+  ])
+  for (const event of subjects.get('assistant') ?? []) stores.set(event.id, null)
+  for (const event of templates) {
     const owner = owners.get(providerIdOf(event))
     if (owner) stores.set(event.id, owner)
   }

@@ -102,9 +102,15 @@ async function hand(
     const { providerMessageId } = await withinTime(send(route, message, template, key), answerWithinMs)
     return { outcome: 'accepted', providerMessageId }
   } catch (error) {
+    // Bad credentials: once revalidated, the number says so, and the merchant is told.
+    if (isDisconnection(error) && route.connection.type === 'official') {
+      await ctx.queue('official-revalidate', {})
+    }
     return outcomeOf(ctx, error)
   }
 }
+
+const isDisconnection = (error: unknown): boolean => error instanceof Refused && error.code === 'disconnected'
 
 const sharedTextAtMost = 900
 
@@ -162,7 +168,7 @@ const refusalCodes = new Set([
 
 function outcomeOf(ctx: Context, error: unknown): Outcome {
   if (error instanceof Refused) {
-    if (error.code === 'disconnected') return { outcome: 'disconnected' }
+    if (isDisconnection(error)) return { outcome: 'disconnected' }
     const code = refusalCodes.has(error.code) ? error.code : 'provider-error'
     return { outcome: 'refused', code, message: error.message }
   }

@@ -36,6 +36,8 @@ export default page({
       ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
       ...(providerMessageId ? { providerMessageId } : {}),
     })
+    const sandbox = sandboxOf(ctx.adapters.messaging)
+    await sandbox.inbox.keep(storeId, sandbox.parseEvents(hook.body))
     await receiveHook(ctx, 'sandbox', hook.headers, hook.body)
     return jsonAnswer({ received: true })
   },

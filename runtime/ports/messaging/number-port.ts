@@ -63,7 +63,7 @@ export interface NumberPort {
   phoneHealth(store: ProviderStore): Promise<NumberHealth>
   /** Ends the callbacks; what is gone is success. */
   releaseOfficial(store: ProviderStore): Promise<void>
-  joinShared(store: ProviderStore): Promise<{ phone: string; displayName: string }>
+  joinShared(store: ProviderStore): Promise<{ numberId: string; phone: string; displayName: string }>
   leaveShared(store: ProviderStore): Promise<void>
   markRead(store: ProviderStore, message: { providerMessageId: string }): Promise<void>
   /** Refuses with `media-gone` what is not there (any more). */

@@ -14,7 +14,11 @@ import { answering } from './sandbox-mode.ts'
 
 const setupMs = 60 * 60_000
 const reviewMs = 5_000
-const sharedNumber = { phone: '+5511900000000', displayName: 'Shared sandbox number' }
+const sharedNumber = {
+  numberId: 'sandbox-shared',
+  phone: '+5511900000000',
+  displayName: 'Shared sandbox number',
+}
 
 export type SetupOutcome = 'approve' | 'review' | 'deny'
 
@@ -85,15 +89,16 @@ export class SandboxNumbers
       return { url: `${this.#publicUrl}/sandbox/messaging/setup/${token}` }
     })
 
-  /** Whether a setup's page is open; null when there never was such a setup. */
-  async findSetup(token: string): Promise<'open' | 'dead' | null> {
+  /** A setup's page: whether it is open, and where it leads back to; null when there never was such a setup. */
+  async findSetup(token: string): Promise<{ isOpen: boolean; returnUrl: string } | null> {
     const setup = await this.#db
       .selectFrom('sandbox_setups')
-      .select(['ends_at', 'outcome'])
+      .select(['ends_at', 'outcome', 'return_url'])
       .where('token', '=', token)
       .executeTakeFirst()
     if (!setup) return null
-    return setup.outcome === null && this.#clock.now() < setup.ends_at ? 'open' : 'dead'
+    const isOpen = setup.outcome === null && this.#clock.now() < setup.ends_at
+    return { isOpen, returnUrl: setup.return_url }
   }
 
   /** The merchant is done with the page; null when it is dead. `phone`: E.164. */
@@ -272,5 +277,6 @@ function issueOf(row: NumberRow): NumberIssue | null {
   if (!row.is_token_valid) return 'token-expired'
   if (row.phone.endsWith('6')) return 'number-removed'
   if (row.number_status === 'banned') return 'account-restricted'
-  return row.name_status === 'declined' ? 'display-name-declined' : null
+  // Declined later on, a number goes on under the name it has.
+  return row.name_status === 'declined' && row.ready_at !== null ? 'display-name-declined' : null
 }

@@ -66,6 +66,15 @@ const sendText = `
     returning provider_message_id)
   select mode.mode, taken.provider_message_id from mode left join taken on true`
 
+interface SandboxOptions {
+  db: RootDatabase
+  clock: Clock
+  appSecret: string
+  perSecond: number
+  /** Of this server, whose pages its scan and setup are. */
+  publicUrl?: string
+}
+
 export class SandboxMessaging implements MessagingPort {
   readonly capabilities = { idempotentSend: true, qr: true, shared: true }
   readonly assistant = assistant
@@ -73,18 +82,14 @@ export class SandboxMessaging implements MessagingPort {
   readonly numbers: SandboxNumbers
   readonly qr: SandboxQr
   readonly inbox: SandboxInbox
+  readonly #options: SandboxOptions
   readonly #db: RootDatabase
   readonly #clock: Clock
   readonly #secret: string
   readonly #perSecond: number
 
-  constructor(options: {
-    db: RootDatabase
-    clock: Clock
-    appSecret: string
-    perSecond: number
-    publicUrl?: string
-  }) {
+  constructor(options: SandboxOptions) {
+    this.#options = options
     this.#db = options.db
     this.#clock = options.clock
     this.#secret = options.appSecret
@@ -93,6 +98,11 @@ export class SandboxMessaging implements MessagingPort {
     this.numbers = new SandboxNumbers({ publicUrl: 'http://localhost', ...options })
     this.qr = new SandboxQr(options)
     this.inbox = new SandboxInbox(options)
+  }
+
+  /** The same, writing in a transaction of ours: for the demo and the tests. */
+  within(db: RootDatabase): SandboxMessaging {
+    return new SandboxMessaging({ ...this.#options, db })
   }
 
   createTemplate: MessagingPort['createTemplate'] = (store, template) =>
