@@ -28,6 +28,7 @@ const statements = [
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id))`,
   `create unique index automations_name on automations (store_id, lower(name)) where deleted_at is null`,
   `create index automations_scanned on automations (type) where is_active and deleted_at is null`,
+  `create index automations_executing on automations (executing_job_id) where executing_job_id is not null`,
   // Without a flow there was one, too: a version can say that the flow was taken away.
   `create table automation_flow_versions (
     store_id uuid not null, automation_id uuid not null, version integer not null, flow jsonb,
@@ -41,7 +42,7 @@ const statements = [
     origin text not null, flow_version integer, event text not null, entity_type text not null,
     entity_id text not null, occurred_at timestamptz not null,
     cart_id text, order_id text, customer_id text, phone text, phone_key text, email text,
-    contact_name text, entered_at timestamptz not null, ended_at timestamptz,
+    contact_name text, created_by uuid, entered_at timestamptz not null, ended_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
     unique (store_id, automation_id, entry_key),
     foreign key (store_id, automation_id) references automations on delete cascade)`,

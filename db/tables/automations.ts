@@ -83,6 +83,8 @@ interface AutomationRunsRow {
   phone_key: string | null
   email: string | null
   contact_name: string | null
+  /** Who began it by hand. */
+  created_by: string | null
   entered_at: Instant
   ended_at: NullableInstant
   created_at: Instant

@@ -1,7 +1,7 @@
 import { serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
 import { releaseConnected } from '../lib/engine/release-holds.ts'
-import { storesHeld, storesToSweep } from '../lib/engine/sweep.ts'
+import { freeExecutes, storesHeld, storesToSweep } from '../lib/engine/sweep.ts'
 import automationAdvance from './automation-advance.ts'
 
 export default serverJob({
@@ -17,6 +17,7 @@ export default serverJob({
       const ctx = await system.forStore(storeId)
       if (ctx) await releaseConnected(ctx)
     }
+    await freeExecutes(system.root)
     const now = system.now()
     for (const storeId of await storesToSweep(system.root, now)) {
       const ctx = await system.forStore(storeId)

@@ -11,20 +11,20 @@ import { clockReaches } from './turns.ts'
 
 /** A run holds one of the worker's few places: others want it too. */
 const runMs = 20_000
-const soonMs = 1
+const soonMs = 1_000
 
 export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSignal): Promise<void> {
   const at = new Date(work.at)
   // The queue goes by the machine's clock, which may be ahead of ours.
   if (at > ctx.now()) {
-    await queueWork(ctx, work)
+    await queueLater(ctx, work)
     return
   }
   const until = performance.now() + runMs
   if (work.executionId === null) await recoverDead(ctx, await findMeans(ctx))
   for (;;) {
     if (signal.aborted || performance.now() > until) {
-      await queueWork(ctx, { ...work, key: `more:${work.executionId ?? ''}`, at: later(ctx) })
+      await queueWork(ctx, { ...work, key: `more:${work.executionId ?? ''}`, at: ctx.now().toISOString() })
       return
     }
     const { seen, claims, coupons, nextTurn } = await claimDue(ctx, await findMeans(ctx), work.executionId)
@@ -36,7 +36,7 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
     }
     if (nextTurn && !(await clockReaches(ctx.clock, nextTurn, signal))) {
       const key = work.executionId === null ? 'turn' : `turn:${work.executionId}`
-      await queueWork(ctx, { ...work, key, at: nextTurn.toISOString() })
+      await queueLater(ctx, { ...work, key, at: nextTurn.toISOString() })
       return
     }
     if (seen === 0) break
@@ -44,7 +44,11 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
   await lookAtRest(ctx, work)
 }
 
-const later = (ctx: Context): string => new Date(ctx.clock.ms() + soonMs).toISOString()
+/** For its time, which the clock has not reached: looked at again a second from now at the earliest. */
+async function queueLater(ctx: Context, work: AdvanceWork): Promise<void> {
+  const soon = new Date(ctx.clock.ms() + soonMs)
+  await queueWork(ctx, work, soon)
+}
 
 /** Others of the second that the job stands for, due a little later. */
 async function lookAtRest(ctx: Context, work: AdvanceWork): Promise<void> {

@@ -79,7 +79,7 @@ export async function claimDue(ctx: Context, means: Means, executionId: string |
 }
 
 /** Decisions of one store take turns: neither a cooldown nor a place on a number is given twice. */
-const lockAutomations = async (tx: Context): Promise<void> => {
+export const lockAutomations = async (tx: Context): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`automations:${tx.store.id}`}, 0))`.execute(tx.db)
 }
 

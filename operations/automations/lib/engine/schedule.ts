@@ -1,5 +1,5 @@
 /** Jobs for what is due: one for all messages of a store that are due in one second. */
-import type { Context } from '#runtime/context'
+import type { Context, Queued } from '#runtime/context'
 
 /** What the job `automation-advance` is given. */
 export interface AdvanceWork {
@@ -32,15 +32,14 @@ export async function queueAdvance(ctx: Context, instants: readonly Date[]): Pro
   }
 }
 
-export async function queueWork(
-  ctx: Context,
-  work: AdvanceWork,
-): Promise<{ jobId: string; status: 'queued' }> {
-  return ctx.queue('automation-advance', work, { at: new Date(work.at) })
+/** `notBefore`: where the job is to wait longer than what it is for. */
+export async function queueWork(ctx: Context, work: AdvanceWork, notBefore?: Date): Promise<Queued> {
+  const at = new Date(work.at)
+  return ctx.queue('automation-advance', work, { at: notBefore && notBefore > at ? notBefore : at })
 }
 
 /** The job of a claimed execution. */
-export const queueOne = (ctx: Context, executionId: string): Promise<{ jobId: string; status: 'queued' }> =>
+export const queueOne = (ctx: Context, executionId: string): Promise<Queued> =>
   queueWork(ctx, { key: `execution:${executionId}`, at: ctx.now().toISOString(), executionId })
 
 /** The end of the second that a job stands for, or null: of its own key. */

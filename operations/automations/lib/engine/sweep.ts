@@ -41,3 +41,14 @@ export async function storesHeld(root: RootDatabase): Promise<string[]> {
     .execute()
   return rows.map((row) => row.store_id)
 }
+
+/** Executes whose job is gone for good: their automations may be executed again. */
+export async function freeExecutes(root: RootDatabase): Promise<void> {
+  await sql`
+    update automations set executing_job_id = null, executing_left = null
+    where executing_job_id is not null and not exists (
+      select from pgboss.job j
+      where j.name = 'automation-execute' and j.id = executing_job_id and j.state < 'completed')`.execute(
+    root,
+  )
+}
