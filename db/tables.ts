@@ -3,6 +3,7 @@
  * the others are the server's own and out of reach for handlers.
  */
 import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
+import { type AutomationTables, automationTables } from './tables/automations.ts'
 import type {
   DefaultJson,
   DefaultNumeric,
@@ -14,6 +15,18 @@ import type {
   Numeric,
   StoreColumn,
 } from './tables/columns.ts'
+import {
+  type MessagingConnectionSystemTables,
+  type MessagingConnectionTables,
+  messagingConnectionSystemTables,
+  messagingConnectionTables,
+} from './tables/messaging.ts'
+import {
+  type MessagingSendTables,
+  type MessagingSystemTables,
+  messagingSendTables,
+  messagingSystemTables,
+} from './tables/messaging-sends.ts'
 import { type StatisticsTables, statisticsTables } from './tables/statistics.ts'
 
 export type {
@@ -497,6 +510,19 @@ export interface MessagingConnectionTable {
   issue_code: string | null
   connected_at: NullableInstant
   checked_at: NullableInstant
+  phone_key: string | null
+  account_id: string | null
+  display_name_status: string | null
+  health: NullableJson
+  health_at: NullableInstant
+  setup_id: string | null
+  session_ref: string | null
+  session_codes: string | null
+  session_started_at: NullableInstant
+  session_claimed_at: NullableInstant
+  session_ended_at: NullableInstant
+  end_reason: string | null
+  lost_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }
@@ -526,6 +552,14 @@ export interface MessageTemplateTable {
   submitted_at: NullableInstant
   reviewed_at: NullableInstant
   synced_at: NullableInstant
+  placeholders: DefaultJson
+  /** Counts what was handed in to the provider. */
+  submission: Generated<number>
+  was_approved: Generated<boolean>
+  /** Edits of an approved one in the last 30 days. */
+  edited_at: Generated<Date[]>
+  next_edit_at: NullableInstant
+  status_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }
@@ -824,7 +858,11 @@ export interface StoreAgencyTable {
 }
 
 /** What a handler may see: one store's rows. */
-export interface TenantTables extends StatisticsTables {
+export interface TenantTables
+  extends AutomationTables,
+    MessagingConnectionTables,
+    MessagingSendTables,
+    StatisticsTables {
   stores: StoreTable
   memberships: MembershipTable
   invitations: InvitationTable
@@ -866,7 +904,7 @@ export interface TenantTables extends StatisticsTables {
 }
 
 /** Out of a handler's reach. */
-export interface SystemTables {
+export interface SystemTables extends MessagingSystemTables, MessagingConnectionSystemTables {
   server_settings: ServerSettingTable
   rate_counters: RateCounterTable
   job_schedules: JobScheduleTable
@@ -891,6 +929,9 @@ export type RowChange<T extends keyof Tables> = Updateable<Tables[T]>
 
 const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...statisticsTables,
+  ...automationTables,
+  ...messagingSendTables,
+  ...messagingConnectionTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',
@@ -931,6 +972,8 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   store_agencies: 'store_id',
 }
 const systemTables: Record<keyof SystemTables, true> = {
+  ...messagingSystemTables,
+  ...messagingConnectionSystemTables,
   server_settings: true,
   rate_counters: true,
   job_schedules: true,

@@ -48,6 +48,8 @@ export interface Actor {
   scopes: ReadonlySet<string>
   requestId: string
   keyId: string | null
+  /** Of a write that carries one: it may come again after a crash. */
+  idempotencyKey?: string | null
   /** What `refusalOf` asks, as found for this request; null for a job and for a caller without a key. */
   access: Access | null
 }

@@ -328,6 +328,8 @@ function refuseFields(fields: object, why: string): void {
 /** Makes the handler's context; with an Idempotency-Key, answers what was answered before. */
 function replay(call: Call): Promise<void> | void {
   const { access, gateway, operation, requestId } = call
+  const isWrite = !operation!.spec.readOnly && access !== null
+  const key = isWrite ? idempotency.idempotencyKey(call.request.header('idempotency-key')) : null
   call.context = new Context(
     gateway.services,
     access?.store ?? noStore,
@@ -338,12 +340,11 @@ function replay(call: Call): Promise<void> | void {
       scopes: access?.scopes ?? noScopes,
       requestId,
       keyId: access?.keyId ?? null,
+      idempotencyKey: key,
       access,
     },
     gateway.services.log,
   )
-  if (operation!.spec.readOnly || !access) return
-  const key = idempotency.idempotencyKey(call.request.header('idempotency-key'))
   if (key === null) return
   const hash = idempotency.requestHash(call.request.method, call.request.address, call.text)
   return idempotency.claim(call.context, key, hash).then((stored) => {

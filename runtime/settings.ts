@@ -53,9 +53,14 @@ const environment = z.object({
     .regex(/^(mercadopago:\/\/.+|sandbox)$/, 'must begin with mercadopago://')
     .default('sandbox'),
   BILLING_COUPONS: z.string().optional(),
+  MESSAGING_URL: z
+    .string()
+    .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
+    .default('sandbox'),
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
   MESSAGING_VERIFY_TOKEN: z.string().optional(),
+  CHAT_AGENT_REQUESTS: whole(1000, 1),
   KEY_LEASE_MS: whole(500, 1),
 })
 
@@ -85,10 +90,15 @@ export interface Settings {
   billingUrl: string
   /** A file with the coupons of a provider that keeps none, or null. */
   billingCoupons: string | null
+  messagingUrl: string
+  /** What new connections are made with, by its name among the adapters. */
+  messagingProvider: 'sandbox' | 'whatsapp'
   sandboxMessagesPerSecond: number
   messagingAppSecret: string | null
   /** What the provider must name before it may call back; null: it may not. */
   messagingVerifyToken: string | null
+  /** Requests to the assistant that a store has in a message cycle. */
+  chatAgentRequests: number
   /** How long an instance may act on what it last read of a key, in milliseconds. */
   keyLeaseMs: number
 }
@@ -135,9 +145,12 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     storageUrl: values.STORAGE_URL,
     billingUrl: values.BILLING_URL,
     billingCoupons: values.BILLING_COUPONS ?? null,
+    messagingUrl: values.MESSAGING_URL,
+    messagingProvider: values.MESSAGING_URL === 'sandbox' ? 'sandbox' : 'whatsapp',
     sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
     messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,
     messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,
+    chatAgentRequests: values.CHAT_AGENT_REQUESTS,
     keyLeaseMs: values.KEY_LEASE_MS,
   }
 }

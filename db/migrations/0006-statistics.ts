@@ -36,7 +36,6 @@ const statements = [
   `create index conversions_placed on conversions (store_id, placed_at desc, id desc)`,
   `drop index orders_placed`,
   `create index orders_placed on orders (store_id, placed_at desc, id desc)`,
-  `create index orders_customer on orders (store_id, customer_id) where customer_id is not null`,
   `drop index message_ledger_sent`,
   `create index message_ledger_sent on message_ledger (store_id, sent_at) include (channel, source, status)`,
 ]

@@ -49,6 +49,7 @@ export async function openAdapters(settings: Settings, database: Database, clock
         clock,
         appSecret: secret,
         perSecond: settings.sandboxMessagesPerSecond,
+        publicUrl: settings.publicUrl,
       }),
     },
     ...openBilling(settings, database, clock),

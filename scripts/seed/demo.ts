@@ -5,6 +5,7 @@ import { createKey } from '#operations/store/lib/keys'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
+import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
@@ -13,6 +14,7 @@ import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
+import { seedAuroraSingles } from './singles.ts'
 import {
   auroraPeople,
   borealisPeople,
@@ -164,6 +166,9 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedBorealisMessaging(ofBorealis, borealis)
   const shops = await database.root.transaction().execute(async (db) => {
     const auroraShop = await seedAuroraShop(db, clock, aurora)
+    await seedAuroraButton(db, aurora)
+    await seedAuroraBindings(db, aurora)
+    await seedAuroraSingles(db, aurora, auroraShop.customers, templateIds)
     const subscribers = await seedAuroraSubscribers(db, aurora, auroraShop)
     const lists = await seedAuroraLists(db, aurora, auroraShop.groups, subscribers)
     await seedAuroraCampaigns(db, aurora, auroraShop, lists, templateIds)

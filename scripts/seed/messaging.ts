@@ -51,14 +51,23 @@ async function addTemplate(tx: Context, timeline: Timeline, template: DemoTempla
     submittedAt,
   })
   const isPaused = template.status === 'paused'
+  const quality = template.status === 'approved' ? 'green' : isPaused ? 'red' : 'unknown'
+  const reason = template.status === 'rejected' ? 'promotional' : null
+  const pausedUntil = isPaused ? new Date(timeline.now.getTime() + 3 * hourMs) : null
+  await tx.system
+    .updateTable('sandbox_templates')
+    .set({ quality, reason, paused_until: pausedUntil })
+    .where('store_id', '=', tx.store.id)
+    .where('name', '=', template.name)
+    .execute()
   await tx.db
     .updateTable('message_templates')
     .set({
       reviewed_at: reviewedAt,
       synced_at: timeline.ago(2 / 24),
-      quality: template.status === 'approved' ? 'green' : isPaused ? 'red' : 'unknown',
-      rejection_reason: template.status === 'rejected' ? 'promotional' : null,
-      paused_until: isPaused ? new Date(timeline.now.getTime() + 3 * hourMs) : null,
+      quality,
+      rejection_reason: reason,
+      paused_until: pausedUntil,
       updated_at: isPaused ? timeline.ago(12) : (reviewedAt ?? submittedAt),
     })
     .where('id', '=', id)

@@ -183,6 +183,29 @@ describe.each(moments)('%s', async (_name, at) => {
       [storeId],
     )
     expect(byKey(templates)).toEqual({ pt_BR: 7, en_US: 2, pending: 1, rejected: 1, paused: 1 })
+    const [owner] = (await seedDemo(app.services, 'owner')).keys
+    const synced = await call(app, owner!.key, 'POST', '/messaging/templates/sync')
+    expect(synced.body).toMatchObject({ added: 0, updated: 0, removed: 0, unchanged: 12 })
+  })
+
+  test('the chat button, two phones at the assistant, 25 single sends', async () => {
+    const [owner] = (await seedDemo(app.services, 'owner')).keys
+    const read = async (path: string) => (await call(app, owner!.key, 'GET', path)).body
+    expect(await read('/messaging-button')).toMatchObject({
+      isEnabled: true,
+      effectivePhone: '+551140001000',
+      attendants: [{ name: 'Marco' }, { name: 'Ada' }],
+      schedule: { isEnabled: true },
+    })
+    expect(await read('/chat-agent/bindings')).toMatchObject({
+      data: [{ member: { name: 'Marco Teles' } }, { member: { name: 'Olivia Prado' } }],
+    })
+    expect(await read('/chat-agent/usage')).toMatchObject({ used: 37, bindings: 2 })
+    const sends = await rows<{ key: string; n: number }>(
+      `select purpose as key, count(*)::int as n from direct_messages where store_id = $1 group by 1`,
+      [storeId],
+    )
+    expect(byKey(sends)).toEqual({ 'template-test': 6, message: 19 })
   })
 
   test('lists, opt-outs and subscribers', async () => {
@@ -269,14 +292,18 @@ describe.each(moments)('%s', async (_name, at) => {
       `select channel || ' ' || source as key, count(*)::int as n from message_ledger where store_id = $1 group by 1`,
       [storeId],
     )
-    expect(byKey(ledger)).toEqual({ 'messaging messaging-campaign': 341, 'email newsletter': 40 })
+    expect(byKey(ledger)).toEqual({
+      'messaging messaging-campaign': 341,
+      'messaging direct': 25,
+      'email newsletter': 40,
+    })
     const [cycle] = await rows(
       `select u.message_limit, u.used, u.reserved, (select sum(units)::int from usage_reservations r
           where r.store_id = u.store_id and r.cycle_starts_at = u.starts_at) as held
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )
-    expect(cycle).toEqual({ message_limit: 100_000, used: 62, reserved: 28, held: 28 })
+    expect(cycle).toEqual({ message_limit: 100_000, used: 67, reserved: 28, held: 28 })
   })
 
   test('conversions come from the touches that were made for them', async () => {
@@ -384,7 +411,7 @@ describe.each(moments)('%s', async (_name, at) => {
       `select used, reserved from usage_cycles where store_id = $1 and starts_at <= $2 and ends_at > $2`,
       [storeId, now],
     )
-    expect(cycle).toEqual({ used: 90, reserved: 0 })
+    expect(cycle).toEqual({ used: 95, reserved: 0 })
     const [list] = await rows(`select size from contact_lists where store_id = $1 and id = $2`, [
       storeId,
       lists.body.data![0]!.id,

@@ -69,10 +69,16 @@ async function deliver(ctx: Context, batch: Batch): Promise<Delivered> {
     else leaving.push({ message, rendered })
   }
 
+  const recipients = await sending.takeRecipients(
+    ctx,
+    means.connection,
+    means.template ? leaving.map(({ message }) => message.phone) : [],
+  )
+  const allowed = leaving.filter(({ message }) => recipients.has(message.phone))
   let next = 0
   const sendInTurn = async (): Promise<void> => {
-    while (next < leaving.length && !delivered.trouble && !delivered.error) {
-      const { message, rendered } = leaving[next]!
+    while (next < allowed.length && !delivered.trouble && !delivered.error) {
+      const { message, rendered } = allowed[next]!
       next += 1
       try {
         await deliverOne(ctx, batch, message, rendered, delivered)
@@ -81,8 +87,16 @@ async function deliver(ctx: Context, batch: Batch): Promise<Delivered> {
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, leaving.length) }, sendInTurn))
-  for (const { message } of leaving.slice(next)) delivered.results.push({ is: 'back', message })
+  await Promise.all(Array.from({ length: Math.min(atOnce, allowed.length) }, sendInTurn))
+  for (const { message } of allowed.slice(next)) delivered.results.push({ is: 'back', message })
+  const unsent = delivered.results.filter(({ is }) => is !== 'sent' && is !== 'lost')
+  await recipients.giveBack(unsent.map(({ message }) => message.phone))
+  if (allowed.length < leaving.length) {
+    delivered.trouble ??= { reason: 'number-limit' }
+    for (const { message } of leaving.filter(({ message: { phone } }) => !recipients.has(phone))) {
+      delivered.results.push({ is: 'back', message })
+    }
+  }
   return delivered
 }
 
@@ -97,7 +111,7 @@ async function deliverOne(
   // Before the call: what answers the message is never older than it.
   const at = ctx.now()
   const key = `cm_${message.id}_${message.generation}`
-  const outcome = await sending.deliver(ctx, { phone: message.phone, content }, key)
+  const outcome = await sending.deliver(ctx, { phone: message.phone, content, isCounted: true }, key)
   const { results } = delivered
   switch (outcome.outcome) {
     case 'accepted':

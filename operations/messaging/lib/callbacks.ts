@@ -6,7 +6,11 @@ import { isId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { assistantNumbers } from './assistant.ts'
+import { storesOfAccounts } from './official-callbacks.ts'
 import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
+import { storesOfSessions } from './session-events.ts'
+import { storesOfTemplates } from './template-callbacks.ts'
 
 type StoredEvent = events.StoredEvent
 
@@ -147,6 +151,7 @@ async function connectionsByNumber(ctx: Context): Promise<Map<string, Connection
     .select(['c.number_id', 'c.type'])
     .where('c.number_id', 'is not', null)
     .orderBy(sql`c.type = 'official' and c.status = 'connected'`)
+    .orderBy(sql`c.status in ('connected', 'reconnecting')`)
     .orderBy(sql`c.type is not distinct from s.messaging_connection_type`)
     .execute()
   return new Map(rows.map((row) => [row.number_id!, row.type as ConnectionType]))
@@ -171,16 +176,66 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
     .execute()
 }
 
+/** By what the store of an event is found. */
+function subjectOf({ key }: StoredEvent): 'template' | 'session' | 'account' | 'number' {
+  if (key.startsWith('template-')) return 'template'
+  if (key.startsWith('qr-session:')) return 'session'
+  return key.startsWith('number-') ? 'account' : 'number'
+}
+
 const sharedForDays = 30
 
+/** What merchants write to the assistant: a job each, which knows one inbound message once. */
+async function passOn(ctx: SystemContext, stored: readonly StoredEvent[]): Promise<void> {
+  for (const { data, occurredAt } of stored) {
+    const { phone, text, providerMessageId } = data as Partial<InboundData>
+    if (!phone || !providerMessageId) continue
+    await ctx.queue('chat-agent-reply', {
+      inboundId: providerMessageId,
+      phone,
+      text: text ?? '',
+      at: occurredAt.toISOString(),
+    })
+  }
+}
+
 /**
- * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
- * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
+ * The stores of events that name none, by event id: of a template, a QR session or an account the one that has it
+ * (unknown ones come again), else of a number that several use.
  */
 export async function findStores(
   ctx: SystemContext,
   stored: StoredEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
+  const assistants = assistantNumbers(ctx)
+  const isAssistants = (event: StoredEvent): boolean => assistants.has(event.storeRef ?? '')
+  await passOn(ctx, stored.filter(isAssistants))
+  const subjects = Map.groupBy(stored, (event) => (isAssistants(event) ? 'assistant' : subjectOf(event)))
+  const templates = subjects.get('template') ?? []
+  const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
+  const owners = await storesOfTemplates(ctx, templates.map(providerIdOf))
+  const stores = new Map<string, string | null>([
+    ...(await storesOnShared(ctx, subjects.get('number') ?? [])),
+    ...(await storesOfSessions(ctx, subjects.get('session') ?? [])),
+    ...(await storesOfAccounts(ctx, subjects.get('account') ?? [])),
+  ])
+  for (const event of subjects.get('assistant') ?? []) stores.set(event.id, null)
+  for (const event of templates) {
+    const owner = owners.get(providerIdOf(event))
+    if (owner) stores.set(event.id, owner)
+  }
+  return stores
+}
+
+/**
+ * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
+ * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
+ */
+async function storesOnShared(
+  ctx: SystemContext,
+  stored: StoredEvent[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (stored.length === 0) return new Map()
   const shared = await sharedNumbers(
     ctx,
     stored.map((event) => event.storeRef ?? ''),

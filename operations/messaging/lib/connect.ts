@@ -1,37 +1,65 @@
 /** Numbers and templates made without a provider's word, for the demo and the tests. */
 import type { NewRow } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
-import { sandboxNumberId } from '#runtime/ports/messaging/sandbox'
+import { sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import { seal } from '#runtime/secrets'
+import { setNumberLimit, tierLimits } from './number-limit.ts'
+import { selectConnection } from './select.ts'
+import { contentColumns } from './template-rows.ts'
 import type { Template } from './templates.ts'
 
-/** Connects a number of the sandbox and selects it. `phone`: E.164. */
+/** Connects a number of the sandbox, here and at its provider, and selects it. `phone`: E.164. */
 export async function connectNumber(
   ctx: Context,
   number: { type: ConnectionType; phone: string; displayName?: string; connectedAt?: Date },
 ): Promise<void> {
   const { type, phone, displayName = ctx.store.name, connectedAt = ctx.now() } = number
-  const change = {
-    status: 'connected',
-    number_id: sandboxNumberId(ctx.store.id, type),
-    phone,
-    display_name: displayName,
-    issue_code: null,
-    connected_at: connectedAt,
-    checked_at: ctx.now(),
-    updated_at: ctx.now(),
-  }
   await ctx.transaction(async (tx) => {
+    const change = {
+      status: 'connected',
+      number_id: sandboxNumberId(tx.store.id, type),
+      phone,
+      phone_key: type === 'shared' ? null : phoneKey(phone),
+      display_name: displayName,
+      issue_code: null,
+      connected_at: connectedAt,
+      checked_at: tx.now(),
+      updated_at: tx.now(),
+      ...(type === 'official' ? await officialColumns(tx, phone, displayName) : {}),
+      ...(type === 'qr' ? await qrColumns(tx, phone, connectedAt) : {}),
+    }
     await tx.db
       .insertInto('messaging_connections')
       .values({ type, provider: 'sandbox', created_at: connectedAt, ...change })
       .onConflict((conflict) => conflict.columns(['store_id', 'type']).doUpdateSet(change))
       .execute()
-    await tx.db
-      .updateTable('stores')
-      .set({ messaging_connection_type: type, updated_at: ctx.now() })
-      .execute()
+    await selectConnection(tx, type)
   })
+}
+
+async function officialColumns(tx: Context, phone: string, displayName: string) {
+  const { numbers } = sandboxOf(tx.adapters.messaging).within(tx.system)
+  const token = await numbers.put(tx.store.id, { phone, displayName })
+  const credentials = { token }
+  const health = await numbers.phoneHealth({ id: tx.store.id, credentials })
+  const limit = tierLimits[health.messagingLimitTier] ?? null
+  await setNumberLimit(tx, sandboxNumberId(tx.store.id, 'official'), limit)
+  return {
+    credentials: seal(tx.settings.secretKey, tx.store.id, credentials),
+    account_id: `sandbox-account-${tx.store.id}`,
+    display_name_status: 'approved',
+    health: JSON.stringify(health),
+    health_at: tx.now(),
+  }
+}
+
+async function qrColumns(tx: Context, phone: string, connectedAt: Date) {
+  const sessionRef = `sandbox-session-${tx.store.id}`
+  await sandboxOf(tx.adapters.messaging).within(tx.system).qr.put(tx.store.id, sessionRef, phone)
+  return { session_ref: sessionRef, session_started_at: connectedAt }
 }
 
 export interface NewTemplate extends Partial<Pick<Template, 'header' | 'footer' | 'buttons' | 'status'>> {
@@ -45,23 +73,42 @@ export interface NewTemplate extends Partial<Pick<Template, 'header' | 'footer' 
   submittedAt?: Date
 }
 
-/** Writes a template, approved unless another status is given; answers its id. */
+/** Writes a template here and at the sandbox's provider, approved unless another status is given; answers its id. */
 export async function makeTemplate(ctx: Context, template: NewTemplate): Promise<number> {
-  const { status = 'approved', submittedAt = ctx.now() } = template
-  const isReviewed = status !== 'pending'
-  const row: Omit<NewRow<'message_templates'>, 'store_id'> = {
-    provider_id: `sandbox-${template.name}-${template.language ?? 'pt_BR'}`,
-    name: template.name,
-    language: template.language ?? 'pt_BR',
+  const { name, language = 'pt_BR', status = 'approved', submittedAt = ctx.now() } = template
+  const content: TemplateContent = {
+    name,
+    language,
     category: template.category ?? 'marketing',
-    header: template.header ? JSON.stringify(template.header) : null,
+    header: template.header ?? null,
     body: template.body,
     footer: template.footer ?? null,
-    buttons: JSON.stringify(template.buttons ?? []),
-    examples: JSON.stringify(template.examples ?? { header: [], body: [], buttons: [] }),
+    buttons: template.buttons ?? [],
+    examples: template.examples ?? { header: [], body: [], buttons: [] },
+  }
+  const providerId = `sandbox-${ctx.store.id}-${name}-${language}`
+  await ctx.system
+    .insertInto('sandbox_templates')
+    .values({
+      store_id: ctx.store.id,
+      provider_id: providerId,
+      name,
+      language,
+      content: JSON.stringify(content),
+      status,
+    })
+    .onConflict((conflict) => conflict.column('provider_id').doNothing())
+    .execute()
+  const row: Omit<NewRow<'message_templates'>, 'store_id'> = {
+    provider_id: providerId,
+    name,
+    language,
+    ...contentColumns(content),
     status,
+    was_approved: status !== 'pending' && status !== 'rejected',
     submitted_at: submittedAt,
-    reviewed_at: isReviewed ? submittedAt : null,
+    reviewed_at: status === 'pending' ? null : submittedAt,
+    status_at: submittedAt,
     created_at: submittedAt,
     updated_at: submittedAt,
   }

@@ -17,6 +17,7 @@ export interface Route {
   connection: Connection
   port: MessagingPort
   store: ProviderStore
+  isConnected: boolean
 }
 
 const selectedRow = prepared((db) =>
@@ -36,8 +37,29 @@ const rowOfType = prepared((db, values: { type: string }) =>
 /** The selected connection's route when it can send now, else null. Official takes the feature `official-api`. */
 export async function selectedRoute(ctx: Context): Promise<Route | null> {
   const [row] = await selectedRow(ctx, {})
-  const route = row?.status === 'connected' ? routeOf(ctx, row) : null
-  if (route?.connection.type !== 'official') return route
+  return row ? usable(ctx, routeOf(ctx, row)) : null
+}
+
+/** The way of the official number whatever is selected, else of the selected connection; null when it cannot send. */
+export async function routeFor(ctx: Context, via?: 'official'): Promise<Route | null> {
+  if (via === undefined) return selectedRoute(ctx)
+  const route = await routeOfType(ctx, via)
+  return route && usable(ctx, route)
+}
+
+/** The same, or why there is none. */
+export async function routeOrReason(
+  ctx: Context,
+  via?: 'official',
+): Promise<Route | 'not-connected' | 'subscription-inactive'> {
+  const [row] = via === undefined ? await selectedRow(ctx, {}) : await rowOfType(ctx, { type: via })
+  const route = row ? routeOf(ctx, row) : null
+  if (!route?.isConnected) return 'not-connected'
+  return (await usable(ctx, route)) ?? 'subscription-inactive'
+}
+
+async function usable(ctx: Context, route: Route): Promise<Route | null> {
+  if (!route.isConnected || route.connection.type !== 'official') return route.isConnected ? route : null
   const { features } = await entitlementOf(ctx)
   return features.has('official-api') ? route : null
 }
@@ -56,6 +78,7 @@ export async function routeOfType(ctx: Context, type: ConnectionType): Promise<R
 
 interface ConnectionRow {
   type: string
+  status: string
   provider: string
   credentials: string | null
   number_id: string | null
@@ -74,5 +97,6 @@ function routeOf(ctx: Context, row: ConnectionRow): Route {
     },
     port,
     store: { id: ctx.store.id, credentials: credentials ?? null },
+    isConnected: row.status === 'connected',
   }
 }

@@ -1,14 +1,19 @@
 /** The one door that every message leaves through, whatever the section. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { attribution, metering } from '#operations/store/lib/door'
+import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Accepted, ConnectionType, Media } from '#runtime/ports/messaging/port'
+import { takeRecipients } from './number-limit.ts'
 import { holdNumber, takePlaces } from './pace.ts'
 import { recently } from './recently.ts'
-import { type Connection, type Route, routeOfType, selectedPort, selectedRoute } from './route.ts'
+import { type Connection, type Route, routeFor, routeOfType, selectedPort, selectedRoute } from './route.ts'
 import { type Template, get as templateOf } from './templates.ts'
+import { withinTime } from './within-time.ts'
 
 export type { Connection }
+export { takeRecipients }
 
 const dayMs = 24 * 3_600_000
 const answerWithinMs = 8_000
@@ -19,9 +24,15 @@ export async function selected(ctx: Context): Promise<Connection | null> {
   return (await selectedRoute(ctx))?.connection ?? null
 }
 
+/** The connection that a message leaves through, when it can send now, else null. */
+export async function connectionFor(ctx: Context, via?: 'official'): Promise<Connection | null> {
+  return (await routeFor(ctx, via))?.connection ?? null
+}
+
 /** Whether the provider takes the same idempotency key twice for one message. */
-export async function isIdempotent(ctx: Context): Promise<boolean> {
-  return (await selectedPort(ctx))?.capabilities.idempotentSend ?? false
+export async function isIdempotent(ctx: Context, via?: 'official'): Promise<boolean> {
+  const port = via ? (await routeOfType(ctx, via))?.port : await selectedPort(ctx)
+  return port?.capabilities.idempotentSend ?? false
 }
 
 export type Content =
@@ -37,6 +48,10 @@ export interface OutgoingMessage {
   /** E.164. */
   phone: string
   content: Content
+  /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
+  via?: 'official'
+  /** `takeRecipients` has counted it against the number's limit already. */
+  isCounted?: boolean
 }
 
 export type Outcome =
@@ -55,7 +70,8 @@ export type Outcome =
  * id>_<attempt>`.
  */
 export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<Outcome> {
-  const route = await recently(ctx, 'route', () => selectedRoute(ctx))
+  const { via } = message
+  const route = await recently(ctx, `route ${via ?? ''}`, () => routeFor(ctx, via))
   if (!route) return { outcome: 'disconnected' }
   const { content } = message
   const { type } = route.connection
@@ -65,18 +81,41 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
       : null
   const unfit = unfitFor(type, content, template)
   if (unfit) return { outcome: 'refused', ...unfit }
+  if (!template || message.isCounted) return hand(ctx, route, message, template, key)
+  const recipients = await takeRecipients(ctx, route.connection, [message.phone])
+  if (!recipients.has(message.phone)) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
+  const outcome = await hand(ctx, route, message, template, key)
+  if (outcome.outcome !== 'accepted' && outcome.outcome !== 'unknown') {
+    await recipients.giveBack([message.phone])
+  }
+  return outcome
+}
+
+async function hand(
+  ctx: Context,
+  route: Route,
+  message: OutgoingMessage,
+  template: Template | null,
+  key: string,
+): Promise<Outcome> {
   try {
-    const { providerMessageId } = await withinTime(send(route, message, template, key))
+    const { providerMessageId } = await withinTime(send(route, message, template, key), answerWithinMs)
     return { outcome: 'accepted', providerMessageId }
   } catch (error) {
+    // Bad credentials: once revalidated, the number says so, and the merchant is told.
+    if (isDisconnection(error) && route.connection.type === 'official') {
+      await ctx.queue('official-revalidate', {})
+    }
     return outcomeOf(ctx, error)
   }
 }
 
+const isDisconnection = (error: unknown): boolean => error instanceof Refused && error.code === 'disconnected'
+
 const sharedTextAtMost = 900
 
 /** What the connection cannot carry, known without asking the provider. */
-function unfitFor(
+export function unfitFor(
   type: ConnectionType,
   content: Content,
   template: Template | null,
@@ -116,18 +155,6 @@ function send(
   return port.sendMedia(store, { ...head, media, text: content.text || null })
 }
 
-async function withinTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Unavailable('unknown')), answerWithinMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 const refusalCodes = new Set([
   'not-on-network',
   'undelivered',
@@ -141,7 +168,7 @@ const refusalCodes = new Set([
 
 function outcomeOf(ctx: Context, error: unknown): Outcome {
   if (error instanceof Refused) {
-    if (error.code === 'disconnected') return { outcome: 'disconnected' }
+    if (isDisconnection(error)) return { outcome: 'disconnected' }
     const code = refusalCodes.has(error.code) ? error.code : 'provider-error'
     return { outcome: 'refused', code, message: error.message }
   }
@@ -159,15 +186,17 @@ function outcomeOf(ctx: Context, error: unknown): Outcome {
 /**
  * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and
  * stores. Those with one share queue behind each other, apart from those with another. Answers when the
- * batch may leave: a date not after now means at once.
+ * batch may leave: a date not after now means at once. `perSecond`: the whole rate, for who is in a transaction, where
+ * no provider may be asked.
  */
 export async function takeTurn(
   ctx: Context,
   connection: Connection,
   units: number,
   share: number,
+  perSecond?: number,
 ): Promise<Date> {
-  const rate = await ratePerSecond(ctx, connection)
+  const rate = perSecond ?? (await ratePerSecond(ctx, connection))
   return takePlaces(ctx, connection.numberId, String(share), units, rate * share)
 }
 
@@ -179,6 +208,16 @@ export async function ratePerSecond(ctx: Context, connection: Connection): Promi
     if (!route) return 1
     return (await route.port.sendLimits(route.store, connection.type)).perSecond
   })
+}
+
+const nearMs = 2_500
+
+/** Waits for a turn that is near. False where it is not: the message is then queued for that instant. */
+export async function reaches(clock: Clock, turn: Date): Promise<boolean> {
+  const ahead = turn.getTime() - clock.ms()
+  if (ahead > nearMs) return false
+  if (ahead > 0) await wait(ahead)
+  return true
 }
 
 /** A provider's 429: nobody sends on this number before `until`. */
@@ -195,6 +234,12 @@ export interface SentMessage {
   sentAt: Date
   /** False for an unknown outcome: it counts, as failed and without a touch. */
   isKnown: boolean
+  /** Of an automation, for its conversions. */
+  automationType?: string
+  /** Issued for this message alone: an order with it is its. */
+  couponCode?: string
+  /** How it reads, for the inbox. */
+  text?: string | null
 }
 
 export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
@@ -223,6 +268,12 @@ export async function accepted(
         sentAt: message.sentAt,
       })),
     )
+    for (const listener of departureListeners) {
+      await listener(
+        tx,
+        messages.map((message) => ({ ...message, source })),
+      )
+    }
     if (!bringsOrders(source)) return
     const touches = messages
       .filter((message) => message.isKnown)
@@ -235,9 +286,21 @@ export async function accepted(
         phone: message.phone,
         email: null,
         touchedAt: message.sentAt,
+        ...(message.automationType ? { automationType: message.automationType } : {}),
+        ...(message.couponCode ? { couponCode: message.couponCode } : {}),
       }))
     if (touches.length > 0) await attribution.recordTouches(tx, touches)
   })
+}
+
+export interface Departure extends SentMessage {
+  source: SentSource
+}
+type DepartureListener = (ctx: Context, departures: Departure[]) => Promise<void>
+const departureListeners: DepartureListener[] = []
+/** Called in the transaction that records messages as sent; the inbox shows them. */
+export const onAccepted = (listener: DepartureListener): void => {
+  departureListeners.push(listener)
 }
 
 /** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
@@ -267,6 +330,16 @@ export const onStatus = (kind: string, listener: StatusListener): void => {
   statusListeners.set(kind, listener)
 }
 export const statusListener = (kind: string): StatusListener | undefined => statusListeners.get(kind)
+
+type StoppedListener = (ctx: Context, phone: string) => Promise<unknown>
+const stoppedListeners: StoppedListener[] = []
+/** Called where the network says that somebody (E.164) stopped marketing there. */
+export const onRecipientStopped = (listener: StoppedListener): void => {
+  stoppedListeners.push(listener)
+}
+export async function recipientStopped(ctx: Context, phone: string): Promise<void> {
+  for (const listener of stoppedListeners) await listener(ctx, phone)
+}
 
 export interface InboundMessage {
   phone: string

@@ -3,6 +3,8 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { fill, placeholdersOf, type Rendered } from './template-content.ts'
 
+export { forgetAllTemplates as forgetAll, onApproved } from './template-moves.ts'
+export { registerUse, type TemplateUse } from './template-uses.ts'
 export type { Rendered }
 
 export interface Template {

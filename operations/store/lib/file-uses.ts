@@ -75,3 +75,22 @@ async function usable(ctx: Context, use: FileUse, file: Found | undefined): Prom
   }
   return file.id
 }
+
+/**
+ * Makes sure that a file of this store and purpose was uploaded; answers its content type. Asks the storage, so not
+ * inside a transaction. Refuses an address that is none of such a file, by the name of its `field`.
+ */
+export async function requireUploaded(
+  ctx: Context,
+  purpose: string,
+  url: string,
+  field: string,
+): Promise<{ contentType: string }> {
+  const file = await ctx.db
+    .selectFrom('files')
+    .select(['id', 'key', 'purpose', 'content_type', 'size', 'uploaded_at', 'expires_at'])
+    .where('url', '=', url)
+    .executeTakeFirst()
+  await usable(ctx, { url, purpose, field }, file)
+  return { contentType: file!.content_type }
+}

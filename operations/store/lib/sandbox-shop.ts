@@ -4,7 +4,7 @@ import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox'
-import { orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { type Delivery, orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { Refused } from '#runtime/ports/errors'
 import { receiveEcommerceHook } from './ecommerce-hook.ts'
 
@@ -25,13 +25,16 @@ export const sandboxShop = async (ctx: SystemContext, idOrSlug: string): Promise
   storeId: await requireStoreId(ctx, idOrSlug),
 })
 
-/** Delivers the webhooks of an order to the hook they were registered for, through its signature check. */
-export async function deliverOrder(ctx: SystemContext, shop: Shop, order: PlatformOrder): Promise<void> {
-  for (const { url, headers, body } of await orderDeliveries(shop, order)) {
+/** Delivers webhooks to the hook they were registered for, through its signature check. */
+export async function deliver(ctx: SystemContext, deliveries: readonly Delivery[]): Promise<void> {
+  for (const { url, headers, body } of deliveries) {
     const [provider, storeId] = new URL(url).pathname.split('/').slice(-2)
     await receiveEcommerceHook(ctx, { provider: provider!, storeId: storeId! }, new Headers(headers), body)
   }
 }
+
+export const deliverOrder = async (ctx: SystemContext, shop: Shop, order: PlatformOrder): Promise<void> =>
+  deliver(ctx, await orderDeliveries(shop, order))
 
 /** What the sandbox refuses of a caller's request is a 400 here. */
 export async function asBadRequest<T>(work: Promise<T>): Promise<T> {

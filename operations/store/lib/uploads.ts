@@ -7,6 +7,8 @@ export interface Purpose {
   /** Media types in lower case, such as `image/png`. */
   contentTypes: readonly string[]
   maxBytes: number
+  /** Where some types may have another size. */
+  maxBytesOf?: Readonly<Record<string, number>>
   /** `public`: read by everybody at its lasting address. */
   visibility: 'public' | 'private'
 }
@@ -53,11 +55,9 @@ export async function createUpload(
   if (!allowed.contentTypes.includes(contentType)) {
     throw refuse('bad_request', `contentType: must be one of ${allowed.contentTypes.join(', ')}`)
   }
-  if (size > allowed.maxBytes) {
-    throw refuse(
-      'bad_request',
-      `size: must be at most ${allowed.maxBytes} bytes (${inWords(allowed.maxBytes)})`,
-    )
+  const atMost = allowed.maxBytesOf?.[contentType] ?? allowed.maxBytes
+  if (size > atMost) {
+    throw refuse('bad_request', `size: must be at most ${atMost} bytes (${inWords(atMost)})`)
   }
   const id = ctx.newId()
   const key = keyOf(ctx, purpose, id, fileName)

@@ -1,7 +1,9 @@
 import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { orderCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
+import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { money, object, z } from '#runtime/schema'
-import { asBadRequest, deliverOrder, sandboxShop } from '../lib/sandbox-shop.ts'
+import { asBadRequest, deliver, deliverOrder, sandboxShop } from '../lib/sandbox-shop.ts'
 
 const body = object({
   customer: object({
@@ -15,6 +17,8 @@ const body = object({
   shipping: money.optional(),
   couponCode: z.string().max(60).nullish(),
   clickToken: z.string().max(200).nullish(),
+  /** The cart it comes from, which is ordered then. */
+  cartId: z.string().max(64).nullish(),
   currency: z.string().length(3).optional(),
   placedAt: z.string().datetime({ offset: true }).optional(),
   paymentStatus: z.enum(['pending', 'paid', 'partially-refunded', 'refunded', 'voided']).optional(),
@@ -30,6 +34,8 @@ export default page({
     const shop = await sandboxShop(ctx, params.storeId!)
     const order = await asBadRequest(createOrder(shop, await readJsonBody(raw, body)))
     await deliverOrder(ctx, shop, order)
+    const cart = order.cartId === null ? null : await orderCart(shop, order.cartId, order.id)
+    if (cart) await deliver(ctx, await cartDeliveries(shop, cart))
     return jsonAnswer(order, 201)
   },
 })

@@ -57,7 +57,7 @@ export function checkoutForm(
         .map(([number, does]) => `<li><code>${number}</code> ${does}</li>`)
         .join('')}</ul></aside>`,
     typed ? 422 : 200,
-    style,
+    { moreStyle: style },
   )
 }
 

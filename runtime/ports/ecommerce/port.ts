@@ -105,6 +105,19 @@ export interface PlatformCustomer {
   acceptsMarketing: boolean
 }
 
+export interface Cart {
+  id: string
+  customer: { id: string | null; name: string | null; email: string | null; phone: string | null }
+  items: PlatformOrderItem[]
+  total: Money
+  currency: string
+  /** Where the shopper finds it again. */
+  url: string
+  /** The order it became, or null. */
+  orderId: string | null
+  lastActivityAt: string
+}
+
 export interface ProductQuery {
   search?: string
   ids?: string[]
@@ -153,6 +166,11 @@ export interface EcommercePort {
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
   /** A code that exists is left as it is. */
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string }>
+  /** Carts changed at or after `updatedSince`, oldest change first. */
+  listCarts(
+    store: ProviderStore,
+    query: { updatedSince: Date; cursor?: string },
+  ): Promise<{ carts: Cart[]; next: string | null }>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }>

@@ -12,9 +12,15 @@ interface StoredCoupon extends CouponSpec {
 /** Shoppers type codes in any case. */
 const idOf = (code: string): string => code.trim().toUpperCase()
 
-/** Makes a coupon; a code that exists stays as it is. Throws `Refused` for a value that cannot be. */
+/**
+ * Makes a coupon; a code that exists stays as it is. Throws `Refused` for a value that cannot be, and for a code that
+ * begins with `REFUSE`.
+ */
 export function ensureCoupon(shop: Shop, coupon: CouponSpec): Promise<{ id: string }> {
   const id = idOf(coupon.code)
+  if (id.startsWith('REFUSE')) {
+    throw new Refused('coupon-refused', `The platform does not take the code ${coupon.code}`)
+  }
   const value = coupon.value === null ? null : toCents(coupon.value)
   const isRight =
     coupon.type === 'free-shipping'

@@ -210,7 +210,8 @@ function fulfilledAs(
   }
 }
 
-async function customerOf(
+/** The customer as an order or a cart names them: found, made or changed. */
+export async function customerOf(
   shop: Shop,
   facts: ShopFacts,
   input: OrderInput['customer'],
@@ -263,7 +264,8 @@ async function sameCustomer(
   return rows[0]?.data
 }
 
-async function itemsOf(
+/** Lines of an order or a cart. Throws `Refused` for a variant that no product has. */
+export async function itemsOf(
   shop: Shop,
   orderId: string,
   wanted: OrderInput['items'],

@@ -1,9 +1,9 @@
 /** Reads of the sandbox's shops, as a platform would answer them. */
 import { type RawBuilder, sql } from 'kysely'
 import { Refused } from '../errors.ts'
-import type { Category, PlatformCustomer, PlatformOrder, Product, ProductQuery } from './port.ts'
+import type { Cart, Category, PlatformCustomer, PlatformOrder, Product, ProductQuery } from './port.ts'
 import type { StoredCategory } from './sandbox-catalog.ts'
-import { allObjects, type Shop } from './sandbox-rows.ts'
+import { allObjects, type ObjectKind, type Shop } from './sandbox-rows.ts'
 
 /** Without case and accents, in SQL. */
 const folded = (text: RawBuilder<unknown>): RawBuilder<string> =>
@@ -119,29 +119,50 @@ export async function listCustomers(
   }
 }
 
-const ordersAtOnce = 100
+const changesAtOnce = 100
 
 /** Orders changed at or after `updatedSince`, oldest change first; `cursor` goes on after the last one of a page. */
 export async function listOrders(
   shop: Shop,
   query: { updatedSince: Date; cursor?: string },
 ): Promise<{ orders: PlatformOrder[]; next: string | null }> {
+  const { objects, next } = await listChanges<PlatformOrder>(shop, 'order', query)
+  return { orders: objects, next }
+}
+
+/** Carts, the same way. */
+export async function listCarts(
+  shop: Shop,
+  query: { updatedSince: Date; cursor?: string },
+): Promise<{ carts: Cart[]; next: string | null }> {
+  const { objects, next } = await listChanges<Cart>(shop, 'cart', query)
+  return { carts: objects, next }
+}
+
+async function listChanges<T>(
+  shop: Shop,
+  kind: ObjectKind,
+  query: { updatedSince: Date; cursor?: string },
+): Promise<{ objects: T[]; next: string | null }> {
   const [at, id] = query.cursor === undefined ? [null, null] : readCursor(query.cursor)
   const place =
     at === null
       ? sql`updated_at >= ${query.updatedSince.toISOString()}::timestamptz`
       : sql`(updated_at, id) > (${at}::timestamptz, ${id}::text)`
-  const { rows } = await sql<{ order: PlatformOrder }>`
-    select data as "order" from sandbox_objects
-    where store_id = ${shop.storeId}::uuid and kind = 'order' and ${place}
-    order by updated_at, id limit ${ordersAtOnce + 1}`.execute(shop.db)
-  const orders = rows.slice(0, ordersAtOnce).map((row) => row.order)
-  const last = orders.at(-1)
-  return { orders, next: rows.length > ordersAtOnce && last ? writeCursor(last) : null }
+  const { rows } = await sql<{ id: string; data: T; updated_at: Date }>`
+    select id, data, updated_at from sandbox_objects
+    where store_id = ${shop.storeId}::uuid and kind = ${kind} and ${place}
+    order by updated_at, id limit ${changesAtOnce + 1}`.execute(shop.db)
+  const page = rows.slice(0, changesAtOnce)
+  const last = page.at(-1)
+  return {
+    objects: page.map((row) => row.data),
+    next: rows.length > changesAtOnce && last ? writeCursor(last) : null,
+  }
 }
 
-const writeCursor = (order: PlatformOrder): string =>
-  Buffer.from(`${order.updatedAt} ${order.id}`).toString('base64url')
+const writeCursor = (row: { id: string; updated_at: Date }): string =>
+  Buffer.from(`${row.updated_at.toISOString()} ${row.id}`).toString('base64url')
 
 function readCursor(cursor: string): [string, string] {
   const [, at, id] = /^(\S{24}) (.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []

@@ -15,6 +15,7 @@ export type ObjectKind =
   | 'category'
   | 'customer'
   | 'order'
+  | 'cart'
   | 'script'
   | 'webhook'
   | 'coupon'

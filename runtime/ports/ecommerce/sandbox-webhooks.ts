@@ -3,6 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused } from '../errors.ts'
 import type { ProviderEvent } from '../provider.ts'
 import type { PlatformOrder, WebhookTopic } from './port.ts'
+import type { WrittenCart } from './sandbox-carts.ts'
 import { allObjects, findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
 
 /** Hex of the HMAC-SHA256 of the raw body with the webhook's secret. */
@@ -72,6 +73,9 @@ export async function deliveriesOf(
 }
 export const orderDeliveries = (shop: Shop, order: PlatformOrder): Promise<Delivery[]> =>
   deliveriesOf(shop, 'order.updated', order)
+
+export const cartDeliveries = (shop: Shop, { cart, updatedAt }: WrittenCart): Promise<Delivery[]> =>
+  deliveriesOf(shop, 'cart.updated', { id: cart.id, updatedAt })
 
 /** The event in a delivery. Throws `Refused` on a missing or wrong signature, and on a body of another form. */
 export function parseDelivery(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[] {

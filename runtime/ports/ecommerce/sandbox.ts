@@ -11,7 +11,14 @@ import { Refused, Unavailable } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
 import type { EcommercePort, Product } from './port.ts'
 import { ensureCoupon } from './sandbox-coupons.ts'
-import { findOrder, listCategories, listCustomers, listOrders, searchProducts } from './sandbox-queries.ts'
+import {
+  findOrder,
+  listCarts,
+  listCategories,
+  listCustomers,
+  listOrders,
+  searchProducts,
+} from './sandbox-queries.ts'
 import { allObjects, findObjects, instantText, putObjects, type Shop, shopFacts } from './sandbox-rows.ts'
 import { parseDelivery, registerWebhook } from './sandbox-webhooks.ts'
 
@@ -62,6 +69,7 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
     listCustomers: async (store, query) => listCustomers(await open(store), query),
     listOrders: async (store, query) => listOrders(await open(store), query),
     getOrder: async (store, query) => findOrder(await open(store), query),
+    listCarts: async (store, query) => listCarts(await open(store), query),
     ensureCoupon: async (store, coupon) => ensureCoupon(await open(store), coupon),
     async listScripts(store) {
       const scripts = await allObjects<StoredScript>(await open(store), 'script')

@@ -5,6 +5,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from '../../schema.ts'
 import type { ProviderEvent } from '../provider.ts'
+import { numberEvent } from './number-hooks.ts'
+import { templateEvent } from './template-hooks.ts'
 
 export const signatureHeader = 'x-hub-signature-256'
 
@@ -121,7 +123,10 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
     for (const { field, value } of entry.changes) {
       const read = field === 'messages' ? valueShape.safeParse(value) : null
       if (!read?.success) {
-        events.push(otherEvent(field, entry.id, entry.time ?? null, value, null))
+        const at = entry.time == null ? null : instantOf(entry.time)
+        const known =
+          at === null ? null : (templateEvent(field, value, at) ?? numberEvent(field, value, entry.id, at))
+        events.push(known ?? otherEvent(field, entry.id, entry.time ?? null, value, null))
         continue
       }
       const { metadata, contacts = [], statuses = [], messages = [] } = read.data
@@ -241,9 +246,18 @@ export interface SignedHook {
   body: Uint8Array
 }
 
+/** A signed body with changes of an account: of its templates, say. `time`: as `timestampOf` writes it. */
+export const signedChanges = (
+  secret: string,
+  account: string,
+  time: string,
+  changes: readonly { field: string; value: unknown }[],
+): SignedHook =>
+  signed(secret, { object: 'whatsapp_business_account', entry: [{ id: account, time, changes }] })
+
 /** A signed body with the changes of one or more numbers. */
 export function hookBody(secret: string, numbers: readonly NumberChanges[]): SignedHook {
-  const text = JSON.stringify({
+  return signed(secret, {
     object: 'whatsapp_business_account',
     entry: numbers.map(({ numberId, account, statuses, messages, contacts }) => ({
       id: account,
@@ -260,7 +274,10 @@ export function hookBody(secret: string, numbers: readonly NumberChanges[]): Sig
       ],
     })),
   })
-  const body = Buffer.from(text)
+}
+
+function signed(secret: string, content: unknown): SignedHook {
+  const body = Buffer.from(JSON.stringify(content))
   return {
     headers: new Headers({
       'content-type': 'application/json',

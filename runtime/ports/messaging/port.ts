@@ -3,13 +3,15 @@
  * `NumberLimit`, of ../errors.ts.
  */
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import type { NumberPort } from './number-port.ts'
+import type { TemplatePort } from './template-port.ts'
 
 export type ConnectionType = 'qr' | 'official' | 'shared'
 
 export interface Send {
   phone: string
-  /** Which connection it leaves through. */
-  via: ConnectionType
+  /** Which connection it leaves through; the assistant's number is the server's own. */
+  via: ConnectionType | 'assistant'
   replyTo?: string
   /** The same key twice is one message, where `capabilities.idempotentSend`. */
   idempotencyKey: string
@@ -31,8 +33,10 @@ export interface Accepted {
   providerMessageId: string
 }
 
-export interface MessagingPort {
+export interface MessagingPort extends TemplatePort, NumberPort {
   capabilities: { idempotentSend: boolean; qr: boolean; shared: boolean }
+  /** The number that merchants talk to the assistant on; null where this server has none. `phone`: E.164. */
+  assistant: { numberId: string; phone: string } | null
   sendText(store: ProviderStore, message: Send & { text: string }): Promise<Accepted>
   sendMedia(store: ProviderStore, message: Send & { media: Media; text: string | null }): Promise<Accepted>
   sendTemplate(store: ProviderStore, message: Send & TemplateSend): Promise<Accepted>

@@ -8,17 +8,25 @@ import type { Clock } from '../../clock.ts'
 import { newId } from '../../ids.ts'
 import { Refused, Throttled, Unavailable } from '../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import { hookBody, isSigned, type MessageStatus, parseHookBody, type SignedHook } from './hook-body.ts'
+import type { Accepted, MessagingPort, Send } from './port.ts'
 import {
-  failureNumber,
-  hookBody,
-  isSigned,
-  type MessageStatus,
-  type NumberChanges,
-  parseHookBody,
-  type SignedHook,
-  timestampOf,
-} from './hook-body.ts'
-import type { Accepted, ConnectionType, MessagingPort, Send } from './port.ts'
+  addInbound,
+  assistant,
+  changesOf,
+  type DueRow,
+  emptyChanges,
+  type SandboxInbound,
+  sandboxNumberId,
+  statusChange,
+  stepsOf,
+} from './sandbox-changes.ts'
+import { SandboxInbox } from './sandbox-inbox.ts'
+import { SandboxNumbers } from './sandbox-numbers.ts'
+import { SandboxQr } from './sandbox-qr.ts'
+import { SandboxTemplates } from './sandbox-templates.ts'
+
+export { sandboxNumberId }
 
 /** `down`: nothing is taken. `timeout`: taken, but the answer is lost. `throttle`: asked to slow down. */
 export type SandboxMode = 'up' | 'down' | 'timeout' | 'throttle'
@@ -31,50 +39,24 @@ export interface SandboxMessage {
   calls: number
   phone: string
   kind: 'text' | 'media' | 'template'
-  via: ConnectionType
+  via: Send['via']
   /** As it was given: text, media, template and parameters. */
   content: Record<string, unknown>
   sentAt: Date
 }
 
-export interface SandboxInbound {
-  numberId: string
-  phone: string
-  name?: string | null
-  text?: string | null
-  /** Of the provider: `text` unless said. */
-  type?: string
-  occurredAt?: Date
-  /** The same id is the same message. */
-  providerMessageId?: string
-}
-
 const throttleMs = 2_000
 const hookMessages = 500
-const sharedNumber = 'sandbox-shared'
-
-/** The id of the number that a store's messages leave through. */
-export const sandboxNumberId = (storeId: string, via: ConnectionType): string =>
-  via === 'shared' ? sharedNumber : `sandbox-${storeId}`
-
-/** What becomes of a message, in order, and how long after it was accepted. */
-interface Step {
-  afterMs: number
-  happens: MessageStatus | 'stop'
-}
-const fails: readonly Step[] = [{ afterMs: 500, happens: 'failed' }]
-const isRead: readonly Step[] = [
-  { afterMs: 500, happens: 'delivered' },
-  { afterMs: 1_000, happens: 'read' },
-]
-const stops: readonly Step[] = [...isRead, { afterMs: 2_500, happens: 'stop' }]
-const stepsOf = (phone: string): readonly Step[] =>
-  phone.endsWith('0002') ? fails : phone.endsWith('0003') ? stops : isRead
+/** Of the assistant's answers to who belongs to no store. */
+const noStore = '00000000-0000-0000-0000-000000000000'
 
 // One statement a send: a campaign makes hundreds a second, on PGlite too.
 const sendText = `
   with mode as (
-    select coalesce((select m.mode from sandbox_modes m where m.store_id = $1 and m.port = 'messaging'), 'up') as mode),
+    select case when $11::boolean and exists (
+        select from sandbox_numbers n where n.store_id = $1 and not n.is_token_valid) then 'denied'
+      else coalesce((select m.mode from sandbox_modes m where m.store_id = $1 and m.port = 'messaging'), 'up')
+      end as mode),
   taken as (
     insert into sandbox_messages
       (store_id, id, idempotency_key, provider_message_id, phone, kind, content, sent_at, next_event_at)
@@ -84,30 +66,69 @@ const sendText = `
     returning provider_message_id)
   select mode.mode, taken.provider_message_id from mode left join taken on true`
 
-interface DueRow {
-  id: string
-  store_id: string
-  idempotency_key: string
-  provider_message_id: string
-  phone: string
-  via: ConnectionType
-  stage: number
-  sent_at: Date
+interface SandboxOptions {
+  db: RootDatabase
+  clock: Clock
+  appSecret: string
+  perSecond: number
+  /** Of this server, whose pages its scan and setup are. */
+  publicUrl?: string
 }
 
 export class SandboxMessaging implements MessagingPort {
   readonly capabilities = { idempotentSend: true, qr: true, shared: true }
+  readonly assistant = assistant
+  readonly templates: SandboxTemplates
+  readonly numbers: SandboxNumbers
+  readonly qr: SandboxQr
+  readonly inbox: SandboxInbox
+  readonly #options: SandboxOptions
   readonly #db: RootDatabase
   readonly #clock: Clock
   readonly #secret: string
   readonly #perSecond: number
 
-  constructor(options: { db: RootDatabase; clock: Clock; appSecret: string; perSecond: number }) {
+  constructor(options: SandboxOptions) {
+    this.#options = options
     this.#db = options.db
     this.#clock = options.clock
     this.#secret = options.appSecret
     this.#perSecond = options.perSecond
+    this.templates = new SandboxTemplates(options)
+    this.numbers = new SandboxNumbers({ publicUrl: 'http://localhost', ...options })
+    this.qr = new SandboxQr(options)
+    this.inbox = new SandboxInbox(options)
   }
+
+  /** The same, writing in a transaction of ours: for the demo and the tests. */
+  within(db: RootDatabase): SandboxMessaging {
+    return new SandboxMessaging({ ...this.#options, db })
+  }
+
+  createTemplate: MessagingPort['createTemplate'] = (store, template) =>
+    this.templates.createTemplate(store, template)
+  editTemplate: MessagingPort['editTemplate'] = (store, providerId, template) =>
+    this.templates.editTemplate(store, providerId, template)
+  deleteTemplate: MessagingPort['deleteTemplate'] = (store, template) =>
+    this.templates.deleteTemplate(store, template)
+  listTemplates: MessagingPort['listTemplates'] = (store, cursor) =>
+    this.templates.listTemplates(store, cursor)
+
+  startQr: MessagingPort['startQr'] = (store) => this.qr.startQr(store)
+  refreshQr: MessagingPort['refreshQr'] = (store, sessionRef) => this.qr.refreshQr(store, sessionRef)
+  stopQr: MessagingPort['stopQr'] = (store) => this.qr.stopQr(store)
+  startOfficialSetup: MessagingPort['startOfficialSetup'] = (store, setup) =>
+    this.numbers.startOfficialSetup(store, setup)
+  finishOfficialSetup: MessagingPort['finishOfficialSetup'] = (store, setup) =>
+    this.numbers.finishOfficialSetup(store, setup)
+  officialState: MessagingPort['officialState'] = (store) => this.numbers.officialState(store)
+  phoneHealth: MessagingPort['phoneHealth'] = (store) => this.numbers.phoneHealth(store)
+  releaseOfficial: MessagingPort['releaseOfficial'] = (store) => this.numbers.releaseOfficial(store)
+  joinShared: MessagingPort['joinShared'] = (store) => this.numbers.joinShared(store)
+  leaveShared: MessagingPort['leaveShared'] = (store) => this.numbers.leaveShared(store)
+  markRead: MessagingPort['markRead'] = (store, message) => this.inbox.markRead(store, message)
+  fetchMedia: MessagingPort['fetchMedia'] = (store, media) => this.inbox.fetchMedia(store, media)
+  history: MessagingPort['history'] = (store, query) => this.inbox.history(store, query)
 
   sendText: MessagingPort['sendText'] = (store, message) =>
     this.#send(store, 'text', message, { text: message.text })
@@ -129,7 +150,10 @@ export class SandboxMessaging implements MessagingPort {
     const now = this.#clock.ms()
     const id = newId(now)
     const isReachable = !message.phone.endsWith('0001')
-    const { rows } = await this.#db.executeQuery<{ mode: SandboxMode; provider_message_id: string | null }>(
+    const { rows } = await this.#db.executeQuery<{
+      mode: SandboxMode | 'denied'
+      provider_message_id: string | null
+    }>(
       CompiledQuery.raw(sendText, [
         store.id,
         id,
@@ -141,9 +165,11 @@ export class SandboxMessaging implements MessagingPort {
         new Date(now),
         new Date(now + stepsOf(message.phone)[0]!.afterMs),
         isReachable,
+        message.via === 'official',
       ]),
     )
     const { mode, provider_message_id: providerMessageId } = rows[0]!
+    if (mode === 'denied') throw new Refused('disconnected', 'The token does not hold any more')
     if (mode === 'down') throw new Unavailable('no', 'The sandbox is set to be down')
     if (mode === 'throttle') throw new Throttled(throttleMs)
     if (mode === 'timeout') throw new Unavailable('unknown', 'The sandbox is set to lose its answers')
@@ -224,19 +250,25 @@ export class SandboxMessaging implements MessagingPort {
       .where('provider_message_id', '=', change.providerMessageId)
       .executeTakeFirst()
     if (!row) return null
-    const { via } = row.content as { via: ConnectionType }
+    const { via } = row.content as { via: Send['via'] }
     const changes = emptyChanges(sandboxNumberId(storeId, via), `sandbox-account-${storeId}`)
     changes.statuses.push(statusChange(row, change.status, this.#clock.now(), change.code))
     return hookBody(this.#secret, [changes])
   }
 
-  /** The messages of a store that left, newest first; `phone` in E.164. */
+  /**
+   * The messages of a store that left, newest first; `phone` in E.164, with which what the assistant answered it before
+   * it was paired is there too.
+   */
   async outbox(storeId: string, phone?: string): Promise<SandboxMessage[]> {
-    let query = this.#db.selectFrom('sandbox_messages').selectAll().where('store_id', '=', storeId)
-    if (phone !== undefined) query = query.where('phone', '=', phone)
+    let query = this.#db.selectFrom('sandbox_messages').selectAll()
+    query =
+      phone === undefined
+        ? query.where('store_id', '=', storeId)
+        : query.where('store_id', 'in', [storeId, noStore]).where('phone', '=', phone)
     const rows = await query.orderBy('sent_at', 'desc').orderBy('id', 'desc').execute()
     return rows.map((row) => {
-      const { via, ...content } = row.content as { via: ConnectionType } & Record<string, unknown>
+      const { via, ...content } = row.content as { via: Send['via'] } & Record<string, unknown>
       return {
         id: row.id,
         providerMessageId: row.provider_message_id,
@@ -270,68 +302,4 @@ export function sandboxOf(adapters: Readonly<Record<string, MessagingPort>>): Sa
   const port = adapters.sandbox
   if (!(port instanceof SandboxMessaging)) throw new Error('This server has no messaging sandbox')
   return port
-}
-
-/** The changes of some messages, by the number they left through: bodies of a real provider hold several too. */
-function changesOf(moved: readonly { row: DueRow; over: readonly Step[] }[]): NumberChanges[] {
-  const numbers = new Map<string, NumberChanges>()
-  for (const { row, over } of moved) {
-    const numberId = sandboxNumberId(row.store_id, row.via)
-    const changes = numbers.get(numberId) ?? emptyChanges(numberId, `sandbox-account-${row.store_id}`)
-    numbers.set(numberId, changes)
-    for (const { afterMs, happens } of over) {
-      const at = new Date(row.sent_at.getTime() + afterMs)
-      if (happens !== 'stop') changes.statuses.push(statusChange(row, happens, at))
-      else {
-        const providerMessageId = `${row.provider_message_id}.reply`
-        addInbound(changes, { phone: row.phone, text: 'STOP', providerMessageId, at })
-      }
-    }
-  }
-  return [...numbers.values()]
-}
-
-const emptyChanges = (numberId: string, account: string): NumberChanges => ({
-  numberId,
-  account,
-  statuses: [],
-  messages: [],
-  contacts: [],
-})
-
-function statusChange(
-  row: Pick<DueRow, 'provider_message_id' | 'phone' | 'idempotency_key'>,
-  status: MessageStatus,
-  at: Date,
-  code = 'undelivered',
-): Record<string, unknown> {
-  return {
-    id: row.provider_message_id,
-    status,
-    timestamp: timestampOf(at),
-    recipient_id: row.phone.slice(1),
-    biz_opaque_callback_data: row.idempotency_key,
-    ...(status === 'failed' ? { errors: [{ code: failureNumber(code), title: code }] } : {}),
-  }
-}
-
-function addInbound(
-  changes: NumberChanges,
-  message: Omit<SandboxInbound, 'numberId'> & { providerMessageId: string; at: Date },
-): void {
-  const { phone, name, type = 'text', text } = message
-  const words =
-    type === 'text'
-      ? { text: { body: text ?? '' } }
-      : type === 'button'
-        ? { button: { text } }
-        : { [type]: { caption: text } }
-  changes.messages.push({
-    from: phone.slice(1),
-    id: message.providerMessageId,
-    timestamp: timestampOf(message.at),
-    type,
-    ...words,
-  })
-  changes.contacts.push({ wa_id: phone.slice(1), profile: name ? { name } : {} })
 }

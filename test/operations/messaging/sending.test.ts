@@ -172,7 +172,7 @@ describe('delivering', () => {
     async function shopWith(sendText: MessagingPort['sendText']): Promise<Context> {
       const ctx = await shopOn('qr')
       const name = `odd-${ctx.store.id}`
-      const port: MessagingPort = {
+      const port: MessagingPort = Object.assign(Object.create(sandbox) as MessagingPort, {
         capabilities: { idempotentSend: false, qr: true, shared: false },
         sendText,
         sendMedia: sandbox.sendMedia,
@@ -180,7 +180,7 @@ describe('delivering', () => {
         sendLimits: async () => ({ perSecond: 1 / 3, perDay: null }),
         verifySignature: () => false,
         parseEvents: () => [],
-      }
+      })
       ;(app.services.adapters.messaging as Record<string, MessagingPort>)[name] = port
       await ctx.db.updateTable('messaging_connections').set({ provider: name }).execute()
       return ctx

@@ -1,0 +1,18 @@
+import { operation } from '#runtime/operation'
+import { cancelExecution } from './lib/engine/run-now.ts'
+import { execution } from './lib/execution-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/automations/executions/:automationExecutionId/cancel',
+  description: 'Cancel the next message of a run; nothing of the run follows.',
+  scopes: ['platform:write', 'messages:send'],
+  readOnly: false,
+  feature: 'automations',
+  answer: { status: 200, body: execution },
+  refuses: {
+    not_found: 'There is no such message of an automation',
+    conflict: 'It is not pending',
+  },
+  handler: (ctx, { params }) => cancelExecution(ctx, params.automationExecutionId),
+})

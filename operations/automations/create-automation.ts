@@ -1,0 +1,42 @@
+import { operation } from '#runtime/operation'
+import { writeBody } from '#runtime/schema'
+import { readAutomation } from './lib/automation-json.ts'
+import { createAutomation } from './lib/save.ts'
+import { automation, automationInput, automationReadOnly } from './lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/automations',
+  description: 'Create an automation. It sends once it is active and a number is connected.',
+  details:
+    'Everything but the type has a default: its usual delay, conditions and quiet hours, and a message in the language of the store. A flow of further steps becomes version 1.',
+  scopes: ['platform:write', 'messages:send'],
+  readOnly: false,
+  feature: 'automations',
+  input: { body: writeBody(automationInput, automationReadOnly, ['type']) },
+  answer: { status: 201, body: automation },
+  refuses: {
+    not_found: 'There is no such template',
+    conflict: 'The name is taken, or there are 50 automations',
+  },
+  etag: true,
+  example: {
+    body: {
+      type: 'abandoned-cart',
+      isActive: true,
+      message: { text: 'Oi {{firstName|cliente}}, seu carrinho espera por você: {{cartUrl}}' },
+      flow: {
+        start: 'w1',
+        steps: [
+          { id: 'w1', type: 'wait', minutes: 1440, next: 'pc' },
+          { id: 'pc', type: 'purchase-check', ifPurchased: null, ifNot: 'c1' },
+          { id: 'c1', type: 'coupon', coupon: { type: 'percentage', value: 10 }, next: 'm2' },
+          { id: 'm2', type: 'message', message: { text: 'Use {{couponCode}}' }, next: null },
+        ],
+      },
+    },
+  },
+  async handler(ctx, { body }) {
+    return readAutomation(ctx, await createAutomation(ctx, body))
+  },
+})

@@ -1,0 +1,16 @@
+import { operation } from '#runtime/operation'
+import { readAutomation } from './lib/automation-json.ts'
+import { automation } from './lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/automations/:id',
+  description: 'One automation with its message, timing, conditions and flow, and why it would not send now.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'automations',
+  answer: { status: 200, body: automation },
+  refuses: { not_found: 'There is no such automation' },
+  etag: true,
+  handler: (ctx, { params }) => readAutomation(ctx, params.id),
+})

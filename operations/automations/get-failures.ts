@@ -1,0 +1,18 @@
+import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { readFailures } from './lib/failures.ts'
+import { failures } from './lib/report-schema.ts'
+import { reportDays } from './lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/automations/:automationId/failures',
+  description: 'Why messages of an automation failed or were skipped: each reason with its count.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'automations',
+  input: { query: object({ ...reportDays, outcome: z.enum(['failed', 'skipped']).optional() }) },
+  answer: { status: 200, body: failures },
+  refuses: { not_found: 'There is no such automation' },
+  handler: (ctx, { params, query }) => readFailures(ctx, params.automationId, query),
+})

@@ -1,0 +1,88 @@
+/** Wall clocks of a zone: quiet hours, the time of the scan, days. No database, no clock. */
+import { DateTime, IANAZone } from 'luxon'
+import type { QuietHours } from '../types.ts'
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+const quarterMs = 15 * minuteMs
+
+/** The day that the clocks of a zone show, `2026-11-20`. */
+export const localDay = (at: Date, zone: string): string =>
+  DateTime.fromJSDate(at, { zone }).toFormat('yyyy-MM-dd')
+
+/** A day of the calendar so many days on. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
+
+/**
+ * The instants at which the clocks of a zone show a time (`HH:mm`) on a day: two where they show it twice; where they
+ * skip it, the first instant after the gap.
+ */
+export function instantsOf(day: string, time: string, zone: string): Date[] {
+  const clock = IANAZone.create(zone)
+  const wall = Date.parse(`${day}T${time}:00Z`)
+  const offsets = [clock.offset(wall - dayMs), clock.offset(wall + dayMs)].map((each) => each * minuteMs)
+  const [before, after] = offsets as [number, number]
+  const found = new Set(
+    offsets.map((offset) => wall - offset).filter((at) => at + clock.offset(at) * minuteMs === wall),
+  )
+  if (found.size > 0) return [...found].sort((a, b) => a - b).map((at) => new Date(at))
+  let [low, high] = [wall - after, wall - before]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (clock.offset(middle) * minuteMs === after) high = middle
+    else low = middle
+  }
+  return [new Date(high)]
+}
+
+/** The end of the quiet hours that `at` lies in, or null. They begin at their start and are over at their end. */
+export function quietUntil({ isEnabled, start, end }: QuietHours, zone: string, at: Date): Date | null {
+  if (!isEnabled) return null
+  const time = DateTime.fromJSDate(at, { zone }).toFormat('HH:mm')
+  const crosses = start > end
+  const isInside = crosses ? time >= start || time < end : time >= start && time < end
+  if (!isInside) return null
+  const today = localDay(at, zone)
+  const day = crosses && time >= start ? addDays(today, 1) : today
+  const ends = instantsOf(day, end, zone)
+  return ends.find((instant) => instant > at) ?? instantsOf(addDays(day, 1), end, zone)[0]!
+}
+
+/** When the scan of a day takes place: the first quarter of an hour from `sendAt` on. */
+export function scanInstant(day: string, sendAt: string, zone: string): Date {
+  const at = instantsOf(day, sendAt, zone)[0]!.getTime()
+  return new Date(Math.ceil(at / quarterMs) * quarterMs)
+}
+
+/** The last millisecond of a local day. */
+export const endOfDay = (day: string, zone: string): Date =>
+  new Date(instantsOf(addDays(day, 1), '00:00', zone)[0]!.getTime() - 1)
+
+/**
+ * The days that a scan at `now` has to do, oldest first: today, once its time has come, and up to three before it
+ * that were missed since the automation was turned on.
+ */
+export function daysToScan(
+  { sendAt, zone, now }: { sendAt: string; zone: string; now: Date },
+  done: string | null,
+  activatedAt: Date,
+): string[] {
+  const today = localDay(now, zone)
+  const last = now >= scanInstant(today, sendAt, zone) ? today : addDays(today, -1)
+  const since = localDay(activatedAt, zone)
+  // Before the first scan nothing was missed: a day that was over when it was turned on is not made up.
+  const first = done === null ? since : addDays(done, 1)
+  const days: string[] = []
+  for (let day = addDays(today, -3); day <= last; day = addDays(day, 1)) {
+    if (day >= first && day >= since) days.push(day)
+  }
+  return days
+}
+
+/** Birthdays (`MM-DD`) that are celebrated on a day: 29 February on the 28th in years without it. */
+export function birthdaysOn(day: string): string[] {
+  const monthDay = day.slice(5)
+  const hasLeapDay = addDays(`${day.slice(0, 4)}-02-28`, 1).endsWith('02-29')
+  return monthDay === '02-28' && !hasLeapDay ? ['02-28', '02-29'] : [monthDay]
+}

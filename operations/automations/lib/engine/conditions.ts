@@ -1,0 +1,56 @@
+/** Whether the conditions of an automation hold (Rules 10). No database, no clock. */
+import type { Conditions } from '../types.ts'
+
+export interface ConditionFacts {
+  /** Decimal text. */
+  total: string
+  /** Of its lines. */
+  productIds: readonly string[]
+  categoryIds: ReadonlySet<string>
+  /** Null: a cart. */
+  paymentMethod: string | null
+  /** Whether that customer has an earlier order; asked only where `customers` is a condition. */
+  hasEarlierOrder: boolean
+}
+
+export const paymentMethods = [
+  'pix',
+  'boleto',
+  'credit-card',
+  'debit-card',
+  'transfer',
+  'cash',
+  'other',
+] as const
+
+/** What a platform calls a method, in our words; what we do not know is `other`. */
+export function paymentMethodOf(text: string | null): (typeof paymentMethods)[number] {
+  const folded = (text ?? '').toLowerCase().replace(/[\s_]+/g, '-')
+  return paymentMethods.find((each) => each === folded) ?? 'other'
+}
+
+export function conditionsHold(conditions: Conditions, facts: ConditionFacts): boolean {
+  const total = cents(facts.total)
+  const { minAmount, maxAmount, customers } = conditions
+  if (minAmount !== null && total < cents(minAmount)) return false
+  if (maxAmount !== null && total > cents(maxAmount)) return false
+  const bought = new Set(facts.productIds)
+  if (conditions.productIds.length > 0 && !conditions.productIds.some((id) => bought.has(id))) return false
+  if (conditions.excludedProductIds.some((id) => bought.has(id))) return false
+  if (conditions.categoryIds.length > 0 && !conditions.categoryIds.some((id) => facts.categoryIds.has(id))) {
+    return false
+  }
+  if (conditions.paymentMethods.length > 0 && facts.paymentMethod !== null) {
+    if (!conditions.paymentMethods.includes(paymentMethodOf(facts.paymentMethod))) return false
+  }
+  if (customers === 'first-order') return !facts.hasEarlierOrder
+  return customers === 'returning' ? facts.hasEarlierOrder : true
+}
+
+/** What the conditions have to know beyond the order or cart itself. */
+export const needs = (conditions: readonly Conditions[]) => ({
+  categories: conditions.some((each) => each.categoryIds.length > 0),
+  earlierOrders: conditions.some((each) => each.customers !== 'all'),
+})
+
+const cents = (amount: string | number): number => Math.round(Number(amount) * 100)

@@ -1,0 +1,40 @@
+/** Coupons of automations (Rules 18): codes, ends, amounts. No database, no clock. */
+import { randomInt } from 'node:crypto'
+import type { CashbackSettings } from '../kinds.ts'
+import type { CouponSpec } from '../types.ts'
+import { addDays, endOfDay, localDay } from './clock-times.ts'
+
+/** Without letters and digits that look alike. */
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+
+/** `BACK-K7QM4T`: nobody can guess another one from it. */
+export const couponCode = (prefix: string): string =>
+  `${prefix}-${Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')}`
+
+/** The last instant of the local day so many days on. */
+export const couponEnd = (validDays: number, now: Date, zone: string): Date =>
+  endOfDay(addDays(localDay(now, zone), validDays), zone)
+
+/** Percent of what was paid for goods and kept, cents half up, at most `maxAmount`. Money as decimal text; never below 0. */
+export function cashbackAmount(
+  order: { total: string; shipping: string; refunded_total: string },
+  { percent, maxAmount }: Pick<CashbackSettings, 'percent' | 'maxAmount'>,
+): number {
+  const base = cents(order.total) - cents(order.shipping) - cents(order.refunded_total)
+  if (base <= 0) return 0
+  // The percentage in millionths: 12.5 % of an amount is exact.
+  const millionths = Math.round(percent * 1_000_000)
+  const amount = Number((BigInt(base) * BigInt(millionths) * 2n + 100_000_000n) / 200_000_000n)
+  return Math.min(amount, maxAmount === null ? amount : cents(maxAmount)) / 100
+}
+
+const cents = (amount: string | number): number => Math.round(Number(amount) * 100)
+
+/** What the cashback of an order is as a coupon. */
+export const cashbackCoupon = (settings: CashbackSettings, amount: number): CouponSpec => ({
+  type: 'amount',
+  value: amount,
+  prefix: settings.prefix,
+  minimumAmount: settings.minimumAmount,
+  validDays: settings.validDays,
+})

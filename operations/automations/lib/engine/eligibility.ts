@@ -1,0 +1,32 @@
+/** When the message of a type may leave (Rules 10). No database, no clock. */
+import { kinds } from '../kinds.ts'
+import { type AutomationType, automationTypes } from '../types.ts'
+import { type CartFacts, isCancelled, type OrderFacts } from './facts.ts'
+
+/** Types that an order brings about. */
+export const orderTypes = automationTypes.filter((type) => kinds[type].entityType === 'order')
+
+/** Whether an order is as its message says. `cashback`: the amount of its coupon. */
+export function mayLeaveForOrder(
+  type: AutomationType,
+  order: Pick<OrderFacts, 'status' | 'payment_status'>,
+  cashback: number,
+): boolean {
+  switch (type) {
+    case 'order-cancelled':
+      return isCancelled(order)
+    case 'payment-reminder':
+      return !isCancelled(order) && order.payment_status === 'pending'
+    case 'post-purchase':
+    case 'review-request':
+      return !isCancelled(order) && order.payment_status !== 'refunded'
+    case 'cashback':
+      return !isCancelled(order) && order.payment_status !== 'refunded' && cashback > 0
+    default:
+      return !isCancelled(order)
+  }
+}
+
+/** Neither ordered nor emptied. */
+export const mayLeaveForCart = (cart: Pick<CartFacts, 'order_id' | 'items' | 'total'>): boolean =>
+  cart.order_id === null && cart.items.length > 0 && Number(cart.total) > 0

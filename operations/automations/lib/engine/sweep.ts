@@ -1,0 +1,54 @@
+/** What is due without a job, claims of dead workers, holds whose cause is over: found each minute, over all stores. */
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import { deadAfterMs } from './recover.ts'
+
+/** A job of its own has had its chance for so long. */
+const graceMs = 2_000
+const atATime = 1000
+
+/** Stores with something to do. One look at an index of what is due, and one of what is claimed. */
+export async function storesToSweep(root: RootDatabase, now: Date): Promise<string[]> {
+  const due = await root
+    .selectFrom('automation_executions')
+    .select('store_id')
+    .distinct()
+    .where('status', '=', sql.lit('pending'))
+    .where('scheduled_at', '<=', new Date(now.getTime() - graceMs))
+    .limit(atATime)
+    .execute()
+  const dead = await root
+    .selectFrom('automation_executions')
+    .select('store_id')
+    .distinct()
+    .where('status', '=', sql.lit('sending'))
+    .where('claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
+    .limit(atATime)
+    .execute()
+  return [...new Set([...due, ...dead].map((row) => row.store_id))]
+}
+
+/** Stores where messages wait for a connection. */
+export async function storesHeld(root: RootDatabase): Promise<string[]> {
+  const rows = await root
+    .selectFrom('automation_executions')
+    .select('store_id')
+    .distinct()
+    .where('status', '=', sql.lit('pending'))
+    .where('hold_reason', 'is not', null)
+    .where('hold_reason', '=', 'not-connected')
+    .limit(atATime)
+    .execute()
+  return rows.map((row) => row.store_id)
+}
+
+/** Executes whose job is gone for good: their automations may be executed again. */
+export async function freeExecutes(root: RootDatabase): Promise<void> {
+  await sql`
+    update automations set executing_job_id = null, executing_left = null
+    where executing_job_id is not null and not exists (
+      select from pgboss.job j
+      where j.name = 'automation-execute' and j.id = executing_job_id and j.state < 'completed')`.execute(
+    root,
+  )
+}

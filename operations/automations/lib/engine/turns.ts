@@ -1,0 +1,58 @@
+/** A store's places on its numbers: taken once for the next batch, by whichever worker sends it. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { sending } from '#operations/messaging/lib/door'
+import type { Clock } from '#runtime/clock'
+import type { Context } from '#runtime/context'
+
+/** Of the number's rate: campaigns have the rest. */
+const share = 0.2
+const batchSeconds = 2
+const batchAtMost = 200
+/** Older places were others' in the meantime. */
+const staleMs = 5_000
+
+/** Messages that may leave together. `perSecond`: the number's whole rate. */
+export const batchSize = (perSecond: number): number =>
+  Math.min(batchAtMost, Math.max(1, Math.floor(perSecond * share * batchSeconds)))
+
+/**
+ * How many of `wanted` messages may leave now, or when the next ones may. In the transaction that claims them, under
+ * the store's lock.
+ */
+export async function takePlaces(
+  ctx: Context,
+  connection: sending.Connection,
+  wanted: number,
+  perSecond: number,
+): Promise<{ places: number } | { at: Date }> {
+  const { numberId } = connection
+  const now = ctx.now()
+  const kept = await ctx.db
+    .selectFrom('automation_turns')
+    .select(['at', 'units'])
+    .where('number_id', '=', numberId)
+    .executeTakeFirst()
+  if (kept && kept.at > now) return { at: kept.at }
+  if (kept) await ctx.db.deleteFrom('automation_turns').where('number_id', '=', numberId).execute()
+  if (kept && now.getTime() - kept.at.getTime() <= staleMs) return { places: kept.units }
+  const units = Math.min(wanted, batchSize(perSecond))
+  const at = await sending.takeTurn(ctx, connection, units, share, perSecond)
+  if (at <= now) return { places: units }
+  await ctx.db.insertInto('automation_turns').values({ number_id: numberId, at, units }).execute()
+  return { at }
+}
+
+const nearMs = 2_500
+const probeMs = 10
+
+/** Waits until the clock shows `at`, where that is near. False where it is not, or the clock stands still. */
+export async function clockReaches(clock: Clock, at: Date, signal: AbortSignal): Promise<boolean> {
+  for (let probed = false; ; probed = true) {
+    const before = clock.ms()
+    const ahead = at.getTime() - before
+    if (ahead <= 0) return true
+    if (ahead > nearMs || signal.aborted) return false
+    await wait(probed ? ahead : Math.min(ahead, probeMs))
+    if (clock.ms() === before) return false
+  }
+}

@@ -1,0 +1,106 @@
+/** The variables of automations' texts (Rules 11). No database, no clock. */
+import type { StoreFacts } from '#db/access'
+import type { Values } from '#runtime/variables'
+import { localDay } from './clock-times.ts'
+import type { CartFacts, IssuedCoupon, Line, OrderFacts, Person } from './facts.ts'
+
+export interface Subject {
+  person: Person
+  order: OrderFacts | null
+  cart: CartFacts | null
+  coupon: IssuedCoupon | null
+  isCashback: boolean
+}
+
+type Store = Pick<StoreFacts, 'name' | 'domain' | 'locale' | 'timezone' | 'currency'>
+
+const linesShown = 5
+
+/** The value of every variable; null where there is none. */
+export function valuesOf(
+  { person, order, cart, coupon, isCashback }: Subject,
+  store: Store,
+  now: Date,
+): Values {
+  const { name, phone, email } = person
+  const money = (amount: string | number, currency: string): string =>
+    moneyText(amount, currency, store.locale)
+  return {
+    name,
+    customerName: name,
+    firstName: name?.trim().split(/\s+/)[0] ?? null,
+    phone,
+    email,
+    storeName: store.name,
+    storeUrl: `https://${store.domain}`,
+    ...(cart && {
+      cartUrl: cart.url,
+      cartTotal: money(cart.total, cart.currency),
+      cartItems: itemsText(cart.items),
+      productName: dearest(cart.items),
+    }),
+    ...(order && {
+      orderNumber: order.number,
+      orderTotal: money(order.total, order.currency),
+      orderItems: itemsText(order.items),
+      orderUrl: order.status_url,
+      productName: dearest(order.items),
+      paymentMethod: order.payment_method,
+      paymentUrl: order.payment_url,
+      trackingCode: order.tracking_code,
+      trackingUrl: order.tracking_url,
+      daysSinceOrder: String(daysBetween(order.placed_at, now, store.timezone)),
+    }),
+    ...(coupon && {
+      couponCode: coupon.code,
+      couponValue: couponText(coupon, store),
+      couponExpiresAt: dayText(coupon.endsAt, store),
+      ...(isCashback && coupon.value !== null && { cashbackAmount: money(coupon.value, store.currency) }),
+    }),
+  }
+}
+
+/** `R$ 1.234,50`, with a plain space: a phone breaks lines as it likes. */
+export function moneyText(amount: string | number, currency: string, locale: string): string {
+  return new Intl.NumberFormat(locale, { style: 'currency', currency })
+    .format(Number(amount))
+    .replace(/[\u00a0\u202f]/g, ' ')
+}
+
+const dayText = (at: Date, { locale, timezone }: Store): string =>
+  new Intl.DateTimeFormat(locale, {
+    day: '2-digit',
+    month: '2-digit',
+    year: 'numeric',
+    timeZone: timezone,
+  }).format(at)
+
+const freeShipping: Readonly<Record<string, string>> = {
+  pt: 'frete grátis',
+  es: 'envío gratis',
+  en: 'free shipping',
+}
+
+function couponText({ type, value }: IssuedCoupon, { locale, currency }: Store): string | null {
+  if (type === 'free-shipping') return freeShipping[locale.slice(0, 2)] ?? freeShipping.en!
+  if (value === null) return null
+  return type === 'percentage'
+    ? `${new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value)}%`
+    : moneyText(value, currency, locale)
+}
+
+/** `2× Mug, 1× Lamp`: five lines, then how many more. */
+export function itemsText(items: readonly Line[]): string {
+  const shown = items.slice(0, linesShown).map(({ quantity, name }) => `${quantity}× ${name}`)
+  const more = items.length - shown.length
+  return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')
+}
+
+function dearest(items: readonly Line[]): string | null {
+  let found: Line | null = null
+  for (const item of items) if (!found || Number(item.total) > Number(found.total)) found = item
+  return found?.name ?? null
+}
+
+const daysBetween = (from: Date, to: Date, zone: string): number =>
+  Math.round((Date.parse(localDay(to, zone)) - Date.parse(localDay(from, zone))) / 86_400_000)

@@ -1,0 +1,88 @@
+/** Executions as they are read. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { isCountedConversion } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+
+type Db = Kysely<TenantTables>
+
+/** The JSON of an execution; needs the aliases `e`, `r` (its run) and `a` (its automation). */
+export function executionJson(db: Db): RawBuilder<unknown> {
+  const conversion = db
+    .selectFrom('conversions as v')
+    .select(
+      sql`json_build_object('orderId', v.order_id, 'revenue', v.revenue, 'currency', v.currency)`.as('json'),
+    )
+    .where('v.message_id', '=', sql<string>`e.id::text`)
+    .where(isCountedConversion('v'))
+    .limit(sql<number>`1`)
+  return jsonObject({
+    id: 'e.id',
+    runId: 'e.run_id',
+    automationId: 'e.automation_id',
+    automationName: 'a.name',
+    automationType: 'a.type',
+    origin: 'r.origin',
+    sequence: 'e.sequence',
+    flowVersion: 'r.flow_version',
+    stepId: 'e.step_id',
+    status: 'e.status',
+    phone: 'e.phone',
+    contactName: 'r.contact_name',
+    trigger: jsonObject({
+      event: 'r.event',
+      entityType: 'r.entity_type',
+      entityId: 'r.entity_id',
+      occurredAt: instantOf('r.occurred_at'),
+    }),
+    cartId: 'r.cart_id',
+    orderId: 'r.order_id',
+    customerId: 'r.customer_id',
+    scheduledAt: instantOf('e.scheduled_at'),
+    holdReason: sql`case when e.status = 'pending' then e.hold_reason end`,
+    text: 'e.text',
+    officialapiTemplateId: 'e.officialapi_template_id',
+    couponCode: 'e.coupon_code',
+    // In ledger and inbox it has the same id, once it was claimed.
+    messageId: sql`case when e.attempts > 0 then e.id end`,
+    failureCode: 'e.failure_code',
+    skipReason: 'e.skip_reason',
+    failureReason: 'e.failure_reason',
+    attempts: 'e.attempts',
+    sentAt: instantOf('e.sent_at'),
+    deliveredAt: instantOf('e.delivered_at'),
+    readAt: instantOf('e.read_at'),
+    failedAt: instantOf('e.failed_at'),
+    endedAt: instantOf('e.ended_at'),
+    convertedAt: instantOf('e.converted_at'),
+    conversion: sql`case when e.converted_at is not null then (${conversion}) end`,
+    createdAt: instantOf('e.created_at'),
+    updatedAt: instantOf('e.updated_at'),
+  })
+}
+
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('automation_executions as e')
+      .innerJoin('automation_runs as r', 'r.id', 'e.run_id')
+      .innerJoin('automations as a', 'a.id', 'e.automation_id')
+      .select(sql<string>`${executionJson(db)}::text`.as('text'))
+      .where('e.id', '=', values.id)
+      .where('a.deleted_at', 'is', null),
+  { planOnce: true },
+)
+
+export const noExecution = () => refuse('not_found', 'There is no such automation message')
+
+/** One execution; refuses one that there is not, or whose automation was deleted. */
+export async function readExecution(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!row) throw noExecution()
+  return new JsonText(row.text)
+}

@@ -1,0 +1,92 @@
+/** Messages and coupons of an automation: how a change is laid over them, and what they may be. No database. */
+import { refuse } from '#runtime/errors'
+import type { z } from '#runtime/schema'
+import { given } from './given.ts'
+import type { couponInput, messageInput } from './schema.ts'
+import type { AutomationMessage, CouponSpec } from './types.ts'
+
+const textWithMediaAtMost = 1024
+
+export const emptyMessage: AutomationMessage = {
+  text: null,
+  mediaUrl: null,
+  mediaType: null,
+  officialapiTemplateId: null,
+  templateParameters: { header: [], body: [], buttons: [] },
+}
+
+/** The message after a change. `field` is its name in a refusal. */
+export function changedMessage(
+  before: AutomationMessage,
+  change: z.infer<typeof messageInput>,
+  field: string,
+): AutomationMessage {
+  const { templateParameters, ...fields } = given(change)
+  const message: AutomationMessage = {
+    ...before,
+    ...fields,
+    templateParameters: { ...before.templateParameters, ...given(templateParameters ?? {}) },
+  }
+  // Its type means nothing without the media: whoever takes that away need not name both.
+  if (message.mediaUrl === null && change.mediaType === undefined) message.mediaType = null
+  refuseMessage(message, field)
+  return message
+}
+
+function refuseMessage(message: AutomationMessage, field: string): void {
+  const { text, mediaUrl, mediaType, officialapiTemplateId } = message
+  if (text === null && officialapiTemplateId === null) {
+    throw refuse('bad_request', `${field}: needs a text or a template`)
+  }
+  if (mediaUrl !== null && mediaType === null) {
+    throw refuse('bad_request', `${field}.mediaType: is required with mediaUrl`)
+  }
+  if (mediaUrl === null && mediaType !== null) {
+    throw refuse('bad_request', `${field}.mediaType: must be null without mediaUrl`)
+  }
+  if (mediaUrl !== null && text !== null && text.length > textWithMediaAtMost) {
+    throw refuse(
+      'bad_request',
+      `${field}.text: must have at most ${textWithMediaAtMost} characters together with mediaUrl`,
+    )
+  }
+}
+
+/** Refuses an address of media that is neither https nor this server's own. */
+export function refuseForeignAddress(url: string, publicUrl: string, field: string): void {
+  const isHttps = /^https:\/\/[^\s/]+\S*$/.test(url) && URL.canParse(url)
+  if (!isHttps && !url.startsWith(`${publicUrl}/files/`)) {
+    throw refuse(
+      'bad_request',
+      `${field}.mediaUrl: must be an https address, or one of this server's storage`,
+    )
+  }
+}
+
+const couponDefaults = { prefix: 'BACK', minimumAmount: null, validDays: 7 }
+
+/** The coupon after a change; `before` null: there is none yet. */
+export function changedCoupon(
+  before: CouponSpec | null,
+  change: z.infer<typeof couponInput>,
+  field: string,
+): CouponSpec {
+  const { type, value, ...others } = { ...couponDefaults, ...before, ...given(change) }
+  if (type === undefined) throw refuse('bad_request', `${field}.type: is required`)
+  // The value of another type means nothing here.
+  const kept = type === 'free-shipping' && change.value === undefined ? null : (value ?? null)
+  refuseCouponValue(type, kept, `${field}.value`)
+  return { ...others, type, value: kept }
+}
+
+function refuseCouponValue(type: CouponSpec['type'], value: number | null, field: string): void {
+  if (type === 'free-shipping') {
+    if (value !== null) throw refuse('bad_request', `${field}: must be null for free-shipping`)
+    return
+  }
+  if (value === null) throw refuse('bad_request', `${field}: is required for ${type}`)
+  if (value <= 0) throw refuse('bad_request', `${field}: must be more than 0`)
+  if (type === 'percentage' && value > 100) {
+    throw refuse('bad_request', `${field}: must be at most 100, a percentage`)
+  }
+}

@@ -1,0 +1,44 @@
+/** Why an automation would not send now, as SQL. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+
+type Db = Kysely<TenantTables>
+type ReviewRequests = (db: Db) => RawBuilder<boolean>
+
+let reviewRequests: ReviewRequests = () => sql<boolean>`false`
+
+/** Called once at start by the section of reviews: whether its own requests leave by message, as an expression. */
+export const onReviewRequests = (isOn: ReviewRequests): void => {
+  reviewRequests = isOn
+}
+
+/** The first message and those of the flow, as rows `m (message)`; needs the alias `a`. */
+const messages = sql`jsonb_array_elements(jsonb_build_array(a.message)
+  || coalesce(jsonb_path_query_array(a.flow, '$.steps[*].message'), '[]')) as m (message)`
+const templateId = sql<number>`(m.message ->> 'officialapiTemplateId')::int`
+
+/** A JSON list of the codes that hold; needs the alias `a`, a row of `automations`. */
+export function warnings(db: Db): RawBuilder<unknown> {
+  const selected = db.selectFrom('stores as s').select('s.messaging_connection_type')
+  const canSend = db
+    .selectFrom('stores as s')
+    .innerJoin('messaging_connections as c', 'c.type', 's.messaging_connection_type')
+    .select('c.type')
+    .where('c.status', '=', sql.lit('connected'))
+  const template = db.selectFrom('message_templates as t').where('t.id', '=', templateId)
+  const isOfficial = sql`(${selected}) = 'official'`
+  const any = (what: RawBuilder<unknown>) => sql`exists (select from ${messages} where ${what})`
+  const codes: [string, RawBuilder<unknown>][] = [
+    ['inactive', sql`not a.is_active`],
+    ['not-connected', sql`not exists (${canSend})`],
+    ['template-missing', sql`${isOfficial} and ${any(sql`not exists (${template.select('t.id')})`)}`],
+    [
+      'template-not-approved',
+      sql`${isOfficial} and ${any(sql`exists (${template.select('t.id').where('t.status', '<>', sql.lit('approved'))})`)}`,
+    ],
+    ['text-missing', sql`(${selected}) in ('qr', 'shared') and ${any(sql`m.message ->> 'text' is null`)}`],
+    ['review-requests-on', sql`a.type = 'review-request' and ${reviewRequests(db)}`],
+  ]
+  const each = codes.map(([code, holds]) => sql`case when ${holds} then ${sql.lit(code)} end`)
+  return sql`to_json(array_remove(array[${sql.join(each)}]::text[], null))`
+}

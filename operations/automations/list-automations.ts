@@ -1,0 +1,23 @@
+import { operation, z } from '#runtime/operation'
+import { listOf, object, paging, queryFlag, queryList } from '#runtime/schema'
+import { listAutomations } from './lib/automation-json.ts'
+import { automation, automationType } from './lib/schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/automations',
+  description: 'List the automations, newest first, each with its counters of the last 30 days.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'automations',
+  input: {
+    query: object({
+      ...paging,
+      type: queryList(automationType).optional().describe('One or more, comma-separated'),
+      isActive: queryFlag.optional(),
+      search: z.string().min(1).max(120).optional().describe('Within the name'),
+    }),
+  },
+  answer: { status: 200, body: listOf(automation) },
+  handler: (ctx, { query }) => listAutomations(ctx, query),
+})

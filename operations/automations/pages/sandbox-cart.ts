@@ -1,0 +1,32 @@
+import { asBadRequest, deliver, sandboxShop } from '#operations/store/lib/door'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { putCart } from '#runtime/ports/ecommerce/sandbox-carts'
+import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { object, z } from '#runtime/schema'
+
+const body = object({
+  id: z.string().min(1).max(64).optional(),
+  customer: object({
+    id: z.string().max(64).optional(),
+    name: z.string().max(200).nullish(),
+    email: z.string().max(254).nullish(),
+    phone: z.string().max(40).nullish(),
+    birthDate: z.string().max(10).nullish(),
+  }),
+  items: z.array(object({ variantId: z.string(), quantity: z.number().int().min(1).max(1000) })).max(100),
+  lastActivityAt: z.string().datetime({ offset: true }).optional(),
+})
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/ecommerce/:storeId/carts',
+  description: 'A shopper fills a cart, or changes it: the platform keeps it and sends its signed webhook.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const shop = await sandboxShop(ctx, params.storeId!)
+    const written = await asBadRequest(putCart(shop, await readJsonBody(raw, body)))
+    await deliver(ctx, await cartDeliveries(shop, written))
+    return jsonAnswer(written.cart, 201)
+  },
+})

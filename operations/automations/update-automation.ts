@@ -1,0 +1,26 @@
+import { operation } from '#runtime/operation'
+import { writeBody } from '#runtime/schema'
+import { readAutomation } from './lib/automation-json.ts'
+import { updateAutomation } from './lib/save.ts'
+import { automation, automationInput, automationReadOnly } from './lib/schema.ts'
+
+export default operation({
+  method: 'PUT',
+  path: '/automations/:id',
+  description: 'Change an automation, its active state or its flow. Fields left out keep their value.',
+  details:
+    'A changed flow is a new version; runs under way keep theirs. The first message, its coupon, quiet hours, cooldown and skipIfPurchased hold for whatever has not left; the delay and the other conditions for new runs. Turned off, what falls due meanwhile is skipped.',
+  scopes: ['platform:write', 'messages:send'],
+  readOnly: false,
+  feature: 'automations',
+  input: { body: writeBody(automationInput, automationReadOnly) },
+  answer: { status: 200, body: automation },
+  refuses: { not_found: 'There is no such automation, or no such template', conflict: 'The name is taken' },
+  etag: true,
+  ifMatch: ['/automations/:id'],
+  example: { body: { isActive: true, delayMinutes: 90 } },
+  async handler(ctx, { params, body }) {
+    await updateAutomation(ctx, params.id, body)
+    return readAutomation(ctx, params.id)
+  },
+})

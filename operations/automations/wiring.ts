@@ -1,0 +1,24 @@
+import { sending, templates } from '#operations/messaging/lib/door'
+import { attribution, connections, events, onboarding, orders } from '#operations/store/lib/door'
+import { wiring } from '#runtime/wiring'
+import cartsSync from './jobs/carts-sync.ts'
+import { applyConversions } from './lib/engine/conversions.ts'
+import { ordersChanged } from './lib/engine/events.ts'
+import { onTemplateApproved } from './lib/engine/release-holds.ts'
+import { applyStatuses } from './lib/engine/statuses.ts'
+import { activeSince, templateUse } from './lib/registrations.ts'
+import { createFirst } from './lib/save.ts'
+
+export default wiring(() => {
+  events.on('ecommerce', 'cart.updated', async (ctx) => {
+    await ctx.queue(cartsSync, {})
+  })
+  connections.onConnected((ctx) => ctx.queue(cartsSync, {}))
+  orders.onChange(ordersChanged)
+  sending.onStatus('au', applyStatuses)
+  attribution.onConversionChanged('automation', applyConversions)
+  onTemplateApproved()
+  templates.registerUse(templateUse)
+  onboarding.onEvidence('automation', activeSince)
+  onboarding.onActivate('automations', createFirst)
+})

@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { readAgentUsage } from '../lib/chat-bindings.ts'
+import { agentUsage } from '../lib/chat-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/chat-agent/usage',
+  description: 'Get how much the assistant was asked in this message cycle, day by day.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'chat-agent',
+  answer: { status: 200, body: agentUsage },
+  handler: (ctx) => readAgentUsage(ctx),
+})

@@ -1,0 +1,13 @@
+import { operation } from '#runtime/operation'
+import { listBindings } from '../lib/chat-bindings.ts'
+import { bindings } from '../lib/chat-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/chat-agent/bindings',
+  description: 'List the phones that are paired with the assistant, newest first.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  answer: { status: 200, body: bindings },
+  handler: (ctx) => listBindings(ctx),
+})

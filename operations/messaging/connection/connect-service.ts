@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { readSession } from '../lib/session-read.ts'
+import { messagingSession } from '../lib/session-schema.ts'
+import { joinShared } from '../lib/shared.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/messaging/connect-service',
+  description: "Send through the service's shared number. Other connections stay connected.",
+  scopes: ['platform:write', 'integrations:write'],
+  readOnly: false,
+  feature: 'messaging',
+  transaction: 'own',
+  answer: { status: 200, body: messagingSession },
+  refuses: { conflict: 'The store uses it already, or this server has no shared number' },
+  etag: true,
+  async handler(ctx) {
+    await joinShared(ctx)
+    return readSession(ctx)
+  },
+})

@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { readSession } from '../lib/session-read.ts'
+import { messagingSession } from '../lib/session-schema.ts'
+import { leaveShared } from '../lib/shared.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/messaging/disconnect-service',
+  description: "Leave the service's shared number; no other number takes its place by itself.",
+  scopes: ['platform:write', 'integrations:write'],
+  readOnly: false,
+  feature: 'messaging',
+  transaction: 'own',
+  answer: { status: 200, body: messagingSession },
+  refuses: { conflict: 'The store does not use the shared number' },
+  etag: true,
+  async handler(ctx) {
+    await leaveShared(ctx)
+    return readSession(ctx)
+  },
+})

@@ -1,0 +1,25 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import officialRevalidate from './official-revalidate.ts'
+
+export default serverJob({
+  description: 'Once a day, has every official number revalidated',
+  payload: object({}),
+  retry: { limit: 1, backoffSeconds: 60 },
+  timeoutSeconds: 300,
+  everySeconds: 24 * 3600,
+  oneAtATimePer: () => 'all',
+  safeTwice: 'It only queues jobs that run one at a time.',
+  async run(system) {
+    const stores = await system.root
+      .selectFrom('messaging_connections')
+      .select('store_id')
+      .where('type', '=', 'official')
+      .where('credentials', 'is not', null)
+      .execute()
+    for (const { store_id: storeId } of stores) {
+      const ctx = await system.forStore(storeId)
+      await ctx?.queue(officialRevalidate, {})
+    }
+  },
+})

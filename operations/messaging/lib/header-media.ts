@@ -1,0 +1,36 @@
+/** Pictures and videos of templates' headers. */
+import { files } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+
+export const headerPurpose = 'template-header'
+const mebibyte = 1024 * 1024
+export const headerFiles: files.Purpose = {
+  contentTypes: ['image/jpeg', 'image/png', 'video/mp4', 'video/3gpp'],
+  maxBytes: 5 * mebibyte,
+  maxBytesOf: { 'video/mp4': 16 * mebibyte, 'video/3gpp': 16 * mebibyte },
+  visibility: 'public',
+}
+
+/** What a header's file is named by in the uses of files. */
+export const headerUses = (url: string | null | undefined): files.FileUse[] =>
+  url ? [{ url, purpose: headerPurpose, field: 'header.mediaUrl' }] : []
+
+/** A link to upload one file to. Refuses types and sizes that the network does not take. */
+export const createHeaderUpload = (
+  ctx: Context,
+  input: { fileName: string; contentType: string; size: number },
+): Promise<files.Upload> => files.createUpload(ctx, headerPurpose, input)
+
+/** Refuses a header whose file was not uploaded by this store, or is of the other kind. Not inside a transaction. */
+export async function requireHeaderFile(ctx: Context, header: TemplateContent['header']): Promise<void> {
+  if (!header?.mediaUrl) return
+  const { contentType } = await files.requireUploaded(ctx, headerPurpose, header.mediaUrl, 'header.mediaUrl')
+  if (!contentType.startsWith(`${header.type}/`)) {
+    throw refuse(
+      'bad_request',
+      `header.mediaUrl: is of type ${contentType}, the header is of type ${header.type}`,
+    )
+  }
+}

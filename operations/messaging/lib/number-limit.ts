@@ -1,0 +1,247 @@
+/**
+ * How many different phones an official number has written to with a template, their windows closed, in the last 24
+ * hours (Rules 6). Phones are counted before their message leaves, so that two workers never pass the limit together.
+ */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import { prepared } from '#runtime/query'
+import type { Connection } from './route.ts'
+
+const dayMs = 24 * 3_600_000
+const recipientOf = (numberId: string, key: string): string => `${numberId} ${key}`
+const dayBefore = (at: Date): Date => new Date(at.getTime() - dayMs)
+
+/** Recipients a day by tier; null: unlimited. */
+export const tierLimits: Readonly<Record<string, number | null>> = {
+  'tier-250': 250,
+  'tier-1k': 1_000,
+  'tier-2k': 2_000,
+  'tier-10k': 10_000,
+  'tier-100k': 100_000,
+  'tier-unlimited': null,
+}
+
+/** What the provider says of the number's limit; null: none. */
+export async function setNumberLimit(ctx: Context, numberId: string, atMost: number | null): Promise<void> {
+  await ctx.db
+    .insertInto('number_usage')
+    .values({ number_id: numberId, used: 0, at_most: atMost })
+    .onConflict((conflict) => conflict.columns(['store_id', 'number_id']).doUpdateSet({ at_most: atMost }))
+    .execute()
+}
+
+export interface NumberUsage {
+  /** Null: unlimited. */
+  limit: number | null
+  used: number
+  /** Null: unlimited. */
+  remaining: number | null
+  /** When the oldest counted recipient drops out, while nothing remains. */
+  nextFreeAt: Date | null
+}
+
+const usageNow = prepared<
+  { numberId: string; since: Date },
+  { at_most: number | null; used: number; oldest: Date | null }
+>((db, values) => {
+  const counted = db
+    .selectFrom('number_recipients as r')
+    .where('r.number_id', '=', values.numberId)
+    .where('r.counted_at', '>', values.since)
+  return db.selectNoFrom([
+    sql<number | null>`(${db
+      .selectFrom('number_usage as u')
+      .select('u.at_most')
+      .where('u.number_id', '=', values.numberId)})`.as('at_most'),
+    sql<number>`(${counted.select(sql`count(*)::int`.as('n'))})`.as('used'),
+    sql<Date | null>`(${counted.select('r.counted_at').orderBy('r.counted_at').limit(1)})`.as('oldest'),
+  ])
+})
+
+/** Of one number, counted from its recipients. */
+export async function numberUsage(ctx: Context, numberId: string): Promise<NumberUsage> {
+  const [row] = await usageNow(ctx, { numberId, since: dayBefore(ctx.now()) })
+  const { at_most: limit, used, oldest } = row!
+  const remaining = limit === null ? null : Math.max(0, limit - used)
+  const nextFreeAt = remaining === 0 && oldest ? new Date(oldest.getTime() + dayMs) : null
+  return { limit, used, remaining, nextFreeAt }
+}
+
+const roomFor = prepared<
+  { numberId: string; recipient: string; since: Date },
+  { is_known: boolean; has_room: boolean }
+>((db, values) => {
+  const counted = db
+    .selectFrom('number_recipients as r')
+    .select(sql<boolean>`r.counted_at > ${values.since}`.as('is_known'))
+    .where('r.recipient', '=', values.recipient)
+  const expired = db
+    .selectFrom('number_recipients as r')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('r.number_id', '=', values.numberId)
+    .where('r.counted_at', '<=', values.since)
+  const usage = db
+    .selectFrom('number_usage as u')
+    .select(sql<boolean>`u.at_most is null or u.used - (${expired}) < u.at_most`.as('room'))
+    .where('u.number_id', '=', values.numberId)
+  return db.selectNoFrom([
+    sql<boolean>`coalesce((${counted}), false)`.as('is_known'),
+    sql<boolean>`coalesce((${usage}), true)`.as('has_room'),
+  ])
+})
+
+/** Whether a phone could get a template now; asked beforehand, for the answer. `takeRecipients` decides. */
+export async function hasRoom(ctx: Context, numberId: string, phone: string): Promise<boolean> {
+  const recipient = recipientOf(numberId, phoneKey(phone))
+  const values = { numberId, recipient, since: dayBefore(ctx.now()) }
+  const [row] = await roomFor(ctx, values)
+  return row!.is_known || row!.has_room
+}
+
+export interface Recipients {
+  /** Whether a template may leave to this phone (E.164). */
+  has(phone: string): boolean
+  /** Uncounts those whose message did not leave after all. */
+  giveBack(phones: readonly string[]): Promise<void>
+}
+
+/**
+ * Counts the recipients of templates that are about to leave, in one short transaction of its own: known phones and
+ * those with an open window always, others while there is room. Everybody passes on a connection without a limit.
+ */
+export async function takeRecipients(
+  ctx: Context,
+  connection: Connection,
+  phones: readonly string[],
+): Promise<Recipients> {
+  const keys = [...new Set(phones.map(phoneKey))]
+  const closed = connection.type === 'official' ? await withClosedWindow(ctx, keys) : []
+  if (closed.length === 0) return { has: () => true, giveBack: async () => {} }
+  const { numberId } = connection
+  const at = ctx.now()
+  const refused = new Set(await ctx.transaction((tx) => take(tx, numberId, closed, at)))
+  const counted = new Set(closed.filter((key) => !refused.has(key)))
+  return {
+    has: (phone) => !refused.has(phoneKey(phone)),
+    async giveBack(unsent) {
+      const back = [...new Set(unsent.map(phoneKey))].filter((key) => counted.has(key))
+      if (back.length > 0) await ctx.transaction((tx) => release(tx, numberId, back, at))
+    },
+  }
+}
+
+async function withClosedWindow(ctx: Context, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return []
+  const rows = await ctx.db
+    .selectFrom('contact_windows')
+    .select('phone_key')
+    .where('phone_key', '=', among(keys))
+    .where('last_inbound_at', '>', dayBefore(ctx.now()))
+    .execute()
+  const open = new Set(rows.map((row) => row.phone_key))
+  return keys.filter((key) => !open.has(key))
+}
+
+const among = (keys: readonly string[]) => sql<string>`any(${keys}::text[])`
+const recipientsAmong = (numberId: string, keys: readonly string[]) =>
+  among(keys.map((key) => recipientOf(numberId, key)))
+
+/** Answers the phones there is no room for. */
+async function take(tx: Context, numberId: string, keys: readonly string[], at: Date): Promise<string[]> {
+  const limit = await lockUsage(tx, numberId)
+  const used = await dropExpired(tx, numberId, at)
+  const rows = await tx.db
+    .selectFrom('number_recipients')
+    .select('recipient')
+    .where('recipient', '=', recipientsAmong(numberId, keys))
+    .execute()
+  const known = new Set(rows.map((row) => row.recipient))
+  const fresh = keys.filter((key) => !known.has(recipientOf(numberId, key)))
+  const room = limit === null ? fresh.length : Math.max(0, limit - used)
+  const added = fresh.slice(0, room)
+  const counted = [...known, ...added.map((key) => recipientOf(numberId, key))]
+  if (counted.length > 0) {
+    await tx.db
+      .insertInto('number_recipients')
+      .columns(['number_id', 'recipient', 'counted_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom(sql<{ key: string }>`unnest(${counted}::text[])`.as<'k'>(sql`k(key)`))
+          .select([
+            sql<string>`${numberId}::text`.as('number_id'),
+            'k.key as recipient',
+            sql<Date>`${at}::timestamptz`.as('counted_at'),
+          ]),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['store_id', 'recipient']).doUpdateSet((eb) => ({
+          before_at: eb.ref('number_recipients.counted_at'),
+          counted_at: at,
+        })),
+      )
+      .execute()
+  }
+  if (added.length > 0) await addUsed(tx, numberId, added.length)
+  return fresh.slice(room)
+}
+
+/** Everybody who counts on this number takes turns. Answers its limit. */
+async function lockUsage(tx: Context, numberId: string): Promise<number | null> {
+  const { at_most: limit } = await tx.db
+    .insertInto('number_usage')
+    .values({ number_id: numberId, used: 0, at_most: null })
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'number_id']).doUpdateSet({ number_id: numberId }),
+    )
+    .returning('at_most')
+    .executeTakeFirstOrThrow()
+  return limit
+}
+
+/** Those that drop out at this instant. Answers how many count. */
+async function dropExpired(tx: Context, numberId: string, at: Date): Promise<number> {
+  const { used } = await tx.db
+    .with('expired', (db) =>
+      db
+        .deleteFrom('number_recipients')
+        .where('number_id', '=', numberId)
+        .where('counted_at', '<=', dayBefore(at))
+        .returning('recipient'),
+    )
+    .updateTable('number_usage')
+    .set((eb) => ({
+      used: eb('used', '-', eb.selectFrom('expired').select(sql<number>`count(*)::int`.as('n'))),
+    }))
+    .where('number_id', '=', numberId)
+    .returning('used')
+    .executeTakeFirstOrThrow()
+  return used
+}
+
+async function release(tx: Context, numberId: string, keys: readonly string[], at: Date): Promise<void> {
+  await lockUsage(tx, numberId)
+  const gone = await tx.db
+    .deleteFrom('number_recipients')
+    .where('recipient', '=', recipientsAmong(numberId, keys))
+    .where('counted_at', '=', at)
+    .where((eb) => eb.or([eb('before_at', 'is', null), eb('before_at', '<=', dayBefore(at))]))
+    .returning('recipient')
+    .execute()
+  await tx.db
+    .updateTable('number_recipients')
+    .set({ counted_at: sql<Date>`before_at`, before_at: null })
+    .where('recipient', '=', recipientsAmong(numberId, keys))
+    .where('counted_at', '=', at)
+    .where('before_at', 'is not', null)
+    .execute()
+  if (gone.length > 0) await addUsed(tx, numberId, -gone.length)
+}
+
+async function addUsed(tx: Context, numberId: string, change: number): Promise<void> {
+  await tx.db
+    .updateTable('number_usage')
+    .set((eb) => ({ used: eb('used', '+', change) }))
+    .where('number_id', '=', numberId)
+    .execute()
+}

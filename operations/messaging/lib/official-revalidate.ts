@@ -1,0 +1,41 @@
+/** Asking the provider how the official number stands. */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { NumberHealth, OfficialState } from '#runtime/ports/messaging/number-port'
+import { lockOfficial, takeOverHealth, takeOverState } from './official-state.ts'
+import { type Route, routeOfType } from './route.ts'
+import { withinTime } from './within-time.ts'
+
+const answerWithinMs = 20_000
+
+/**
+ * Takes over what the provider says of state, names, issue and limits. Outside a transaction. Refuses where no number
+ * was connected, or another one was meanwhile; a provider that does not answer changes nothing.
+ */
+export async function revalidate(ctx: Context): Promise<void> {
+  const asked = await connectionOf(ctx)
+  const route = asked?.credentials ? await routeOfType(ctx, 'official') : null
+  if (!asked || !route) throw refuse('conflict', 'No official number was connected: start a setup first')
+  const { state, health } = await withinTime(ask(route), answerWithinMs)
+  await ctx.transaction(async (tx) => {
+    const row = await lockOfficial(tx)
+    if (!row || row.credentials !== asked.credentials) {
+      throw refuse('conflict', 'The official number was disconnected or replaced meanwhile')
+    }
+    await takeOverState(tx, row, state)
+    if (health) await takeOverHealth(tx, row, health, tx.now())
+  })
+}
+
+const connectionOf = (ctx: Context) =>
+  ctx.db
+    .selectFrom('messaging_connections')
+    .select('credentials')
+    .where('type', '=', 'official')
+    .executeTakeFirst()
+
+/** A number in trouble has no health that could be asked for. */
+async function ask({ port, store }: Route): Promise<{ state: OfficialState; health: NumberHealth | null }> {
+  const state = await port.officialState(store)
+  return { state, health: state.status === 'error' ? null : await port.phoneHealth(store) }
+}

@@ -1,0 +1,22 @@
+import { operation } from '#runtime/operation'
+import { disconnectOfficial } from '../lib/official-disconnect.ts'
+import { readOfficial } from '../lib/official-read.ts'
+import { officialConnection } from '../lib/official-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/officialapi/disconnect',
+  description: 'Give the official number up: its access is destroyed and its templates are deleted.',
+  details:
+    'Messages that were to leave wait for a connection. Templates are created and approved anew afterwards.',
+  scopes: ['platform:write', 'integrations:write'],
+  readOnly: false,
+  feature: 'messaging',
+  answer: { status: 200, body: officialConnection },
+  refuses: { conflict: 'There is no official number' },
+  etag: true,
+  async handler(ctx) {
+    await disconnectOfficial(ctx)
+    return readOfficial(ctx)
+  },
+})

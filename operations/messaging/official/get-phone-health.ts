@@ -1,0 +1,17 @@
+import { operation } from '#runtime/operation'
+import { readHealth } from '../lib/health.ts'
+import { phoneHealth } from '../lib/official-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/officialapi/phone-health',
+  description: "Read the official number's quality and limits, and how much of the 24-hour limit is used.",
+  details: 'The provider is asked where its last answer is older than five minutes.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'official-api',
+  transaction: 'own',
+  answer: { status: 200, body: phoneHealth },
+  refuses: { conflict: 'No official number is connected' },
+  handler: (ctx) => readHealth(ctx),
+})

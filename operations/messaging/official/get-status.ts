@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { readOfficial } from '../lib/official-read.ts'
+import { officialConnection } from '../lib/official-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/officialapi/status',
+  description: 'Read how the official number stands, by what the provider last said of it.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'messaging',
+  answer: { status: 200, body: officialConnection },
+  etag: true,
+  handler: (ctx) => readOfficial(ctx),
+})

@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { readOfficial } from '../lib/official-read.ts'
+import { revalidate } from '../lib/official-revalidate.ts'
+import { officialConnection } from '../lib/official-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/officialapi/revalidate',
+  description: 'Ask the provider how the official number stands, and take over what it says.',
+  scopes: ['platform:write', 'integrations:write'],
+  readOnly: false,
+  feature: 'official-api',
+  transaction: 'own',
+  answer: { status: 200, body: officialConnection },
+  refuses: { conflict: 'No official number was connected' },
+  etag: true,
+  async handler(ctx) {
+    await revalidate(ctx)
+    return readOfficial(ctx)
+  },
+})

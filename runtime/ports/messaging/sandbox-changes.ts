@@ -1,0 +1,112 @@
+/** What becomes of the sandbox's messages, as changes of its callbacks. */
+import { failureNumber, type MessageStatus, type NumberChanges, timestampOf } from './hook-body.ts'
+import type { Send } from './port.ts'
+
+export interface SandboxInbound {
+  numberId: string
+  phone: string
+  name?: string | null
+  text?: string | null
+  /** Of the provider: `text` unless said. */
+  type?: string
+  occurredAt?: Date
+  /** The same id is the same message. */
+  providerMessageId?: string
+}
+
+const sharedNumber = 'sandbox-shared'
+export const assistant = { numberId: 'sandbox-assistant', phone: '+5511900000010' }
+/** The id of the number that a store's messages leave through. */
+export const sandboxNumberId = (storeId: string, via: Send['via']): string => {
+  if (via === 'assistant') return assistant.numberId
+  return via === 'shared' ? sharedNumber : `sandbox-${storeId}`
+}
+
+/** What becomes of a message, in order, and how long after it was accepted. */
+export interface Step {
+  afterMs: number
+  happens: MessageStatus | 'stop'
+}
+const fails: readonly Step[] = [{ afterMs: 500, happens: 'failed' }]
+const isRead: readonly Step[] = [
+  { afterMs: 500, happens: 'delivered' },
+  { afterMs: 1_000, happens: 'read' },
+]
+const stops: readonly Step[] = [...isRead, { afterMs: 2_500, happens: 'stop' }]
+export const stepsOf = (phone: string): readonly Step[] =>
+  phone.endsWith('0002') ? fails : phone.endsWith('0003') ? stops : isRead
+
+export interface DueRow {
+  id: string
+  store_id: string
+  idempotency_key: string
+  provider_message_id: string
+  phone: string
+  via: Send['via']
+  stage: number
+  sent_at: Date
+}
+
+/** The changes of some messages, by the number they left through: bodies of a real provider hold several too. */
+export function changesOf(moved: readonly { row: DueRow; over: readonly Step[] }[]): NumberChanges[] {
+  const numbers = new Map<string, NumberChanges>()
+  for (const { row, over } of moved) {
+    const numberId = sandboxNumberId(row.store_id, row.via)
+    const changes = numbers.get(numberId) ?? emptyChanges(numberId, `sandbox-account-${row.store_id}`)
+    numbers.set(numberId, changes)
+    for (const { afterMs, happens } of over) {
+      const at = new Date(row.sent_at.getTime() + afterMs)
+      if (happens !== 'stop') changes.statuses.push(statusChange(row, happens, at))
+      else {
+        const providerMessageId = `${row.provider_message_id}.reply`
+        addInbound(changes, { phone: row.phone, text: 'STOP', providerMessageId, at })
+      }
+    }
+  }
+  return [...numbers.values()]
+}
+
+export const emptyChanges = (numberId: string, account: string): NumberChanges => ({
+  numberId,
+  account,
+  statuses: [],
+  messages: [],
+  contacts: [],
+})
+
+export function statusChange(
+  row: Pick<DueRow, 'provider_message_id' | 'phone' | 'idempotency_key'>,
+  status: MessageStatus,
+  at: Date,
+  code = 'undelivered',
+): Record<string, unknown> {
+  return {
+    id: row.provider_message_id,
+    status,
+    timestamp: timestampOf(at),
+    recipient_id: row.phone.slice(1),
+    biz_opaque_callback_data: row.idempotency_key,
+    ...(status === 'failed' ? { errors: [{ code: failureNumber(code), title: code }] } : {}),
+  }
+}
+
+export function addInbound(
+  changes: NumberChanges,
+  message: Omit<SandboxInbound, 'numberId'> & { providerMessageId: string; at: Date },
+): void {
+  const { phone, name, type = 'text', text } = message
+  const words =
+    type === 'text'
+      ? { text: { body: text ?? '' } }
+      : type === 'button'
+        ? { button: { text } }
+        : { [type]: { id: `sandbox-${type}-${message.providerMessageId}`, caption: text } }
+  changes.messages.push({
+    from: phone.slice(1),
+    id: message.providerMessageId,
+    timestamp: timestampOf(message.at),
+    type,
+    ...words,
+  })
+  changes.contacts.push({ wa_id: phone.slice(1), profile: name ? { name } : {} })
+}

@@ -1,0 +1,573 @@
+import { describe, expect, test } from 'vitest'
+import createAutomation from '#operations/automations/create-automation'
+import getAutomation from '#operations/automations/get-automation'
+import listAutomations from '#operations/automations/list-automations'
+import updateAutomation from '#operations/automations/update-automation'
+import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
+import deleteTemplate from '#operations/messaging/templates/delete-template'
+import getTemplate from '#operations/messaging/templates/get-template'
+import activateFeatures from '#operations/store/onboarding/activate-features'
+import getOnboarding from '#operations/store/onboarding/get-onboarding'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const create = (shop: Shop, body: object) => shop.call(createAutomation, { body })
+const change = (shop: Shop, id: string, body: object) => shop.call(updateAutomation, { params: { id }, body })
+const read = async (shop: Shop, id: string) => (await shop.call(getAutomation, { params: { id } })).body
+const made = async (shop: Shop, body: object = { type: 'abandoned-cart' }) => {
+  const answer = await create(shop, body)
+  expect(answer).toMatchObject({ status: 201 })
+  return answer.body
+}
+const templateOf = async (shop: Shop, fields: { status?: string } = {}): Promise<number> =>
+  makeTemplate(await shop.context(), { name: 'cart_reminder', body: 'Hi {{1}}, come back', ...fields })
+
+describe('POST /automations', () => {
+  test('fills in the defaults of the type', async () => {
+    const shop = await store(app)
+    const { status, body, headers } = await create(shop, { type: 'abandoned-cart' })
+    expect(status).toBe(201)
+    expect(headers.get('etag')).toBeTruthy()
+    expect(body).toEqual({
+      id: body.id,
+      type: 'abandoned-cart',
+      name: 'Carrinho abandonado',
+      isActive: false,
+      activatedAt: null,
+      delayMinutes: 60,
+      message: {
+        text: expect.stringContaining('{{cartUrl}}'),
+        mediaUrl: null,
+        mediaType: null,
+        officialapiTemplateId: null,
+        templateParameters: { header: [], body: [], buttons: [] },
+      },
+      coupon: null,
+      conditions: {
+        minAmount: null,
+        maxAmount: null,
+        productIds: [],
+        excludedProductIds: [],
+        categoryIds: [],
+        paymentMethods: [],
+        customers: 'all',
+        cooldownHours: 24,
+      },
+      skipIfPurchased: true,
+      quietHours: { isEnabled: true, start: '21:00', end: '08:00' },
+      settings: {},
+      flow: null,
+      flowVersion: null,
+      warnings: ['inactive', 'not-connected'],
+      stats: {
+        sent: 0,
+        delivered: 0,
+        failed: 0,
+        skipped: 0,
+        converted: 0,
+        revenue: 0,
+        currency: 'BRL',
+        pending: 0,
+      },
+      createdBy: { userId: shop.userId, name: 'Olivia Owner' },
+      createdAt: '2026-11-20T12:00:00.000Z',
+      updatedAt: '2026-11-20T12:00:00.000Z',
+    })
+  })
+
+  test.each([
+    ['order-created', 0, 0, false, false, {}],
+    ['payment-reminder', 60, 0, true, true, {}],
+    ['order-paid', 0, 0, false, false, {}],
+    ['order-shipped', 0, 0, false, false, {}],
+    ['order-delivered', 0, 0, false, false, {}],
+    ['order-cancelled', 0, 0, false, false, {}],
+    ['post-purchase', 4320, 24, false, true, {}],
+    ['review-request', 10_080, 24, false, true, {}],
+    [
+      'cashback',
+      1440,
+      24,
+      false,
+      true,
+      { percent: 10, maxAmount: null, minimumAmount: null, validDays: 30, prefix: 'CASH' },
+    ],
+    ['win-back', 0, 24, true, true, { inactiveDays: 60, sendAt: '10:00' }],
+    ['birthday', 0, 24, false, true, { daysBefore: 0, sendAt: '09:00' }],
+  ])('%s has its own defaults', async (type, delay, cooldown, skips, quiet, settings) => {
+    const shop = await store(app)
+    expect(await made(shop, { type })).toMatchObject({
+      delayMinutes: delay,
+      conditions: { cooldownHours: cooldown },
+      skipIfPurchased: skips,
+      quietHours: { isEnabled: quiet },
+      settings,
+      coupon: null,
+    })
+  })
+
+  test.each([
+    ['pt-BR', 'Aniversário', 'Feliz aniversário'],
+    ['es-MX', 'Cumpleaños', 'Feliz cumpleaños'],
+    ['en-US', 'Birthday', 'Happy birthday'],
+    ['de-DE', 'Birthday', 'Happy birthday'],
+  ])('speaks the language of the store: %s', async (locale, name, text) => {
+    const shop = await store(app, { locale })
+    const body = await made(shop, { type: 'birthday' })
+    expect(body.name).toBe(name)
+    expect(body.message.text).toContain(text)
+  })
+
+  test('numbers the title while it is taken, and refuses a name that is', async () => {
+    const shop = await store(app)
+    const names = []
+    for (let i = 0; i < 3; i += 1) names.push((await made(shop)).name)
+    expect(names).toEqual(['Carrinho abandonado', 'Carrinho abandonado 2', 'Carrinho abandonado 3'])
+    const taken = await create(shop, { type: 'birthday', name: 'carrinho ABANDONADO 2' })
+    expect(taken).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+    expect(taken.body.error.message).toContain('name: ')
+    expect((await create(await store(app), { type: 'birthday', name: 'Carrinho abandonado' })).status).toBe(
+      201,
+    )
+  })
+
+  test('20 at once make 20 names; the 51st is refused', async () => {
+    const shop = await store(app)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(shop, { type: 'order-paid' })))
+    expect(new Set(answers.map(({ body }) => body.name)).size).toBe(20)
+    for (let i = 20; i < 49; i += 1) await made(shop, { type: 'order-paid' })
+    const last = await Promise.all([
+      create(shop, { type: 'order-paid' }),
+      create(shop, { type: 'order-paid' }),
+    ])
+    expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
+  })
+
+  const long = (n: number): string => 'x'.repeat(n)
+  const media = { mediaUrl: 'https://a.example/x.png', mediaType: 'image' }
+  const ids = (n: number) => Array.from({ length: n }, (_, i) => `p${i}`)
+  test.each<[string, object, string | null]>([
+    ['name of 120', { name: long(120) }, null],
+    ['name of 121', { name: long(121) }, 'name: must have at most 120 characters'],
+    ['no name', { name: ' ' }, 'name: must not be empty'],
+    ['delay at its least', { delayMinutes: 15 }, null],
+    ['delay below its least', { delayMinutes: 14 }, 'delayMinutes: must be at least 15 for abandoned-cart'],
+    ['payment delay', { type: 'payment-reminder', delayMinutes: 5 }, null],
+    [
+      'payment delay below',
+      { type: 'payment-reminder', delayMinutes: 4 },
+      'delayMinutes: must be at least 5',
+    ],
+    ['delay at most', { delayMinutes: 129_600 }, null],
+    ['delay beyond', { delayMinutes: 129_601 }, 'delayMinutes: must be at most 129600'],
+    ['negative delay', { type: 'birthday', delayMinutes: -1 }, 'delayMinutes: must be at least 0'],
+    ['text at most', { message: { text: long(4096) } }, null],
+    ['text beyond', { message: { text: long(4097) } }, 'message.text: must have at most 4096 characters'],
+    ['text with media', { message: { text: long(1024), ...media } }, null],
+    [
+      'text beyond with media',
+      { message: { text: long(1025), ...media } },
+      'message.text: must have at most 1024',
+    ],
+    ['empty text', { message: { text: '' } }, 'message.text: must not be empty'],
+    ['neither text nor template', { message: { text: null } }, 'message: needs a text or a template'],
+    ['media without its type', { message: { mediaUrl: media.mediaUrl } }, 'message.mediaType: is required'],
+    ['type without media', { message: { mediaType: 'image' } }, 'message.mediaType: must be null'],
+    [
+      'media of no https',
+      { message: { ...media, mediaUrl: 'http://a.example/x' } },
+      'message.mediaUrl: must be',
+    ],
+    ['parameter at most', { message: { templateParameters: { body: [long(500)] } } }, null],
+    [
+      'parameter beyond',
+      { message: { templateParameters: { body: [long(501)] } } },
+      'message.templateParameters.body.0: must have at most 500',
+    ],
+    ['coupon', { coupon: { type: 'percentage', value: 100 } }, null],
+    [
+      'coupon beyond 100 %',
+      { coupon: { type: 'percentage', value: 100.01 } },
+      'coupon.value: must be at most 100',
+    ],
+    ['coupon of 0', { coupon: { type: 'amount', value: 0 } }, 'coupon.value: must be more than 0'],
+    ['coupon of 1 cent', { coupon: { type: 'amount', value: 0.01 } }, null],
+    [
+      'coupon of half a cent',
+      { coupon: { type: 'amount', value: 0.005 } },
+      'coupon.value: must have at most two',
+    ],
+    ['coupon without value', { coupon: { type: 'amount' } }, 'coupon.value: is required for amount'],
+    ['coupon without type', { coupon: { value: 10 } }, 'coupon.type: is required'],
+    ['free shipping', { coupon: { type: 'free-shipping' } }, null],
+    ['free shipping of 5', { coupon: { type: 'free-shipping', value: 5 } }, 'coupon.value: must be null'],
+    ['coupon days', { coupon: { type: 'free-shipping', validDays: 365 } }, null],
+    [
+      'coupon days beyond',
+      { coupon: { type: 'free-shipping', validDays: 366 } },
+      'coupon.validDays: must be at most 365',
+    ],
+    [
+      'coupon days of 0',
+      { coupon: { type: 'free-shipping', validDays: 0 } },
+      'coupon.validDays: must be at least 1',
+    ],
+    ['prefix', { coupon: { type: 'free-shipping', prefix: 'ABCDEFGH12' } }, null],
+    [
+      'prefix beyond',
+      { coupon: { type: 'free-shipping', prefix: 'ABCDEFGH123' } },
+      'coupon.prefix: must be 1 to 10',
+    ],
+    ['small prefix', { coupon: { type: 'free-shipping', prefix: 'back' } }, 'coupon.prefix: must be 1 to 10'],
+    ['coupon of cashback', { type: 'cashback', coupon: { type: 'free-shipping' } }, 'coupon: must be null'],
+    ['200 products', { conditions: { productIds: ids(200) } }, null],
+    [
+      '201 products',
+      { conditions: { productIds: ids(201) } },
+      'conditions.productIds: must have at most 200',
+    ],
+    ['201 excluded', { conditions: { excludedProductIds: ids(201) } }, 'conditions.excludedProductIds: must'],
+    [
+      '201 categories',
+      { conditions: { categoryIds: ids(201) } },
+      'conditions.categoryIds: must have at most',
+    ],
+    ['negative amount', { conditions: { minAmount: -1 } }, 'conditions.minAmount: must not be negative'],
+    [
+      'turned amounts',
+      { conditions: { minAmount: 2, maxAmount: 1 } },
+      'conditions.maxAmount: must not be less',
+    ],
+    ['cooldown of a year', { conditions: { cooldownHours: 8760 } }, null],
+    ['cooldown beyond', { conditions: { cooldownHours: 8761 } }, 'conditions.cooldownHours: must be at most'],
+    ['unknown customers', { conditions: { customers: 'vip' } }, 'conditions.customers: must be one of'],
+    [
+      'payment methods of a cart',
+      { conditions: { paymentMethods: ['pix'] } },
+      'conditions.paymentMethods: an',
+    ],
+    ['payment methods of an order', { type: 'order-paid', conditions: { paymentMethods: ['pix'] } }, null],
+    [
+      'no such method',
+      { type: 'order-paid', conditions: { paymentMethods: ['gold'] } },
+      'paymentMethods.0: must be',
+    ],
+    ['amount of a birthday', { type: 'birthday', conditions: { minAmount: 1 } }, 'conditions.minAmount: an'],
+    [
+      'customers of a win-back',
+      { type: 'win-back', conditions: { customers: 'returning' } },
+      'conditions.customers: an',
+    ],
+    [
+      'defaults of what it does not know',
+      { type: 'birthday', conditions: { customers: 'all', productIds: [] } },
+      null,
+    ],
+    ['quiet hours', { quietHours: { start: '08:00', end: '21:00' } }, null],
+    ['quiet hours of nothing', { quietHours: { start: '08:00' } }, 'quietHours.end: must not be the same'],
+    ['no time', { quietHours: { start: '24:00' } }, 'quietHours.start: must be a time'],
+    [
+      'setting of another type',
+      { settings: { inactiveDays: 60 } },
+      'settings.inactiveDays: an automation of type',
+    ],
+    ['7 days', { type: 'win-back', settings: { inactiveDays: 7 } }, null],
+    [
+      '6 days',
+      { type: 'win-back', settings: { inactiveDays: 6 } },
+      'settings.inactiveDays: must be at least 7',
+    ],
+    ['730 days', { type: 'win-back', settings: { inactiveDays: 730 } }, null],
+    [
+      '731 days',
+      { type: 'win-back', settings: { inactiveDays: 731 } },
+      'settings.inactiveDays: must be at most',
+    ],
+    ['30 days before', { type: 'birthday', settings: { daysBefore: 30, sendAt: '00:00' } }, null],
+    [
+      '31 days before',
+      { type: 'birthday', settings: { daysBefore: 31 } },
+      'settings.daysBefore: must be at most 30',
+    ],
+    ['percent of 0', { type: 'cashback', settings: { percent: 0 } }, 'settings.percent: must be more than 0'],
+    ['percent of 100', { type: 'cashback', settings: { percent: 100, maxAmount: 15 } }, null],
+    [
+      'percent beyond',
+      { type: 'cashback', settings: { percent: 100.5 } },
+      'settings.percent: must be at most 100',
+    ],
+    ['unknown type', { type: 'sms' }, 'type: must be one of'],
+    ['unknown field', { colour: 'red' }, 'colour: is not a known field'],
+    ['unknown field within', { message: { emoji: 1 } }, 'message.emoji: is not a known field'],
+    [
+      'variable of an order',
+      { message: { text: '{{trackingCode}}' } },
+      'message.text: has the variable {{trackingCode}}',
+    ],
+    [
+      'variable of a parameter',
+      { message: { templateParameters: { body: ['{{orderUrl}}'] } } },
+      'body.0: has the',
+    ],
+    [
+      'coupon variable without coupon',
+      { message: { text: '{{couponCode}}' } },
+      'but no coupon is made before it',
+    ],
+    [
+      'coupon variable with coupon',
+      {
+        message: { text: '{{couponCode}} {{couponValue}} {{couponExpiresAt}}' },
+        coupon: { type: 'free-shipping' },
+      },
+      null,
+    ],
+    [
+      'coupon variables of cashback',
+      { type: 'cashback', message: { text: '{{couponCode}} {{cashbackAmount}}' } },
+      null,
+    ],
+    [
+      'cashback of another type',
+      { type: 'order-paid', message: { text: '{{cashbackAmount}}' } },
+      'order-paid does not',
+    ],
+    [
+      'days of a win-back',
+      { type: 'win-back', message: { text: '{{daysSinceOrder}} {{orderNumber}}' } },
+      null,
+    ],
+    ['open braces', { message: { text: 'Hi {{name' } }, 'message.text: has a "{{" without its "}}"'],
+    ['fallback', { message: { text: '{{firstName|friend}} {{name}} {{customerName}}' } }, null],
+  ])('%s', async (_case, body, message) => {
+    const shop = await store(app)
+    const answer = await create(shop, { type: 'abandoned-cart', ...body })
+    if (message === null) expect(answer).toMatchObject({ status: 201 })
+    else {
+      expect(answer.status).toBe(400)
+      expect(answer.body.error.message).toContain(message)
+    }
+  })
+
+  test('a template that there is not is 404, and named', async () => {
+    const shop = await store(app)
+    const { status, body } = await create(shop, {
+      type: 'order-paid',
+      message: { officialapiTemplateId: 999_999 },
+    })
+    expect(status).toBe(404)
+    expect(body.error.message).toContain('message.officialapiTemplateId')
+    const other = await templateOf(await store(app))
+    const foreign = await create(shop, { type: 'order-paid', message: { officialapiTemplateId: other } })
+    expect(foreign.status).toBe(404)
+  })
+
+  test('agents read, and keys without messages:send do not write', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop)
+    const agent = await shop.person('agent')
+    const keys = [agent.key, await shop.key_(['platform:read', 'platform:write'])]
+    for (const key of keys) {
+      expect((await shop.call(getAutomation, { params: { id }, key })).status).toBe(200)
+      expect((await shop.call(listAutomations, { key })).status).toBe(200)
+      expect((await shop.call(createAutomation, { body: { type: 'birthday' }, key })).status).toBe(403)
+      expect((await shop.call(updateAutomation, { params: { id }, body: {}, key })).status).toBe(403)
+    }
+  })
+})
+
+describe('PUT /automations/:id', () => {
+  test('keeps what is left out, at every depth, and replaces lists', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop, {
+      type: 'order-paid',
+      message: { text: 'Paid', templateParameters: { header: ['h'], body: ['a', 'b'] } },
+      conditions: { productIds: ['1', '2'], minAmount: 10 },
+      coupon: { type: 'percentage', value: 10, prefix: 'ABC' },
+    })
+    await app.setClock('2026-11-20T12:05:00.000Z')
+    const { status, body } = await change(shop, id, {
+      isActive: true,
+      message: { templateParameters: { body: ['c'] } },
+      conditions: { productIds: ['3'] },
+      coupon: { value: 5 },
+      quietHours: { start: '22:00' },
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      isActive: true,
+      activatedAt: '2026-11-20T12:05:00.000Z',
+      message: { text: 'Paid', templateParameters: { header: ['h'], body: ['c'], buttons: [] } },
+      conditions: { productIds: ['3'], minAmount: 10 },
+      coupon: { type: 'percentage', value: 5, prefix: 'ABC', minimumAmount: null, validDays: 7 },
+      quietHours: { isEnabled: false, start: '22:00', end: '08:00' },
+      updatedAt: '2026-11-20T12:05:00.000Z',
+    })
+    await app.setClock('2026-11-20T12:06:00.000Z')
+    expect((await change(shop, id, { delayMinutes: 10 })).body.activatedAt).toBe('2026-11-20T12:05:00.000Z')
+    expect((await change(shop, id, { isActive: false })).body.activatedAt).toBe(null)
+    expect((await change(shop, id, { coupon: { type: 'free-shipping' } })).body.coupon).toMatchObject({
+      type: 'free-shipping',
+      value: null,
+      prefix: 'ABC',
+    })
+    expect((await change(shop, id, { coupon: null })).body.coupon).toBe(null)
+    await app.setClock('2026-11-20T12:00:00.000Z')
+  })
+
+  test('media goes with its type', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop, {
+      type: 'order-paid',
+      message: { mediaUrl: 'https://a.example/x.png', mediaType: 'image' },
+    })
+    expect((await change(shop, id, { message: { mediaUrl: null } })).body.message.mediaType).toBe(null)
+  })
+
+  test('what was read and sent back changes nothing', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop, { type: 'cashback', isActive: true })
+    const before = await shop.call(getAutomation, { params: { id } })
+    await app.setClock('2026-11-20T13:00:00.000Z')
+    const { status, body } = await change(shop, id, before.body)
+    expect(status).toBe(200)
+    expect(body).toEqual(before.body)
+    await app.setClock('2026-11-20T12:00:00.000Z')
+  })
+
+  test('an If-Match that no longer holds is 409', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop)
+    const { headers } = await shop.call(getAutomation, { params: { id } })
+    const match = { 'if-match': headers.get('etag')! }
+    const first = await shop.call(updateAutomation, {
+      params: { id },
+      body: { delayMinutes: 90 },
+      headers: match,
+    })
+    expect(first.status).toBe(200)
+    const second = await shop.call(updateAutomation, {
+      params: { id },
+      body: { delayMinutes: 91 },
+      headers: match,
+    })
+    expect(second.status).toBe(409)
+  })
+
+  test('the type stays, names are unique, others are 404', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop, { type: 'order-paid', name: 'One' })
+    await made(shop, { type: 'order-paid', name: 'Two' })
+    const retyped = await change(shop, id, { type: 'order-shipped' })
+    expect(retyped.status).toBe(400)
+    expect(retyped.body.error.message).toContain('type: cannot be changed')
+    expect((await change(shop, id, { type: 'order-paid' })).status).toBe(200)
+    expect((await change(shop, id, { name: 'TWO' })).status).toBe(409)
+    expect((await change(shop, id, { name: 'ONE' })).body.name).toBe('ONE')
+    expect((await change(shop, '019a9b1e-5c00-7000-8000-000000000001', {})).status).toBe(404)
+    expect((await change(await store(app), id, {})).status).toBe(404)
+    expect((await shop.call(getAutomation, { params: { id: 'none' } })).status).toBe(404)
+  })
+
+  test('a template that was deleted since stays, but no other unknown one comes in', async () => {
+    const shop = await store(app)
+    const templateId = await templateOf(shop)
+    const { id } = await made(shop, { type: 'order-paid', message: { officialapiTemplateId: templateId } })
+    const ctx = await shop.context()
+    await ctx.db.deleteFrom('message_templates').where('id', '=', templateId).execute()
+    expect((await change(shop, id, { message: { text: 'Paid!' } })).status).toBe(200)
+    const unknown = await change(shop, id, { message: { officialapiTemplateId: templateId + 1000 } })
+    expect(unknown.status).toBe(404)
+  })
+})
+
+describe('warnings', () => {
+  test('say why it would not send now', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const { id } = await made(shop, { type: 'order-paid', isActive: true })
+    const warned = async () => (await read(shop, id)).warnings
+    expect(await warned()).toEqual(['not-connected'])
+    await connectNumber(ctx, { type: 'qr', phone: '+5511400010001' })
+    expect(await warned()).toEqual([])
+    const template = await templateOf(shop, { status: 'pending' })
+    await change(shop, id, { message: { text: null, officialapiTemplateId: template } })
+    expect(await warned()).toEqual(['text-missing'])
+    await connectNumber(ctx, { type: 'official', phone: '+551140001000' })
+    expect(await warned()).toEqual(['template-not-approved'])
+    await ctx.db.updateTable('message_templates').set({ status: 'approved' }).execute()
+    expect(await warned()).toEqual([])
+    const flow = {
+      start: 'w',
+      steps: [
+        { id: 'w', type: 'wait', minutes: 5, next: 'm' },
+        { id: 'm', type: 'message', message: { text: 'Again' } },
+      ],
+    }
+    await change(shop, id, { flow })
+    expect(await warned()).toEqual(['template-missing'])
+    await change(shop, id, { flow: null, isActive: false })
+    await ctx.db.deleteFrom('message_templates').execute()
+    expect(await warned()).toEqual(['inactive', 'template-missing'])
+  })
+
+  test('a template is in use while an active automation names it, in its flow too', async () => {
+    const shop = await store(app)
+    await connectNumber(await shop.context(), { type: 'official', phone: '+551140001000' })
+    const template = await templateOf(shop)
+    const params = { id: String(template) }
+    const flow = {
+      start: 'w',
+      steps: [
+        { id: 'w', type: 'wait', minutes: 5, next: 'm' },
+        { id: 'm', type: 'message', message: { officialapiTemplateId: template } },
+      ],
+    }
+    const { id } = await made(shop, { type: 'order-paid', name: 'Paid', flow })
+    expect((await shop.call(getTemplate, { params })).body.inUse).toBe(false)
+    await change(shop, id, { isActive: true })
+    expect((await shop.call(getTemplate, { params })).body.inUse).toBe(true)
+    const refused = await shop.call(deleteTemplate, { params })
+    expect(refused.status).toBe(409)
+    expect(refused.body.error.message).toContain('the automation Paid')
+  })
+})
+
+describe('GET /automations', () => {
+  test('newest first, by type, state and name', async () => {
+    const shop = await store(app)
+    const cart = await made(shop, { type: 'abandoned-cart', name: 'Cart one' })
+    const paid = await made(shop, { type: 'order-paid', name: 'Paid' })
+    const other = await made(shop, { type: 'abandoned-cart', name: 'CART two', isActive: true })
+    const list = async (query: Record<string, string>) => {
+      const { body } = await shop.call(listAutomations, { query })
+      return { ids: body.data.map((each: { id: string }) => each.id), total: body.total }
+    }
+    expect(await list({})).toEqual({ ids: [other.id, paid.id, cart.id], total: 3 })
+    expect(await list({ type: 'abandoned-cart,birthday' })).toEqual({ ids: [other.id, cart.id], total: 2 })
+    expect(await list({ isActive: 'true' })).toEqual({ ids: [other.id], total: 1 })
+    expect(await list({ search: 'cart' })).toEqual({ ids: [other.id, cart.id], total: 2 })
+    expect(await list({ limit: '1', page: '2' })).toEqual({ ids: [paid.id], total: 3 })
+    expect((await shop.call(listAutomations, { query: { type: 'sms' } })).status).toBe(400)
+  })
+})
+
+describe('onboarding', () => {
+  test('one active automation is evidence; the feature makes a first one, inactive', async () => {
+    const shop = await store(app)
+    const step = async () =>
+      (await shop.call(getOnboarding)).body.steps.find((each: { id: string }) => each.id === 'automation')
+    expect(await step()).toMatchObject({ isDone: false, doneAt: null })
+    const activate = () => shop.call(activateFeatures, { body: { features: ['automations'] } })
+    expect((await activate()).status).toBe(200)
+    expect((await activate()).status).toBe(200)
+    const { body } = await shop.call(listAutomations)
+    expect(body.data).toMatchObject([{ type: 'abandoned-cart', isActive: false }])
+    expect(await step()).toMatchObject({ isDone: false })
+    await change(shop, body.data[0].id, { isActive: true })
+    expect(await step()).toMatchObject({ isDone: true, doneAt: '2026-11-20T12:00:00.000Z' })
+  })
+})

@@ -1,0 +1,361 @@
+import { describe, expect, test } from 'vitest'
+import createAutomation from '#operations/automations/create-automation'
+import getAutomation from '#operations/automations/get-automation'
+import getFlowStats from '#operations/automations/get-flow-stats'
+import listFlowVersions from '#operations/automations/list-flow-versions'
+import updateAutomation from '#operations/automations/update-automation'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+type Step = Record<string, unknown> & { id: string }
+const wait = (id: string, next: string | null, minutes = 10): Step => ({ id, type: 'wait', minutes, next })
+const message = (id: string, next: string | null = null, text = 'Hello again'): Step => ({
+  id,
+  type: 'message',
+  message: { text },
+  next,
+})
+const coupon = (id: string, next: string | null): Step => ({
+  id,
+  type: 'coupon',
+  coupon: { type: 'percentage', value: 10 },
+  next,
+})
+const check = (id: string, ifPurchased: string | null, ifNot: string | null): Step => ({
+  id,
+  type: 'purchase-check',
+  ifPurchased,
+  ifNot,
+})
+const flowOf = (...steps: Step[]) => ({ start: steps[0]!.id, steps })
+/** Of the page's Rules 12. */
+const example = () =>
+  flowOf(
+    wait('w1', 'pc', 1440),
+    check('pc', null, 'c1'),
+    coupon('c1', 'm2'),
+    message('m2', null, 'Use {{couponCode}}'),
+  )
+/** Waits one after the other, ended by a message. */
+const chain = (steps: number, minutes: number): Step[] =>
+  Array.from({ length: steps }, (_, i) =>
+    i === steps - 1 ? message(`s${i}`) : wait(`s${i}`, `s${i + 1}`, minutes),
+  )
+
+const made = async (shop: Shop, body: object = {}) => {
+  const answer = await shop.call(createAutomation, { body: { type: 'abandoned-cart', ...body } })
+  expect(answer).toMatchObject({ status: 201 })
+  return answer.body
+}
+const change = (shop: Shop, id: string, body: object) => shop.call(updateAutomation, { params: { id }, body })
+const versions = async (shop: Shop, automationId: string, query = {}) =>
+  (await shop.call(listFlowVersions, { params: { automationId }, query })).body
+
+describe('what a flow may be', async () => {
+  const shop = await store(app)
+  const { id } = await made(shop)
+  const put = (flow: unknown) => change(shop, id, { flow })
+
+  test.each<[string, { start?: string; steps: unknown[] }, string]>([
+    [
+      'a cycle',
+      { start: 'a', steps: [wait('a', 'b'), wait('b', 'a')] },
+      'the step a leads back to itself (a→b→a)',
+    ],
+    [
+      'a cycle further on',
+      { start: 'w', steps: [wait('w', 'a'), wait('a', 'b'), check('b', 'm', 'a'), message('m')] },
+      'the step a leads back to itself (a→b→a)',
+    ],
+    [
+      'a step that leads to itself',
+      { start: 'a', steps: [wait('a', 'a')] },
+      'the step a leads back to itself (a→a)',
+    ],
+    ['an unknown start', { start: 'x', steps: [message('m')] }, 'flow.start: there is no step x'],
+    ['an unknown next', flowOf(wait('w', 'nowhere')), 'the step w leads to nowhere by next'],
+    [
+      'an unknown branch',
+      flowOf(wait('w', 'pc'), check('pc', 'gone', null)),
+      'the step pc leads to gone by ifPurchased',
+    ],
+    ['an unknown other branch', flowOf(wait('w', 'pc'), check('pc', null, 'gone')), 'leads to gone by ifNot'],
+    [
+      'a check that leads nowhere',
+      flowOf(wait('w', 'pc'), check('pc', null, null)),
+      'the step pc leads nowhere',
+    ],
+    [
+      'a step nothing leads to',
+      flowOf(wait('w', 'm'), message('m'), message('alone')),
+      'the step alone is never',
+    ],
+    ['a wait at the end', flowOf(wait('w', null)), 'the step w ends the flow'],
+    ['a coupon at the end', flowOf(coupon('c', null)), 'the step c ends the flow'],
+    ['two steps of one id', flowOf(wait('w', 'm'), message('m'), message('m')), 'the step m is there twice'],
+    ['21 steps', { start: 's0', steps: chain(21, 10) }, 'flow.steps: must have at most 20 entries'],
+    [
+      'waits of 259201 minutes',
+      flowOf(wait('w1', 'w2', 129_600), wait('w2', 'w3', 129_600), wait('w3', 'm', 1), message('m')),
+      'the step w3 makes the waits of one path 259201 minutes',
+    ],
+    [
+      'a message at once',
+      flowOf(message('m')),
+      'the step m comes 0 minutes of waits after the message before it',
+    ],
+    ['a message after 4 minutes', flowOf(wait('w', 'm', 4), message('m')), 'the step m comes 4 minutes'],
+    [
+      'a message after 4 minutes on one of two paths',
+      flowOf(wait('w', 'pc', 4), check('pc', 'w2', 'm'), wait('w2', 'm', 60), message('m')),
+      'the step m comes 4 minutes',
+    ],
+    [
+      'messages side by side',
+      flowOf(wait('w', 'a'), message('a', 'c'), coupon('c', 'b'), message('b')),
+      'the step b comes 0 minutes',
+    ],
+    [
+      'a coupon variable without a coupon',
+      flowOf(wait('w', 'm'), message('m', null, '{{couponCode}}')),
+      'the step m, message.text: has the variable {{couponCode}}, but no coupon',
+    ],
+    [
+      'a coupon on one path only',
+      flowOf(wait('w', 'pc'), check('pc', 'm', 'c'), coupon('c', 'm'), message('m', null, '{{couponValue}}')),
+      'the step m, message.text: has the variable {{couponValue}}',
+    ],
+    [
+      'a variable of another type',
+      flowOf(wait('w', 'm'), message('m', null, '{{trackingCode}}')),
+      'the step m, message.text: has the variable {{trackingCode}}',
+    ],
+    ['an id of capitals', { start: 'A', steps: [message('A')] }, 'flow.start: must be 1 to 40'],
+    ['an id of 41', { start: 'a', steps: [message('a'.repeat(41))] }, 'flow.steps.0.id: must be 1 to 40'],
+    ['an unknown type', { start: 'a', steps: [{ id: 'a', type: 'sms' }] }, 'flow.steps.0.type'],
+    [
+      'an unknown field',
+      { start: 'a', steps: [{ ...message('a'), colour: 1 }] },
+      'flow.steps.0.colour: is not a known',
+    ],
+    [
+      'a field of another step',
+      { start: 'a', steps: [{ ...message('a'), minutes: 5 }] },
+      'flow.steps.0.minutes: is not',
+    ],
+    ['a wait of 0', flowOf(wait('w', 'm', 0), message('m')), 'flow.steps.0.minutes: must be at least 1'],
+    [
+      'a wait beyond',
+      flowOf(wait('w', 'm', 129_601), message('m')),
+      'flow.steps.0.minutes: must be at most 129600',
+    ],
+    [
+      'a message of nothing',
+      flowOf(wait('w', 'm'), { ...message('m'), message: {} }),
+      'the step m, message: needs a text',
+    ],
+    [
+      'a coupon of nothing',
+      flowOf({ ...coupon('c', 'w'), coupon: {} }, wait('w', 'm'), message('m')),
+      'the step c, coupon.type',
+    ],
+    ['no steps', { start: 'a', steps: [] }, 'flow.steps: must not be empty'],
+    ['no start', { steps: [message('m')] }, 'flow.start: is required'],
+  ])('%s is 400', async (_case, flow, text) => {
+    const answer = await put(flow)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.message).toContain(text)
+  })
+
+  test('eleven messages are one too many, named', async () => {
+    // Each way through a chain of checks meets one message.
+    const messages = Array.from({ length: 11 }, (_, i) => message(`m${i}`))
+    const checks = [
+      check('c0', 'm0', 'c1'),
+      check('c1', 'm1', 'c2'),
+      check('c2', 'm2', 'c3'),
+      check('c3', 'm3', 'c4'),
+      check('c4', 'm4', 'c5'),
+      check('c5', 'm5', 'c6'),
+      check('c6', 'm6', 'm7'),
+    ]
+    const ten = flowOf(
+      wait('w', 'm8'),
+      message('m8', 'v'),
+      wait('v', 'c0'),
+      ...checks,
+      ...messages.slice(0, 8),
+    )
+    expect((await put(ten)).status).toBe(200)
+    const eleven = flowOf(
+      wait('w', 'm8'),
+      message('m8', 'v'),
+      wait('v', 'm9'),
+      message('m9', 'u'),
+      wait('u', 'm10'),
+      message('m10'),
+      ...messages.slice(0, 8),
+    )
+    const answer = await put(eleven)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.message).toContain('the step m7 is one message too many')
+  })
+
+  test('the bounds themselves are allowed', async () => {
+    expect((await put({ start: 's0', steps: chain(20, 10) })).status).toBe(200)
+    const longest = flowOf(wait('w1', 'w2', 129_600), wait('w2', 'm', 129_600), message('m'))
+    expect((await put(longest)).status).toBe(200)
+    expect((await put(flowOf(wait('w', 'm', 5), message('m')))).status).toBe(200)
+    expect(
+      (await put(flowOf(wait('w', 'a'), message('a', 'b'), wait('b', 'c', 5), message('c')))).status,
+    ).toBe(200)
+  })
+
+  test('a coupon of the first message holds for every step', async () => {
+    const { id: other } = await made(shop, { coupon: { type: 'free-shipping' } })
+    const flow = flowOf(wait('w', 'm'), message('m', null, '{{couponCode}}'))
+    expect((await change(shop, other, { flow })).status).toBe(200)
+    const without = await change(shop, other, { coupon: null })
+    expect(without.status).toBe(400)
+    expect(without.body.error.message).toContain('the step m')
+  })
+
+  test('a body of 10,000 steps is refused fast', async () => {
+    const steps = chain(10_000, 10)
+    const before = performance.now()
+    const answer = await put({ start: 's0', steps })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.message).toContain('flow.steps: must have at most 20 entries')
+    expect(performance.now() - before).toBeLessThan(500)
+  })
+
+  test('an unknown template of a step is 404, and named', async () => {
+    const flow = flowOf(wait('w', 'm'), { ...message('m'), message: { officialapiTemplateId: 999_999 } })
+    const { status, body } = await put(flow)
+    expect(status).toBe(404)
+    expect(body.error.message).toContain('the step m, message.officialapiTemplateId')
+  })
+})
+
+describe('versions', () => {
+  test('equal flows make none; a changed one is the next; an older one sent is new', async () => {
+    const shop = await store(app)
+    const { id, flow, flowVersion } = await made(shop, { flow: example() })
+    expect(flowVersion).toBe(1)
+    expect(flow.steps[1]).toEqual({
+      id: 'pc',
+      type: 'purchase-check',
+      paidOnly: false,
+      ifPurchased: null,
+      ifNot: 'c1',
+    })
+    expect(flow.steps[2].coupon).toEqual({
+      type: 'percentage',
+      value: 10,
+      prefix: 'BACK',
+      minimumAmount: null,
+      validDays: 7,
+    })
+    const reordered = {
+      steps: example().steps.map((step) => Object.fromEntries(Object.entries(step).reverse())),
+      start: 'w1',
+    }
+    const same = await change(shop, id, { flow: reordered })
+    expect(same.body).toMatchObject({ flowVersion: 1, updatedAt: '2026-11-20T12:00:00.000Z' })
+    expect((await change(shop, id, { flow: { start: 'w1' } })).body.flowVersion).toBe(1)
+    const second = await change(shop, id, { flow: flowOf(wait('w', 'm', 60), message('m')) })
+    expect(second.body.flowVersion).toBe(2)
+    const [, first] = (await versions(shop, id)).data
+    const third = await change(shop, id, { flow: first.flow })
+    expect(third.body).toMatchObject({ flowVersion: 3, flow })
+    expect(await versions(shop, id)).toMatchObject({
+      data: [
+        { version: 3, flow, stepCount: 4, messageCount: 1, isCurrent: true },
+        { version: 2, stepCount: 2, messageCount: 1, isCurrent: false },
+        {
+          version: 1,
+          flow,
+          isCurrent: false,
+          createdAt: '2026-11-20T12:00:00.000Z',
+          createdBy: { userId: shop.userId, name: 'Olivia Owner' },
+        },
+      ],
+      page: 1,
+      limit: 20,
+      total: 3,
+    })
+    expect((await versions(shop, id, { limit: 1, page: 2 })).data).toMatchObject([{ version: 2 }])
+  })
+
+  test('taking the flow away is a version too', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop)
+    expect((await versions(shop, id)).total).toBe(0)
+    expect((await change(shop, id, { flow: null })).body.flowVersion).toBe(null)
+    await change(shop, id, { flow: example() })
+    expect((await change(shop, id, { flow: null })).body).toMatchObject({ flow: null, flowVersion: 2 })
+    expect((await versions(shop, id)).data).toMatchObject([
+      { version: 2, flow: null, stepCount: 0, messageCount: 0, isCurrent: true },
+      { version: 1, isCurrent: false },
+    ])
+  })
+
+  test('200 are kept, and every one that a run goes by', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop, { flow: flowOf(wait('w', 'm', 10), message('m')) })
+    const ctx = await shop.context()
+    const at = app.clock.now()
+    await ctx.db
+      .insertInto('automation_runs')
+      .values({
+        id: ctx.newId(),
+        automation_id: id,
+        entry_key: 'cart:1',
+        origin: 'event',
+        flow_version: 1,
+        event: 'cart-abandoned',
+        entity_type: 'cart',
+        entity_id: '1',
+        occurred_at: at,
+        entered_at: at,
+        created_at: at,
+        updated_at: at,
+      })
+      .execute()
+    for (let i = 2; i <= 203; i += 1) {
+      await change(shop, id, { flow: flowOf(wait('w', 'm', 10 + i), message('m')) })
+    }
+    const { data, total } = await versions(shop, id, { limit: 1, page: 201 })
+    expect(total).toBe(201)
+    expect(data).toMatchObject([{ version: 1 }])
+    const stats = (version: number) =>
+      shop.call(getFlowStats, { params: { automationId: id }, query: { version } })
+    expect((await stats(1)).body).toMatchObject({ version: 1, runs: 1 })
+    expect((await stats(2)).status).toBe(404)
+    await ctx.db.updateTable('automation_runs').set({ ended_at: at }).execute()
+    await change(shop, id, { flow: example() })
+    expect((await versions(shop, id)).total).toBe(200)
+    expect((await shop.call(getAutomation, { params: { id } })).body.flowVersion).toBe(204)
+  }, 60_000)
+
+  test('two changes at once are two versions', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop, { flow: example() })
+    const answers = await Promise.all(
+      [20, 30, 40].map((minutes) =>
+        change(shop, id, { flow: flowOf(wait('w', 'm', minutes), message('m')) }),
+      ),
+    )
+    expect(answers.map(({ body }) => body.flowVersion).sort()).toEqual([2, 3, 4])
+  })
+
+  test('of another store, or none: 404', async () => {
+    const shop = await store(app)
+    const { id } = await made(shop)
+    const other = await store(app)
+    expect((await other.call(listFlowVersions, { params: { automationId: id } })).status).toBe(404)
+  })
+})

@@ -1,0 +1,643 @@
+import { describe, expect, test } from 'vitest'
+import type { NewRow } from '#db/tables'
+import createAutomation from '#operations/automations/create-automation'
+import deleteAutomation from '#operations/automations/delete-automation'
+import getAutomation from '#operations/automations/get-automation'
+import getFailures from '#operations/automations/get-failures'
+import getFlowStats from '#operations/automations/get-flow-stats'
+import getReport from '#operations/automations/get-report'
+import { percentOf } from '#operations/automations/lib/report'
+import updateAutomation from '#operations/automations/update-automation'
+import { metering } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+const now = '2026-11-20T12:00:00.000Z'
+await app.setClock(now)
+
+interface Sent {
+  ctx: Context
+  /** Writes a run; answers its id. */
+  run(fields?: Partial<NewRow<'automation_runs'>>): Promise<string>
+  /** Writes an execution, of a run of its own unless said; answers its id. */
+  execution(fields: Partial<NewRow<'automation_executions'>>): Promise<string>
+  log(runId: string, stepId: string, type: string, outcome?: string): Promise<void>
+  sale(executionId: string, fields?: Partial<NewRow<'conversions'>>): Promise<void>
+}
+
+let keys = 0
+
+async function history(shop: Shop, automationId: string, flowVersion: number | null = null): Promise<Sent> {
+  const ctx = await shop.context()
+  const at = new Date(now)
+  const run: Sent['run'] = async (fields = {}) => {
+    keys += 1
+    const id = ctx.newId()
+    await ctx.db
+      .insertInto('automation_runs')
+      .values({
+        id,
+        automation_id: automationId,
+        entry_key: `cart:${keys}`,
+        origin: 'event',
+        flow_version: flowVersion,
+        event: 'cart-abandoned',
+        entity_type: 'cart',
+        entity_id: `${keys}`,
+        cart_id: `${keys}`,
+        occurred_at: at,
+        phone: '+5511911112222',
+        phone_key: '+5511911112222',
+        contact_name: 'Ana',
+        entered_at: at,
+        created_at: at,
+        updated_at: at,
+        ...fields,
+      })
+      .execute()
+    return id
+  }
+  return {
+    ctx,
+    run,
+    async execution(fields) {
+      const id = ctx.newId()
+      await ctx.db
+        .insertInto('automation_executions')
+        .values({
+          id,
+          run_id: fields.run_id ?? (await run()),
+          automation_id: automationId,
+          sequence: 1,
+          status: 'pending',
+          phone: '+5511911112222',
+          phone_key: '+5511911112222',
+          scheduled_at: at,
+          created_at: at,
+          updated_at: at,
+          ...fields,
+        })
+        .execute()
+      return id
+    },
+    async log(run_id, step_id, type, outcome) {
+      await ctx.db
+        .insertInto('automation_step_log')
+        .values({
+          run_id,
+          step_id,
+          automation_id: automationId,
+          flow_version: flowVersion,
+          type,
+          outcome: outcome ?? null,
+          entered_at: at,
+        })
+        .execute()
+    },
+    async sale(message_id, fields = {}) {
+      keys += 1
+      await ctx.db
+        .insertInto('conversions')
+        .values({
+          id: ctx.newId(),
+          order_id: `order-${keys}`,
+          order_number: `${keys}`,
+          status: 'confirmed',
+          source_type: 'automation',
+          source_id: automationId,
+          channel: 'messaging',
+          message_id,
+          customer: JSON.stringify({}),
+          currency: 'BRL',
+          order_total: '100.10',
+          refunded_total: '0',
+          revenue: '100.10',
+          touched_at: at,
+          placed_at: at,
+          created_at: at,
+          updated_at: at,
+          ...fields,
+        })
+        .execute()
+      await ctx.db
+        .updateTable('automation_executions')
+        .set({ converted_at: at })
+        .where('id', '=', message_id)
+        .execute()
+    },
+  }
+}
+
+const made = async (shop: Shop, body: object = {}): Promise<string> => {
+  const answer = await shop.call(createAutomation, { body: { type: 'abandoned-cart', ...body } })
+  expect(answer).toMatchObject({ status: 201 })
+  return answer.body.id
+}
+const report = (shop: Shop, automationId: string, query = {}) =>
+  shop.call(getReport, { params: { automationId }, query })
+const failures = async (shop: Shop, automationId: string, query = {}) =>
+  (await shop.call(getFailures, { params: { automationId }, query })).body
+const flowStats = async (shop: Shop, automationId: string, query = {}) =>
+  (await shop.call(getFlowStats, { params: { automationId }, query })).body
+
+describe('GET /automations/:automationId/report', () => {
+  test('3 sent, 2 delivered: 66.67', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { execution } = await history(shop, id)
+    const sent_at = new Date('2026-11-19T15:00:00.000Z')
+    await execution({ status: 'sent', sent_at })
+    await execution({ status: 'delivered', sent_at })
+    await execution({ status: 'read', sent_at })
+    const { status, body } = await report(shop, id)
+    expect(status).toBe(200)
+    expect(body.summary).toEqual({
+      total: 3,
+      pending: 0,
+      sent: 3,
+      delivered: 2,
+      read: 1,
+      failed: 0,
+      skipped: 0,
+      cancelled: 0,
+      converted: 0,
+      revenue: 0,
+      currency: 'BRL',
+      deliveryRate: 66.67,
+      readRate: 33.33,
+      conversionRate: 0,
+    })
+    expect(body).toMatchObject({
+      startDate: '2026-10-22',
+      endDate: '2026-11-20',
+      timezone: 'America/Sao_Paulo',
+      page: 1,
+      limit: 20,
+      total: 3,
+    })
+    expect(body.byDay).toHaveLength(30)
+    expect(body.byDay[28]).toEqual({
+      date: '2026-11-19',
+      sent: 3,
+      delivered: 2,
+      failed: 0,
+      converted: 0,
+      revenue: 0,
+    })
+  })
+
+  test('of nothing the rates are null', async () => {
+    const shop = await store(app)
+    const { body } = await report(shop, await made(shop))
+    expect(body.summary).toMatchObject({ total: 0, deliveryRate: null, readRate: null, conversionRate: null })
+    expect(body.data).toEqual([])
+  })
+
+  test('counts each kind once, and agrees with the stats of the automation', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { execution, sale } = await history(shop, id)
+    const sent_at = new Date('2026-11-18T15:00:00.000Z')
+    await execution({ status: 'pending' })
+    await execution({ status: 'sending' })
+    await execution({ status: 'failed', failure_code: 'no-text', failed_at: sent_at, scheduled_at: sent_at })
+    await execution({ status: 'failed', failure_code: 'undelivered', failed_at: sent_at, sent_at })
+    await execution({ status: 'skipped', skip_reason: 'cooldown', ended_at: sent_at, scheduled_at: sent_at })
+    await execution({ status: 'cancelled', failure_reason: 'cancelled-by-member', scheduled_at: sent_at })
+    const first = await execution({ status: 'delivered', sent_at })
+    const second = await execution({ status: 'read', sent_at })
+    const third = await execution({ status: 'sent', sent_at })
+    await sale(first)
+    await sale(second, { revenue: '0.20', status: 'partially-refunded' })
+    await sale(third, { currency: 'USD' })
+    const other = await execution({ status: 'sent', sent_at })
+    await sale(other, { status: 'pending' })
+    const { body } = await report(shop, id)
+    expect(body.summary).toEqual({
+      total: 10,
+      pending: 2,
+      sent: 5,
+      delivered: 2,
+      read: 1,
+      failed: 2,
+      skipped: 1,
+      cancelled: 1,
+      converted: 2,
+      revenue: 100.3,
+      currency: 'BRL',
+      deliveryRate: 40,
+      readRate: 20,
+      conversionRate: 40,
+    })
+    expect(body.total).toBe(10)
+    expect(body.byDay[27]).toEqual({
+      date: '2026-11-18',
+      sent: 5,
+      delivered: 2,
+      failed: 2,
+      converted: 2,
+      revenue: 100.3,
+    })
+    const { stats } = (await shop.call(getAutomation, { params: { id } })).body
+    expect(stats).toEqual({
+      sent: 5,
+      delivered: 2,
+      failed: 2,
+      skipped: 1,
+      converted: 2,
+      revenue: 100.3,
+      currency: 'BRL',
+      pending: 2,
+    })
+  })
+
+  test('a day begins and ends in the zone of the store; pending ones count whatever the days', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { execution } = await history(shop, id)
+    // 21:00 local of the day before, and its end.
+    await execution({ status: 'sent', sent_at: new Date('2026-11-10T02:59:59.999Z') })
+    await execution({ status: 'sent', sent_at: new Date('2026-11-10T03:00:00.000Z') })
+    await execution({ status: 'sent', sent_at: new Date('2026-11-11T02:59:59.999Z') })
+    await execution({ status: 'sent', sent_at: new Date('2026-11-11T03:00:00.000Z') })
+    await execution({ status: 'skipped', scheduled_at: new Date('2026-11-10T03:00:00.000Z') })
+    await execution({ status: 'pending', scheduled_at: new Date('2026-12-24T12:00:00.000Z') })
+    const { body } = await report(shop, id, { startDate: '2026-11-10', endDate: '2026-11-10' })
+    expect(body.summary).toMatchObject({ sent: 2, skipped: 1, pending: 1, total: 4 })
+    expect(body.byDay).toMatchObject([{ date: '2026-11-10', sent: 2 }])
+    expect(body.data.map((each: { status: string }) => each.status)).toEqual([
+      'pending',
+      'sent',
+      'sent',
+      'skipped',
+    ])
+  })
+
+  test('a message counts on the day it was sent, not when it was due', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { execution } = await history(shop, id)
+    await execution({
+      status: 'sent',
+      scheduled_at: new Date('2026-11-01T12:00:00.000Z'),
+      sent_at: new Date('2026-11-05T12:00:00.000Z'),
+    })
+    const on = async (day: string) =>
+      (await report(shop, id, { startDate: day, endDate: day })).body.summary.sent
+    expect(await on('2026-11-01')).toBe(0)
+    expect(await on('2026-11-05')).toBe(1)
+  })
+
+  test('messages newest due first, by status, page by page', async () => {
+    const shop = await store(app)
+    const id = await made(shop, { name: 'Carts' })
+    const { execution, sale } = await history(shop, id)
+    const ids: string[] = []
+    for (let i = 0; i < 5; i += 1) {
+      const scheduled_at = new Date(Date.parse(now) - i * 60_000)
+      ids.push(await execution({ status: 'sent', scheduled_at, sent_at: scheduled_at, attempts: 1 }))
+    }
+    await execution({ status: 'failed', failure_code: 'no-text' })
+    await sale(ids[1]!)
+    const { body } = await report(shop, id, { status: 'sent,delivered', limit: 2, page: 1 })
+    expect(body).toMatchObject({ total: 5, page: 1, limit: 2, summary: { total: 6 } })
+    expect(body.data.map((each: { id: string }) => each.id)).toEqual(ids.slice(0, 2))
+    expect(body.data[1]).toMatchObject({
+      automationId: id,
+      automationName: 'Carts',
+      automationType: 'abandoned-cart',
+      origin: 'event',
+      sequence: 1,
+      flowVersion: null,
+      stepId: null,
+      status: 'sent',
+      phone: '+5511911112222',
+      contactName: 'Ana',
+      trigger: { event: 'cart-abandoned', entityType: 'cart', occurredAt: now },
+      scheduledAt: '2026-11-20T11:59:00.000Z',
+      sentAt: '2026-11-20T11:59:00.000Z',
+      messageId: ids[1],
+      conversion: { revenue: 100.1, currency: 'BRL' },
+    })
+    expect(body.data[0]).toMatchObject({ conversion: null, convertedAt: null })
+    const last = await report(shop, id, { status: 'sent', limit: 2, page: 3 })
+    expect(last.body.data.map((each: { id: string }) => each.id)).toEqual(ids.slice(4))
+    expect((await report(shop, id, { status: 'gone' })).status).toBe(400)
+  })
+
+  test('365 days are allowed, 366 and turned ones are not', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    expect((await report(shop, id, { startDate: '2025-11-21' })).body.byDay).toHaveLength(365)
+    const refused: Record<string, string>[] = [
+      { startDate: '2025-11-20' },
+      { startDate: '2026-11-20', endDate: '2026-11-19' },
+    ]
+    for (const query of refused) {
+      for (const operation of [getReport, getFailures, getFlowStats]) {
+        const answer = await shop.call(operation, { params: { automationId: id }, query })
+        expect(answer.status).toBe(400)
+        expect(answer.body.error.message).toContain('startDate')
+      }
+    }
+  })
+
+  test('agents read; other stores and deleted automations find nothing', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { key } = await shop.person('agent')
+    const other = await store(app)
+    for (const operation of [getReport, getFailures, getFlowStats]) {
+      const params = { automationId: id }
+      expect((await shop.call(operation, { params, key })).status).toBe(200)
+      expect((await other.call(operation, { params })).status).toBe(404)
+    }
+    expect((await shop.call(deleteAutomation, { params: { id }, key })).status).toBe(403)
+    expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(204)
+    for (const operation of [getReport, getFailures, getFlowStats]) {
+      expect((await shop.call(operation, { params: { automationId: id } })).status).toBe(404)
+    }
+  })
+})
+
+test('halves are rounded up', () => {
+  expect(percentOf(2, 3, 2)).toBe(66.67)
+  expect(percentOf(1, 16, 1)).toBe(6.3)
+  expect(percentOf(1, 800, 2)).toBe(0.13)
+  expect(percentOf(1, 3, 1)).toBe(33.3)
+  expect(percentOf(0, 0, 2)).toBe(null)
+})
+
+describe('GET /automations/:automationId/failures', () => {
+  test('most frequent first, then by code; pending is none', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { execution } = await history(shop, id)
+    const at = new Date('2026-11-18T15:00:00.000Z')
+    await execution({ status: 'pending' })
+    await execution({ status: 'sent', sent_at: at })
+    for (const failure_code of ['undelivered', 'undelivered', 'undelivered', 'no-text']) {
+      await execution({ status: 'failed', failure_code, scheduled_at: at, failed_at: at })
+    }
+    const later = new Date('2026-11-19T15:00:00.000Z')
+    await execution({ status: 'skipped', skip_reason: 'cooldown', scheduled_at: at, ended_at: later })
+    await execution({ status: 'skipped', skip_reason: 'purchased', scheduled_at: new Date('2026-08-01') })
+    const all = await failures(shop, id)
+    expect(all).toEqual({
+      startDate: '2026-10-22',
+      endDate: '2026-11-20',
+      total: 5,
+      data: [
+        {
+          outcome: 'failed',
+          code: 'undelivered',
+          reason: 'The network could not deliver the message',
+          count: 3,
+          share: 60,
+          lastAt: at.toISOString(),
+        },
+        {
+          outcome: 'skipped',
+          code: 'cooldown',
+          reason: expect.any(String),
+          count: 1,
+          share: 20,
+          lastAt: later.toISOString(),
+        },
+        {
+          outcome: 'failed',
+          code: 'no-text',
+          reason: expect.any(String),
+          count: 1,
+          share: 20,
+          lastAt: at.toISOString(),
+        },
+      ],
+    })
+    expect(await failures(shop, id, { outcome: 'failed' })).toMatchObject({
+      total: 4,
+      data: [{ share: 75 }, { share: 25 }],
+    })
+    expect(await failures(shop, await made(shop))).toMatchObject({ total: 0, data: [] })
+  })
+})
+
+describe('GET /automations/:automationId/flow/stats', () => {
+  const flow = {
+    start: 'w1',
+    steps: [
+      { id: 'w1', type: 'wait', minutes: 1440, next: 'pc' },
+      { id: 'pc', type: 'purchase-check', ifPurchased: null, ifNot: 'c1' },
+      { id: 'c1', type: 'coupon', coupon: { type: 'percentage', value: 10 }, next: 'm2' },
+      { id: 'm2', type: 'message', message: { text: 'Use {{couponCode}}' }, next: null },
+    ],
+  }
+  const zero = {
+    entered: 0,
+    waiting: 0,
+    sent: 0,
+    delivered: 0,
+    read: 0,
+    failed: 0,
+    skipped: 0,
+    converted: 0,
+    purchased: 0,
+    notPurchased: 0,
+    couponsIssued: 0,
+    couponsUsed: 0,
+  }
+
+  test('10 enter a check, 3 bought: 3 and 7', async () => {
+    const shop = await store(app)
+    const id = await made(shop, { flow })
+    const { ctx, run, execution, log, sale } = await history(shop, id, 1)
+    const at = new Date(now)
+    for (let i = 0; i < 12; i += 1) {
+      const runId = await run()
+      await log(runId, '', 'message')
+      await execution({ run_id: runId, status: 'read', sent_at: at })
+      await log(runId, 'w1', 'wait')
+      if (i >= 10) {
+        await execution({ run_id: runId, sequence: 2, step_id: 'w1' })
+        continue
+      }
+      await log(runId, 'pc', 'purchase-check', i < 3 ? 'purchased' : 'not-purchased')
+      if (i < 3) {
+        await execution({
+          run_id: runId,
+          sequence: 2,
+          step_id: 'pc',
+          status: 'skipped',
+          skip_reason: 'purchased',
+        })
+        continue
+      }
+      await log(runId, 'c1', 'coupon', 'issued')
+      await ctx.db
+        .insertInto('automation_coupons')
+        .values({
+          run_id: runId,
+          step_id: 'c1',
+          code: `BACK-${i}`,
+          spec: JSON.stringify({}),
+          ends_at: at,
+          is_made: true,
+          created_at: at,
+        })
+        .execute()
+      await log(runId, 'm2', 'message')
+      const message = await execution({
+        run_id: runId,
+        sequence: 2,
+        step_id: 'm2',
+        status: i === 9 ? 'failed' : 'delivered',
+        sent_at: at,
+      })
+      if (i === 3) await sale(message)
+    }
+    await ctx.db
+      .insertInto('orders')
+      .values({
+        id: '1',
+        number: '1',
+        status: 'open',
+        payment_status: 'paid',
+        fulfillment_status: 'pending',
+        currency: 'BRL',
+        subtotal: '10',
+        total: '10',
+        coupon_codes: ['back-3'],
+        placed_at: at,
+        updated_at: at,
+      })
+      .execute()
+    const body = await flowStats(shop, id)
+    expect(body).toEqual({
+      version: 1,
+      startDate: '2026-10-22',
+      endDate: '2026-11-20',
+      runs: 12,
+      steps: [
+        { ...zero, stepId: null, type: 'message', entered: 12, sent: 12, delivered: 12, read: 12 },
+        { ...zero, stepId: 'w1', type: 'wait', entered: 12, waiting: 2 },
+        {
+          ...zero,
+          stepId: 'pc',
+          type: 'purchase-check',
+          entered: 10,
+          skipped: 3,
+          purchased: 3,
+          notPurchased: 7,
+        },
+        { ...zero, stepId: 'c1', type: 'coupon', entered: 7, couponsIssued: 7, couponsUsed: 1 },
+        {
+          ...zero,
+          stepId: 'm2',
+          type: 'message',
+          entered: 7,
+          sent: 7,
+          delivered: 6,
+          failed: 1,
+          converted: 1,
+        },
+      ],
+    })
+    expect(await flowStats(shop, id, { endDate: '2026-11-19' })).toMatchObject({ runs: 0 })
+  })
+
+  test('of the current version unless one is named; an unknown one is 404', async () => {
+    const shop = await store(app)
+    const id = await made(shop, { flow })
+    const first = await history(shop, id, 1)
+    await first.run()
+    const shorter = {
+      start: 'w',
+      steps: [
+        { id: 'w', type: 'wait', minutes: 5, next: 'm' },
+        { id: 'm', type: 'message', message: { text: 'Again' } },
+      ],
+    }
+    await shop.call(updateAutomation, { params: { id }, body: { flow: shorter } })
+    const second = await history(shop, id, 2)
+    await second.run()
+    await second.run()
+    const current = await flowStats(shop, id)
+    expect(current).toMatchObject({ version: 2, runs: 2 })
+    expect(current.steps.map((step: { stepId: string }) => step.stepId)).toEqual([null, 'w', 'm'])
+    const before = await flowStats(shop, id, { version: 1 })
+    expect(before).toMatchObject({ version: 1, runs: 1 })
+    expect(before.steps).toHaveLength(5)
+    const unknown = await shop.call(getFlowStats, { params: { automationId: id }, query: { version: 3 } })
+    expect(unknown.status).toBe(404)
+    expect(unknown.body.error.message).toContain('version')
+  })
+
+  test('without a flow: the first message alone', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    const { run, execution, log } = await history(shop, id)
+    const runId = await run()
+    await log(runId, '', 'message')
+    await execution({ run_id: runId })
+    expect(await flowStats(shop, id)).toMatchObject({
+      version: null,
+      runs: 1,
+      steps: [{ ...zero, stepId: null, type: 'message', entered: 1, waiting: 1 }],
+    })
+    await shop.call(updateAutomation, { params: { id }, body: { flow } })
+    await shop.call(updateAutomation, { params: { id }, body: { flow: null } })
+    const after = await history(shop, id, 2)
+    await after.run()
+    expect(await flowStats(shop, id)).toMatchObject({ version: null, runs: 1, steps: [{ stepId: null }] })
+  })
+})
+
+describe('DELETE /automations/:id', () => {
+  test('cancels what is pending, ends its runs, gives units back; what left stays', async () => {
+    const shop = await store(app)
+    const id = await made(shop, { isActive: true, name: 'Gone' })
+    const { ctx, run, execution, log } = await history(shop, id)
+    const reservation_id = await metering.reserve(ctx, 1, 'automation')
+    const pending: string[] = []
+    for (let i = 0; i < 18; i += 1) {
+      const runId = await run(i === 0 ? { origin: 'manual' } : {})
+      await log(runId, '', 'message')
+      pending.push(await execution({ run_id: runId, ...(i === 0 ? { reservation_id } : {}) }))
+    }
+    const left = await execution({ status: 'sent', sent_at: new Date(now) })
+    const sending = await execution({ status: 'sending' })
+    expect((await metering.usage(ctx)).reserved).toBe(1)
+    expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(204)
+    const rows = await ctx.db
+      .selectFrom('automation_executions as e')
+      .innerJoin('automation_runs as r', 'r.id', 'e.run_id')
+      .innerJoin('automations as a', 'a.id', 'e.automation_id')
+      .select(['e.id', 'e.status', 'e.failure_reason', 'e.ended_at', 'r.ended_at as run_ended_at', 'a.name'])
+      .execute()
+    const of = (executionId: string) => rows.find((row) => row.id === executionId)!
+    for (const each of pending) {
+      expect(of(each)).toMatchObject({
+        status: 'cancelled',
+        failure_reason: 'automation-deleted',
+        ended_at: new Date(now),
+        run_ended_at: new Date(now),
+      })
+    }
+    expect(of(left)).toMatchObject({ status: 'sent', name: 'Gone' })
+    expect(of(sending)).toMatchObject({ status: 'sending', run_ended_at: null })
+    expect((await metering.usage(ctx)).reserved).toBe(0)
+    expect((await shop.call(getAutomation, { params: { id } })).status).toBe(404)
+    expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(404)
+    expect(await made(shop, { name: 'gone' })).not.toBe(id)
+  })
+
+  test('another store cannot', async () => {
+    const shop = await store(app)
+    const id = await made(shop)
+    expect((await (await store(app)).call(deleteAutomation, { params: { id } })).status).toBe(404)
+    const key = await shop.key_(['platform:read', 'platform:write'])
+    expect((await shop.call(deleteAutomation, { params: { id }, key })).status).toBe(403)
+  })
+})

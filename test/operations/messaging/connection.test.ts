@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'vitest'
+import connectService from '#operations/messaging/connection/connect-service'
+import disconnectService from '#operations/messaging/connection/disconnect-service'
+import { onConnected } from '#operations/messaging/lib/connected'
+import getStore from '#operations/store/profile/get-store'
+import updateStore from '#operations/store/profile/update-store'
+import { testApp } from '#test/support/app'
+import { type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
+
+const app = await testApp()
+const start = Date.parse('2026-11-20T12:00:00.000Z')
+await app.setClock(new Date(start))
+
+let phones = 0
+/** A phone that nobody has connected yet. */
+const aPhone = (): string => {
+  phones += 1
+  return `+551198${String(1_000_000 + phones)}`
+}
+const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
+const typeOf = async (shop: NumberShop) => (await shop.call(getStore)).body.settings.messagingConnectionType
+
+describe('a session by QR code', () => {
+  test('codes follow the clock, and the last one ends the session', async () => {
+    const shop = await numberShop(app)
+    expect(await shop.session()).toMatchObject({
+      type: null,
+      connected: false,
+      issue: null,
+      qr: { status: 'none', code: null },
+    })
+    const started = app.clock.ms()
+    const { status, body } = await shop.startQr()
+    expect(status).toBe(201)
+    expect(body.qr).toMatchObject({
+      status: 'awaiting-scan',
+      startedAt: new Date(started).toISOString(),
+      endReason: null,
+      code: { sequence: 1, expiresAt: new Date(started + 60_000).toISOString(), refreshesLeft: 5 },
+    })
+    await at(59_999)
+    const one = (await shop.session()).qr.code
+    expect(one).toEqual(body.qr.code)
+    await at(1)
+    const two = (await shop.session()).qr.code
+    expect(two).toMatchObject({
+      sequence: 2,
+      expiresAt: new Date(started + 80_000).toISOString(),
+      refreshesLeft: 4,
+    })
+    expect(two.payload).not.toBe(one.payload)
+    expect(await scan(app, one.scanUrl, aPhone())).toBe(410)
+    await at(99_999)
+    expect((await shop.session()).qr.code).toMatchObject({ sequence: 6, refreshesLeft: 0 })
+    await at(1)
+    const ended = (await shop.session()).qr
+    expect(ended).toMatchObject({
+      status: 'expired',
+      endReason: 'expired',
+      endedAt: new Date(started + 160_000).toISOString(),
+      code: null,
+    })
+    await app.drainJobs()
+    expect((await shop.session()).qr).toEqual(ended)
+    expect((await shop.endQr()).status).toBe(409)
+    expect((await shop.startQr()).status).toBe(201)
+  })
+
+  test('a scan links the phone and selects it; a session that runs is a conflict', async () => {
+    const shop = await numberShop(app)
+    const phone = aPhone()
+    const { body } = await shop.startQr()
+    const page = await app.fetch(new Request(`http://localhost${pathOf(body.qr.code.scanUrl)}`), {})
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain('<label for="phone">')
+    expect(await scan(app, body.qr.code.scanUrl, phone, 'Caixa')).toBe(200)
+    expect(await scan(app, body.qr.code.scanUrl, aPhone())).toBe(410)
+    await app.drainJobs()
+    expect(await shop.session()).toMatchObject({
+      type: 'qr',
+      connected: true,
+      phone,
+      displayName: 'Caixa',
+      connectedAt: app.clock.now().toISOString(),
+      issue: null,
+      qr: { status: 'connected', phone, code: null },
+    })
+    expect(await typeOf(shop)).toBe('qr')
+    expect((await shop.notices('messaging-connected')).length).toBe(1)
+    expect((await shop.startQr()).status).toBe(409)
+    await at(200_000)
+    await app.drainJobs()
+    expect((await shop.session()).connected).toBe(true)
+  })
+
+  test('the code is shown to keys that may start a session alone, and kept sealed', async () => {
+    const shop = await numberShop(app)
+    const { payload } = (await shop.startQr()).body.qr.code
+    expect((await shop.session()).qr.code.payload).toBe(payload)
+    const shown = async (key: string) => (await shop.session(key)).qr
+    expect(await shown(await shop.key_(['platform:read']))).toMatchObject({
+      status: 'awaiting-scan',
+      code: null,
+    })
+    expect((await shown(await shop.key_(['platform:read', 'platform:write']))).code).toBeNull()
+    expect((await shown((await shop.person('agent')).key)).code).toBeNull()
+    expect((await shown((await shop.person('member')).key)).code?.payload).toBe(payload)
+    const rows = await app.database.query<{ row: string }>(
+      'select to_json(c)::text as row from messaging_connections c where store_id = $1',
+      [shop.id],
+    )
+    const jobs = await app.database.query<{ row: string }>('select data::text as row from pgboss.job', [])
+    for (const { row } of [...rows, ...jobs]) expect(row).not.toContain(payload)
+  })
+
+  test('starting again kills the codes of before; of two at once at most one is refused', async () => {
+    const shop = await numberShop(app)
+    const first = (await shop.startQr()).body.qr.code
+    await at(30_000)
+    const second = (await shop.startQr()).body.qr.code
+    expect(second).toMatchObject({ sequence: 1 })
+    expect(await scan(app, first.scanUrl, aPhone())).toBe(410)
+    await at(130_000)
+    await app.drainJobs()
+    // The first session would be over now: its job leaves the second one alone.
+    expect((await shop.session()).qr).toMatchObject({ status: 'awaiting-scan', code: { sequence: 5 } })
+    const both = await Promise.all([shop.startQr(), shop.startQr()])
+    expect(both.filter((each) => each.status === 201).length).toBeGreaterThan(0)
+    const { code } = (await shop.session()).qr
+    expect(await scan(app, code.scanUrl, aPhone())).toBe(200)
+  })
+
+  test('a provider that is down changes nothing', async () => {
+    const shop = await numberShop(app)
+    await shop.sandbox('provider', { mode: 'down' })
+    expect((await shop.startQr()).status).toBe(503)
+    expect((await shop.session()).qr.status).toBe('none')
+    await shop.sandbox('provider', { mode: 'up' })
+    expect((await shop.startQr()).status).toBe(201)
+  })
+
+  test('lost and back; after half an hour the merchant hears of it', async () => {
+    const shop = await numberShop(app)
+    await shop.linkPhone(aPhone())
+    await shop.sandbox('qr', { event: 'lost' })
+    await app.drainJobs()
+    expect(await shop.session()).toMatchObject({
+      type: 'qr',
+      connected: false,
+      phone: null,
+      issue: { code: 'reconnecting' },
+      qr: { status: 'reconnecting' },
+    })
+    expect((await shop.startQr()).status).toBe(409)
+    await at(10 * 60_000)
+    let held: string[] = []
+    onConnected(async (ctx, type) => {
+      if (ctx.store.id === shop.id) held.push(type)
+    })
+    await shop.sandbox('qr', { event: 'back' })
+    await app.drainJobs()
+    expect(held).toEqual(['qr'])
+    expect((await shop.session()).connected).toBe(true)
+    await at(25 * 60_000)
+    await app.drainJobs()
+    expect(await shop.notices('messaging-disconnected')).toEqual([])
+
+    held = []
+    await shop.sandbox('qr', { event: 'lost' })
+    await app.drainJobs()
+    await at(30 * 60_000 - 1)
+    await app.drainJobs()
+    expect(await shop.notices('messaging-disconnected')).toEqual([])
+    await at(1_001)
+    await app.drainJobs()
+    expect(await shop.notices('messaging-disconnected')).toHaveLength(1)
+    expect(held).toEqual([])
+  })
+
+  test('a logout on the phone stays selected, with its reason', async () => {
+    const shop = await numberShop(app)
+    await shop.linkPhone(aPhone())
+    await shop.sandbox('qr', { event: 'logout' })
+    await app.drainJobs()
+    expect(await shop.session()).toMatchObject({
+      type: 'qr',
+      connected: false,
+      issue: { code: 'logged-out' },
+      qr: { status: 'disconnected', endReason: 'logged-out', endedAt: app.clock.now().toISOString() },
+    })
+    expect(await shop.notices('messaging-disconnected')).toHaveLength(1)
+    expect((await shop.endQr()).status).toBe(409)
+    expect(await shop.sandbox('qr', { event: 'back' })).toBe(409)
+  })
+
+  test('DELETE logs the phone out and selects none', async () => {
+    const shop = await numberShop(app)
+    expect((await shop.endQr()).status).toBe(409)
+    await shop.startQr()
+    expect((await shop.endQr()).status).toBe(204)
+    expect((await shop.session()).qr).toMatchObject({ status: 'disconnected', endReason: 'merchant' })
+    await shop.linkPhone(aPhone())
+    expect((await shop.endQr()).status).toBe(204)
+    expect(await shop.session()).toMatchObject({ type: null, connected: false, issue: null })
+    expect(await typeOf(shop)).toBeNull()
+    expect((await shop.endQr()).status).toBe(409)
+    expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
+  })
+
+  test('an unreachable provider: ended here at once, logged out by the job', async () => {
+    const shop = await numberShop(app)
+    await shop.linkPhone(aPhone())
+    await shop.sandbox('provider', { mode: 'down' })
+    expect((await shop.endQr()).status).toBe(204)
+    expect((await shop.session()).qr.status).toBe('disconnected')
+    await at(20_000)
+    await app.drainJobs()
+    const waiting = () =>
+      app.database.root
+        .selectFrom('messaging_releases')
+        .select('id')
+        .where('store_id', '=', shop.id)
+        .execute()
+    expect(await waiting()).toHaveLength(1)
+    await shop.sandbox('provider', { mode: 'up' })
+    await at(120_000)
+    await app.drainJobs()
+    expect(await waiting()).toEqual([])
+    expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
+  })
+
+  test('a number that another store has connected is refused and logged out, also of two at once', async () => {
+    const aurora = await numberShop(app)
+    const borealis = await numberShop(app)
+    // The same phone without its ninth digit.
+    await aurora.linkPhone('+5511987654321')
+    await borealis.linkPhone('+551187654321')
+    expect(await borealis.session()).toMatchObject({
+      type: null,
+      qr: { status: 'disconnected', endReason: 'number-in-use', phone: null },
+    })
+    expect(await borealis.sandbox('qr', { event: 'lost' })).toBe(409)
+    expect((await aurora.session()).connected).toBe(true)
+    await aurora.endQr()
+    await borealis.linkPhone('+551187654321')
+    expect((await borealis.session()).connected).toBe(true)
+
+    const phone = aPhone()
+    const pair = [await numberShop(app), await numberShop(app)]
+    for (const shop of pair) await scan(app, (await shop.startQr()).body.qr.code.scanUrl, phone)
+    await app.drainJobs()
+    const statuses = await Promise.all(pair.map(async (shop) => (await shop.session()).qr.status))
+    expect(statuses.sort()).toEqual(['connected', 'disconnected'])
+  })
+
+  test('a scan that comes in after the end logs the phone out again', async () => {
+    const shop = await numberShop(app)
+    const { body } = await shop.startQr()
+    expect(await scan(app, body.qr.code.scanUrl, aPhone())).toBe(200)
+    expect((await shop.endQr()).status).toBe(204)
+    await app.drainJobs()
+    expect((await shop.session()).qr.status).toBe('disconnected')
+    expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
+  })
+
+  test('the JSON endpoint scans too; a code that never was is 404', async () => {
+    const shop = await numberShop(app)
+    const { payload } = (await shop.startQr()).body.qr.code
+    const scanned = (body: object) => post(app, '/sandbox/api/messaging/scan', body)
+    expect((await scanned({ payload: 'x', phone: aPhone() })).status).toBe(404)
+    expect((await scanned({ payload, phone: 'nobody' })).status).toBe(400)
+    expect((await scanned({ payload, phone: aPhone() })).status).toBe(200)
+    expect((await scanned({ payload, phone: aPhone() })).status).toBe(410)
+  })
+})
+
+describe('the shared number and the selection', () => {
+  test('joined it is selected, left it is nobody', async () => {
+    const shop = await numberShop(app)
+    await shop.linkPhone(aPhone())
+    const joined = await shop.call(connectService)
+    expect(joined).toMatchObject({
+      status: 200,
+      body: {
+        type: 'shared',
+        connected: true,
+        phone: '+5511900000000',
+        shared: { status: 'connected' },
+        qr: { status: 'connected' },
+      },
+    })
+    expect((await shop.call(connectService)).status).toBe(409)
+    expect(await shop.call(disconnectService)).toMatchObject({
+      status: 200,
+      body: {
+        type: null,
+        connected: false,
+        shared: { status: 'none', phone: null },
+        qr: { status: 'connected' },
+      },
+    })
+    expect((await shop.call(disconnectService)).status).toBe(409)
+  })
+
+  test('of two that join at once one does', async () => {
+    const shop = await numberShop(app)
+    const both = await Promise.all([shop.call(connectService), shop.call(connectService)])
+    expect(both.map((each) => each.status).sort()).toEqual([200, 409])
+  })
+
+  test('PATCH /store selects another, connected or not; what is not selected may go without a trace', async () => {
+    const shop = await numberShop(app)
+    await shop.call(connectService)
+    await shop.linkPhone(aPhone())
+    expect(await typeOf(shop)).toBe('qr')
+    await shop.call(updateStore, { body: { messagingConnectionType: 'official' } })
+    expect(await shop.session()).toMatchObject({
+      type: 'official',
+      connected: false,
+      issue: { code: 'not-connected' },
+    })
+    await shop.call(disconnectService)
+    await shop.endQr()
+    expect(await typeOf(shop)).toBe('official')
+  })
+})

@@ -1,0 +1,473 @@
+import { describe, expect, test } from 'vitest'
+import { makeTemplate } from '#operations/messaging/lib/connect'
+import { numberLimit } from '#operations/messaging/lib/health'
+import { takeRecipients } from '#operations/messaging/lib/number-limit'
+import * as sending from '#operations/messaging/lib/sending'
+import disconnect from '#operations/messaging/official/disconnect'
+import getHealth from '#operations/messaging/official/get-phone-health'
+import revalidate from '#operations/messaging/official/revalidate'
+import getTemplate from '#operations/messaging/templates/get-template'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { testApp } from '#test/support/app'
+import { type NumberShop, numberShop, pathOf } from '#test/support/numbers'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+let phones = 0
+/** A landline that nobody has connected yet, ending in a digit. */
+const aPhone = (last = '0'): string => {
+  phones += 1
+  return `+5511400${String(1_000 + phones)}${last}`
+}
+const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
+const minutes = 60_000
+const hours = 60 * minutes
+const health = async (shop: NumberShop) => (await shop.call(getHealth)).body
+
+describe('the setup of an official number', () => {
+  test('a newer link kills the older; a state is of one store, once', async () => {
+    const shop = await numberShop(app)
+    const other = await numberShop(app)
+    await shop.linkPhone('+5511988001001')
+    expect(await shop.official()).toMatchObject({
+      status: 'none',
+      connected: false,
+      setup: null,
+      templates: { approved: 0, disabled: 0 },
+    })
+    const first = await shop.setup()
+    expect(first).toMatchObject({ status: 200, body: { status: 'setup-pending' } })
+    expect(first.body.expiresAt).toBe(new Date(app.clock.ms() + hours).toISOString())
+    const old = await shop.finish(first.body.setupUrl, aPhone())
+    const second = await shop.setup()
+    const dead = await app.fetch(new Request(`http://localhost${pathOf(first.body.setupUrl)}`), {})
+    expect(dead.status).toBe(410)
+    const page = await app.fetch(new Request(`http://localhost${pathOf(second.body.setupUrl)}`), {})
+    expect(await page.text()).toContain('<label for="displayName">')
+    const phone = aPhone()
+    const back = await shop.finish(second.body.setupUrl, phone)
+    expect(await shop.official()).toMatchObject({
+      status: 'setup-pending',
+      setup: { expiresAt: second.body.expiresAt },
+    })
+
+    expect((await shop.confirm({ state: old.state, code: old.code })).status).toBe(409)
+    expect((await other.confirm({ state: back.state, code: back.code })).status).toBe(404)
+    expect((await shop.confirm({ state: 'x', code: 'y' })).status).toBe(404)
+    expect((await shop.confirm({ state: back.state })).status).toBe(400)
+    expect((await shop.confirm({ state: back.state, code: 'c', error: 'e' })).status).toBe(400)
+    expect(await shop.confirm({ state: back.state, code: 'wrong' })).toMatchObject({ status: 400 })
+    expect((await shop.official()).status).toBe('setup-pending')
+
+    const answers = await Promise.all([
+      shop.confirm({ state: back.state, code: back.code }),
+      shop.confirm({ state: back.state, code: back.code }),
+    ])
+    expect(answers.map((each) => each.status).sort()).toEqual([200, 409])
+    expect(answers.find((each) => each.status === 200)!.body).toMatchObject({
+      status: 'connected',
+      connected: true,
+      phone,
+      displayName: 'Loja',
+      displayNameStatus: 'approved',
+      issue: null,
+      setup: null,
+      isStale: false,
+      connectedAt: app.clock.now().toISOString(),
+      checkedAt: app.clock.now().toISOString(),
+    })
+    expect((await shop.confirm({ state: back.state, code: back.code })).status).toBe(409)
+    expect(await shop.session()).toMatchObject({
+      type: 'official',
+      connected: true,
+      phone,
+      qr: { status: 'connected' },
+      official: { status: 'connected', phone },
+    })
+    expect((await shop.setup()).status).toBe(409)
+    await app.drainJobs()
+  })
+
+  test('cancelled and run out: the status before, with the reason', async () => {
+    const shop = await numberShop(app)
+    const { body } = await shop.setup()
+    const { state, code, error } = await shop.finish(body.setupUrl, aPhone(), 'deny')
+    expect(code).toBeNull()
+    expect(await shop.confirm({ state, error, errorDescription: 'They cancelled' })).toMatchObject({
+      status: 200,
+      body: { status: 'none', issue: { code: 'setup-denied' }, setup: null },
+    })
+    const late = await shop.setup()
+    expect(await shop.official()).toMatchObject({ status: 'setup-pending', issue: null })
+    await at(hours - 1)
+    expect((await shop.official()).status).toBe('setup-pending')
+    const back = await shop.finish(late.body.setupUrl, aPhone())
+    await at(1)
+    expect(await shop.official()).toMatchObject({
+      status: 'none',
+      issue: { code: 'setup-expired' },
+      setup: null,
+    })
+    expect((await shop.confirm({ state: back.state, code: back.code })).status).toBe(409)
+    expect((await shop.call(disconnect)).status).toBe(409)
+    await shop.setup()
+    expect((await shop.call(disconnect)).body).toMatchObject({ status: 'none', issue: null, setup: null })
+  })
+
+  test('the state is kept as its hash alone; no token is in an answer, a row or a job', async () => {
+    const shop = await numberShop(app)
+    const { body } = await shop.setup()
+    const back = await shop.finish(body.setupUrl, aPhone())
+    const answer = await shop.confirm({ state: back.state, code: back.code })
+    await shop.sandbox('number', { qualityRating: 'yellow' })
+    const { token } = await app.database.root
+      .selectFrom('sandbox_numbers')
+      .select('token')
+      .where('store_id', '=', shop.id)
+      .executeTakeFirstOrThrow()
+    const texts = await Promise.all(
+      ['messaging_connections', 'messaging_setups', 'notifications', 'provider_events'].map((table) =>
+        app.database.query<{ text: string }>(`select to_json(t)::text as text from ${table} t`, []),
+      ),
+    )
+    const jobs = await app.database.query<{ text: string }>('select data::text as text from pgboss.job', [])
+    const session = JSON.stringify(await shop.session())
+    const all = [...texts.flat(), ...jobs].map((each) => each.text)
+    for (const text of [...all, session, JSON.stringify(answer.body)]) {
+      expect(text).not.toContain(token)
+      expect(text).not.toContain(back.state)
+      expect(text).not.toContain(back.code)
+    }
+  })
+
+  test('where the merchant may be sent back to', async () => {
+    const shop = await numberShop(app)
+    const back = async (returnUrl: string) => (await shop.setup({ returnUrl })).status
+    expect(await back(`https://${shop.slug}.example.com/settings`)).toBe(200)
+    expect(await back('http://localhost:5173/back')).toBe(200)
+    expect(await back('https://evil.example.com/')).toBe(400)
+    expect(await back(`https://${shop.slug}.example.com.evil.com/`)).toBe(400)
+    expect(await back(`https://${shop.slug}.example.com@evil.com/`)).toBe(400)
+    expect(await back(`http://${shop.slug}.example.com/`)).toBe(400)
+    expect(await back('javascript:alert(1)')).toBe(400)
+  })
+
+  test('the page of the provider leads back, and our own page confirms by itself', async () => {
+    const shop = await numberShop(app)
+    const { body } = await shop.setup()
+    const form = new URLSearchParams({ phone: aPhone(), displayName: 'Loja', outcome: 'approve' })
+    const posted = await app.fetch(
+      new Request(`http://localhost${pathOf(body.setupUrl)}`, { method: 'POST', body: form.toString() }),
+      {},
+    )
+    expect(posted.status).toBe(303)
+    const location = new URL(posted.headers.get('location')!)
+    expect(location.pathname).toBe('/messaging/return')
+    const visit = () => app.fetch(new Request(`http://localhost${location.pathname}${location.search}`), {})
+    const returned = await visit()
+    expect(returned.status).toBe(200)
+    expect(await returned.text()).toContain('is connected')
+    expect((await shop.official()).status).toBe('connected')
+    expect((await visit()).status).toBe(409)
+    const nowhere = await app.fetch(new Request('http://localhost/messaging/return?state=x&code=y'), {})
+    expect(nowhere.status).toBe(404)
+  })
+
+  test('a number of another store is refused, and let go at the provider', async () => {
+    const one = await numberShop(app)
+    const other = await numberShop(app)
+    await one.linkPhone('+5511988001002')
+    const answer = await other.connectOfficial('+5511988001002')
+    expect(answer.status).toBe(409)
+    expect((await other.official()).status).toBe('setup-pending')
+    await app.drainJobs()
+    expect(await other.sandbox('number', { qualityRating: 'red' })).toBe(404)
+  })
+
+  test('a plan without official numbers: setup is forbidden, status and disconnecting are not', async () => {
+    const shop = await numberShop(app, { plan: 'starter' })
+    expect((await shop.setup()).status).toBe(403)
+    expect(await shop.official()).toMatchObject({ status: 'none' })
+    expect((await shop.call(getHealth)).status).toBe(403)
+    expect((await shop.call(disconnect)).status).toBe(409)
+  })
+
+  test('connected, but out of the plan: it sends nothing', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone())
+    await app.database.root
+      .updateTable('subscriptions')
+      .set({ plan_id: 'starter' })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await app.services.accessChanged(shop.id)
+    expect(await shop.session()).toMatchObject({
+      type: 'official',
+      connected: false,
+      issue: { code: 'not-connected' },
+    })
+  })
+})
+
+describe('a number under review', () => {
+  test('is ready by callback', async () => {
+    const shop = await numberShop(app)
+    expect((await shop.connectOfficial(aPhone(), 'review')).body).toMatchObject({
+      status: 'verifying',
+      connected: false,
+      displayNameStatus: 'pending',
+      connectedAt: null,
+    })
+    expect((await shop.session()).type).toBeNull()
+    expect((await shop.setup()).status).toBe(409)
+    await shop.sandbox('number', { numberStatus: 'connected' })
+    await app.drainJobs()
+    expect(await shop.official()).toMatchObject({ status: 'connected', issue: null })
+    expect((await shop.session()).type).toBe('official')
+    expect(await shop.notices('messaging-connected')).toHaveLength(1)
+  })
+
+  test('is ready by revalidation, or declined by callback', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone(), 'review')
+    expect((await shop.call(revalidate)).body).toMatchObject({ status: 'verifying' })
+    await at(5_000)
+    expect((await shop.call(revalidate)).body).toMatchObject({
+      status: 'connected',
+      displayNameStatus: 'approved',
+    })
+
+    const other = await numberShop(app)
+    await other.connectOfficial(aPhone(), 'review')
+    await other.sandbox('number', { displayNameStatus: 'declined' })
+    await app.drainJobs()
+    expect(await other.official()).toMatchObject({
+      status: 'error',
+      issue: { code: 'display-name-declined' },
+      displayNameStatus: 'declined',
+    })
+    expect(await other.notices('official-number-issue')).toHaveLength(1)
+    await other.setup()
+    expect((await other.official()).status).toBe('setup-pending')
+    await at(hours)
+    expect(await other.official()).toMatchObject({ status: 'error', issue: { code: 'setup-expired' } })
+  })
+})
+
+describe('revalidating', () => {
+  test('finds trouble and its end; a silent provider changes nothing', async () => {
+    const shop = await numberShop(app)
+    expect((await shop.call(revalidate)).status).toBe(409)
+    await shop.connectOfficial(aPhone())
+    await shop.sandbox('number', { tokenValid: false })
+    await app.drainJobs()
+    expect((await shop.official()).status).toBe('connected')
+    await at(minutes)
+    const checkedAt = app.clock.now().toISOString()
+    expect((await shop.call(revalidate)).body).toMatchObject({
+      status: 'error',
+      connected: false,
+      issue: { code: 'token-expired' },
+      checkedAt,
+    })
+    await shop.call(revalidate)
+    expect(await shop.notices('official-number-issue')).toHaveLength(1)
+    expect(await shop.session()).toMatchObject({ type: 'official', issue: { code: 'token-expired' } })
+
+    await shop.sandbox('provider', { mode: 'down' })
+    await at(minutes)
+    expect((await shop.call(revalidate)).status).toBe(503)
+    expect((await shop.official()).checkedAt).toBe(checkedAt)
+    await shop.sandbox('provider', { mode: 'up' })
+    await shop.sandbox('number', { tokenValid: true })
+    expect((await shop.call(revalidate)).body).toMatchObject({
+      status: 'connected',
+      issue: null,
+      checkedAt: app.clock.now().toISOString(),
+    })
+    await at(24 * hours)
+    expect((await shop.official()).isStale).toBe(false)
+    await at(1)
+    expect((await shop.official()).isStale).toBe(true)
+    await app.drainJobs()
+    expect((await shop.official()).isStale).toBe(false)
+  })
+
+  test('a number that ends in 6 is gone at its first revalidation; nobody takes a number back from another', async () => {
+    const shop = await numberShop(app)
+    const phone = aPhone('6')
+    await shop.connectOfficial(phone)
+    expect((await shop.call(revalidate)).body).toMatchObject({ issue: { code: 'number-removed' } })
+
+    const one = await numberShop(app)
+    const other = await numberShop(app)
+    const number = aPhone()
+    await one.connectOfficial(number)
+    await one.sandbox('number', { tokenValid: false })
+    await one.call(revalidate)
+    expect((await other.connectOfficial(number)).status).toBe(200)
+    await one.sandbox('number', { tokenValid: true })
+    expect((await one.call(revalidate)).body).toMatchObject({
+      status: 'error',
+      issue: { code: 'number-removed' },
+    })
+  })
+
+  test('a send that meets bad credentials finds out', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone())
+    await app.drainJobs()
+    await shop.sandbox('number', { tokenValid: false })
+    const ctx = await shop.context()
+    const message = { phone: '+5511988887777', content: { kind: 'text', text: 'Oi', media: null } } as const
+    expect(await sending.deliver(ctx, message, `dm_${ctx.newId()}_1`)).toEqual({ outcome: 'disconnected' })
+    await app.drainJobs()
+    expect(await shop.official()).toMatchObject({ status: 'error', issue: { code: 'token-expired' } })
+  })
+})
+
+describe('disconnecting', () => {
+  test('ends all of it here at once, and at the provider by job', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone())
+    await app.drainJobs()
+    const templateId = await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
+    expect((await shop.official()).templates).toMatchObject({ approved: 1, pending: 0 })
+    const answer = await shop.call(disconnect)
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        status: 'none',
+        phone: null,
+        displayName: null,
+        connectedAt: null,
+        checkedAt: null,
+        templates: { approved: 0, pending: 0, rejected: 0, paused: 0, disabled: 0 },
+      },
+    })
+    expect((await shop.call(getTemplate, { params: { id: String(templateId) } })).status).toBe(404)
+    expect((await shop.session()).type).toBeNull()
+    expect((await shop.call(disconnect)).status).toBe(409)
+    expect((await shop.call(revalidate)).status).toBe(409)
+    await app.drainJobs()
+    const left = await sandboxOf(app.services.adapters.messaging).listTemplates({
+      id: shop.id,
+      credentials: null,
+    })
+    expect(left.templates).toEqual([])
+    expect(await shop.sandbox('number', { qualityRating: 'red' })).toBe(404)
+    const rows = await app.database.root
+      .selectFrom('messaging_releases')
+      .select('id')
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(rows).toEqual([])
+    expect((await shop.connectOfficial(aPhone())).status).toBe(200)
+  })
+
+  test('a number connected anew meanwhile survives what was left to end', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone())
+    await app.drainJobs()
+    await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
+    await shop.sandbox('provider', { mode: 'down' })
+    await shop.call(disconnect)
+    await app.drainJobs()
+    await shop.sandbox('provider', { mode: 'up' })
+    await shop.connectOfficial(aPhone())
+    await at(3 * minutes)
+    await app.drainJobs()
+    expect((await shop.call(revalidate)).body.status).toBe('connected')
+  })
+
+  test('another number after trouble: the templates of the old one go', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone())
+    await app.drainJobs()
+    await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
+    await shop.sandbox('number', { tokenValid: false })
+    await shop.call(revalidate)
+    expect((await shop.connectOfficial(aPhone())).body).toMatchObject({
+      status: 'connected',
+      templates: { approved: 0 },
+    })
+  })
+})
+
+describe('the health of a number', () => {
+  test('goes by the last digit, and by callbacks', async () => {
+    const none = await numberShop(app)
+    expect((await none.call(getHealth)).status).toBe(409)
+    const of = async (last: string) => {
+      const shop = await numberShop(app)
+      await shop.connectOfficial(aPhone(last))
+      return shop
+    }
+    const small = await of('7')
+    expect(await health(small)).toMatchObject({
+      qualityRating: 'green',
+      numberStatus: 'connected',
+      messagingLimitTier: 'tier-250',
+      messagingLimit: 250,
+      usedLast24h: 0,
+      remaining: 250,
+      nextFreeAt: null,
+      isStale: false,
+    })
+    expect(await numberLimit(await small.context())).toBe(250)
+    expect(await health(await of('8'))).toMatchObject({ qualityRating: 'yellow', messagingLimit: 2000 })
+    const red = await of('9')
+    expect(await health(red)).toMatchObject({ qualityRating: 'red', numberStatus: 'flagged' })
+    expect(await red.notices('number-quality')).toEqual([])
+
+    const shop = await of('0')
+    await shop.sandbox('number', { messagingLimitTier: 'tier-unlimited' })
+    await app.drainJobs()
+    expect(await health(shop)).toMatchObject({ messagingLimit: null, remaining: null })
+    expect(await numberLimit(await shop.context())).toBeNull()
+    expect(await shop.notices('number-quality')).toEqual([])
+    await shop.sandbox('number', { messagingLimitTier: 'tier-250', qualityRating: 'red' })
+    await app.drainJobs()
+    expect(await shop.notices('number-quality')).toHaveLength(1)
+    await shop.sandbox('number', { numberStatus: 'banned' })
+    await app.drainJobs()
+    expect(await shop.official()).toMatchObject({ status: 'error', issue: { code: 'account-restricted' } })
+  })
+
+  test('the limit is used up and frees again', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone('7'))
+    const ctx = await shop.context()
+    const connection = (await sending.selected(ctx))!
+    const first = app.clock.ms()
+    await takeRecipients(ctx, connection, ['+5511988880000'])
+    await at(minutes)
+    const others = Array.from({ length: 249 }, (_none, n) => `+55119777${String(10_000 + n)}`)
+    await takeRecipients(ctx, connection, others)
+    const nextFreeAt = new Date(first + 24 * hours).toISOString()
+    expect(await health(shop)).toMatchObject({ usedLast24h: 250, remaining: 0, nextFreeAt })
+    await at(24 * hours - minutes)
+    expect(await health(shop)).toMatchObject({ usedLast24h: 249, remaining: 1, nextFreeAt: null })
+  })
+
+  test('the provider is asked after five minutes; silent, its last answer is stale', async () => {
+    const shop = await numberShop(app)
+    await shop.connectOfficial(aPhone())
+    const { checkedAt } = await health(shop)
+    await shop.sandbox('provider', { mode: 'down' })
+    await at(5 * minutes)
+    expect(await health(shop)).toMatchObject({ isStale: false, checkedAt })
+    await at(1)
+    expect(await health(shop)).toMatchObject({ isStale: true, checkedAt })
+    await shop.sandbox('provider', { mode: 'up' })
+    expect(await health(shop)).toMatchObject({ isStale: false, checkedAt: app.clock.now().toISOString() })
+    await app.database.root
+      .updateTable('messaging_connections')
+      .set({ health: null, health_at: null })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await shop.sandbox('provider', { mode: 'down' })
+    expect((await shop.call(getHealth)).status).toBe(503)
+  })
+})

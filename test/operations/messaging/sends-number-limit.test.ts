@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import createCampaign from '#operations/campaigns/campaigns/create-campaign'
+import getCampaign from '#operations/campaigns/campaigns/get-campaign'
+import sendCampaign from '#operations/campaigns/campaigns/send-campaign'
+import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
+import { numberUsage, setNumberLimit, takeRecipients } from '#operations/messaging/lib/number-limit'
+import { selected } from '#operations/messaging/lib/sending'
+import sendMessage from '#operations/messaging/sends/send-message'
+import type { Context } from '#runtime/context'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { testApp } from '#test/support/app'
+import { phoneOf, sendingShop } from '#test/support/campaigns'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+const sandbox = sandboxOf(app.services.adapters.messaging)
+
+/** A number that ends in 7: tier-250. */
+async function smallShop(): Promise<{ shop: Shop; ctx: Context; templateId: number; numberId: string }> {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  await connectNumber(ctx, { type: 'official', phone: '+551140001007' })
+  const templateId = await makeTemplate(ctx, { name: 'hello', body: 'Hello there' })
+  return { shop, ctx, templateId, numberId: `sandbox-${shop.id}` }
+}
+const count = async (ctx: Context, phones: string[]) => takeRecipients(ctx, (await selected(ctx))!, phones)
+const numbered = (from: number, n: number): string[] =>
+  Array.from({ length: n }, (_none, i) => phoneOf(from + i))
+
+describe('the number limit', () => {
+  test('250 phones in 24 hours, rolling, to the millisecond; known ones still go', async () => {
+    const { shop, ctx, templateId, numberId } = await smallShop()
+    const send = (phone: string) =>
+      shop.call(sendMessage, { body: { phone, officialapiTemplateId: templateId } })
+    await app.setClock('2026-11-23T09:00:00.000Z')
+    expect((await send(phoneOf(0))).status).toBe(201)
+    await app.setClock('2026-11-23T09:00:00.001Z')
+    await count(ctx, numbered(1, 248))
+    await app.setClock('2026-11-23T10:00:00.000Z')
+    expect((await send(phoneOf(249))).status).toBe(201)
+    expect(await numberUsage(ctx, numberId)).toEqual({
+      limit: 250,
+      used: 250,
+      remaining: 0,
+      nextFreeAt: new Date('2026-11-24T09:00:00.000Z'),
+    })
+    const refused = await send(phoneOf(250))
+    expect([refused.status, refused.body.error.message]).toEqual([
+      409,
+      expect.stringContaining('in 24 hours'),
+    ])
+    expect((await send(phoneOf(100))).status).toBe(201)
+    await app.setClock('2026-11-24T08:59:59.999Z')
+    expect((await send(phoneOf(250))).status).toBe(409)
+    await app.setClock('2026-11-24T09:00:00.000Z')
+    expect((await send(phoneOf(250))).status).toBe(201)
+    expect((await send(phoneOf(251))).status).toBe(409)
+    expect((await numberUsage(ctx, numberId)).used).toBe(250)
+  })
+
+  test('two spellings of one phone are one; an open window does not count; a refused one is given back', async () => {
+    const { shop, ctx, templateId, numberId } = await smallShop()
+    await count(ctx, ['+5511988887777', '+551188887777'])
+    expect((await numberUsage(ctx, numberId)).used).toBe(1)
+    await ctx.db
+      .insertInto('contact_windows')
+      .values({ phone_key: phoneOf(1), last_inbound_at: app.clock.now() })
+      .execute()
+    await count(ctx, [phoneOf(1)])
+    const unknown = { phone: '+5511988880001', officialapiTemplateId: templateId }
+    expect((await shop.call(sendMessage, { body: unknown })).status).toBe(409)
+    expect((await numberUsage(ctx, numberId)).used).toBe(1)
+    const known = await count(ctx, ['+5511988887777'])
+    await app.advance(1_000)
+    await known.giveBack(['+5511988887777'])
+    expect((await numberUsage(ctx, numberId)).used).toBe(1)
+  })
+
+  test('the last places are taken once, however many ask', async () => {
+    const { ctx, shop, numberId } = await smallShop()
+    await count(ctx, numbered(0, 240))
+    const batches = await Promise.all(
+      Array.from({ length: 5 }, async (_none, i) => {
+        const phones = numbered(1_000 + i * 10, 10)
+        const taken = await count(await shop.context(), phones)
+        return phones.filter((phone) => taken.has(phone)).length
+      }),
+    )
+    expect(batches.reduce((sum, each) => sum + each, 0)).toBe(10)
+    expect(await numberUsage(ctx, numberId)).toMatchObject({ used: 250, remaining: 0 })
+  })
+
+  test('a lower tier refuses new phones at once, an unlimited one none', async () => {
+    const { ctx, numberId } = await smallShop()
+    await setNumberLimit(ctx, numberId, null)
+    await count(ctx, numbered(0, 300))
+    expect(await numberUsage(ctx, numberId)).toEqual({
+      limit: null,
+      used: 300,
+      remaining: null,
+      nextFreeAt: null,
+    })
+    await setNumberLimit(ctx, numberId, 250)
+    expect(await numberUsage(ctx, numberId)).toMatchObject({ remaining: 0 })
+    expect((await count(ctx, [phoneOf(999)])).has(phoneOf(999))).toBe(false)
+    expect((await count(ctx, [phoneOf(1)])).has(phoneOf(1))).toBe(true)
+  })
+
+  test('a campaign stops at it', async () => {
+    const shop = await sendingShop(app, { connection: null })
+    const ctx = await shop.context()
+    await connectNumber(ctx, { type: 'official', phone: '+551140001007' })
+    const templateId = await makeTemplate(ctx, { name: 'hello', body: 'Hello there' })
+    await count(ctx, numbered(5_000, 245))
+    const listId = await shop.list(8)
+    const { body } = await shop.call(createCampaign, {
+      body: { name: 'Sale', listId, content: { type: 'template', officialapiTemplateId: templateId } },
+    })
+    expect((await shop.call(sendCampaign, { params: { id: body.id } })).status).toBe(202)
+    await app.drainJobs()
+    const campaign = (await shop.call(getCampaign, { params: { id: body.id } })).body
+    expect(campaign).toMatchObject({
+      status: 'paused',
+      pauseReason: 'number-limit',
+      counters: { sent: 5, pending: 3 },
+    })
+    expect(await sandbox.outbox(shop.id)).toHaveLength(5)
+  })
+})

@@ -1,0 +1,434 @@
+import { describe, expect, test } from 'vitest'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
+import sendMessage from '#operations/messaging/sends/send-message'
+import testTemplate from '#operations/messaging/templates/test-template'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { testApp } from '#test/support/app'
+import { type Answer, type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+const sandbox = sandboxOf(app.services.adapters.messaging)
+const dayMs = 86_400_000
+const phone = '+5511988887777'
+
+async function shopOn(
+  type: 'qr' | 'official' | 'shared' | null,
+  options: Parameters<typeof store>[1] = {},
+): Promise<Shop> {
+  const shop = await store(app, options)
+  if (type) await connectNumber(await shop.context(), { type, phone: '+551140001000' })
+  return shop
+}
+const send = (shop: Shop, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  shop.call(sendMessage, { body: { phone, ...body }, headers })
+const outbox = (shop: Shop, to?: string) => sandbox.outbox(shop.id, to)
+const rowsOf = (shop: Shop) =>
+  app.database.root.selectFrom('direct_messages').selectAll().where('store_id', '=', shop.id).execute()
+const usageOf = async (shop: Shop) =>
+  (await app.database.root
+    .selectFrom('usage_cycles')
+    .select(['used', 'reserved'])
+    .where('store_id', '=', shop.id)
+    .executeTakeFirst()) ?? { used: 0, reserved: 0 }
+async function later(ms: number): Promise<void> {
+  await app.advance(ms)
+  await app.drainJobs()
+}
+async function inbound(shop: Shop, from = phone, text = 'Hello', occurredAt?: string): Promise<void> {
+  const hook = sandbox.inbound({
+    numberId: `sandbox-${shop.id}`,
+    phone: from,
+    text,
+    ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
+  })
+  const { status } = await app.fetch(
+    new Request('http://localhost/hooks/messaging/sandbox', {
+      method: 'POST',
+      headers: hook.headers,
+      body: Buffer.from(hook.body),
+    }),
+    { ip: '127.0.0.1' },
+  )
+  expect(status).toBe(200)
+  await app.drainJobs()
+}
+const greetingOf = async (shop: Shop, change: object = {}): Promise<number> =>
+  makeTemplate(await shop.context(), {
+    name: 'greeting',
+    body: 'Hi {{1}}!',
+    category: 'marketing',
+    examples: { header: [], body: ['Ana'], buttons: [] },
+    ...change,
+  })
+
+describe('POST /messaging/send-message', () => {
+  test('a text leaves, is delivered and read', async () => {
+    const shop = await shopOn('qr')
+    const { status, body } = await send(shop, { phone: '(11) 98888-7777', text: 'Hello', name: 'Ana' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: body.id,
+      purpose: 'message',
+      phone,
+      name: 'Ana',
+      type: 'text',
+      text: 'Hello',
+      mediaUrl: null,
+      officialapiTemplateId: null,
+      templateParameters: null,
+      connectionType: 'qr',
+      status: 'sent',
+      error: null,
+      sentAt: '2026-11-20T12:00:00.000Z',
+      deliveredAt: null,
+      readAt: null,
+      failedAt: null,
+      createdAt: '2026-11-20T12:00:00.000Z',
+      updatedAt: '2026-11-20T12:00:00.000Z',
+    })
+    expect(await outbox(shop)).toMatchObject([
+      { idempotencyKey: `dm_${body.id}_1`, content: { text: 'Hello' } },
+    ])
+    await later(2_000)
+    const [row] = await rowsOf(shop)
+    expect(row).toMatchObject({ status: 'read', delivered_at: new Date('2026-11-20T12:00:00.500Z') })
+    const ledger = await app.database.root
+      .selectFrom('message_ledger')
+      .selectAll()
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(ledger).toMatchObject([{ message_id: body.id, source: 'direct', status: 'read' }])
+    expect(await usageOf(shop)).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('pictures with a caption, and documents', async () => {
+    const shop = await shopOn('qr')
+    const url = 'https://cdn.example.com/files/invoice.pdf?x=1'
+    expect((await send(shop, { type: 'image', mediaUrl: url, text: 'Look' })).body).toMatchObject({
+      type: 'image',
+      text: 'Look',
+      mediaUrl: url,
+    })
+    expect((await send(shop, { type: 'document', mediaUrl: url })).body).toMatchObject({ text: null })
+    const left = (await outbox(shop)).map(({ content }) => content)
+    expect(left).toHaveLength(2)
+    expect(left).toContainEqual({
+      media: { type: 'document', url, fileName: 'invoice.pdf' },
+      text: null,
+      replyTo: null,
+    })
+    expect(left).toContainEqual({
+      media: { type: 'image', url, fileName: null },
+      text: 'Look',
+      replyTo: null,
+    })
+  })
+
+  test.each<[string, string, object]>([
+    ['no content', 'text', {}],
+    ['an unfit template', 'officialapiTemplateId', { text: 'Hi', type: 'text', officialapiTemplateId: 1 }],
+    ['a text with media', 'mediaUrl', { text: 'Hi', mediaUrl: 'https://a.example/a.png' }],
+    ['a picture without address', 'mediaUrl', { type: 'image', text: 'Hi' }],
+    ['an address without https', 'mediaUrl', { type: 'image', mediaUrl: 'http://a.example/a.png' }],
+    [
+      'a caption of 1025',
+      'text',
+      { type: 'image', mediaUrl: 'https://a.example/a.png', text: 'x'.repeat(1025) },
+    ],
+    ['a text of 4097', 'text', { text: 'x'.repeat(4097) }],
+    ['a template without id', 'officialapiTemplateId', { type: 'template' }],
+    ['a template with text', 'text', { officialapiTemplateId: 1, text: 'Hi' }],
+    ['parameters of no template', 'templateParameters', { text: 'Hi', templateParameters: { body: ['a'] } }],
+    ['no phone', 'phone', { phone: 'abc', text: 'Hi' }],
+  ])('%s is refused by name', async (_name, field, body) => {
+    const shop = await shopOn('qr')
+    const { status, body: answer } = await send(shop, body)
+    expect([status, answer.error?.message]).toEqual([400, expect.stringContaining(`${field}: `)])
+    expect(await outbox(shop)).toEqual([])
+  })
+
+  test('nothing leaves without a connection, by one that cannot carry it, or beyond the plan', async () => {
+    expect((await send(await shopOn(null), { text: 'Hi' })).status).toBe(409)
+    const onQr = await shopOn('qr')
+    const template = await greetingOf(onQr)
+    const filled = { officialapiTemplateId: template, templateParameters: { body: ['Ana'] } }
+    expect((await send(onQr, filled)).status).toBe(409)
+    const shared = await shopOn('shared')
+    expect((await send(shared, { text: 'x'.repeat(900) })).status).toBe(201)
+    expect((await send(shared, { text: 'x'.repeat(901) })).status).toBe(400)
+    expect((await send(shared, { type: 'image', mediaUrl: 'https://a.example/a.png' })).status).toBe(409)
+    const starter = await shopOn('official', { plan: 'starter' })
+    expect((await send(starter, { text: 'Hi' })).status).toBe(403)
+  })
+
+  test('over the official number a text needs a window, which ends at exactly 24 hours', async () => {
+    const shop = await shopOn('official')
+    expect((await send(shop, { text: 'Hi' })).status).toBe(409)
+    const at = app.clock.now()
+    await inbound(shop, phone, 'Hello', at.toISOString())
+    expect((await send(shop, { text: 'Hi' })).body.status).toBe('sent')
+    await app.setClock(new Date(at.getTime() + dayMs - 1))
+    expect((await send(shop, { text: 'Hi' })).status).toBe(201)
+    await app.setClock(new Date(at.getTime() + dayMs))
+    expect((await send(shop, { text: 'Hi' })).status).toBe(409)
+  })
+
+  test('templates: unknown, unapproved, miscounted, and as rendered', async () => {
+    const shop = await shopOn('official')
+    const id = await greetingOf(shop)
+    const pending = await greetingOf(shop, { name: 'other', status: 'pending' })
+    const filled = { templateParameters: { body: ['Ana'] } }
+    expect((await send(shop, { officialapiTemplateId: 999_999, ...filled })).status).toBe(404)
+    expect((await send(shop, { officialapiTemplateId: pending, ...filled })).status).toBe(409)
+    const few = await send(shop, { officialapiTemplateId: id })
+    expect([few.status, few.body.error.message]).toEqual([
+      400,
+      'templateParameters.body: the template greeting needs 1, and there are 0',
+    ])
+    const { status, body } = await send(shop, { officialapiTemplateId: id, ...filled })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      type: 'template',
+      text: 'Hi Ana!',
+      officialapiTemplateId: id,
+      templateParameters: { header: [], body: ['Ana'], buttons: [] },
+      connectionType: 'official',
+    })
+  })
+
+  test('the phones of the sandbox: refused, failed, opted out', async () => {
+    const shop = await shopOn('qr')
+    const refused = await send(shop, { phone: '+5511988880001', text: 'Hi' })
+    expect([refused.status, refused.body.error.message]).toEqual([409, 'The phone is not on the network'])
+    expect(await usageOf(shop)).toMatchObject({ used: 0, reserved: 0 })
+    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'not-on-network' }])
+
+    const failing = await send(shop, { phone: '+5511988880002', text: 'Hi' })
+    expect(failing.status).toBe(201)
+    await later(2_000)
+    expect((await rowsOf(shop)).find((row) => row.id === failing.body.id)).toMatchObject({
+      status: 'failed',
+      error_code: 'undelivered',
+    })
+    expect(await usageOf(shop)).toMatchObject({ used: 1 })
+
+    expect((await send(shop, { phone: '+5511988880003', text: 'Hi' })).status).toBe(201)
+    await later(4_000)
+    expect((await send(shop, { phone: '+5511988880003', text: 'Hi' })).status).toBe(409)
+  })
+
+  test('opted out: no text, no marketing, but a utility template', async () => {
+    const shop = await shopOn('official')
+    await shop.call(addOptOut, { body: { phone } })
+    await inbound(shop)
+    const parameters = { templateParameters: { body: ['Ana'] } }
+    const marketing = await greetingOf(shop)
+    const utility = await greetingOf(shop, { name: 'order', category: 'utility' })
+    expect((await send(shop, { text: 'Hi' })).status).toBe(409)
+    expect((await send(shop, { officialapiTemplateId: marketing, ...parameters })).status).toBe(409)
+    expect((await send(shop, { officialapiTemplateId: utility, ...parameters })).status).toBe(201)
+  })
+
+  test('who stopped marketing at the network is opted out', async () => {
+    const shop = await shopOn('qr')
+    const { body } = await send(shop, { text: 'Hi' })
+    const [left] = await outbox(shop)
+    const hook = await sandbox.status(shop.id, {
+      providerMessageId: left!.providerMessageId,
+      status: 'failed',
+      code: 'recipient-stopped',
+    })
+    await app.fetch(
+      new Request('http://localhost/hooks/messaging/sandbox', {
+        method: 'POST',
+        headers: hook!.headers,
+        body: Buffer.from(hook!.body),
+      }),
+      { ip: '127.0.0.1' },
+    )
+    await app.drainJobs()
+    expect((await rowsOf(shop))[0]).toMatchObject({ id: body.id, error_code: 'recipient-stopped' })
+    expect((await shop.call(listOptOuts)).body.data).toMatchObject([{ phone, source: 'provider' }])
+  })
+
+  test('the last message of the cycle: of 20 at once one leaves', async () => {
+    const shop = await shopOn('qr')
+    expect((await send(shop, { text: 'Hi' })).status).toBe(201)
+    await app.database.root
+      .updateTable('usage_cycles')
+      .set({ message_limit: 2 })
+      .where('store_id', '=', shop.id)
+      .execute()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(shop, { text: 'Hi' })))
+    const statuses = answers.map((each) => each.status)
+    expect(statuses.filter((each) => each === 201)).toHaveLength(1)
+    expect(statuses.filter((each) => each === 403)).toHaveLength(19)
+    await later(3_000)
+    expect(await outbox(shop)).toHaveLength(2)
+  })
+})
+
+describe('a provider in trouble', () => {
+  test('its lost answer is 201 queued, later sent, once', async () => {
+    const shop = await shopOn('qr')
+    await sandbox.setMode(shop.id, 'timeout')
+    const { status, body } = await send(shop, { text: 'Hi' })
+    expect([status, body.status, body.sentAt]).toEqual([201, 'queued', null])
+    await sandbox.setMode(shop.id, 'up')
+    await later(5_000)
+    expect(await rowsOf(shop)).toMatchObject([{ status: 'read' }])
+    expect(await outbox(shop)).toHaveLength(1)
+    expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
+  })
+
+  test('a status proves that it left', async () => {
+    const shop = await shopOn('qr')
+    await sandbox.setMode(shop.id, 'timeout')
+    await send(shop, { text: 'Hi' })
+    await later(2_000)
+    expect(await rowsOf(shop)).toMatchObject([{ status: 'read', sent_at: expect.any(Date) }])
+    expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
+    await sandbox.setMode(shop.id, 'up')
+    await later(60_000)
+    expect(await outbox(shop)).toMatchObject([{ calls: 1 }])
+  })
+
+  test.each(['down', 'throttle'] as const)('%s: it leaves once that is over', async (mode) => {
+    const shop = await shopOn('qr')
+    await sandbox.setMode(shop.id, mode)
+    expect((await send(shop, { text: 'Hi' })).body.status).toBe('queued')
+    await later(5_000)
+    expect(await outbox(shop)).toEqual([])
+    await sandbox.setMode(shop.id, 'up')
+    await later(29_000)
+    expect(await outbox(shop)).toEqual([])
+    await later(1_000)
+    expect(await outbox(shop)).toHaveLength(1)
+  })
+
+  test('down for ten minutes: failed, and the unit goes back', async () => {
+    const shop = await shopOn('qr')
+    await sandbox.setMode(shop.id, 'down')
+    await send(shop, { text: 'Hi' })
+    for (let minutes = 0; minutes < 12; minutes += 1) await later(60_000)
+    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'provider-error' }])
+    expect(await usageOf(shop)).toMatchObject({ used: 0, reserved: 0 })
+    await sandbox.setMode(shop.id, 'up')
+  })
+
+  test('an opt-out that came meanwhile is met', async () => {
+    const shop = await shopOn('qr')
+    await sandbox.setMode(shop.id, 'down')
+    await send(shop, { text: 'Hi' })
+    await shop.call(addOptOut, { body: { phone } })
+    await sandbox.setMode(shop.id, 'up')
+    await later(5_000)
+    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'recipient-stopped' }])
+    expect(await outbox(shop)).toEqual([])
+  })
+
+  test('killed before and after the call: the sweep sends it, once', async () => {
+    for (const wasCalled of [false, true]) {
+      const shop = await shopOn('qr')
+      await sandbox.setMode(shop.id, wasCalled ? 'timeout' : 'down')
+      await send(shop, { text: 'Hi' })
+      // As the row stands while its request runs.
+      await app.database.root
+        .updateTable('direct_messages')
+        .set({
+          claimed_at: app.clock.now(),
+          next_try_at: null,
+          may_have_left: false,
+          ...(wasCalled ? {} : { called_at: null, attempts: 0 }),
+        })
+        .where('store_id', '=', shop.id)
+        .execute()
+      await app.database.root
+        .updateTable('sandbox_messages')
+        .set({ next_event_at: null })
+        .where('store_id', '=', shop.id)
+        .execute()
+      await sandbox.setMode(shop.id, 'up')
+      await later(119_000)
+      expect(await rowsOf(shop)).toMatchObject([{ status: 'queued' }])
+      await later(61_000)
+      expect((await rowsOf(shop))[0]!.sent_at).not.toBeNull()
+      expect(await outbox(shop)).toHaveLength(1)
+      expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
+    }
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  test('twice is one message and one answer', async () => {
+    const shop = await shopOn('qr')
+    const headers = { 'idempotency-key': 'order-1' }
+    const first = await send(shop, { text: 'Hi' }, headers)
+    const second = await send(shop, { text: 'Hi' }, headers)
+    expect(second.body).toEqual(first.body)
+    expect(await outbox(shop)).toMatchObject([{ calls: 1 }])
+  })
+
+  test('repeated after a crash it finds the same message', async () => {
+    const shop = await shopOn('qr')
+    const headers = { 'idempotency-key': 'order-1' }
+    await sandbox.setMode(shop.id, 'timeout')
+    const first = await send(shop, { text: 'Hi' }, headers)
+    await app.database.root
+      .updateTable('direct_messages')
+      .set({ claimed_at: app.clock.now(), next_try_at: null, may_have_left: false })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await app.database.root
+      .updateTable('idempotency_keys')
+      .set({ status: null, body: null })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await sandbox.setMode(shop.id, 'up')
+    await app.advance(60_001)
+    const second = await send(shop, { text: 'Hi' }, headers)
+    expect([second.status, second.body.id, second.body.status]).toEqual([201, first.body.id, 'sent'])
+    expect(await outbox(shop)).toMatchObject([{ calls: 2 }])
+    expect(await rowsOf(shop)).toHaveLength(1)
+  })
+
+  test('a day later it is another message', async () => {
+    const shop = await shopOn('qr')
+    const headers = { 'idempotency-key': 'order-1' }
+    const first = await send(shop, { text: 'Hi' }, headers)
+    await app.advance(dayMs)
+    const second = await send(shop, { text: 'Hi' }, headers)
+    expect(second.status).toBe(201)
+    expect(second.body.id).not.toBe(first.body.id)
+  })
+})
+
+describe('POST /messaging/templates/:id/test', () => {
+  test('leaves through the official number, with its examples, whatever is selected', async () => {
+    const shop = await shopOn('official')
+    const id = await greetingOf(shop)
+    await connectNumber(await shop.context(), { type: 'qr', phone: '+5511900002222' })
+    const { status, body } = await shop.call(testTemplate, { params: { id: String(id) }, body: { phone } })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      purpose: 'template-test',
+      connectionType: 'official',
+      text: 'Hi Ana!',
+      status: 'sent',
+    })
+    expect(await outbox(shop)).toMatchObject([{ via: 'official' }])
+    const own = await shop.call(testTemplate, {
+      params: { id: String(id) },
+      body: { phone, templateParameters: { body: ['Bia'] } },
+    })
+    expect(own.body.text).toBe('Hi Bia!')
+    const pending = await greetingOf(shop, { name: 'other', status: 'pending' })
+    expect((await shop.call(testTemplate, { params: { id: String(pending) }, body: { phone } })).status).toBe(
+      409,
+    )
+    expect((await shop.call(testTemplate, { params: { id: '999999' }, body: { phone } })).status).toBe(404)
+  })
+})

@@ -1,0 +1,85 @@
+/** Stores whose automations can send: a shop on the sandbox's platform, a number, carts, the clock. */
+
+import type { Row } from '#db/tables'
+import createAutomation from '#operations/automations/create-automation'
+import { connectNumber } from '#operations/messaging/lib/connect'
+import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { type SandboxMessage, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import type { TestApp } from './app.ts'
+import { type ConnectedShop, connectedStore } from './platform.ts'
+import type { store } from './store.ts'
+
+export interface AutomationShop extends ConnectedShop {
+  /** An active automation, over HTTP; answers it. */
+  automation(body: Record<string, unknown>): Promise<Automation>
+  /** A shopper's cart: kept by the platform, its webhook delivered, the jobs run. */
+  cart(body?: Record<string, unknown>): Promise<{ id: string }>
+  /** The executions of an automation, oldest first. */
+  executions(automationId: string): Promise<Row<'automation_executions'>[]>
+  /** Messages the sandbox took, oldest first. */
+  outbox(): Promise<SandboxMessage[]>
+  sandbox(path: string, body: unknown): Promise<Response>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+export type Automation = any
+
+export const ana = { name: 'Ana Souza', email: 'ana@example.com', phone: '+5511988887777' }
+
+export async function automationShop(
+  app: TestApp,
+  options: Parameters<typeof store>[1] & { connection?: ConnectionType | null; phone?: string } = {},
+): Promise<AutomationShop> {
+  const { connection = 'qr', phone = '+5511400010001', ...others } = options
+  const shop = await connectedStore(app, others)
+  const ctx = await shop.context()
+  if (connection) await connectNumber(ctx, { type: connection, phone })
+  const sandbox: AutomationShop['sandbox'] = async (path, body) =>
+    app.fetch(
+      new Request(`http://localhost/sandbox/api${path}`, { method: 'POST', body: JSON.stringify(body) }),
+      { ip: '127.0.0.1' },
+    )
+  return {
+    ...shop,
+    sandbox,
+    async automation(body) {
+      const answer = await shop.call(createAutomation, { body: { isActive: true, ...body } })
+      if (answer.status !== 201) throw new Error(`no automation: ${JSON.stringify(answer.body)}`)
+      return answer.body
+    },
+    async cart(body = {}) {
+      const answer = await sandbox(`/ecommerce/${shop.id}/carts`, {
+        customer: ana,
+        items: [{ variantId: '2003', quantity: 1 }],
+        ...body,
+      })
+      if (answer.status !== 201) throw new Error(`no cart: ${await answer.text()}`)
+      await app.drainJobs()
+      return (await answer.json()) as { id: string }
+    },
+    executions: (automationId) =>
+      ctx.db
+        .selectFrom('automation_executions')
+        .selectAll()
+        .where('automation_id', '=', automationId)
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute(),
+    async outbox() {
+      const messages = await sandboxOf(app.services.adapters.messaging).outbox(shop.id)
+      return [...messages].reverse()
+    },
+  }
+}
+
+/** The flow of the page's example: a day's wait, a check, a coupon, a message with it. */
+export const exampleFlow = {
+  start: 'w1',
+  steps: [
+    { id: 'w1', type: 'wait', minutes: 1440, next: 'pc' },
+    { id: 'pc', type: 'purchase-check', ifPurchased: null, ifNot: 'c1' },
+    { id: 'c1', type: 'coupon', coupon: { type: 'percentage', value: 10 }, next: 'm2' },
+    { id: 'm2', type: 'message', message: { text: 'Use {{couponCode}}' }, next: null },
+  ],
+}
+export const never = { isEnabled: false }

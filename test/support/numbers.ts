@@ -1,0 +1,94 @@
+/** Stores that connect numbers, and the outside world that scans, sets up and calls back. */
+import endSession from '#operations/messaging/connection/end-session'
+import getSession from '#operations/messaging/connection/get-session'
+import startSession from '#operations/messaging/connection/start-session'
+import confirmRedirect from '#operations/messaging/official/confirm-redirect'
+import getStatus from '#operations/messaging/official/get-status'
+import startSetup from '#operations/messaging/official/start-setup'
+import type { TestApp } from './app.ts'
+import { type Answer, type Shop, store } from './store.ts'
+
+export interface NumberShop extends Shop {
+  session(key?: string): Promise<Answer['body']>
+  startQr(): Promise<Answer>
+  endQr(): Promise<Answer>
+  official(): Promise<Answer['body']>
+  setup(body?: object): Promise<Answer>
+  /** What comes back from a setup's page. */
+  finish(
+    setupUrl: string,
+    phone: string,
+    outcome?: string,
+  ): Promise<{ state: string; code: string; error: string }>
+  confirm(body: object): Promise<Answer>
+  /** Setup, page and confirmation at once; answers the official connection. */
+  connectOfficial(phone?: string, outcome?: string): Promise<Answer>
+  /** Starts a session, scans its code, and applies what the provider tells. */
+  linkPhone(phone: string, name?: string): Promise<void>
+  /** Posts to the sandbox below the store. */
+  sandbox(path: string, body: object): Promise<number>
+  notices(type?: string): Promise<{ type: string; title: string; message: string | null }[]>
+}
+
+/** Posts JSON to a path of the server; answers status and body. */
+export async function post(app: TestApp, path: string, body: object) {
+  const response = await app.fetch(
+    new Request(`http://localhost${path}`, { method: 'POST', body: JSON.stringify(body) }),
+    { ip: '127.0.0.1' },
+  )
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
+}
+
+export const pathOf = (url: string): string => new URL(url).pathname
+
+/** Scans by the page behind the code; answers its status. */
+export const scan = async (app: TestApp, scanUrl: string, phone: string, name?: string): Promise<number> =>
+  (await post(app, pathOf(scanUrl), { phone, ...(name ? { name } : {}) })).status
+
+export async function numberShop(
+  app: TestApp,
+  options: Parameters<typeof store>[1] = {},
+): Promise<NumberShop> {
+  const shop = await store(app, options)
+  const session = async (key?: string) => (await shop.call(getSession, key === undefined ? {} : { key })).body
+  const startQr = () => shop.call(startSession)
+  const setup = (body?: object) => shop.call(startSetup, body ? { body } : {})
+  const finish: NumberShop['finish'] = async (setupUrl, phone, outcome = 'approve') =>
+    (await post(app, '/sandbox/api/messaging/setup', { setupUrl, phone, displayName: 'Loja', outcome })).body
+  const confirm = (body: object) => shop.call(confirmRedirect, { body })
+  return {
+    ...shop,
+    session,
+    startQr,
+    endQr: () => shop.call(endSession),
+    official: async () => (await shop.call(getStatus)).body,
+    setup,
+    finish,
+    confirm,
+    async connectOfficial(phone = '+551140001000', outcome = 'approve') {
+      const opened = await setup()
+      if (opened.status !== 200) throw new Error(`no setup: ${JSON.stringify(opened.body)}`)
+      const { state, code } = await finish(opened.body.setupUrl, phone, outcome)
+      return confirm({ state, code })
+    },
+    async linkPhone(phone, name) {
+      const { body } = await startQr()
+      const status = await scan(app, body.qr.code.scanUrl, phone, name)
+      if (status !== 200) throw new Error(`not scanned: ${status}`)
+      await app.drainJobs()
+    },
+    sandbox: async (path, body) =>
+      (await post(app, `/sandbox/api/messaging/${shop.id}/${path}`, body)).status,
+    async notices(type) {
+      const rows = await app.database.root
+        .selectFrom('notifications')
+        .select(['type', 'title', 'message'])
+        .where('store_id', '=', shop.id)
+        .orderBy('id')
+        .execute()
+      return type ? rows.filter((row) => row.type === type) : rows
+    },
+  }
+}
