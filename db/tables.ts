@@ -15,6 +15,7 @@ import type {
   Numeric,
   StoreColumn,
 } from './tables/columns.ts'
+import { type InboxTables, inboxTables } from './tables/inbox.ts'
 
 export type {
   DefaultJson,
@@ -677,7 +678,7 @@ export interface StoreAgencyTable {
 }
 
 /** What a handler may see: one store's rows. */
-export interface TenantTables extends AutomationTables {
+export interface TenantTables extends AutomationTables, InboxTables {
   stores: StoreTable
   memberships: MembershipTable
   invitations: InvitationTable
@@ -736,6 +737,7 @@ export type RowChange<T extends keyof Tables> = Updateable<Tables[T]>
 
 const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...automationTables,
+  ...inboxTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',
