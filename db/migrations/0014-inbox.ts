@@ -15,7 +15,8 @@ const statements = [
   // One a person who wrote, by the match form of the phone; the phone is the address the provider last named.
   `create table contacts (
     store_id uuid not null references stores on delete cascade, id uuid not null,
-    phone text not null, phone_key text not null, given_name text, profile_name text,
+    phone text not null, phone_key text not null, given_name text, profile_name text, order_name text,
+    search_text text not null default '',
     tier text, tier_source text not null default 'automatic',
     purchase_count integer not null default 0, total_spent numeric(14,2) not null default 0,
     last_purchase_at timestamptz,

@@ -22,6 +22,8 @@ interface ContactsRow {
   phone_key: string
   given_name: string | null
   profile_name: string | null
+  order_name: string | null
+  search_text: Generated<string>
   tier: string | null
   tier_source: Generated<string>
   purchase_count: Generated<number>

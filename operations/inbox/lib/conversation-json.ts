@@ -20,13 +20,6 @@ const windowHours = 24
 
 /** The JSON of a conversation; needs the aliases `c` and `k`. `now`: an instant. */
 export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
-  const nameOnOrder = db
-    .selectFrom('orders as o')
-    .select('o.customer_name')
-    .where('o.phone_key', '=', sql.ref<string>('k.phone_key'))
-    .where('o.customer_name', 'is not', null)
-    .orderBy('o.placed_at', 'desc')
-    .limit(sql.lit(1))
   const tags = db
     .selectFrom('inbox_conversation_tags as ct')
     .innerJoin('inbox_tags as t', 't.id', 'ct.tag_id')
@@ -44,7 +37,7 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
     id: 'c.id',
     contactId: 'c.contact_id',
     phone: 'k.phone',
-    contactName: sql`coalesce(k.given_name, k.profile_name, (${nameOnOrder}))`,
+    contactName: sql`coalesce(k.given_name, k.profile_name, k.order_name)`,
     profileName: 'k.profile_name',
     status: 'c.status',
     unreadCount: 'c.unread_count',

@@ -5,6 +5,7 @@ import { notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
+import { giveName } from './contacts.ts'
 import { noConversation } from './conversation-json.ts'
 
 const pinnedAtMost = 50
@@ -73,13 +74,7 @@ export async function setStatus(ctx: Context, id: string, status: 'open' | 'clos
 /** Names the contact by hand; null goes back to the name they gave themselves. */
 export async function nameContact(ctx: Context, id: string, name: string | null): Promise<void> {
   const row = await lockConversation(ctx, id)
-  const { numUpdatedRows } = await ctx.db
-    .updateTable('contacts')
-    .set({ given_name: name, updated_at: ctx.now() })
-    .where('id', '=', row.contact_id)
-    .where('given_name', 'is distinct from', name)
-    .executeTakeFirst()
-  if (numUpdatedRows > 0n) await changeConversation(ctx, id, {})
+  if (await giveName(ctx, row.contact_id, name)) await changeConversation(ctx, id, {})
 }
 
 async function isMember(ctx: Context, userId: string): Promise<boolean> {

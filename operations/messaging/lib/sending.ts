@@ -202,8 +202,13 @@ export interface SentMessage {
   automationType?: string
   /** Issued for this message alone: an order with it is its. */
   couponCode?: string
-  /** How it reads, for the inbox. */
+  /** How it reads, for the inbox; where it is left out the inbox looks it up. */
   text?: string | null
+  officialapiTemplateId?: number | null
+  /** The member who asked for it by hand. */
+  sentBy?: string | null
+  /** The official number whatever is selected. */
+  via?: 'official'
 }
 
 export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
@@ -293,6 +298,12 @@ const statusListeners = new Map<string, StatusListener>()
 export const onStatus = (kind: string, listener: StatusListener): void => {
   statusListeners.set(kind, listener)
 }
+const everyStatusListeners: StatusListener[] = []
+/** Statuses of every sender's messages, in bulk, after the sender itself. */
+export const onEveryStatus = (listener: StatusListener): void => {
+  everyStatusListeners.push(listener)
+}
+export const listenersOfEveryStatus = (): readonly StatusListener[] => everyStatusListeners
 export const statusListener = (kind: string): StatusListener | undefined => statusListeners.get(kind)
 
 export interface InboundMessage {
@@ -301,6 +312,11 @@ export interface InboundMessage {
   at: Date
   providerMessageId: string
   via: ConnectionType
+  /** What they call themselves, where the provider says it. */
+  name: string | null
+  /** The provider's word for its type, and its parts as they came. */
+  type: string
+  content: unknown
 }
 
 type InboundListener = (ctx: Context, message: InboundMessage) => Promise<void>
