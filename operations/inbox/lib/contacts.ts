@@ -90,22 +90,38 @@ export async function giveName(ctx: Context, id: string, name: string | null): P
   return true
 }
 
-/** The name on the newest order of a contact, as the orders have it now. */
-export async function refreshOrderName(ctx: Context, phone: string): Promise<void> {
-  const key = phoneKey(phone)
-  const contact = await findByKey(ctx, key)
-  if (!contact) return
-  const name = await nameOnOrder(ctx, key)
-  if (name === contact.order_name) return
-  await ctx.db
-    .updateTable('contacts')
-    .set({
-      order_name: name,
-      search_text: searchTextOf([contact.given_name, contact.profile_name, name]),
-      updated_at: ctx.now(),
-    })
-    .where('id', '=', contact.id)
+/** The names on the newest orders of contacts, as the orders have them now. */
+export async function refreshOrderNames(ctx: Context, contactIds: readonly string[]): Promise<void> {
+  const contacts = await ctx.db
+    .selectFrom('contacts')
+    .select(['id', 'phone_key', 'given_name', 'profile_name', 'order_name'])
+    .where(sql<boolean>`id = any(${[...contactIds]}::uuid[])`)
     .execute()
+  for (const contact of contacts) {
+    const name = await nameOnOrder(ctx, contact.phone_key)
+    if (name === contact.order_name) continue
+    await ctx.db
+      .updateTable('contacts')
+      .set({
+        order_name: name,
+        search_text: searchTextOf([contact.given_name, contact.profile_name, name]),
+        updated_at: ctx.now(),
+      })
+      .where('id', '=', contact.id)
+      .execute()
+  }
+}
+
+/** The contacts with one of these phones, in any spelling. */
+export async function contactsWith(ctx: Context, phones: readonly string[]): Promise<string[]> {
+  const keys = [...new Set(phones.map(phoneKey))]
+  if (keys.length === 0) return []
+  const rows = await ctx.db
+    .selectFrom('contacts')
+    .select('id')
+    .where(sql<boolean>`phone_key = any(${keys}::text[])`)
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 /** Among these phones, the conversations there are: by match form. */

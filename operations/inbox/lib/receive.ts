@@ -139,7 +139,7 @@ export async function ensureConversation(
     .executeTakeFirst()
   if (added) {
     await putEarlierBefore(ctx, added.id, phone, firstId)
-    await ctx.queue('inbox-contact-tier', { contactId: contact.id })
+    await ctx.queue('inbox-contact-tier', { contactIds: [contact.id] })
     return added.id
   }
   const { id } = await ctx.db
