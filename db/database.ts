@@ -3,6 +3,8 @@
  * Everything above sees Kysely only.
  */
 import { PGlite } from '@electric-sql/pglite'
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
 import { PipelinedDialect, postgresPool } from './postgres.ts'
 import type { Tables } from './tables.ts'
@@ -42,6 +44,7 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     dataDir: options.dataDir ?? 'memory://',
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
     parsers: pgliteParsers,
+    extensions: { btree_gin, pg_trgm },
   })
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
   const root = new Kysely<Tables>({ dialect: new BreathingDialect({ pglite }) })

@@ -6,9 +6,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 const statements = [
+  `create extension if not exists pg_trgm`,
+  `create extension if not exists btree_gin`,
+
   `create table inbox_settings (
     store_id uuid primary key references stores on delete cascade, is_enabled boolean not null default false,
-    enabled_at timestamptz, last_inbound_at timestamptz, tier_settings jsonb,
+    enabled_at timestamptz, last_inbound_at timestamptz,
+    is_cut_off boolean not null default false, tier_settings jsonb,
     tier_settings_updated_at timestamptz, reconcile jsonb, segments jsonb,
     created_at timestamptz not null, updated_at timestamptz not null)`,
 
@@ -46,7 +50,7 @@ const statements = [
     reply_to_message_id uuid, quick_reply_id uuid, status text not null,
     error_code text, error_message text, provider_message_id text,
     sent_by uuid, sent_by_name text, request_hash text, reservation_id uuid,
-    claimed_at timestamptz, called_at timestamptz, attempts integer not null default 0,
+    claimed_at timestamptz, called_at timestamptz, attempts integer not null default 0, not_before timestamptz,
     occurred_at timestamptz not null, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz,
     failed_at timestamptz, words tsvector,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
@@ -83,4 +87,8 @@ const statements = [
     last_used_at timestamptz, created_by uuid, created_by_name text,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
     unique (store_id, shortcut))`,
+
+  // What was written while the inbox was off is found again.
+  `create index provider_events_inbound on provider_events (store_id, occurred_at, id)
+    where port = 'messaging' and kind = 'inbound'`,
 ]

@@ -7,6 +7,7 @@ interface InboxSettingsRow {
   is_enabled: Generated<boolean>
   enabled_at: NullableInstant
   last_inbound_at: NullableInstant
+  is_cut_off: Generated<boolean>
   tier_settings: NullableJson
   tier_settings_updated_at: NullableInstant
   reconcile: NullableJson
@@ -83,6 +84,7 @@ interface InboxMessagesRow {
   claimed_at: NullableInstant
   called_at: NullableInstant
   attempts: Generated<number>
+  not_before: NullableInstant
   occurred_at: Instant
   sent_at: NullableInstant
   delivered_at: NullableInstant

@@ -39,6 +39,8 @@ export interface OutgoingMessage {
   content: Content
   /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
   via?: 'official'
+  /** The provider's id of the message that it answers. */
+  replyTo?: string
 }
 
 export type Outcome =
@@ -100,11 +102,11 @@ export function unfitFor(
 
 function send(
   { connection, port, store }: Route,
-  { phone, content }: OutgoingMessage,
+  { phone, content, replyTo }: OutgoingMessage,
   template: Template | null,
   idempotencyKey: string,
 ): Promise<Accepted> {
-  const head = { phone, via: connection.type, idempotencyKey }
+  const head = { phone, via: connection.type, idempotencyKey, ...(replyTo ? { replyTo } : {}) }
   const { media } = content
   if (content.kind === 'template') {
     const { name, language, header } = template!

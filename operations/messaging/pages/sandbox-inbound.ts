@@ -11,6 +11,8 @@ const body = object({
   name: z.string().max(120).nullish(),
   text: z.string().max(4096).nullish(),
   type: z.string().max(20).optional(),
+  mediaType: z.string().max(100).optional(),
+  refersTo: z.string().max(200).optional(),
   occurredAt: z.string().datetime({ offset: true }).optional(),
   providerMessageId: z.string().min(1).max(200).optional(),
 })
@@ -24,7 +26,10 @@ export default page({
   sandboxOnly: true,
   async handler(ctx, { raw, params }) {
     const storeId = await requireStoreId(ctx, params.storeId!)
-    const { occurredAt, providerMessageId, type, ...message } = await readJsonBody(raw, body)
+    const { occurredAt, providerMessageId, type, mediaType, refersTo, ...message } = await readJsonBody(
+      raw,
+      body,
+    )
     const connections = await ctx.root
       .selectFrom('messaging_connections as c')
       .innerJoin('stores as s', 's.id', 'c.store_id')
@@ -39,6 +44,8 @@ export default page({
       ...message,
       numberId: sandboxNumberId(storeId, via.type as ConnectionType),
       ...(type ? { type } : {}),
+      ...(mediaType ? { mediaType } : {}),
+      ...(refersTo ? { refersTo } : {}),
       ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
       ...(providerMessageId ? { providerMessageId } : {}),
     })

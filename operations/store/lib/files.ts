@@ -2,6 +2,19 @@
 import type { Readable } from 'node:stream'
 import type { Context } from '#runtime/context'
 
+export { type FileUse, setUses } from './file-uses.ts'
+
+import { keyOf } from './uploads.ts'
+
+export {
+  createUpload,
+  type Purpose,
+  registerPurpose,
+  type Upload,
+  uploadAnswer,
+  uploadInput,
+} from './uploads.ts'
+
 export interface StoredFile {
   id: string
   key: string
@@ -28,7 +41,7 @@ export async function put(
   const { storage } = ctx.adapters
   const { contentType, visibility } = file
   const id = file.id ?? ctx.newId()
-  const key = `${ctx.store.id}/${purpose}/${id}${extensionOf(file.fileName)}`
+  const key = keyOf(ctx, purpose, id, file.fileName)
   const now = ctx.now()
   const changing = {
     file_name: file.fileName,
@@ -51,7 +64,3 @@ export async function put(
     .execute()
   return { id, key, url }
 }
-
-/** Of plain letters, so that it can stand in a key and a URL. */
-const extensionOf = (fileName: string): string =>
-  /\.[A-Za-z0-9]{1,10}$/.exec(fileName)?.[0].toLowerCase() ?? ''

@@ -3,6 +3,7 @@
  * `NumberLimit`, of ../errors.ts.
  */
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import type { ConversationPort } from './conversation-port.ts'
 
 export type ConnectionType = 'qr' | 'official' | 'shared'
 
@@ -16,7 +17,7 @@ export interface Send {
 }
 
 export interface Media {
-  type: 'image' | 'video' | 'document'
+  type: 'image' | 'video' | 'audio' | 'document'
   url: string
   fileName: string | null
 }
@@ -31,7 +32,7 @@ export interface Accepted {
   providerMessageId: string
 }
 
-export interface MessagingPort {
+export interface MessagingPort extends Partial<ConversationPort> {
   capabilities: { idempotentSend: boolean; qr: boolean; shared: boolean }
   sendText(store: ProviderStore, message: Send & { text: string }): Promise<Accepted>
   sendMedia(store: ProviderStore, message: Send & { media: Media; text: string | null }): Promise<Accepted>

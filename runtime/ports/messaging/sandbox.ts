@@ -19,6 +19,7 @@ import {
   timestampOf,
 } from './hook-body.ts'
 import type { Accepted, ConnectionType, MessagingPort, Send } from './port.ts'
+import { sandboxConversations } from './sandbox-conversations.ts'
 
 /** `down`: nothing is taken. `timeout`: taken, but the answer is lost. `throttle`: asked to slow down. */
 export type SandboxMode = 'up' | 'down' | 'timeout' | 'throttle'
@@ -44,6 +45,10 @@ export interface SandboxInbound {
   text?: string | null
   /** Of the provider: `text` unless said. */
   type?: string
+  /** Of an image, a video…: `image/jpeg` and its like; a common one of the type unless said. */
+  mediaType?: string
+  /** The message that a reaction is about, or that is answered. */
+  refersTo?: string
   occurredAt?: Date
   /** The same id is the same message. */
   providerMessageId?: string
@@ -150,6 +155,13 @@ export class SandboxMessaging implements MessagingPort {
     if (!providerMessageId) throw new Refused('not-on-network', 'The phone is not on the network')
     return { providerMessageId }
   }
+
+  markRead: NonNullable<MessagingPort['markRead']> = (store, message) =>
+    sandboxConversations(this.#db).markRead(store, message)
+  fetchMedia: NonNullable<MessagingPort['fetchMedia']> = (store, media) =>
+    sandboxConversations(this.#db).fetchMedia(store, media)
+  history: NonNullable<MessagingPort['history']> = (store, since) =>
+    sandboxConversations(this.#db).history(store, since)
 
   async sendLimits(): Promise<{ perSecond: number; perDay: number | null }> {
     return { perSecond: this.#perSecond, perDay: null }
@@ -325,8 +337,10 @@ function addInbound(
       ? { text: { body: text ?? '' } }
       : type === 'button'
         ? { button: { text } }
-        : { [type]: { caption: text } }
+        : { [type]: partsOf(type, message) }
+  const { refersTo } = message
   changes.messages.push({
+    ...(refersTo && type !== 'reaction' ? { context: { id: refersTo } } : {}),
     from: phone.slice(1),
     id: message.providerMessageId,
     timestamp: timestampOf(message.at),
@@ -334,4 +348,28 @@ function addInbound(
     ...words,
   })
   changes.contacts.push({ wa_id: phone.slice(1), profile: name ? { name } : {} })
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  image: 'image/png',
+  video: 'video/mp4',
+  audio: 'audio/amr',
+  document: 'application/pdf',
+  sticker: 'image/webp',
+}
+
+/** The parts that the network sends of a type. */
+function partsOf(
+  type: string,
+  { text, mediaType = mediaTypes[type], providerMessageId, refersTo }: Omit<SandboxInbound, 'numberId'>,
+): Record<string, unknown> {
+  if (type === 'reaction') return { emoji: text ?? '👍', message_id: refersTo ?? '' }
+  if (type === 'location') return { latitude: -23.5614, longitude: -46.6559, name: text ?? null }
+  if (!mediaType) return { caption: text }
+  return {
+    id: `sandbox-media:${mediaType}:${providerMessageId ?? ''}`,
+    mime_type: mediaType,
+    ...(type === 'document' ? { filename: 'document.pdf' } : {}),
+    ...(text ? { caption: text } : {}),
+  }
 }

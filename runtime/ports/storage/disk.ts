@@ -8,6 +8,7 @@ import {
   checkKey,
   checkSeconds,
   checkSize,
+  isBelow,
   keyPath,
   uploadSeconds,
 } from './names.ts'
@@ -39,7 +40,8 @@ interface Link {
 export function diskStorage(options: DiskOptions): StoragePort {
   const { clock, secret } = options
   const files = folder(options.dir)
-  const urlOf = (key: string): string => `${options.publicUrl.replace(/\/+$/, '')}/files/${keyPath(key)}`
+  const baseUrl = (): string => `${options.publicUrl.replace(/\/+$/, '')}/files/`
+  const urlOf = (key: string): string => baseUrl() + keyPath(key)
   const expiry = (seconds: number): number => Math.floor(clock.now().getTime() / 1000) + seconds
 
   function signedUrl(link: Link): string {
@@ -100,6 +102,8 @@ export function diskStorage(options: DiskOptions): StoragePort {
       checkKey(key)
       await files.remove(key)
     },
+
+    owns: (url) => isBelow(url, baseUrl()),
   }
 }
 

@@ -60,3 +60,8 @@ export function attachment(key: string, fileName?: string): string {
   )
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
+
+/** Whether an address lies below another, however it is written: a browser sees `HTTPS://Host:443/` as `https://host/`. */
+export function isBelow(url: string, base: string): boolean {
+  return URL.canParse(url) && URL.canParse(base) && new URL(url).href.startsWith(new URL(base).href)
+}

@@ -32,4 +32,6 @@ export interface StoragePort {
   ): Promise<{ url: string }>
   /** What is gone is success. */
   delete(key: string): Promise<void>
+  /** Whether an address is one of this storage's own, such as those of `signUpload` and `write`. */
+  owns(url: string): boolean
 }

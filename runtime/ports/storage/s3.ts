@@ -6,6 +6,7 @@ import {
   checkKey,
   checkSeconds,
   checkSize,
+  isBelow,
   keyPath,
   uploadSeconds,
 } from './names.ts'
@@ -137,6 +138,8 @@ export async function s3Storage(options: {
         throw translate(error)
       }
     },
+
+    owns: (url) => isBelow(url, `${publicUrl}/`),
 
     close: () => client.destroy(),
   }

@@ -1,0 +1,77 @@
+/** Who uses which files: what nothing uses for 24 hours is deleted (`files-clean`). */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+
+export interface FileUse {
+  url: string
+  /** That the file must have; null where one of any purpose will do. */
+  purpose: string | null
+  /** Named by a refusal: `imageUrl`, `images.2`. */
+  field: string
+}
+
+/**
+ * The files that `owner` (`store:logo`, `review:<id>`) uses from now on, in the caller's transaction; those it used
+ * before and no more are let go of. Addresses elsewhere are no files of ours and passed over. Refuses an address of
+ * this server's that is no file of the store, has another purpose, was never uploaded or is past its date. Whether a
+ * file was uploaded is asked of the storage once, at its first use.
+ */
+export async function setUses(ctx: Context, owner: string, uses: readonly FileUse[]): Promise<void> {
+  const ours = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
+  const files = new Set<string>()
+  const found = await findFiles(ctx, [...new Set(ours.map((use) => use.url))])
+  for (const use of ours) files.add(await usable(ctx, use, found.get(use.url)))
+  const known = await ctx.db.selectFrom('file_uses').select('file_id').where('owner', '=', owner).execute()
+  const before = new Set(known.map((row) => row.file_id))
+  const now = ctx.now()
+  const added = [...files].filter((id) => !before.has(id))
+  if (added.length > 0) {
+    await ctx.db
+      .insertInto('file_uses')
+      .values(added.map((id) => ({ file_id: id, owner, created_at: now })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+  const gone = [...before].filter((id) => !files.has(id))
+  if (gone.length === 0) return
+  await ctx.db.deleteFrom('file_uses').where('owner', '=', owner).where('file_id', 'in', gone).execute()
+  // The 24 hours count from here.
+  await ctx.db.updateTable('files').set({ updated_at: now }).where('id', 'in', gone).execute()
+}
+
+interface Found {
+  id: string
+  key: string
+  purpose: string
+  content_type: string
+  size: number
+  uploaded_at: Date | null
+  expires_at: Date | null
+}
+
+/** Locked against `files-clean` until the transaction ends. */
+async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, Found>> {
+  if (urls.length === 0) return new Map()
+  const rows = await ctx.db
+    .selectFrom('files')
+    .select(['id', 'key', 'url', 'purpose', 'content_type', 'size', 'uploaded_at', 'expires_at'])
+    .where('url', 'in', urls)
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  return new Map(rows.map((row) => [row.url, row]))
+}
+
+/** The file's id; refuses one that cannot be used. */
+async function usable(ctx: Context, use: FileUse, file: Found | undefined): Promise<string> {
+  const refusal = (why: string) => refuse('bad_request', `${use.field}: ${why}`)
+  if (!file) throw refusal('is no file of this store')
+  if (use.purpose !== null && file.purpose !== use.purpose) throw refusal('was uploaded for something else')
+  if (file.expires_at && file.expires_at <= ctx.now()) throw refusal('is not kept any more: upload it again')
+  if (!file.uploaded_at) {
+    const stored = await ctx.adapters.storage.head(file.key)
+    if (!stored || stored.size !== file.size) throw refusal('was never uploaded: upload it first')
+    await ctx.db.updateTable('files').set({ uploaded_at: ctx.now() }).where('id', '=', file.id).execute()
+  }
+  return file.id
+}

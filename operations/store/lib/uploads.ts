@@ -1,0 +1,95 @@
+/** Upload URLs: a row for each file before its bytes are there, so that nothing is left behind unknown. */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { instant, line, object, z } from '#runtime/schema'
+
+export interface Purpose {
+  /** Media types in lower case, such as `image/png`. */
+  contentTypes: readonly string[]
+  maxBytes: number
+  /** `public`: read by everybody at its lasting address. */
+  visibility: 'public' | 'private'
+}
+
+const purposes = new Map<string, Purpose>()
+
+/**
+ * Registers what files of a purpose may be. Called once at start, from a section's wiring. The name stands in keys and
+ * addresses: lower-case letters, digits and dashes.
+ */
+export function registerPurpose(name: string, purpose: Purpose): void {
+  if (!/^[a-z][a-z0-9-]{0,59}$/.test(name)) throw new Error(`${name} is no name of a purpose`)
+  purposes.set(name, purpose)
+}
+
+/** Body of every operation that makes an upload URL (conventions §7). */
+export const uploadInput = object({
+  fileName: line(1, 200),
+  contentType: z.string().min(1).max(100).describe('Media type, such as image/png'),
+  size: z.number().int().min(1).describe('In bytes, exactly'),
+})
+export const uploadAnswer = object({
+  uploadUrl: z.string(),
+  method: z.literal('PUT'),
+  headers: z.record(z.string()).describe('To be sent with the upload'),
+  fileUrl: z.string().describe('Where the file will be'),
+  expiresAt: instant.describe('Until then the upload must begin'),
+})
+export type Upload = z.infer<typeof uploadAnswer>
+
+/**
+ * A signed link for one upload of exactly this type and size, and the file's row; one statement. Refuses what the
+ * purpose does not allow.
+ */
+export async function createUpload(
+  ctx: Context,
+  purpose: string,
+  input: z.infer<typeof uploadInput>,
+): Promise<Upload> {
+  const allowed = purposes.get(purpose)
+  if (!allowed) throw new Error(`No section has registered the purpose ${purpose}`)
+  const { fileName, size } = input
+  const contentType = input.contentType.trim().toLowerCase()
+  if (!allowed.contentTypes.includes(contentType)) {
+    throw refuse('bad_request', `contentType: must be one of ${allowed.contentTypes.join(', ')}`)
+  }
+  if (size > allowed.maxBytes) {
+    throw refuse(
+      'bad_request',
+      `size: must be at most ${allowed.maxBytes} bytes (${inWords(allowed.maxBytes)})`,
+    )
+  }
+  const id = ctx.newId()
+  const key = keyOf(ctx, purpose, id, fileName)
+  const { visibility } = allowed
+  const signed = await ctx.adapters.storage.signUpload({ key, contentType, size, visibility })
+  const now = ctx.now()
+  await ctx.db
+    .insertInto('files')
+    .values({
+      id,
+      purpose,
+      key,
+      url: signed.url,
+      file_name: fileName,
+      content_type: contentType,
+      size,
+      visibility,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  const { uploadUrl, headers, url: fileUrl, expiresAt } = signed
+  return { uploadUrl, method: 'PUT', headers, fileUrl, expiresAt: expiresAt.toISOString() }
+}
+
+const inWords = (bytes: number): string =>
+  bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${Math.floor(bytes / 1024)} KiB`
+
+/** Where a file of the store lies. */
+export const keyOf = (ctx: Context, purpose: string, id: string, fileName: string): string =>
+  `${ctx.store.id}/${purpose}/${id}${extensionOf(fileName)}`
+
+/** Of plain letters, so that it can stand in a key and a URL. */
+const extensionOf = (fileName: string): string =>
+  /\.[A-Za-z0-9]{1,10}$/.exec(fileName)?.[0].toLowerCase() ?? ''
