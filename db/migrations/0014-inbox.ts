@@ -13,8 +13,16 @@ const statements = [
     store_id uuid primary key references stores on delete cascade, is_enabled boolean not null default false,
     enabled_at timestamptz, last_inbound_at timestamptz,
     is_cut_off boolean not null default false, tier_settings jsonb,
-    tier_settings_updated_at timestamptz, reconcile jsonb, segments jsonb,
+    tier_settings_updated_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null)`,
+
+  // The last run of each of the jobs that walk everything: how far it came is saved with each of its pages.
+  `create table inbox_runs (
+    store_id uuid not null references stores on delete cascade, kind text not null,
+    status text not null default 'idle', days integer, walked_to text, is_asked_again boolean not null default false,
+    asked_by uuid, night date, started_at timestamptz, finished_at timestamptz,
+    processed integer not null default 0, changed integer not null default 0, error text,
+    primary key (store_id, kind))`,
 
   // One a person who wrote, by the match form of the phone; the phone is the address the provider last named.
   `create table contacts (
@@ -50,7 +58,7 @@ const statements = [
     reply_to_message_id uuid, quick_reply_id uuid, status text not null,
     error_code text, error_message text, provider_message_id text,
     sent_by uuid, sent_by_name text, request_hash text, reservation_id uuid,
-    claimed_at timestamptz, called_at timestamptz, attempts integer not null default 0, not_before timestamptz,
+    claimed_at timestamptz, attempts integer not null default 0, not_before timestamptz,
     occurred_at timestamptz not null, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz,
     failed_at timestamptz, words tsvector,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
@@ -62,7 +70,7 @@ const statements = [
   `create index inbox_messages_list on inbox_messages (store_id, conversation_id, occurred_at desc, id desc)`,
   `create index inbox_messages_queued on inbox_messages (store_id, conversation_id, created_at, id)
     where status = 'queued'`,
-  `create index inbox_messages_claimed on inbox_messages (claimed_at) where status = 'queued' and claimed_at is not null`,
+  `create index inbox_messages_waiting on inbox_messages (created_at) where status = 'queued'`,
 
   `create table inbox_tags (
     store_id uuid not null references stores on delete cascade, id uuid not null, name text not null,

@@ -10,10 +10,24 @@ interface InboxSettingsRow {
   is_cut_off: Generated<boolean>
   tier_settings: NullableJson
   tier_settings_updated_at: NullableInstant
-  reconcile: NullableJson
-  segments: NullableJson
   created_at: Instant
   updated_at: Instant
+}
+
+interface InboxRunsRow {
+  store_id: StoreColumn
+  kind: string
+  status: Generated<string>
+  days: number | null
+  walked_to: string | null
+  is_asked_again: Generated<boolean>
+  asked_by: string | null
+  night: string | null
+  started_at: NullableInstant
+  finished_at: NullableInstant
+  processed: Generated<number>
+  changed: Generated<number>
+  error: string | null
 }
 
 interface ContactsRow {
@@ -82,7 +96,6 @@ interface InboxMessagesRow {
   request_hash: string | null
   reservation_id: string | null
   claimed_at: NullableInstant
-  called_at: NullableInstant
   attempts: Generated<number>
   not_before: NullableInstant
   occurred_at: Instant
@@ -139,6 +152,7 @@ interface InboxQuickRepliesRow {
 
 export interface InboxTables {
   inbox_settings: InboxSettingsRow
+  inbox_runs: InboxRunsRow
   contacts: ContactsRow
   conversations: ConversationsRow
   inbox_messages: InboxMessagesRow
@@ -150,6 +164,7 @@ export interface InboxTables {
 
 export const inboxTables: Record<keyof InboxTables, 'store_id'> = {
   inbox_settings: 'store_id',
+  inbox_runs: 'store_id',
   contacts: 'store_id',
   conversations: 'store_id',
   inbox_messages: 'store_id',

@@ -1,13 +1,21 @@
 import { sending } from '#operations/messaging/lib/door'
-import { members } from '#operations/store/lib/door'
+import { exports, members, orders } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import { releaseMember } from './lib/conversations.ts'
+import { inboxExport } from './lib/export.ts'
+import { ordersChanged } from './lib/order-changes.ts'
 import { applyCallback, recordOutbound } from './lib/outbound.ts'
 import { receive } from './lib/receive.ts'
+import { settleByStatus } from './lib/send-results.ts'
+import { registerPurposes } from './lib/uploads.ts'
 
 export default wiring(() => {
   members.onRemoved(releaseMember)
   sending.onInbound(receive)
   sending.onAccepted(recordOutbound)
+  sending.onStatus('in', settleByStatus)
   sending.onEveryStatus(applyCallback)
+  registerPurposes()
+  orders.onChange(ordersChanged)
+  exports.register('inbox-export', inboxExport)
 })

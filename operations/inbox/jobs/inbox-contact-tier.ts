@@ -1,7 +1,6 @@
 import { job } from '#runtime/job'
 import { object, z } from '#runtime/schema'
-import { refreshOrderNames } from '../lib/contacts.ts'
-import { recalculate, tierSettingsOf } from '../lib/tiers.ts'
+import { recalculateContacts } from '../lib/segments.ts'
 
 export default job({
   description:
@@ -10,10 +9,5 @@ export default job({
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 60,
   safeTwice: 'It is computed from the orders, not added up.',
-  async run(ctx, { contactIds }) {
-    await ctx.transaction(async (tx) => {
-      await refreshOrderNames(tx, contactIds)
-      await recalculate(tx, await tierSettingsOf(tx), contactIds)
-    })
-  },
+  run: (ctx, { contactIds }) => recalculateContacts(ctx, contactIds),
 })
