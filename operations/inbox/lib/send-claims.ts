@@ -44,7 +44,6 @@ export async function claimNext(ctx: Context, conversationId: string, isIdempote
   return ctx.transaction(async (tx) => {
     const now = tx.now()
     const rows = await queuedOf(tx, conversationId)
-    let later: Date | null = null
     for (const row of rows) {
       const message = claimedFrom(row)
       if (row.claimed_at === null || (isIdempotent && row.attempts < callsAtMost)) {
@@ -60,11 +59,10 @@ export async function claimNext(ctx: Context, conversationId: string, isIdempote
           .execute()
         return { is: 'claimed', message }
       }
-      const lostAt = new Date(row.claimed_at.getTime() + lostAfterMs)
-      if (lostAt <= now) return { is: 'lost', message }
-      if (!later || lostAt < later) later = lostAt
+      // Otherwise the watchdog comes back to it: a job that waited for it would hold back what is sent meanwhile.
+      if (row.claimed_at.getTime() + lostAfterMs <= now.getTime()) return { is: 'lost', message }
     }
-    return later ? { is: 'later', at: later } : { is: 'none' }
+    return { is: 'none' }
   })
 }
 

@@ -83,7 +83,7 @@ const status = prepared((db) => {
     .orderBy(sql`m.type = 'official'`, 'desc')
     .limit(1)
   return db
-    .selectNoFrom([sql`1`.as('one')])
+    .selectFrom('stores as own')
     .leftJoin('inbox_settings as i', (join) => join.onTrue())
     .leftJoin(connection.as('m'), (join) => join.onTrue())
     .select(
