@@ -34,6 +34,7 @@ const statements = [
     last_purchase_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
     unique (store_id, phone_key))`,
+  `create index contacts_search on contacts using gin (store_id, search_text gin_trgm_ops, phone gin_trgm_ops)`,
   // What the list shows and filters by is kept here: no list reads messages.
   `create table conversations (
     store_id uuid not null, id uuid not null, contact_id uuid not null,
@@ -71,6 +72,12 @@ const statements = [
   `create index inbox_messages_queued on inbox_messages (store_id, conversation_id, created_at, id)
     where status = 'queued'`,
   `create index inbox_messages_waiting on inbox_messages (created_at) where status = 'queued'`,
+  // Several words are looked for in the messages, one in the conversations' own words.
+  `create index inbox_messages_words on inbox_messages using gin (store_id, words)`,
+  `create table inbox_conversation_words (
+    store_id uuid not null, word text collate "C" not null, conversation_id uuid not null,
+    primary key (store_id, word, conversation_id),
+    foreign key (store_id, conversation_id) references conversations on delete cascade)`,
 
   `create table inbox_tags (
     store_id uuid not null references stores on delete cascade, id uuid not null, name text not null,

@@ -108,6 +108,12 @@ interface InboxMessagesRow {
   updated_at: Instant
 }
 
+interface InboxConversationWordsRow {
+  store_id: StoreColumn
+  word: string
+  conversation_id: string
+}
+
 interface InboxTagsRow {
   store_id: StoreColumn
   id: string
@@ -156,6 +162,7 @@ export interface InboxTables {
   contacts: ContactsRow
   conversations: ConversationsRow
   inbox_messages: InboxMessagesRow
+  inbox_conversation_words: InboxConversationWordsRow
   inbox_tags: InboxTagsRow
   inbox_conversation_tags: InboxConversationTagsRow
   inbox_notes: InboxNotesRow
@@ -168,6 +175,7 @@ export const inboxTables: Record<keyof InboxTables, 'store_id'> = {
   contacts: 'store_id',
   conversations: 'store_id',
   inbox_messages: 'store_id',
+  inbox_conversation_words: 'store_id',
   inbox_tags: 'store_id',
   inbox_conversation_tags: 'store_id',
   inbox_notes: 'store_id',

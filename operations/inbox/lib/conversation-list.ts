@@ -6,7 +6,7 @@ import { isId } from '#runtime/ids'
 import { JsonText } from '#runtime/operation'
 import { conversationJson, conversationRows } from './conversation-json.ts'
 import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
-import { plain, wordQuery } from './words.ts'
+import { isWholeWord, plain, wordQueryOf, wordsOf } from './words.ts'
 
 export interface ConversationFilters {
   status?: 'open' | 'closed' | undefined
@@ -38,7 +38,7 @@ const fourDigits = /^[-+(). \d]*$/
 
 /** FROM and WHERE of the filters; alias `c`, and `k` for contacts where a filter is about them. */
 export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
-  const ofContacts = filters.search !== undefined || filters.tier !== undefined
+  const ofContacts = filters.tier !== undefined
   let rows = (ofContacts
     ? conversationRows(ctx.db)
     : ctx.db.selectFrom('conversations as c')) as unknown as Rows
@@ -72,34 +72,43 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
   if (filters.startDate) rows = rows.where(sql<boolean>`${lastDay} >= ${filters.startDate}::date`)
   if (filters.endDate) rows = rows.where(sql<boolean>`${lastDay} <= ${filters.endDate}::date`)
   if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))
-  if (search !== undefined) rows = searched(rows, search)
+  if (search !== undefined) rows = searched(ctx, rows, search)
   return rows
 }
 
 const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** By name, by digits of the phone, or by the words of one message. */
-function searched(rows: Rows, search: string): Rows {
+function searched(ctx: Context, rows: Rows, search: string): Rows {
   const digits = search.replace(/\D/g, '')
-  const query = wordQuery(search)
-  return rows.where((eb) =>
-    eb.or([
-      sql<boolean>`k.search_text like ${literally(plain(search))}`,
-      ...(digits.length >= 4 && fourDigits.test(search) ? [sql<boolean>`k.phone like ${`%${digits}%`}`] : []),
-      ...(query === null
-        ? []
-        : [
-            eb(
-              'c.id',
-              'in',
-              eb
-                .selectFrom('inbox_messages')
-                .select('conversation_id')
-                .where(sql<boolean>`words @@ ${query}::tsquery`),
-            ),
-          ]),
-    ]),
-  )
+  const isPhone = digits.length >= 4 && fourDigits.test(search)
+  const named = conversationRows(ctx.db)
+    .select('c.id')
+    .where(sql<boolean>`k.search_text like ${literally(plain(search))}`)
+  const called = conversationRows(ctx.db)
+    .select('c.id')
+    .where(sql<boolean>`k.phone like ${`%${digits}%`}`)
+  const written = writtenIn(ctx, wordsOf(search))
+  // Not one condition with `or`: each part has an index of its own.
+  let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
+  if (isPhone) found = found.unionAll(called as never)
+  if (written) found = found.unionAll(written as never)
+  return rows.where('c.id', 'in', found as never)
+}
+
+/** Conversations with a message that has all these words. */
+function writtenIn(ctx: Context, words: readonly string[]) {
+  const [word] = words
+  if (word === undefined) return null
+  if (words.length > 1) {
+    return ctx.db
+      .selectFrom('inbox_messages as m')
+      .select('m.conversation_id as id')
+      .where(sql<boolean>`m.words @@ ${wordQueryOf(words)}::tsquery`)
+  }
+  const own = ctx.db.selectFrom('inbox_conversation_words as w').select('w.conversation_id as id')
+  if (isWholeWord(word)) return own.where('w.word', '=', word)
+  return own.where('w.word', '>=', word).where('w.word', '<', `${word}\u{10ffff}`)
 }
 
 export interface Walk {

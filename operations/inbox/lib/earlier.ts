@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
+import { addWords } from './conversation-words.ts'
 import { sourceOf, textsOf } from './sent-texts.ts'
 import { wordsOf } from './words.ts'
 
@@ -73,6 +74,11 @@ export async function putEarlierBefore(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+  await addWords(
+    ctx,
+    conversationId,
+    sent.map((row) => texts.get(row.message_id)?.text ?? null),
+  )
   await ctx.db
     .updateTable('conversations')
     .set({ message_count: sent.length })

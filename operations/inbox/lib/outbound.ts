@@ -5,6 +5,7 @@ import type { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { conversationsOf } from './contacts.ts'
+import { addWords } from './conversation-words.ts'
 import { memberName } from './conversations.ts'
 import { ensureConversation } from './receive.ts'
 import { sourceOf, textsOf } from './sent-texts.ts'
@@ -84,6 +85,7 @@ async function show(
     .returning('id')
     .executeTakeFirst()
   if (!added) return
+  await addWords(ctx, conversationId, [sent.text])
   const leads = sentBy !== null || source === 'api'
   await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { conversationsOf, ensureContact } from './contacts.ts'
+import { addWords } from './conversation-words.ts'
 import { putEarlierBefore } from './earlier.ts'
 import { readInbound } from './inbound.ts'
 import { isReceiving } from './state.ts'
@@ -68,6 +69,7 @@ export async function takeIn(
     .returning('id')
     .executeTakeFirst()
   if (!added) return false
+  await addWords(ctx, conversationId, [part.text])
   const opens =
     conversation.status === 'closed' && !isReaction && manner.mayOpen(conversation.closed_at ?? message.at)
   const isNewest = message.at >= conversation.last_message_at || conversation.last_message_id === null

@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import { isId, sha256 } from '#runtime/ids'
 import type { z } from '#runtime/schema'
 import { type Composed, compose, contentOf } from './compose.ts'
+import { addWords } from './conversation-words.ts'
 import { lockConversation, memberName } from './conversations.ts'
 import type { MediaRow } from './inbound.ts'
 import { messageJson, withMedia } from './message-json.ts'
@@ -73,6 +74,7 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
     })
     .execute()
   const { type, text } = composed
+  await addWords(ctx, conversation.id, [text])
   await noteOutbound(ctx, conversation.id, { id: messageId, type, text, status: 'queued', at: now })
   await ctx.queue('inbox-send', { conversationId: conversation.id })
   return messageId

@@ -19,9 +19,14 @@ export function wordsOf(text: string | null): string[] {
 /** A search as a tsquery: each word begins one of the text's; of 1 or 2 characters, it is one. Null without words. */
 export function wordQuery(search: string): string | null {
   const words = wordsOf(search)
-  if (words.length === 0) return null
-  return words.map((word) => (word.length <= 2 ? `'${word}'` : `'${word}':*`)).join(' & ')
+  return words.length === 0 ? null : wordQueryOf(words)
 }
+
+export const wordQueryOf = (words: readonly string[]): string =>
+  words.map((word) => (isWholeWord(word) ? `'${word}'` : `'${word}':*`)).join(' & ')
+
+/** Too short to be a beginning. */
+export const isWholeWord = (word: string): boolean => [...word].length <= 2
 
 const previewAtMost = 120
 

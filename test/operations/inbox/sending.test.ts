@@ -70,7 +70,11 @@ describe('the window', () => {
 
   test('afterwards a template alone leaves, filled and approved', async () => {
     const ctx = await shop.context()
-    const approved = await makeTemplate(ctx, { name: 'hello', body: 'Hi {{1}}, see {{2}}', category: 'utility' })
+    const approved = await makeTemplate(ctx, {
+      name: 'hello',
+      body: 'Hi {{1}}, see {{2}}',
+      category: 'utility',
+    })
     const pending = await makeTemplate(ctx, { name: 'slow', body: 'Hi', status: 'pending' })
     const template = (officialapiTemplateId: number, body: string[]) =>
       send(shop, id, { type: 'template', officialapiTemplateId, templateParameters: { body } })
@@ -105,7 +109,11 @@ describe('the window', () => {
 
   test('of what arrives three hours late is open for 21', async () => {
     await app.setClock('2026-11-25T13:00:00.000Z')
-    await shop.write({ phone: '+5511987650008', text: 'Oi', occurredAt: new Date('2026-11-25T10:00:00.000Z') })
+    await shop.write({
+      phone: '+5511987650008',
+      text: 'Oi',
+      occurredAt: new Date('2026-11-25T10:00:00.000Z'),
+    })
     expect((await shop.conversation('987650008')).windowExpiresAt).toBe('2026-11-26T10:00:00.000Z')
   })
 })
@@ -225,7 +233,9 @@ describe('sending again', () => {
       expect(held.calls).toBe(1)
       await shop.status(held.providerMessageId, 'delivered')
       const settled = (await shop.call(listMessages, { params: { id } })).body.data
-      expect(settled.find((each: { id: string }) => each.id === lost.id)).toMatchObject({ status: 'delivered' })
+      expect(settled.find((each: { id: string }) => each.id === lost.id)).toMatchObject({
+        status: 'delivered',
+      })
       const usage = await shop.usage()
       const unknown = (await send(shop, id, { type: 'text', text: 'Unknown' })).body
       await app.drainJobs()
@@ -291,8 +301,13 @@ describe('what can be sent', () => {
     expect(sent.body.media.url).toContain('label')
     await app.drainJobs()
     const [left] = await sandbox.outbox(shop.id, phone)
-    expect(left).toMatchObject({ kind: 'media', content: { media: { type: 'document', fileName: 'label.pdf' } } })
-    const large = await shop.call(uploadMedia, { body: { ...input, contentType: 'image/png', size: 6_000_000 } })
+    expect(left).toMatchObject({
+      kind: 'media',
+      content: { media: { type: 'document', fileName: 'label.pdf' } },
+    })
+    const large = await shop.call(uploadMedia, {
+      body: { ...input, contentType: 'image/png', size: 6_000_000 },
+    })
     expect([large.status, large.body.error.message]).toEqual([400, expect.stringContaining('5 MiB')])
   })
 
@@ -307,7 +322,10 @@ describe('what can be sent', () => {
     expect(sent.body).toMatchObject({ type: 'text', text: 'Hi {{orderTotal}}!', quickReplyId: made.body.id })
     const strict = await reply({ shortcut: 'code', text: 'Code {{trackingCode}}' })
     const lacking = await send(shop, id, { quickReplyId: strict.body.id })
-    expect([lacking.status, lacking.body.error.message]).toEqual([409, expect.stringContaining('trackingCode')])
+    expect([lacking.status, lacking.body.error.message]).toEqual([
+      409,
+      expect.stringContaining('trackingCode'),
+    ])
     const soft = await reply({ shortcut: 'soon', text: 'Code {{trackingCode|soon}}' })
     expect((await send(shop, id, { quickReplyId: soft.body.id })).body.text).toBe('Code soon')
     expect((await send(shop, id, { quickReplyId: soft.body.id, text: 'x' })).status).toBe(400)
