@@ -117,6 +117,12 @@ export interface Walk {
   cursor?: string | undefined
 }
 
+interface Place {
+  id: string
+  is_pinned: boolean
+  last_message_at: Date
+}
+
 /** `{ data, page, limit, total, nextCursor }`; with a cursor `page` is null. `total` is exact. */
 export async function listConversations(
   ctx: Context,
@@ -124,7 +130,14 @@ export async function listConversations(
   { page, limit, cursor }: Walk,
 ): Promise<JsonText> {
   const fingerprint = fingerprintOf(filters)
-  const all = filteredRows(ctx, filters)
+  const placed = filteredRows(ctx, filters).select(['c.id', 'c.is_pinned', 'c.last_message_at'])
+  // What takes long to find is found once, for the page and for the total.
+  const isCostly = filters.search !== undefined || filters.tier !== undefined
+  const found = ctx.db.with(
+    (cte) => cte('found').materialized(),
+    () => placed,
+  )
+  const all = isCostly ? ctx.db.selectFrom(sql<Place>`found`.as('c')) : ctx.db.selectFrom(placed.as('c'))
   let places = all.select(['c.id', 'c.is_pinned', 'c.last_message_at'])
   if (cursor !== undefined) {
     const [pinned, at, id] = readCursor(cursor, fingerprint, 3)
@@ -154,7 +167,7 @@ export async function listConversations(
     .orderBy('c.last_message_at', 'desc')
     .orderBy('c.id', 'desc')
   const counted = all.select((eb) => eb.fn.countAll<number>().as('n'))
-  const { items, total } = await ctx.db
+  const { items, total } = await (isCostly ? found : ctx.db)
     .selectNoFrom([
       sql<{ item: string; id: string; is_pinned: boolean; at: string }[]>`(${ctx.db
         .selectFrom(shown.as('s'))
