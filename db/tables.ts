@@ -15,6 +15,7 @@ import type {
   Numeric,
   StoreColumn,
 } from './tables/columns.ts'
+import { type InboxTables, inboxTables } from './tables/inbox.ts'
 import {
   type MessagingConnectionSystemTables,
   type MessagingConnectionTables,
@@ -860,6 +861,7 @@ export interface StoreAgencyTable {
 /** What a handler may see: one store's rows. */
 export interface TenantTables
   extends AutomationTables,
+    InboxTables,
     MessagingConnectionTables,
     MessagingSendTables,
     StatisticsTables {
@@ -932,6 +934,7 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...automationTables,
   ...messagingSendTables,
   ...messagingConnectionTables,
+  ...inboxTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',

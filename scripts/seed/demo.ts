@@ -9,6 +9,7 @@ import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
+import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
@@ -183,6 +184,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
     await seedBorealisNotifications(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
+  await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
+  await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await settlePlatform(ofAurora, shops.aurora)

@@ -8,6 +8,7 @@ import { newId } from '#runtime/ids'
 import { allScopes, type Role, type Scope } from '#runtime/operation'
 import { publish } from '#runtime/publish'
 import { type LoadedOperation, loadRegistry } from '#runtime/registry'
+import { RouteTable } from '#runtime/routes'
 import { freeObject, z } from '#runtime/schema'
 import { testApp } from '#test/support/app'
 import { type Person, type Shop, store } from '#test/support/store'
@@ -61,6 +62,10 @@ const send = (from: Shop, operation: LoadedOperation, changes: Record<string, un
   )
   return from.request(operation.spec.method, path, request)
 }
+
+const routes = new RouteTable(registry.operations)
+const isAddress = (method: string, path: string): boolean =>
+  routes.find(method, new URL(`http://localhost${path}`).pathname) !== null
 
 test('the surface is that of the specification', () => {
   const sections = new Set(registry.sections.map((section) => section.title))
@@ -168,6 +173,8 @@ describe.each(guarded)('%s', (_id, operation) => {
     if (operation.parameters.length === 0) return
     for (const id of [newId(1), 'not-an-id', '..', "' or 1=1 --", '%00', 'x'.repeat(3000)]) {
       const params = Object.fromEntries(operation.parameters.map((name) => [name, id]))
+      // `..` goes up a folder: where that is another operation's address, it is that operation's business.
+      if (id === '..' && isAddress(spec.method, spec.path.replace(/:\w+/g, id))) continue
       const { status, body } = await send(shop, operation, { params })
       expect([id.slice(0, 20), status], JSON.stringify(body)).toEqual([id.slice(0, 20), 404])
     }

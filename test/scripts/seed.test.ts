@@ -295,10 +295,12 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(byKey(ledger)).toEqual({
       'messaging messaging-campaign': 341,
       'messaging direct': 25,
+      'messaging inbox': 270,
       'email newsletter': 40,
     })
     const [cycle] = await rows(
-      `select u.message_limit, u.used, u.reserved, (select sum(units)::int from usage_reservations r
+      `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
+          and m.source = 'inbox' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
           where r.store_id = u.store_id and r.cycle_starts_at = u.starts_at) as held
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
@@ -408,7 +410,9 @@ describe.each(moments)('%s', async (_name, at) => {
     )
     expect(campaign).toEqual({ status: 'sent', total: 80, sent: 78, skipped: 2, pending: 0 })
     const [cycle] = await rows(
-      `select used, reserved from usage_cycles where store_id = $1 and starts_at <= $2 and ends_at > $2`,
+      `select u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
+          and m.source = 'inbox' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
+       from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )
     expect(cycle).toEqual({ used: 95, reserved: 0 })

@@ -8,7 +8,13 @@ import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { assistantNumbers } from './assistant.ts'
 import { storesOfAccounts } from './official-callbacks.ts'
-import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
+import {
+  type DeliveryStatus,
+  type InboundMessage,
+  listenersOfEveryStatus,
+  listenersOfInbound,
+  statusListener,
+} from './sending.ts'
 import { storesOfSessions } from './session-events.ts'
 import { storesOfTemplates } from './template-callbacks.ts'
 
@@ -35,6 +41,8 @@ interface Located {
 export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
   const located = await locate(ctx, stored)
   for (const [kind, changes] of byKind(located)) await statusListener(kind)?.(ctx, changes)
+  const changes = located.map(({ change }) => change)
+  for (const listener of listenersOfEveryStatus()) await listener(ctx, changes)
   await metering.status(
     ctx,
     located.flatMap(({ change: { messageId, status, at, failureCode } }) =>
@@ -122,10 +130,13 @@ async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<strin
 export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise<void> {
   const via = await connectionsByNumber(ctx)
   const messages = stored.map((event) => {
-    const { phone, text, type, providerMessageId } = event.data as InboundData
+    const { phone, text, type, name, content, providerMessageId } = event.data as InboundData
     const message: InboundMessage = {
       phone,
       text,
+      name,
+      type,
+      content,
       at: event.occurredAt,
       providerMessageId,
       via: via.get(event.storeRef ?? '') ?? 'shared',

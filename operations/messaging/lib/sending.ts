@@ -52,6 +52,8 @@ export interface OutgoingMessage {
   via?: 'official'
   /** `takeRecipients` has counted it against the number's limit already. */
   isCounted?: boolean
+  /** The provider's id of the message that it answers. */
+  replyTo?: string
 }
 
 export type Outcome =
@@ -136,11 +138,11 @@ export function unfitFor(
 
 function send(
   { connection, port, store }: Route,
-  { phone, content }: OutgoingMessage,
+  { phone, content, replyTo }: OutgoingMessage,
   template: Template | null,
   idempotencyKey: string,
 ): Promise<Accepted> {
-  const head = { phone, via: connection.type, idempotencyKey }
+  const head = { phone, via: connection.type, idempotencyKey, ...(replyTo ? { replyTo } : {}) }
   const { media } = content
   if (content.kind === 'template') {
     const { name, language, header } = template!
@@ -238,8 +240,13 @@ export interface SentMessage {
   automationType?: string
   /** Issued for this message alone: an order with it is its. */
   couponCode?: string
-  /** How it reads, for the inbox. */
+  /** How it reads, for the inbox; where it is left out the inbox looks it up. */
   text?: string | null
+  officialapiTemplateId?: number | null
+  /** The member who asked for it by hand. */
+  sentBy?: string | null
+  /** The official number whatever is selected. */
+  via?: 'official'
 }
 
 export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
@@ -329,6 +336,12 @@ const statusListeners = new Map<string, StatusListener>()
 export const onStatus = (kind: string, listener: StatusListener): void => {
   statusListeners.set(kind, listener)
 }
+const everyStatusListeners: StatusListener[] = []
+/** Statuses of every sender's messages, in bulk, after the sender itself. */
+export const onEveryStatus = (listener: StatusListener): void => {
+  everyStatusListeners.push(listener)
+}
+export const listenersOfEveryStatus = (): readonly StatusListener[] => everyStatusListeners
 export const statusListener = (kind: string): StatusListener | undefined => statusListeners.get(kind)
 
 type StoppedListener = (ctx: Context, phone: string) => Promise<unknown>
@@ -347,6 +360,11 @@ export interface InboundMessage {
   at: Date
   providerMessageId: string
   via: ConnectionType
+  /** What they call themselves, where the provider says it. */
+  name: string | null
+  /** The provider's word for its type, and its parts as they came. */
+  type: string
+  content: unknown
 }
 
 type InboundListener = (ctx: Context, message: InboundMessage) => Promise<void>

@@ -13,6 +13,8 @@ const body = object({
   name: z.string().max(120).nullish(),
   text: z.string().max(4096).nullish(),
   type: z.string().max(20).optional(),
+  mediaType: z.string().max(100).optional(),
+  refersTo: z.string().max(200).optional(),
   occurredAt: z.string().datetime({ offset: true }).optional(),
   providerMessageId: z.string().min(1).max(200).optional(),
 })
@@ -26,13 +28,18 @@ export default page({
   sandboxOnly: true,
   async handler(ctx, { raw, params }) {
     const storeId = await requireStoreId(ctx, params.storeId!)
-    const { to, occurredAt, providerMessageId, type, ...message } = await readJsonBody(raw, body)
+    const { to, occurredAt, providerMessageId, type, mediaType, refersTo, ...message } = await readJsonBody(
+      raw,
+      body,
+    )
     const numberId =
       to === 'assistant' ? sandboxNumberId(storeId, 'assistant') : await connectedNumber(ctx, storeId)
     const hook = sandboxOf(ctx.adapters.messaging).inbound({
       ...message,
       numberId,
       ...(type ? { type } : {}),
+      ...(mediaType ? { mediaType } : {}),
+      ...(refersTo ? { refersTo } : {}),
       ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
       ...(providerMessageId ? { providerMessageId } : {}),
     })

@@ -73,8 +73,9 @@ const statusShape = z.object({
   errors: z.array(z.object({ code: z.number(), title: z.string().nullish() })).nullish(),
 })
 const words = z.object({ body: z.string() }).partial().nullish()
-const captioned = z.object({ caption: z.string() }).partial().nullish()
-const titled = z.object({ title: z.string() }).partial().nullish()
+// Their other parts are kept: media ids, ids of buttons.
+const captioned = z.object({ caption: z.string() }).partial().passthrough().nullish()
+const titled = z.object({ title: z.string() }).partial().passthrough().nullish()
 const messageShape = z
   .object({
     id: z.string().min(1),
@@ -85,8 +86,8 @@ const messageShape = z
     image: captioned,
     video: captioned,
     document: captioned,
-    button: z.object({ text: z.string() }).partial().nullish(),
-    interactive: z.object({ button_reply: titled, list_reply: titled }).partial().nullish(),
+    button: z.object({ text: z.string() }).partial().passthrough().nullish(),
+    interactive: z.object({ button_reply: titled, list_reply: titled }).partial().passthrough().nullish(),
   })
   .passthrough()
 const contactShape = z.object({

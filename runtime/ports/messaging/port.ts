@@ -18,7 +18,7 @@ export interface Send {
 }
 
 export interface Media {
-  type: 'image' | 'video' | 'document'
+  type: 'image' | 'video' | 'audio' | 'document'
   url: string
   fileName: string | null
 }

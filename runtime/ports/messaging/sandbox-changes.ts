@@ -1,6 +1,7 @@
 /** What becomes of the sandbox's messages, as changes of its callbacks. */
 import { failureNumber, type MessageStatus, type NumberChanges, timestampOf } from './hook-body.ts'
 import type { Send } from './port.ts'
+import { sandboxFile } from './sandbox-media.ts'
 
 export interface SandboxInbound {
   numberId: string
@@ -9,6 +10,10 @@ export interface SandboxInbound {
   text?: string | null
   /** Of the provider: `text` unless said. */
   type?: string
+  /** Of an image, a video…: `image/jpeg` and its like; a common one of the type unless said. */
+  mediaType?: string
+  /** The message that a reaction is about, or that is answered. */
+  refersTo?: string
   occurredAt?: Date
   /** The same id is the same message. */
   providerMessageId?: string
@@ -94,14 +99,15 @@ export function addInbound(
   changes: NumberChanges,
   message: Omit<SandboxInbound, 'numberId'> & { providerMessageId: string; at: Date },
 ): void {
-  const { phone, name, type = 'text', text } = message
+  const { phone, name, type = 'text', text, refersTo } = message
   const words =
     type === 'text'
       ? { text: { body: text ?? '' } }
       : type === 'button'
         ? { button: { text } }
-        : { [type]: { id: `sandbox-${type}-${message.providerMessageId}`, caption: text } }
+        : { [type]: partsOf(type, message) }
   changes.messages.push({
+    ...(refersTo && type !== 'reaction' ? { context: { id: refersTo } } : {}),
     from: phone.slice(1),
     id: message.providerMessageId,
     timestamp: timestampOf(message.at),
@@ -109,4 +115,21 @@ export function addInbound(
     ...words,
   })
   changes.contacts.push({ wa_id: phone.slice(1), profile: name ? { name } : {} })
+}
+
+/** The parts that the network sends of a type. */
+function partsOf(
+  type: string,
+  { text, mediaType, providerMessageId, refersTo }: Omit<SandboxInbound, 'numberId'>,
+): Record<string, unknown> {
+  if (type === 'reaction') return { emoji: text ?? '👍', message_id: refersTo ?? '' }
+  if (type === 'location') return { latitude: -23.5614, longitude: -46.6559, name: text ?? null }
+  const file = sandboxFile(type)
+  if (!file) return { caption: text }
+  return {
+    id: `sandbox-${type}-${providerMessageId ?? ''}`,
+    mime_type: mediaType ?? file.contentType,
+    ...(type === 'document' ? { filename: 'document.pdf' } : {}),
+    ...(text ? { caption: text } : {}),
+  }
 }

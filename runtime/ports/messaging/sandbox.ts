@@ -26,7 +26,7 @@ import { SandboxNumbers } from './sandbox-numbers.ts'
 import { SandboxQr } from './sandbox-qr.ts'
 import { SandboxTemplates } from './sandbox-templates.ts'
 
-export { sandboxNumberId }
+export { type SandboxInbound, sandboxNumberId }
 
 /** `down`: nothing is taken. `timeout`: taken, but the answer is lost. `throttle`: asked to slow down. */
 export type SandboxMode = 'up' | 'down' | 'timeout' | 'throttle'

@@ -1,0 +1,23 @@
+import { operation } from '#runtime/operation'
+import { id, object } from '#runtime/schema'
+import { readConversation } from '../lib/conversation-json.ts'
+import { conversation } from '../lib/schema.ts'
+import { addTag } from '../lib/tags.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/inbox/conversations/:id/tags',
+  description: 'Put a tag on a conversation.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  input: { body: object({ tagId: id }) },
+  answer: { status: 200, body: conversation },
+  refuses: { not_found: 'There is no such conversation, or no such tag', conflict: 'It has 20 tags already' },
+  etag: true,
+  async handler(ctx, { params, body }) {
+    await addTag(ctx, params.id, body.tagId)
+    return readConversation(ctx, params.id)
+  },
+})

@@ -1,0 +1,29 @@
+import { operation, z } from '#runtime/operation'
+import { id, object } from '#runtime/schema'
+import { readConversation } from '../lib/conversation-json.ts'
+import { assign } from '../lib/conversations.ts'
+import { conversation } from '../lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/inbox/conversations/:id/assign',
+  description: 'Give a conversation to a member of the store, or to nobody.',
+  details: 'The assignee is notified, unless they took it themselves.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  input: {
+    body: object({
+      assigneeId: id.nullable(),
+      onlyIfUnassigned: z.boolean().default(false).describe('Of two who claim it at once, the first has it'),
+    }),
+  },
+  answer: { status: 200, body: conversation },
+  refuses: { not_found: 'There is no such conversation', conflict: 'Somebody else has it' },
+  etag: true,
+  async handler(ctx, { params, body }) {
+    await assign(ctx, params.id, body)
+    return readConversation(ctx, params.id)
+  },
+})

@@ -1,0 +1,18 @@
+import { exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import inboxExport from '../jobs/inbox-export.ts'
+import { conversationFilters } from '../lib/list-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/inbox/export',
+  description: 'Email the conversations as CSV, with the filters of the list.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'member',
+  feature: 'inbox',
+  input: { query: object(conversationFilters) },
+  answer: { status: 202, body: exportQueued },
+  handler: (ctx, { query }) => exports.start(ctx, inboxExport, query),
+})

@@ -1,0 +1,19 @@
+import { operation } from '#runtime/operation'
+import { listConversations } from '../lib/conversation-list.ts'
+import { conversationFilters, conversationsPage, refuseBothWalks, walking } from '../lib/list-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/inbox/conversations',
+  description: 'List the conversations, pinned ones first, then by the last message.',
+  details:
+    'To walk a list that moves, go on with `cursor`: the `nextCursor` of the answer before. What did not move is met exactly once. To poll, ask `updatedSince` the largest `updatedAt` that you have seen.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'inbox',
+  input: { query: walking.extend(conversationFilters).superRefine(refuseBothWalks) },
+  answer: { status: 200, body: conversationsPage },
+  handler(ctx, { query: { page = 1, limit, cursor, ...filters } }) {
+    return listConversations(ctx, filters, { page, limit, cursor })
+  },
+})

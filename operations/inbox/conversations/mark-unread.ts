@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { readConversation } from '../lib/conversation-json.ts'
+import { markUnread } from '../lib/conversations.ts'
+import { conversation } from '../lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/inbox/conversations/:id/unread',
+  description: 'Put a conversation back among the unread ones.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  answer: { status: 200, body: conversation },
+  refuses: { not_found: 'There is no such conversation', conflict: 'The contact has not written yet' },
+  etag: true,
+  async handler(ctx, { params }) {
+    await markUnread(ctx, params.id)
+    return readConversation(ctx, params.id)
+  },
+})

@@ -1,0 +1,23 @@
+import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { readConversation } from '../lib/conversation-json.ts'
+import { pinConversation } from '../lib/conversations.ts'
+import { conversation } from '../lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/inbox/conversations/:id/pin',
+  description: 'Keep a conversation on top of the list for the whole team, or let it go.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  input: { body: object({ pinned: z.boolean() }) },
+  answer: { status: 200, body: conversation },
+  refuses: { not_found: 'There is no such conversation', conflict: '50 are pinned already' },
+  etag: true,
+  async handler(ctx, { params, body }) {
+    await pinConversation(ctx, params.id, body.pinned)
+    return readConversation(ctx, params.id)
+  },
+})

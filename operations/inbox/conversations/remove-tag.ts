@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { removeTag } from '../lib/tags.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/inbox/conversations/:id/tags/:tagId',
+  description: 'Take a tag off a conversation.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such conversation, or it does not have this tag' },
+  handler: (ctx, { params }) => removeTag(ctx, params.id, params.tagId),
+})

@@ -1,0 +1,25 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { readConversation } from '../lib/conversation-json.ts'
+import { setStatus } from '../lib/conversations.ts'
+import { conversation, conversationStatus } from '../lib/schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/inbox/conversations/:id/status',
+  description: 'Close a conversation, or open it again.',
+  details:
+    'Closing settles what was unread or waited. What the contact writes next opens it again; an answer of the team does not.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  input: { body: object({ status: conversationStatus }) },
+  answer: { status: 200, body: conversation },
+  refuses: { not_found: 'There is no such conversation' },
+  etag: true,
+  async handler(ctx, { params, body }) {
+    await setStatus(ctx, params.id, body.status)
+    return readConversation(ctx, params.id)
+  },
+})

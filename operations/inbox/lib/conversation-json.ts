@@ -1,0 +1,86 @@
+/** Conversations as they are read: everything a list shows is on the row, or looked up for the rows of the page. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject, moneyOf } from '#runtime/json'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+
+type Db = Kysely<TenantTables>
+
+export const noConversation = () => refuse('not_found', 'There is no such conversation')
+
+/** Conversations with their contacts; needs the aliases `c` and `k`. */
+export const conversationRows = (db: Db) =>
+  db.selectFrom('conversations as c').innerJoin('contacts as k', 'k.id', 'c.contact_id')
+
+const windowHours = 24
+
+/** The JSON of a conversation; needs the aliases `c` and `k`. `now`: an instant. */
+export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
+  const tags = db
+    .selectFrom('inbox_conversation_tags as ct')
+    .innerJoin('inbox_tags as t', 't.id', 'ct.tag_id')
+    .select(
+      sql`coalesce(json_agg(json_build_object('id', t.id, 'name', t.name, 'color', t.color)
+        order by lower(t.name), t.id), '[]')`.as('json'),
+    )
+    .where('ct.conversation_id', '=', sql.ref<string>('c.id'))
+  const optedOut = db
+    .selectFrom('opt_outs as x')
+    .select('x.id')
+    .where('x.phone_key', '=', sql.ref<string>('k.phone_key'))
+  const windowEnds = sql`c.last_inbound_at + ${sql.lit(`${windowHours} hours`)}::interval`
+  return jsonObject({
+    id: 'c.id',
+    contactId: 'c.contact_id',
+    phone: 'k.phone',
+    contactName: sql`coalesce(k.given_name, k.profile_name, k.order_name)`,
+    profileName: 'k.profile_name',
+    status: 'c.status',
+    unreadCount: 'c.unread_count',
+    pinned: 'c.is_pinned',
+    pinnedAt: instantOf('c.pinned_at'),
+    assigneeId: 'c.assignee_id',
+    assignee: sql`case when c.assignee_id is not null
+      then json_build_object('userId', c.assignee_id, 'name', c.assignee_name) end`,
+    tags: sql`(${tags})`,
+    tier: 'k.tier',
+    tierSource: 'k.tier_source',
+    purchaseCount: 'k.purchase_count',
+    totalSpent: moneyOf('k.total_spent'),
+    currency: sql`(${db.selectFrom('stores as s').select('s.currency')})`,
+    lastPurchaseAt: instantOf('k.last_purchase_at'),
+    lastMessageAt: instantOf('c.last_message_at'),
+    lastMessageDirection: 'c.last_message_direction',
+    lastMessageType: 'c.last_message_type',
+    lastMessageStatus: 'c.last_message_status',
+    lastMessagePreview: 'c.last_message_preview',
+    lastInboundAt: instantOf('c.last_inbound_at'),
+    windowExpiresAt: sql`to_char((${windowEnds}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+    windowOpen: sql`coalesce(${now}::timestamptz < ${windowEnds}, false)`,
+    waitingSince: instantOf('c.waiting_since'),
+    optedOut: sql`exists (${optedOut})`,
+    messageCount: 'c.message_count',
+    closedAt: instantOf('c.closed_at'),
+    createdAt: instantOf('c.created_at'),
+    updatedAt: instantOf('c.updated_at'),
+  })
+}
+
+const byId = prepared(
+  (db, values: { id: string; now: Date }) =>
+    conversationRows(db)
+      .select(sql<string>`${conversationJson(db, values.now)}::text`.as('text'))
+      .where('c.id', '=', values.id),
+  { planOnce: true },
+)
+
+/** One conversation as JSON; refuses an unknown one. */
+export async function readConversation(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id, now: ctx.now() }) : []
+  if (!row) throw noConversation()
+  return new JsonText(row.text)
+}

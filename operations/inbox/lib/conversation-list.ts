@@ -1,0 +1,188 @@
+/** The list of conversations: pinned first, then the last message. Its rows hold all it filters by, but for words. */
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { isId } from '#runtime/ids'
+import { JsonText } from '#runtime/operation'
+import { conversationJson, conversationRows } from './conversation-json.ts'
+import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
+import { isWholeWord, plain, wordQueryOf, wordsOf } from './words.ts'
+
+export interface ConversationFilters {
+  status?: 'open' | 'closed' | undefined
+  /** A user id, `me` or `none`. */
+  assignee?: string | undefined
+  /** Any of these tags. */
+  tag?: string[] | undefined
+  unread?: boolean | undefined
+  pinned?: boolean | undefined
+  waiting?: boolean | undefined
+  windowOpen?: boolean | undefined
+  /** A tier's key or `none`. */
+  tier?: string | undefined
+  search?: string | undefined
+  /** Days of the store, by the last message. */
+  startDate?: string | undefined
+  endDate?: string | undefined
+  updatedSince?: string | undefined
+}
+
+type Rows = SelectQueryBuilder<
+  TenantTables & { c: TenantTables['conversations']; k: TenantTables['contacts'] },
+  'c' | 'k',
+  object
+>
+
+const windowMs = 24 * 3_600_000
+const fourDigits = /^[-+(). \d]*$/
+
+/** FROM and WHERE of the filters; alias `c`, and `k` for contacts where a filter is about them. */
+export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
+  const ofContacts = filters.tier !== undefined
+  let rows = (ofContacts
+    ? conversationRows(ctx.db)
+    : ctx.db.selectFrom('conversations as c')) as unknown as Rows
+  const { status, assignee, tag, unread, pinned, waiting, windowOpen, tier, search } = filters
+  if (status) rows = rows.where('c.status', '=', status)
+  if (assignee === 'none') rows = rows.where('c.assignee_id', 'is', null)
+  else if (assignee !== undefined) {
+    const userId = assignee === 'me' ? ctx.actor.userId : assignee
+    rows = userId && isId(userId) ? rows.where('c.assignee_id', '=', userId) : rows.where(sql.lit(false))
+  }
+  if (tag) {
+    const ids = tag.filter(isId)
+    rows = rows.where('c.id', 'in', (eb) =>
+      eb
+        .selectFrom('inbox_conversation_tags')
+        .select('conversation_id')
+        .where(sql<boolean>`tag_id = any(${ids}::uuid[])`),
+    )
+  }
+  if (unread !== undefined) rows = rows.where('c.unread_count', unread ? '>' : '=', 0)
+  if (pinned !== undefined) rows = rows.where('c.is_pinned', '=', pinned)
+  if (waiting !== undefined) rows = rows.where('c.waiting_since', waiting ? 'is not' : 'is', null)
+  if (windowOpen !== undefined) {
+    const since = new Date(ctx.now().getTime() - windowMs)
+    rows = windowOpen
+      ? rows.where('c.last_inbound_at', '>', since)
+      : rows.where((eb) => eb.or([eb('c.last_inbound_at', 'is', null), eb('c.last_inbound_at', '<=', since)]))
+  }
+  if (tier !== undefined) rows = rows.where('k.tier', 'is not distinct from', tier === 'none' ? null : tier)
+  const lastDay = sql`(c.last_message_at at time zone ${ctx.store.timezone})::date`
+  if (filters.startDate) rows = rows.where(sql<boolean>`${lastDay} >= ${filters.startDate}::date`)
+  if (filters.endDate) rows = rows.where(sql<boolean>`${lastDay} <= ${filters.endDate}::date`)
+  if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))
+  if (search !== undefined) rows = searched(ctx, rows, search)
+  return rows
+}
+
+const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/** By name, by digits of the phone, or by the words of one message. */
+function searched(ctx: Context, rows: Rows, search: string): Rows {
+  const digits = search.replace(/\D/g, '')
+  const isPhone = digits.length >= 4 && fourDigits.test(search)
+  const named = conversationRows(ctx.db)
+    .select('c.id')
+    .where(sql<boolean>`k.search_text like ${literally(plain(search))}`)
+  const called = conversationRows(ctx.db)
+    .select('c.id')
+    .where(sql<boolean>`k.phone like ${`%${digits}%`}`)
+  const written = writtenIn(ctx, wordsOf(search))
+  // Not one condition with `or`: each part has an index of its own.
+  let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
+  if (isPhone) found = found.unionAll(called as never)
+  if (written) found = found.unionAll(written as never)
+  return rows.where('c.id', 'in', found as never)
+}
+
+/** Conversations with a message that has all these words. */
+function writtenIn(ctx: Context, words: readonly string[]) {
+  const [word] = words
+  if (word === undefined) return null
+  if (words.length > 1) {
+    return ctx.db
+      .selectFrom('inbox_messages as m')
+      .select('m.conversation_id as id')
+      .where(sql<boolean>`m.words @@ ${wordQueryOf(words)}::tsquery`)
+  }
+  const own = ctx.db.selectFrom('inbox_conversation_words as w').select('w.conversation_id as id')
+  if (isWholeWord(word)) return own.where('w.word', '=', word)
+  return own.where('w.word', '>=', word).where('w.word', '<', `${word}\u{10ffff}`)
+}
+
+export interface Walk {
+  page: number
+  limit: number
+  cursor?: string | undefined
+}
+
+interface Place {
+  id: string
+  is_pinned: boolean
+  last_message_at: Date
+}
+
+/** `{ data, page, limit, total, nextCursor }`; with a cursor `page` is null. `total` is exact. */
+export async function listConversations(
+  ctx: Context,
+  filters: ConversationFilters,
+  { page, limit, cursor }: Walk,
+): Promise<JsonText> {
+  const fingerprint = fingerprintOf(filters)
+  const placed = filteredRows(ctx, filters).select(['c.id', 'c.is_pinned', 'c.last_message_at'])
+  // What takes long to find is found once, for the page and for the total.
+  const isCostly = filters.search !== undefined || filters.tier !== undefined
+  const found = ctx.db.with(
+    (cte) => cte('found').materialized(),
+    () => placed,
+  )
+  const all = isCostly ? ctx.db.selectFrom(sql<Place>`found`.as('c')) : ctx.db.selectFrom(placed.as('c'))
+  let places = all.select(['c.id', 'c.is_pinned', 'c.last_message_at'])
+  if (cursor !== undefined) {
+    const [pinned, at, id] = readCursor(cursor, fingerprint, 3)
+    places = places.where(
+      sql<boolean>`(c.is_pinned, c.last_message_at, c.id) <
+        (${pinned === 'true'}::boolean, ${at}::timestamptz, ${id}::uuid)`,
+    )
+  }
+  places = places
+    .orderBy('c.is_pinned', 'desc')
+    .orderBy('c.last_message_at', 'desc')
+    .orderBy('c.id', 'desc')
+    .limit(limit + 1)
+  if (cursor === undefined) places = places.offset((page - 1) * limit)
+  // One more than asked tells whether there is a next page.
+  const shown = ctx.db
+    .selectFrom(places.as('p'))
+    .innerJoin('conversations as c', 'c.id', 'p.id')
+    .innerJoin('contacts as k', 'k.id', 'c.contact_id')
+    .select([
+      sql<string>`${conversationJson(ctx.db, ctx.now())}::text`.as('item'),
+      'c.id',
+      'c.is_pinned',
+      sql<string>`c.last_message_at::text`.as('at'),
+    ])
+    .orderBy('c.is_pinned', 'desc')
+    .orderBy('c.last_message_at', 'desc')
+    .orderBy('c.id', 'desc')
+  const counted = all.select((eb) => eb.fn.countAll<number>().as('n'))
+  const { items, total } = await (isCostly ? found : ctx.db)
+    .selectNoFrom([
+      sql<{ item: string; id: string; is_pinned: boolean; at: string }[]>`(${ctx.db
+        .selectFrom(shown.as('s'))
+        .select(
+          sql`coalesce(json_agg(json_build_array(s.item, s.id, s.is_pinned, s.at)), '[]')`.as('json'),
+        )})`.as('items'),
+      sql<number>`(${counted})`.as('total'),
+    ])
+    .executeTakeFirstOrThrow()
+  const rows = items as unknown as [string, string, boolean, string][]
+  const last = rows.length > limit ? rows[limit - 1]! : null
+  const next = last ? writeCursor(fingerprint, [String(last[2]), last[3], last[1]]) : null
+  const data = rows.slice(0, limit).map(([item]) => item)
+  return new JsonText(
+    `{"data":[${data.join(',')}],"page":${cursor === undefined ? page : 'null'},"limit":${limit},` +
+      `"total":${total},"nextCursor":${JSON.stringify(next)}}`,
+  )
+}

@@ -1,0 +1,90 @@
+/** What the team uploads to send: by kind, with the limits of the network. */
+import { files } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+
+export type MediaKind = 'image' | 'video' | 'audio' | 'document'
+
+const mebibyte = 1024 * 1024
+const office = 'application/vnd.openxmlformats-officedocument.'
+const limits: Record<MediaKind, { contentTypes: string[]; maxBytes: number }> = {
+  image: { contentTypes: ['image/jpeg', 'image/png'], maxBytes: 5 * mebibyte },
+  video: { contentTypes: ['video/mp4', 'video/3gpp'], maxBytes: 16 * mebibyte },
+  audio: {
+    contentTypes: ['audio/aac', 'audio/amr', 'audio/mpeg', 'audio/mp4', 'audio/ogg'],
+    maxBytes: 16 * mebibyte,
+  },
+  document: {
+    contentTypes: [
+      'application/pdf',
+      'text/plain',
+      'text/csv',
+      'application/msword',
+      `${office}wordprocessingml.document`,
+      'application/vnd.ms-excel',
+      `${office}spreadsheetml.sheet`,
+      'application/vnd.ms-powerpoint',
+      `${office}presentationml.presentation`,
+    ],
+    maxBytes: 100 * mebibyte,
+  },
+}
+const kinds = Object.keys(limits) as MediaKind[]
+const purposeOf = (kind: MediaKind): string => `inbox-${kind}`
+const kindOf = (contentType: string): MediaKind | undefined =>
+  kinds.find((kind) => limits[kind].contentTypes.includes(contentType))
+
+/** Called once at start. */
+export function registerPurposes(): void {
+  for (const kind of kinds) files.registerPurpose(purposeOf(kind), { ...limits[kind], visibility: 'private' })
+}
+
+/** A link to upload one file to; refuses a type or size that the network does not take, naming the limit. */
+export function createMediaUpload(
+  ctx: Context,
+  input: { fileName: string; contentType: string; size: number },
+): Promise<files.Upload> {
+  const contentType = input.contentType.trim().toLowerCase()
+  const kind = kindOf(contentType)
+  if (kind) return files.createUpload(ctx, purposeOf(kind), { ...input, contentType })
+  const all = kinds.flatMap((each) => limits[each].contentTypes)
+  throw refuse('bad_request', `contentType: must be one of ${all.join(', ')}`)
+}
+
+export interface UploadedFile {
+  kind: MediaKind
+  key: string
+  url: string
+  fileName: string | null
+  contentType: string
+  size: number
+}
+
+/**
+ * A file of this store's that was uploaded for the inbox; refuses any other address. `owner` uses it from now on, in
+ * the caller's transaction.
+ */
+export async function useUpload(ctx: Context, owner: string, url: string): Promise<UploadedFile> {
+  const field = 'mediaUrl'
+  const file = await ctx.db
+    .selectFrom('files')
+    .select(['key', 'purpose', 'file_name', 'content_type', 'size'])
+    .where('url', '=', url)
+    .executeTakeFirst()
+  const kind = kinds.find((each) => purposeOf(each) === file?.purpose)
+  if (!file || !kind) {
+    throw refuse('bad_request', `${field}: was not uploaded for the inbox: ask for an upload URL first`)
+  }
+  await files.setUses(ctx, owner, [{ url, purpose: file.purpose, field }])
+  return {
+    kind,
+    key: file.key,
+    url,
+    fileName: file.file_name,
+    contentType: file.content_type,
+    size: Number(file.size),
+  }
+}
+
+/** Nothing of it is used any more. */
+export const letGo = (ctx: Context, owner: string): Promise<void> => files.setUses(ctx, owner, [])

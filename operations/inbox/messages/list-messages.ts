@@ -1,0 +1,19 @@
+import { operation } from '#runtime/operation'
+import { messageFilters, messagesPage, refuseBothWalks, walking } from '../lib/list-schema.ts'
+import { listMessages } from '../lib/message-list.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/inbox/conversations/:id/messages',
+  description: 'List the messages of a conversation, newest first, with the conversation itself.',
+  details: 'Reading marks nothing as read. `cursor` goes on where the answer before ended.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'inbox',
+  input: { query: walking.extend(messageFilters).superRefine(refuseBothWalks) },
+  answer: { status: 200, body: messagesPage },
+  refuses: { not_found: 'There is no such conversation' },
+  handler(ctx, { params, query: { page = 1, limit, cursor, ...filters } }) {
+    return listMessages(ctx, params.id, filters, { page, limit, cursor })
+  },
+})

@@ -1,0 +1,13 @@
+import { operation } from '#runtime/operation'
+import { inboxStatus, readStatus } from '../lib/status.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/inbox/status',
+  description: 'Show whether the inbox is on, and how many conversations wait in it.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'inbox',
+  answer: { status: 200, body: inboxStatus },
+  handler: (ctx) => readStatus(ctx),
+})

@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { deleteTag } from '../lib/tags.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/inbox/tags/:tagId',
+  description: 'Delete a tag; it comes off every conversation.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such tag' },
+  handler: (ctx, { params }) => deleteTag(ctx, params.tagId),
+})

@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { writeBody } from '#runtime/schema'
+import { tag } from '../lib/schema.ts'
+import { changeTag } from '../lib/tags.ts'
+
+const { name, color, ...readOnly } = tag.shape
+
+export default operation({
+  method: 'PATCH',
+  path: '/inbox/tags/:tagId',
+  description: 'Rename or recolour a tag, at once on every conversation.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'agent',
+  feature: 'inbox',
+  input: { body: writeBody({ name, color }, Object.keys(readOnly)) },
+  answer: { status: 200, body: tag },
+  refuses: { not_found: 'There is no such tag', conflict: 'Another tag has this name' },
+  etag: true,
+  handler: (ctx, { params, body }) => changeTag(ctx, params.tagId, body),
+})

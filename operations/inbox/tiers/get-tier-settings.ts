@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { readTierSettings, tierSettings } from '../lib/tier-settings.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/inbox/tier-settings',
+  description: 'Show the buying tiers, and how many contacts each has.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'inbox',
+  answer: { status: 200, body: tierSettings },
+  etag: true,
+  handler: (ctx) => readTierSettings(ctx),
+})

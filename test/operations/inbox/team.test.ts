@@ -1,0 +1,101 @@
+/** How the team shares the inbox (scenarios 3, 7 and 8 of the page). */
+import { beforeAll, describe, expect, test } from 'vitest'
+import addTag from '#operations/inbox/conversations/add-tag'
+import assign from '#operations/inbox/conversations/assign'
+import markRead from '#operations/inbox/conversations/mark-read'
+import listMessages from '#operations/inbox/messages/list-messages'
+import addNote from '#operations/inbox/notes/add-note'
+import deleteNote from '#operations/inbox/notes/delete-note'
+import createTag from '#operations/inbox/tags/create-tag'
+import deleteTag from '#operations/inbox/tags/delete-tag'
+import updateTag from '#operations/inbox/tags/update-tag'
+import { testApp } from '#test/support/app'
+import { type InboxShop, inboxShop } from '#test/support/inbox'
+import type { Person } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+const phone = '+5511987654321'
+
+describe('a shared conversation', () => {
+  let shop: InboxShop
+  let ada: Person
+  let marco: Person
+  let id: string
+  beforeAll(async () => {
+    shop = await inboxShop(app)
+    ada = await shop.person('agent')
+    marco = await shop.person('member')
+    await shop.write({ phone, text: 'Oi' })
+    id = (await shop.conversation()).id
+  })
+
+  test('is had by the first of two who claim it, and the assignee alone is told', async () => {
+    const claim = (person: Person) =>
+      shop.call(assign, {
+        params: { id },
+        key: person.key,
+        body: { assigneeId: person.userId, onlyIfUnassigned: true },
+      })
+    const answers = await Promise.all([claim(ada), claim(marco)])
+    expect(answers.map((each) => each.status).sort()).toEqual([200, 409])
+    await shop.call(assign, { params: { id }, body: { assigneeId: null } })
+    await shop.call(assign, { params: { id }, key: marco.key, body: { assigneeId: ada.userId } })
+    const ctx = await shop.context()
+    const told = await ctx.db
+      .selectFrom('notifications')
+      .select('recipient_ids')
+      .where('type', '=', 'inbox-assigned')
+      .execute()
+    expect(told).toEqual([{ recipient_ids: [ada.userId] }])
+    const stranger = await shop.call(assign, { params: { id }, body: { assigneeId: shop.id } })
+    expect(stranger.status).toBe(404)
+  })
+
+  test("an agent deletes their own notes, a member anybody's", async () => {
+    const note = async (person: Person): Promise<string> =>
+      (await shop.call(addNote, { params: { id }, key: person.key, body: { text: 'Note' } })).body.id
+    const [own, other, last] = [await note(ada), await note(marco), await note(ada)]
+    const remove = async (noteId: string, person: Person) =>
+      (await shop.call(deleteNote, { params: { noteId }, key: person.key })).status
+    expect(await remove(own, ada)).toBe(204)
+    expect(await remove(other, ada)).toBe(403)
+    expect(await remove(last, marco)).toBe(204)
+    expect(await remove(last, marco)).toBe(404)
+  })
+
+  test('tags are one name, whatever its case, shown and gone everywhere', async () => {
+    const { body: vip } = await shop.call(createTag, { body: { name: 'VIP' } })
+    expect(vip).toMatchObject({ name: 'VIP', color: '#6b7280', conversationCount: 0 })
+    expect((await shop.call(createTag, { body: { name: ' vip ' } })).status).toBe(409)
+    const tagged = await shop.call(addTag, { params: { id }, key: ada.key, body: { tagId: vip.id } })
+    expect(tagged.body.tags).toMatchObject([{ id: vip.id, name: 'VIP' }])
+    await shop.call(updateTag, { params: { tagId: vip.id }, body: { name: 'Gold' } })
+    expect((await shop.conversation()).tags).toMatchObject([{ name: 'Gold' }])
+    expect((await shop.call(deleteTag, { params: { tagId: vip.id } })).status).toBe(204)
+    expect((await shop.conversation()).tags).toEqual([])
+    expect((await shop.call(deleteTag, { params: { tagId: vip.id } })).status).toBe(404)
+  })
+
+  test('read up to the second-newest leaves one unread', async () => {
+    await app.advance(1000)
+    await shop.write({ phone, text: 'one more' })
+    await app.advance(1000)
+    await shop.write({ phone, text: 'and one' })
+    const { body } = await shop.call(listMessages, { params: { id } })
+    const read = await shop.call(markRead, { params: { id }, body: { upToMessageId: body.data[1].id } })
+    expect(read.body.unreadCount).toBe(1)
+    await app.drainJobs()
+  })
+
+  test('a file that came in is ours in a moment', async () => {
+    await shop.write({ phone, type: 'image', text: 'Look' })
+    const { body } = await shop.call(listMessages, { params: { id }, query: { type: 'image' } })
+    expect(body.data).toMatchObject([
+      { type: 'image', text: 'Look', media: { status: 'ready', contentType: 'image/png' } },
+    ])
+    const fetched = await app.services.adapters.files!(new Request(body.data[0].media.url))
+    expect(fetched.status).toBe(200)
+    expect((await fetched.arrayBuffer()).byteLength).toBe(body.data[0].media.size)
+  })
+})

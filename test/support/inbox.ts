@@ -1,0 +1,76 @@
+/** Stores whose inbox is on, and people who write to them. */
+import listConversations from '#operations/inbox/conversations/list-conversations'
+import enable from '#operations/inbox/state/enable'
+import { connectNumber } from '#operations/messaging/lib/connect'
+import { receiveHook } from '#operations/messaging/lib/hooks'
+import { SystemContext } from '#runtime/context'
+import { type SandboxInbound, sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import type { TestApp } from './app.ts'
+import { type Shop, store } from './store.ts'
+
+export interface InboxShop extends Shop {
+  /** A customer writes to the official number; jobs are drained. */
+  write(message: Omit<SandboxInbound, 'numberId'>): Promise<void>
+  /** The callback of a message, unsettled: jobs are not drained. */
+  callback(message: Omit<SandboxInbound, 'numberId'>): Promise<void>
+  /** What the provider says of a message. */
+  status(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
+  /** The one conversation with a phone, or the one there is. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+  conversation(phone?: string): Promise<any>
+  usage(): Promise<{ used: number; reserved: number }>
+}
+
+export async function connectOfficial(shop: Shop): Promise<void> {
+  await connectNumber(await shop.context(), {
+    type: 'official',
+    phone: `+55113${shop.slug.replace(/\D/g, '').slice(-7).padStart(7, '0')}`,
+  })
+}
+
+export async function inboxShop(
+  app: TestApp,
+  options: Parameters<typeof store>[1] & { isOn?: boolean } = {},
+): Promise<InboxShop> {
+  const { isOn = true, ...others } = options
+  const shop = await store(app, others)
+  const ctx = await shop.context()
+  const system = new SystemContext(app.services, app.services.log, 'test')
+  const sandbox = sandboxOf(app.services.adapters.messaging)
+  if (isOn) {
+    await connectOfficial(shop)
+    const answer = await shop.call(enable, { body: {} })
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+    await app.drainJobs()
+  }
+  const callback: InboxShop['callback'] = async (message) => {
+    const hook = sandbox.inbound({ ...message, numberId: sandboxNumberId(shop.id, 'official') })
+    await receiveHook(system, 'sandbox', hook.headers, hook.body)
+  }
+  return {
+    ...shop,
+    callback,
+    async write(message) {
+      await callback(message)
+      await app.drainJobs()
+    },
+    async status(providerMessageId, status) {
+      const hook = await sandbox.status(shop.id, { providerMessageId, status })
+      if (!hook) throw new Error('there is no such message at the provider')
+      await receiveHook(system, 'sandbox', hook.headers, hook.body)
+      await app.drainJobs()
+    },
+    async conversation(phone) {
+      const { body } = await shop.call(listConversations, { query: phone ? { search: phone } : {} })
+      if (body.total !== 1) throw new Error(`${body.total} conversations`)
+      return body.data[0]
+    },
+    async usage() {
+      const rows = await ctx.db.selectFrom('usage_cycles').select(['used', 'reserved']).execute()
+      return {
+        used: rows.reduce((sum, row) => sum + row.used, 0),
+        reserved: rows.reduce((sum, row) => sum + row.reserved, 0),
+      }
+    },
+  }
+}
