@@ -10,6 +10,7 @@ import { assistantNumbers } from './assistant.ts'
 import { storesOfAccounts } from './official-callbacks.ts'
 import { type DeliveryStatus, type InboundMessage, listenersOfInbound, statusListener } from './sending.ts'
 import { storesOfSessions } from './session-events.ts'
+import { openSharedWindows } from './shared-text.ts'
 import { storesOfTemplates } from './template-callbacks.ts'
 
 type StoredEvent = events.StoredEvent
@@ -137,6 +138,10 @@ export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise
     messages
       .filter((each) => each.message.via === 'official' && !each.isReaction)
       .map((each) => each.message),
+  )
+  await openSharedWindows(
+    ctx,
+    stored.filter((_event, i) => messages[i]!.message.via === 'shared' && !messages[i]!.isReaction),
   )
   for (const { message } of messages) {
     for (const listener of listenersOfInbound()) await listener(ctx, message)
