@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { readWhatsappUrl } from './ports/messaging/whatsapp/options.ts'
 import { z } from './schema.ts'
 
 const whole = (fallback: number, min = 0) =>
@@ -118,6 +119,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   const production = env.NODE_ENV === 'production'
   if (production && !env.SECRET_KEY)
     faults.push('SECRET_KEY: is required in production (32 characters or more)')
+  faults.push(...messagingFaults(given))
   if (!parsed.success || faults.length > 0) throw new SettingsError(faults.join('\n'))
   const values = parsed.data
   const dataDir = resolve(values.DATA_DIR)
@@ -152,6 +154,19 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,
     chatAgentRequests: values.CHAT_AGENT_REQUESTS,
     keyLeaseMs: values.KEY_LEASE_MS,
+  }
+}
+
+function messagingFaults({
+  MESSAGING_URL: url,
+  MESSAGING_APP_SECRET: secret,
+}: Record<string, string | undefined>) {
+  if (!url?.startsWith('whatsapp://')) return []
+  try {
+    readWhatsappUrl(url, secret ?? null)
+    return []
+  } catch (error) {
+    return [(error as Error).message]
   }
 }
 

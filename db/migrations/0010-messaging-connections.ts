@@ -21,7 +21,7 @@ const statements = [
   // Setups of official numbers; the state that comes back is kept as its SHA-256.
   `create table messaging_setups (
     store_id uuid not null references stores on delete cascade, id uuid not null, state_hash text not null unique,
-    started_at timestamptz not null, expires_at timestamptz not null, claimed_at timestamptz,
+    return_url text not null, started_at timestamptz not null, expires_at timestamptz not null, claimed_at timestamptz,
     ended_at timestamptz, outcome text, primary key (store_id, id))`,
   // What is still to be ended at a provider; its credentials are gone with the row.
   `create table messaging_releases (
@@ -30,6 +30,11 @@ const statements = [
     created_at timestamptz not null, primary key (store_id, id))`,
   `create index messaging_releases_age on messaging_releases (created_at)`,
   `create index provider_events_messaging_age on provider_events (created_at) where port = 'messaging'`,
+
+  // Who wrote to a shared number last, and when: its windows are one over all stores that use it.
+  `create table shared_windows (
+    number_id text not null, phone_key text not null, last_inbound_at timestamptz not null,
+    primary key (number_id, phone_key))`,
 
   // The sandbox's provider side of numbers, codes and setups, and what was written to its numbers.
   `create table sandbox_numbers (

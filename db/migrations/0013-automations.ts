@@ -76,8 +76,13 @@ const statements = [
     where status = 'pending' and hold_reason is not null`,
   `create index automation_executions_claimed on automation_executions (claimed_at) where status = 'sending'`,
   `create index automation_executions_list on automation_executions (store_id, automation_id, scheduled_at desc, id desc)`,
+  // What is counted by the day is read from here alone.
   `create index automation_executions_day on automation_executions
-    (store_id, automation_id, (coalesce(sent_at, scheduled_at)))`,
+    (store_id, automation_id, (coalesce(sent_at, scheduled_at))) include (status, sent_at, scheduled_at)`,
+  `create index automation_executions_converted on automation_executions
+    (store_id, automation_id, (coalesce(sent_at, scheduled_at))) where converted_at is not null`,
+  `create index automation_executions_open_of on automation_executions (store_id, automation_id, status)
+    where status in ('pending', 'sending')`,
   `create index automation_executions_phone on automation_executions (store_id, phone_key, automation_id, sent_at)`,
 
   // Arrivals of runs at steps; '' is the first message.

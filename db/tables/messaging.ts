@@ -6,6 +6,7 @@ interface MessagingSetupsRow {
   store_id: StoreColumn
   id: string
   state_hash: string
+  return_url: string
   started_at: Instant
   expires_at: Instant
   claimed_at: NullableInstant
@@ -24,6 +25,12 @@ interface MessagingReleasesRow {
   subject: string | null
   templates: DefaultJson
   created_at: Instant
+}
+
+interface SharedWindowsRow {
+  number_id: string
+  phone_key: string
+  last_inbound_at: Instant
 }
 
 interface SandboxNumbersRow {
@@ -82,6 +89,7 @@ export interface MessagingConnectionTables {
 }
 
 export interface MessagingConnectionSystemTables {
+  shared_windows: SharedWindowsRow
   sandbox_numbers: SandboxNumbersRow
   sandbox_qr_codes: SandboxQrCodesRow
   sandbox_qr_links: SandboxQrLinksRow
@@ -95,6 +103,7 @@ export const messagingConnectionTables: Record<keyof MessagingConnectionTables, 
 }
 
 export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, true> = {
+  shared_windows: true,
   sandbox_numbers: true,
   sandbox_qr_codes: true,
   sandbox_qr_links: true,

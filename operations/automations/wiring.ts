@@ -1,10 +1,10 @@
-import { sending, templates } from '#operations/messaging/lib/door'
+import { onConnected, sending, templates } from '#operations/messaging/lib/door'
 import { attribution, connections, events, onboarding, orders } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import cartsSync from './jobs/carts-sync.ts'
 import { applyConversions } from './lib/engine/conversions.ts'
 import { ordersChanged } from './lib/engine/events.ts'
-import { onTemplateApproved } from './lib/engine/release-holds.ts'
+import { releaseHolds } from './lib/engine/release-holds.ts'
 import { applyStatuses } from './lib/engine/statuses.ts'
 import { activeSince, templateUse } from './lib/registrations.ts'
 import { createFirst } from './lib/save.ts'
@@ -17,7 +17,12 @@ export default wiring(() => {
   orders.onChange(ordersChanged)
   sending.onStatus('au', applyStatuses)
   attribution.onConversionChanged('automation', applyConversions)
-  onTemplateApproved()
+  templates.onApproved(async (ctx) => {
+    await releaseHolds(ctx, 'template-pending')
+  })
+  onConnected(async (ctx) => {
+    await releaseHolds(ctx, 'not-connected')
+  })
   templates.registerUse(templateUse)
   onboarding.onEvidence('automation', activeSince)
   onboarding.onActivate('automations', createFirst)

@@ -15,6 +15,8 @@ import { sandboxMail } from './mail/sandbox.ts'
 import { smtpMail } from './mail/smtp.ts'
 import type { MessagingPort } from './messaging/port.ts'
 import { sandboxMessaging } from './messaging/sandbox.ts'
+import { readWhatsappUrl } from './messaging/whatsapp/options.ts'
+import { WhatsappMessaging } from './messaging/whatsapp/whatsapp.ts'
 import { diskFiles, diskStorage } from './storage/disk.ts'
 import type { StoragePort } from './storage/port.ts'
 import { s3Storage } from './storage/s3.ts'
@@ -44,6 +46,14 @@ export async function openAdapters(settings: Settings, database: Database, clock
     files,
     ecommerce: { sandbox: sandboxEcommerce({ db: database.root, clock }) },
     messaging: {
+      // First: the assistant's number is that of the first that has one.
+      ...(settings.messagingProvider === 'whatsapp'
+        ? {
+            whatsapp: new WhatsappMessaging(
+              readWhatsappUrl(settings.messagingUrl, settings.messagingAppSecret),
+            ),
+          }
+        : {}),
       sandbox: sandboxMessaging({
         db: database.root,
         clock,

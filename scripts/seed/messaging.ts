@@ -28,15 +28,22 @@ export async function seedBorealisMessaging(ctx: Context, store: DemoStore): Pro
       .updateTable('messaging_connections')
       .set({
         status: 'none',
-        number_id: null,
+        credentials: null,
+        account_id: null,
         phone: null,
+        phone_key: null,
         display_name: null,
+        display_name_status: null,
+        health: null,
+        health_at: null,
         connected_at: null,
+        checked_at: null,
         updated_at: timeline.ago(30),
       })
       .where('type', '=', 'official')
       .execute()
-    await connectNumber(tx, { type: 'shared', phone: '+551150005000', connectedAt: timeline.ago(30) })
+    await tx.system.deleteFrom('sandbox_numbers').where('store_id', '=', tx.store.id).execute()
+    await connectNumber(tx, { type: 'shared', phone: '+5511900000000', connectedAt: timeline.ago(30) })
   })
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type NumberChanges, type SignedHook, signatureHeader } from '#runtime/ports/messaging/hook-body'
 import type { MessagingPort } from '#runtime/ports/messaging/port'
+import type { ProviderTemplate, TemplateContent } from '#runtime/ports/messaging/template-port'
 import type { ProviderStore } from '#runtime/ports/provider'
 
 /** How the provider behind the adapter behaves. */
@@ -12,6 +13,12 @@ export interface MessagingSetting {
   /** The keys of the messages that arrived at a phone, with how often each was asked for. */
   arrived(phone: string): Promise<{ key: string; calls: number; content: Record<string, unknown> }[]>
   setMode(mode: ProviderMode): Promise<void>
+  /** The merchant goes through the setup behind this address: what code comes back. */
+  goThroughSetup(url: string): Promise<string>
+  /** The store's access ends, and nobody tells. */
+  breakAccess(): Promise<void>
+  /** Of a picture that somebody sent. */
+  mediaId: string
   /** A callback as the provider signs it. */
   signed(changes: NumberChanges[]): SignedHook
   close(): Promise<void>
@@ -54,6 +61,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
           template: { name: 'order_shipped', language: 'pt_BR' },
           parameters: { header: [], body: ['Ana', '1001'], buttons: [] },
           headerMediaUrl: null,
+          layout: { headerMediaType: null, dynamicButtons: [] },
         }),
       ].map((each) => each.providerMessageId)
       expect(new Set(ids).size).toBe(3)
@@ -119,6 +127,127 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       if (!port.capabilities.idempotentSend) return
       await port.sendText(store, message)
       expect(await arrived(message.phone)).toHaveLength(1)
+    })
+
+    test('templates are handed in, listed page by page, changed and deleted', async () => {
+      const { port, store } = setting
+      const template = (name: string, change: Partial<TemplateContent> = {}): TemplateContent => ({
+        name,
+        language: 'pt_BR',
+        category: 'utility',
+        header: { type: 'text', text: 'Pedido {{1}}', mediaUrl: null },
+        body: 'Oi {{1}}, o pedido {{2}} saiu hoje.',
+        footer: 'Loja',
+        buttons: [
+          { type: 'quick-reply', text: 'Obrigado', url: null, phone: null },
+          { type: 'url', text: 'Acompanhar', url: 'https://loja.example/t/{{1}}', phone: null },
+          { type: 'phone', text: 'Ligar', url: null, phone: '+551140001000' },
+        ],
+        examples: { header: ['1001'], body: ['Ana', '1001'], buttons: ['BR1'] },
+        ...change,
+      })
+      const names = ['contract_a', 'contract_b', 'contract_c']
+      const ids: string[] = []
+      for (const name of names) {
+        const { providerId, status } = await port.createTemplate(store, template(name))
+        expect(status).toBe('pending')
+        ids.push(providerId)
+      }
+      await expect(port.createTemplate(store, template('contract_a'))).rejects.toMatchObject({
+        name: 'Refused',
+        code: 'template-exists',
+      })
+      const all = async () => {
+        const found: ProviderTemplate[] = []
+        let cursor: string | undefined
+        do {
+          const page = await port.listTemplates(store, cursor)
+          found.push(...page.templates)
+          cursor = page.next ?? undefined
+        } while (cursor)
+        return found
+      }
+      const listed = await all()
+      expect(listed.map((each) => each.name).sort()).toEqual(names)
+      expect(listed.find((each) => each.providerId === ids[0])).toMatchObject(template('contract_a'))
+
+      const changed = template('contract_a', { body: 'Outro {{1}} texto {{2}} aqui.' })
+      expect(await port.editTemplate(store, ids[0]!, changed)).toEqual({ status: 'pending' })
+      expect((await all()).find((each) => each.providerId === ids[0])?.body).toBe(changed.body)
+      const gone = { name: 'contract_a', providerId: ids[0]! }
+      await port.deleteTemplate(store, gone)
+      await port.deleteTemplate(store, gone)
+      expect((await all()).map((each) => each.name).sort()).toEqual(['contract_b', 'contract_c'])
+    })
+
+    test('a number is set up, tells how it stands, and says so when its access ends', async () => {
+      const { port, store, goThroughSetup, breakAccess, setMode } = setting
+      const returnUrl = 'https://api.example.com/messaging/return'
+      const { url } = await port.startOfficialSetup(store, { state: 'a state', returnUrl })
+      const code = await goThroughSetup(url)
+      await expect(port.finishOfficialSetup(store, { code: 'wrong', returnUrl })).rejects.toMatchObject({
+        name: 'Refused',
+        code: 'code-refused',
+      })
+      const number = await port.finishOfficialSetup(store, { code, returnUrl })
+      expect(number).toMatchObject({ phone: '+551140001000', displayName: 'Loja', ready: true })
+      for (const id of [number.numberId, number.accountId]) expect(id).toMatch(/\S+/)
+      const connected = { id: store.id, credentials: number.credentials }
+      expect(await port.officialState(connected)).toEqual({
+        status: 'connected',
+        issue: null,
+        phone: '+551140001000',
+        displayName: 'Loja',
+        displayNameStatus: 'approved',
+      })
+      const health = await port.phoneHealth(connected)
+      expect(health).toMatchObject({
+        qualityRating: 'green',
+        numberStatus: 'connected',
+        messagingLimitTier: 'tier-2k',
+      })
+      expect(health.throughput).toBeGreaterThan(0)
+      expect((await port.sendLimits(connected, 'official')).perSecond).toBeGreaterThan(0)
+
+      await setMode('down')
+      await expect(port.officialState(connected)).rejects.toMatchObject({ name: 'Unavailable' })
+      await setMode('up')
+      await breakAccess()
+      expect(await port.officialState(connected)).toMatchObject({ status: 'error', issue: 'token-expired' })
+      await expect(port.phoneHealth(connected)).rejects.toMatchObject({ name: 'Unavailable' })
+      await expect(port.sendText(connected, { ...aMessage(), text: 'Hello' })).rejects.toMatchObject({
+        name: 'Refused',
+        code: 'disconnected',
+      })
+      await port.releaseOfficial(connected)
+      await setMode('up')
+    })
+
+    test('the shared number is joined and left', async () => {
+      const { port, store } = setting
+      const joined = await port.joinShared(store)
+      expect(joined.phone).toMatch(/^\+\d{8,15}$/)
+      expect(joined.numberId).toMatch(/\S+/)
+      await port.leaveShared(store)
+      await port.leaveShared(store)
+    })
+
+    test('receipts go out, files come in, and a history that is not kept says so', async () => {
+      const { port, store, mediaId } = setting
+      await port.markRead(store, { providerMessageId: 'wamid.1' })
+      const file = await port.fetchMedia(store, { mediaId })
+      const chunks: Uint8Array[] = []
+      for await (const chunk of file.stream) chunks.push(chunk as Uint8Array)
+      const bytes = Buffer.concat(chunks)
+      expect(bytes.byteLength).toBe(file.size)
+      expect(file.contentType).toBe('image/png')
+      expect(bytes.subarray(1, 4).toString('latin1')).toBe('PNG')
+      await expect(port.fetchMedia(store, { mediaId: 'nothing' })).rejects.toMatchObject({
+        name: 'Refused',
+        code: 'media-gone',
+      })
+      const history = await port.history(store, { since: new Date(0) })
+      if (!history.supported) expect(history).toEqual({ supported: false, events: [], next: null })
     })
 
     test('the number has a pace', async () => {

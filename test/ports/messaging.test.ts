@@ -29,6 +29,14 @@ messagingContract('sandbox', async () => {
       return messages.map(({ idempotencyKey: key, calls, content }) => ({ key, calls, content }))
     },
     setMode: (mode) => port.setMode(store.id, mode),
+    async goThroughSetup(url) {
+      const given = { phone: '+551140001000', displayName: 'Loja', outcome: 'approve' } as const
+      return (await port.numbers.endSetup(url.split('/').at(-1)!, given))!.code!
+    },
+    async breakAccess() {
+      await port.numbers.change(store.id, { tokenValid: false })
+    },
+    mediaId: 'sandbox-image-1',
     signed: (changes) => hookBody(appSecret, changes),
     close: async () => {},
   }

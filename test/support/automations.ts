@@ -31,6 +31,9 @@ export async function automationShop(
   options: Parameters<typeof store>[1] & { connection?: ConnectionType | null; phone?: string } = {},
 ): Promise<AutomationShop> {
   const { connection = 'qr', phone = '+5511400010001', ...others } = options
+  // A test that began later may have run what goes by the clock: this one's clock may be before it.
+  await app.database.root.deleteFrom('job_schedules').execute()
+  app.worker.clockMoved()
   const shop = await connectedStore(app, others)
   const ctx = await shop.context()
   if (connection) await connectNumber(ctx, { type: connection, phone })

@@ -113,14 +113,13 @@ const findFacts = prepared<Query, Facts>((db, values) => {
       )
       .with('sales', (all) =>
         all
-          .selectFrom('conversions as v')
-          .innerJoin('automation_executions as e', (join) =>
-            join.on('e.id', '=', sql<string>`v.message_id::uuid`),
-          )
+          .selectFrom('automation_executions as e')
           .innerJoin('entered as k', 'k.id', 'e.run_id')
+          .innerJoin('conversions as v', (join) => join.on('v.message_id', '=', sql<string>`e.id::text`))
           .select([stepOf.as('stepId'), sql<number>`count(*)`.as('converted')])
+          .where('e.automation_id', '=', values.automationId)
+          .where('e.converted_at', 'is not', null)
           .where('v.source_type', '=', 'automation')
-          .where('v.source_id', '=', sql<string>`${values.automationId}::text`)
           .where('v.currency', '=', values.currency)
           .where(isCountedConversion('v'))
           .groupBy(stepOf),

@@ -59,11 +59,10 @@ function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
       sql<number>`count(*)`.as('n'),
     ])
     .groupBy('e.status')
-  const converted = db
-    .selectFrom('conversions as v')
-    .innerJoin('automation_executions as e', (join) => join.on('e.id', '=', sql<string>`v.message_id::uuid`))
+  const converted = mine
+    .innerJoin('conversions as v', (join) => join.on('v.message_id', '=', sql<string>`e.id::text`))
+    .where('e.converted_at', 'is not', null)
     .where('v.source_type', '=', 'automation')
-    .where('v.source_id', '=', sql<string>`${values.automationId}::text`)
     .where(isCountedConversion('v'))
     .where('v.currency', '=', values.currency)
     .where(isOnDays())

@@ -16,6 +16,7 @@ import {
   statusListener,
 } from './sending.ts'
 import { storesOfSessions } from './session-events.ts'
+import { openSharedWindows } from './shared-text.ts'
 import { storesOfTemplates } from './template-callbacks.ts'
 
 type StoredEvent = events.StoredEvent
@@ -148,6 +149,10 @@ export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise
     messages
       .filter((each) => each.message.via === 'official' && !each.isReaction)
       .map((each) => each.message),
+  )
+  await openSharedWindows(
+    ctx,
+    stored.filter((_event, i) => messages[i]!.message.via === 'shared' && !messages[i]!.isReaction),
   )
   for (const { message } of messages) {
     for (const listener of listenersOfInbound()) await listener(ctx, message)

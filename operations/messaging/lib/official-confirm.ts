@@ -34,17 +34,27 @@ export async function confirmSetup(ctx: Context, confirmation: Confirmation): Pr
   if ((code === undefined) === (error === undefined)) {
     throw refuse('bad_request', 'code: send either code or error, as the provider handed it back')
   }
-  const { id, provider } = await claimSetup(ctx, sha256(state))
-  if (code === undefined) return ctx.transaction((tx) => deny(tx, id))
+  const setup = await claimSetup(ctx, sha256(state))
+  if (code === undefined) return ctx.transaction((tx) => deny(tx, setup.id))
   try {
-    await connect(ctx, id, provider, code)
+    await connect(ctx, setup, code)
   } catch (failure) {
-    await ctx.db.updateTable('messaging_setups').set({ claimed_at: null }).where('id', '=', id).execute()
+    await ctx.db
+      .updateTable('messaging_setups')
+      .set({ claimed_at: null })
+      .where('id', '=', setup.id)
+      .execute()
     throw failure
   }
 }
 
-async function claimSetup(ctx: Context, stateHash: string): Promise<{ id: string; provider: Provider }> {
+interface ClaimedSetup {
+  id: string
+  returnUrl: string
+  provider: Provider
+}
+
+async function claimSetup(ctx: Context, stateHash: string): Promise<ClaimedSetup> {
   const now = ctx.now()
   const claimed = await ctx.db
     .updateTable('messaging_setups')
@@ -55,7 +65,7 @@ async function claimSetup(ctx: Context, stateHash: string): Promise<{ id: string
     .where((eb) =>
       eb.or([eb('claimed_at', 'is', null), eb('claimed_at', '<=', new Date(now.getTime() - deadAfterMs))]),
     )
-    .returning('id')
+    .returning(['id', 'return_url'])
     .executeTakeFirst()
   if (!claimed) throw await refusalOf(ctx, stateHash)
   const row = await ctx.db
@@ -63,7 +73,7 @@ async function claimSetup(ctx: Context, stateHash: string): Promise<{ id: string
     .select('provider')
     .where('type', '=', 'official')
     .executeTakeFirstOrThrow()
-  return { id: claimed.id, provider: providerNamed(ctx, row.provider) }
+  return { id: claimed.id, returnUrl: claimed.return_url, provider: providerNamed(ctx, row.provider) }
 }
 
 async function refusalOf(ctx: Context, stateHash: string): Promise<Error> {
@@ -99,16 +109,18 @@ async function endSetup(tx: Context, id: string, outcome: 'confirmed' | 'denied'
   return ended !== undefined
 }
 
-async function connect(ctx: Context, setupId: string, provider: Provider, code: string): Promise<void> {
+async function connect(ctx: Context, setup: ClaimedSetup, code: string): Promise<void> {
+  const { id: setupId, returnUrl, provider } = setup
   const store = { id: ctx.store.id, credentials: null }
-  const number = await withinTime(provider.port.finishOfficialSetup(store, { code }), answerWithinMs).catch(
-    (error: unknown) => {
-      if (error instanceof Refused) {
-        throw refuse('bad_request', `code: The provider refused it: ${error.message}`)
-      }
-      throw error
-    },
-  )
+  const number = await withinTime(
+    provider.port.finishOfficialSetup(store, { code, returnUrl }),
+    answerWithinMs,
+  ).catch((error: unknown) => {
+    if (error instanceof Refused) {
+      throw refuse('bad_request', `code: The provider refused it: ${error.message}`)
+    }
+    throw error
+  })
   const health = await healthOf(ctx, provider, number)
   const refused = await ctx.transaction(async (tx) => {
     const row = await lockOfficial(tx)

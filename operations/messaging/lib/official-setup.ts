@@ -36,7 +36,7 @@ export async function startSetup(ctx: Context, returnUrl: string | undefined): P
     answerWithinMs,
   )
   const expiresAt = new Date(startedAt.getTime() + lastsMs)
-  await ctx.transaction((tx) => openSetup(tx, { name, state, startedAt, expiresAt }))
+  await ctx.transaction((tx) => openSetup(tx, { name, state, returnUrl: backTo, startedAt, expiresAt }))
   return { setupUrl: url, expiresAt: expiresAt.toISOString(), status: 'setup-pending' }
 }
 
@@ -53,16 +53,22 @@ async function refuseConnected(ctx: Context): Promise<void> {
 
 async function openSetup(
   tx: Context,
-  setup: { name: string; state: string; startedAt: Date; expiresAt: Date },
+  setup: { name: string; state: string; returnUrl: string; startedAt: Date; expiresAt: Date },
 ): Promise<void> {
-  const { name, state, startedAt, expiresAt } = setup
+  const { name, state, returnUrl, startedAt, expiresAt } = setup
   await tx.lockStore()
   await refuseConnected(tx)
   await endSetups(tx, 'replaced')
   const id = tx.newId()
   await tx.db
     .insertInto('messaging_setups')
-    .values({ id, state_hash: sha256(state), started_at: startedAt, expires_at: expiresAt })
+    .values({
+      id,
+      state_hash: sha256(state),
+      return_url: returnUrl,
+      started_at: startedAt,
+      expires_at: expiresAt,
+    })
     .execute()
   const now = tx.now()
   await tx.db

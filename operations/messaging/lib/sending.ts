@@ -4,11 +4,12 @@ import { attribution, metering } from '#operations/store/lib/door'
 import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { Accepted, ConnectionType, Media } from '#runtime/ports/messaging/port'
+import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
 import { takeRecipients } from './number-limit.ts'
 import { holdNumber, takePlaces } from './pace.ts'
 import { recently } from './recently.ts'
 import { type Connection, type Route, routeFor, routeOfType, selectedPort, selectedRoute } from './route.ts'
+import { sharedTextFor } from './shared-text.ts'
 import { type Template, get as templateOf } from './templates.ts'
 import { withinTime } from './within-time.ts'
 
@@ -101,7 +102,7 @@ async function hand(
   key: string,
 ): Promise<Outcome> {
   try {
-    const { providerMessageId } = await withinTime(send(route, message, template, key), answerWithinMs)
+    const { providerMessageId } = await withinTime(send(ctx, route, message, template, key), answerWithinMs)
     return { outcome: 'accepted', providerMessageId }
   } catch (error) {
     // Bad credentials: once revalidated, the number says so, and the merchant is told.
@@ -136,7 +137,8 @@ export function unfitFor(
   return content.text.length > sharedTextAtMost ? { code: 'too-long', message } : null
 }
 
-function send(
+async function send(
+  ctx: Context,
   { connection, port, store }: Route,
   { phone, content, replyTo }: OutgoingMessage,
   template: Template | null,
@@ -151,10 +153,25 @@ function send(
       template: { name, language },
       parameters: content.parameters,
       headerMediaUrl: media?.url ?? header?.mediaUrl ?? null,
+      layout: layoutOf(template!),
     })
+  }
+  if (connection.type === 'shared') {
+    const text = await sharedTextFor(ctx, connection.numberId, { phone, text: content.text })
+    return port.sendText(store, { ...head, text })
   }
   if (!media) return port.sendText(store, { ...head, text: content.text })
   return port.sendMedia(store, { ...head, media, text: content.text || null })
+}
+
+function layoutOf({ header, buttons }: Template): TemplateSend['layout'] {
+  const mediaTypes = ['image', 'video', 'document'] as const
+  return {
+    headerMediaType: mediaTypes.find((type) => type === header?.type) ?? null,
+    dynamicButtons: buttons.flatMap(({ type, url }, index) =>
+      type === 'coupon-code' || (type === 'url' && url?.includes('{{')) ? [{ index, type }] : [],
+    ),
+  }
 }
 
 const refusalCodes = new Set([

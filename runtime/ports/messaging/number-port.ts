@@ -56,8 +56,14 @@ export interface NumberPort {
     store: ProviderStore,
     setup: { state: string; returnUrl: string },
   ): Promise<{ url: string }>
-  /** Exchanges the code and subscribes to callbacks. Refuses a code that does not hold. */
-  finishOfficialSetup(store: ProviderStore, setup: { code: string }): Promise<OfficialNumber>
+  /**
+   * Exchanges the code and subscribes to callbacks. Refuses a code that does not hold. `returnUrl`: the one that the
+   * setup was started with.
+   */
+  finishOfficialSetup(
+    store: ProviderStore,
+    setup: { code: string; returnUrl: string },
+  ): Promise<OfficialNumber>
   /** Also subscribes to callbacks again, where that was lost. Bad credentials are a state, not a failure. */
   officialState(store: ProviderStore): Promise<OfficialState>
   phoneHealth(store: ProviderStore): Promise<NumberHealth>

@@ -27,6 +27,12 @@ export interface TemplateSend {
   template: { name: string; language: string }
   parameters: { header: string[]; body: string[]; buttons: string[] }
   headerMediaUrl: string | null
+  /** What the template's parts are, for providers that want to hear it with every message. */
+  layout: {
+    headerMediaType: 'image' | 'video' | 'document' | null
+    /** Those that take a parameter, in the order of `parameters.buttons`; `index`: among all buttons, from 0. */
+    dynamicButtons: { index: number; type: 'url' | 'coupon-code' }[]
+  }
 }
 
 export interface Accepted {

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import connectService from '#operations/messaging/connection/connect-service'
 import disconnectService from '#operations/messaging/connection/disconnect-service'
 import { onConnected } from '#operations/messaging/lib/connected'
+import * as sending from '#operations/messaging/lib/sending'
 import getStore from '#operations/store/profile/get-store'
 import updateStore from '#operations/store/profile/update-store'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
 
@@ -300,6 +302,30 @@ describe('the shared number and the selection', () => {
       },
     })
     expect((await shop.call(disconnectService)).status).toBe(409)
+  })
+
+  test('a text goes out with the name of the store, on one line until somebody has written', async () => {
+    const shop = await numberShop(app)
+    await shop.call(connectService)
+    const ctx = await shop.context()
+    const phone = aPhone()
+    const send = async () => {
+      const content = { kind: 'text', text: 'Oi!\n\nTudo bem?', media: null } as const
+      const key = `dm_${ctx.newId()}_1`
+      expect(await sending.deliver(ctx, { phone, content }, key)).toMatchObject({ outcome: 'accepted' })
+      const [last] = await sandboxOf(app.services.adapters.messaging).outbox(shop.id, phone)
+      return last!.content.text
+    }
+    const name = ctx.store.name
+    expect(await send()).toBe(`*${name}* Oi! Tudo bem?`)
+    await app.database.root
+      .insertInto('shared_windows')
+      .values({ number_id: 'sandbox-shared', phone_key: phone, last_inbound_at: app.clock.now() })
+      .execute()
+    await at(24 * 3_600_000 - 1)
+    expect(await send()).toBe(`*${name}*\nOi!\n\nTudo bem?`)
+    await at(1)
+    expect(await send()).toBe(`*${name}* Oi! Tudo bem?`)
   })
 
   test('of two that join at once one does', async () => {

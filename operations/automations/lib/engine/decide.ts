@@ -208,8 +208,8 @@ export function unfitReason(
 const newerOrderReason = (row: EngineRow) =>
   row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : 'not-eligible'
 
-const cashbackOf = ({ order, settings }: EngineRow): number =>
-  order ? cashbackAmount(order, settings as unknown as CashbackSettings) : 0
+const cashbackOf = ({ type, order, settings }: EngineRow): number =>
+  type === 'cashback' && order ? cashbackAmount(order, settings as unknown as CashbackSettings) : 0
 
 /** The coupon that is made before the first message. */
 function firstCoupon(row: EngineRow): CouponSpec | null {

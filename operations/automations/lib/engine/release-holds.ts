@@ -1,6 +1,6 @@
 /** Holds that end: what they held is due at once (Rules 15). */
 import { sql } from 'kysely'
-import { checkRoute, templates } from '#operations/messaging/lib/door'
+import { checkRoute } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import type { HoldReason } from './holds.ts'
 import { queueAdvance } from './schedule.ts'
@@ -28,8 +28,3 @@ export async function releaseConnected(ctx: Context): Promise<void> {
   const selected = await checkRoute(ctx)
   if ('connection' in selected) await releaseHolds(ctx, 'not-connected')
 }
-
-export const onTemplateApproved = (): void =>
-  templates.onApproved(async (ctx) => {
-    await releaseHolds(ctx, 'template-pending')
-  })

@@ -107,6 +107,9 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
       return {
         ...same,
         status: 'sending',
+        // Were it not taken now either, what has held it goes on.
+        hold_reason: row.hold_reason,
+        held_since: row.held_since?.toISOString() ?? null,
         message: decision.content,
         text: decision.text,
         template_id: decision.templateId,

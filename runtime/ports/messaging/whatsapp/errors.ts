@@ -1,0 +1,87 @@
+/**
+ * What the Cloud API's errors mean to us: by its error code, as its documentation asks, not by the HTTP status. Texts
+ * about access never go on: they can name the token.
+ */
+import { NumberLimit, Refused, Throttled, Unavailable } from '../../errors.ts'
+
+export interface GraphError {
+  status: number
+  code: number
+  subcode: number | null
+  message: string
+  /** From `Retry-After` or the account's usage. */
+  retryAfterMs: number | null
+}
+
+const within = (code: number, from: number, to: number): boolean => code >= from && code <= to
+
+/** The token does not hold, or does not allow this (any more). */
+export const isAboutAccess = ({ code }: GraphError): boolean =>
+  code === 0 || code === 3 || code === 10 || code === 190 || code === 131005 || within(code, 200, 299)
+
+const accountTrouble = new Set([368, 131031, 131042, 131045, 133010])
+const throttling: Readonly<Record<number, number>> = {
+  4: 60_000,
+  80007: 60_000,
+  130429: 2_000,
+  // Too fast for this one recipient.
+  131056: 6_000,
+  133016: 60_000,
+}
+/** Failures of the service itself, of which it says that nothing was taken. */
+const notTaken = new Set([2, 131016, 131057, 133004])
+
+const refusals: Readonly<Record<number, { code: string; message: string }>> = {
+  130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
+  130497: { code: 'undelivered', message: 'The network does not let businesses write to this country' },
+  131021: { code: 'not-on-network', message: 'The phone is the number that sends' },
+  131026: { code: 'not-on-network', message: 'The phone is not on the network' },
+  131030: { code: 'not-on-network', message: 'The phone is not one that this number may write to' },
+  131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
+  131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
+  131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages at the network' },
+  131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
+  131052: { code: 'media-refused', message: 'The network could not fetch the file' },
+  131053: { code: 'media-refused', message: 'The network could not take the file' },
+  132005: { code: 'too-long', message: 'The text is too long once its parameters are filled in' },
+}
+
+/** Of a message: what the sending door decides by. */
+export function sendFailure(error: GraphError): Error {
+  const { code, status, retryAfterMs, message } = error
+  const known = refusals[code]
+  if (known) return new Refused(known.code, known.message)
+  if (within(code, 132000, 132999)) return new Refused('template-refused', plain(message))
+  if (isAboutAccess(error))
+    return new Refused('disconnected', 'The provider does not accept our access any more')
+  if (accountTrouble.has(code)) return new Refused('disconnected', 'The account at the provider cannot send')
+  if (code === 131048) return new NumberLimit('The number may not send more: too many messages were blocked')
+  const wait = throttling[code]
+  if (wait !== undefined || status === 429) return new Throttled(retryAfterMs ?? wait ?? 2_000)
+  if (notTaken.has(code)) return new Unavailable('no', 'The provider is not working')
+  if (status >= 500 || code === 1 || code === 131000) {
+    return new Unavailable('unknown', 'The provider failed and did not say whether it took the message')
+  }
+  return new Refused('provider-error', plain(message))
+}
+
+/** Of any other call: a 4xx about the request is refused, all else is asked again later. */
+export function callFailure(error: GraphError): Error {
+  const { code, status, message } = error
+  if (isAboutAccess(error)) return new Unavailable('no', 'The provider does not accept our access')
+  if (throttling[code] !== undefined || status === 429) {
+    return new Unavailable('no', 'The provider asks to slow down')
+  }
+  if (status >= 500 || notTaken.has(code) || code === 1) {
+    return new Unavailable('unknown', 'The provider is not working')
+  }
+  return new Refused(`whatsapp-${code}`, plain(message))
+}
+
+/** One sentence, without what looks like a token. */
+const plain = (message: string): string =>
+  message
+    .replace(/^\(#\d+\)\s*/, '')
+    .replace(/EA[A-Za-z0-9]{20,}/g, '…')
+    .replace(/\s+/g, ' ')
+    .slice(0, 300) || 'The provider refused it'

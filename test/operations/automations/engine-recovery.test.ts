@@ -1,0 +1,229 @@
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, test } from 'vitest'
+import deleteAutomation from '#operations/automations/delete-automation'
+import { enterManually } from '#operations/automations/lib/door'
+import { claimDue } from '#operations/automations/lib/engine/claim'
+import { deliverBatch } from '#operations/automations/lib/engine/deliver'
+import { recordResults } from '#operations/automations/lib/engine/record'
+import { findMeans } from '#operations/automations/lib/engine/surroundings'
+import { type TestApp, testApp } from '#test/support/app'
+import { type AutomationShop, automationShop, exampleFlow, never } from '#test/support/automations'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+
+const noon = '2026-11-20T15:00:00.000Z'
+const customer = { name: 'Rui Lima', email: 'rui@example.com', phone: '+5511966665555' }
+const tick = async (ms: number): Promise<void> => {
+  await app.advance(ms)
+  await app.drainJobs()
+}
+const provider = (shop: AutomationShop, mode: string) =>
+  shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
+const used = (shop: AutomationShop) =>
+  app.database.root
+    .selectFrom('usage_cycles')
+    .select(['used', 'reserved'])
+    .where('store_id', '=', shop.id)
+    .executeTakeFirstOrThrow()
+
+/** A shop with one message that is due now and whose job is lost. */
+async function due(body: Record<string, unknown> = {}) {
+  await app.setClock(noon)
+  const shop = await automationShop(app)
+  const automation = await shop.automation({ type: 'order-created', delayMinutes: 5, ...body })
+  await shop.sell({ customer })
+  await app.setClock('2026-11-20T15:05:00.000Z')
+  const [execution] = await shop.executions(automation.id)
+  return { shop, automation, ctx: await shop.context(), id: execution!.id }
+}
+
+describe('a worker that died', () => {
+  test('between claim and call: the same key is sent once the claim is dead', async () => {
+    const { shop, automation, ctx, id } = await due()
+    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    expect(claims[0]!.messages.map((message) => message.id)).toEqual([id])
+    expect(await used(shop)).toEqual({ used: 0, reserved: 1 })
+    await tick(119_000)
+    expect(await shop.outbox()).toEqual([])
+    await tick(61_000)
+    expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
+    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sent', attempts: 1 }])
+    expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('between call and commit: sent again under its key, one message, one unit, one that follows', async () => {
+    const { shop, automation, ctx, id } = await due({ flow: exampleFlow })
+    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    await deliverBatch(ctx, claims[0]!)
+    expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
+    // No status comes before the claim is dead.
+    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
+    await tick(180_000)
+    await tick(1_000)
+    expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 2 }])
+    const rows = await shop.executions(automation.id)
+    expect(rows.map((row) => [row.sequence, row.status])).toEqual([
+      [1, 'sent'],
+      [2, 'pending'],
+    ])
+    expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('a status that comes first proves it: sent, counted and followed once', async () => {
+    const { shop, automation, ctx } = await due({ flow: exampleFlow })
+    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    const { results } = await deliverBatch(ctx, claims[0]!)
+    await tick(2_000)
+    expect((await shop.executions(automation.id)).map((row) => [row.sequence, row.status])).toEqual([
+      [1, 'read'],
+      [2, 'pending'],
+    ])
+    // The worker was only slow.
+    await recordResults(ctx, claims[0]!, results)
+    expect((await shop.executions(automation.id)).map((row) => row.status)).toEqual(['read', 'pending'])
+    expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
+    const touches = await ctx.db.selectFrom('attribution_touches').selectAll().execute()
+    expect(touches).toMatchObject([{ source_type: 'automation', automation_type: 'order-created' }])
+  })
+
+  test('claimed by run, its job lost: it leaves all the same', async () => {
+    const { shop, automation, id } = await due({ delayMinutes: 600 })
+    expect((await shop.request('POST', `/automations/executions/${id}/run`)).status).toBe(202)
+    await sql`delete from pgboss.job where name = 'automation-advance'`.execute(app.database.root)
+    await app.drainJobs()
+    expect((await shop.executions(automation.id))[0]).toMatchObject({ status: 'sending', message: null })
+    await tick(180_000)
+    await tick(60_000)
+    expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
+  })
+
+  test('an answer that was lost: sent again under its key', async () => {
+    const { shop, automation } = await due()
+    await provider(shop, 'timeout')
+    await app.drainJobs()
+    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sending' }])
+    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
+    await provider(shop, 'up')
+    await tick(180_000)
+    await tick(1_000)
+    expect(await shop.outbox()).toMatchObject([{ calls: 2 }])
+    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sent', attempts: 1 }])
+  })
+
+  test('two workers at once and run besides: one message', async () => {
+    const { shop, automation, ctx, id } = await due()
+    const means = await findMeans(ctx)
+    const work = async () => {
+      for (const claim of (await claimDue(ctx, means, null)).claims) {
+        await recordResults(ctx, claim, (await deliverBatch(ctx, claim)).results)
+      }
+    }
+    await Promise.all([work(), work(), shop.request('POST', `/automations/executions/${id}/run`), work()])
+    await tick(1_000)
+    await tick(1_000)
+    expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
+    expect(await shop.executions(automation.id)).toHaveLength(1)
+    expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('a job that was lost: the sweep finds what is due within a minute', async () => {
+    const { shop } = await due()
+    await sql`delete from pgboss.job where name = 'automation-advance'`.execute(app.database.root)
+    await tick(60_000)
+    expect(await shop.outbox()).toHaveLength(1)
+  })
+})
+
+describe('deleted and cancelled', () => {
+  test('delete cancels what is pending; what is on its way finishes and nothing follows', async () => {
+    const { shop, automation, ctx } = await due({ flow: exampleFlow })
+    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    await shop.sell({ customer: { phone: '+5511944443333' } })
+    const { id } = automation
+    expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(204)
+    await recordResults(ctx, claims[0]!, (await deliverBatch(ctx, claims[0]!)).results)
+    expect((await shop.executions(id)).map((row) => [row.status, row.failure_reason])).toEqual([
+      ['sent', null],
+      ['cancelled', 'automation-deleted'],
+    ])
+    await tick(86_400_000 * 2)
+    expect(await shop.outbox()).toHaveLength(1)
+    const open = await ctx.db
+      .selectFrom('automation_runs')
+      .select('id')
+      .where('ended_at', 'is', null)
+      .execute()
+    expect(open).toEqual([])
+  })
+})
+
+describe('by hand', () => {
+  test('without delay, conditions, quiet hours and flow, through the official number; its unit is reserved', async () => {
+    await app.setClock('2026-11-21T02:00:00.000Z')
+    const shop = await automationShop(app, { connection: 'qr' })
+    const ctx = await shop.context()
+    const automation = await shop.automation({
+      type: 'post-purchase',
+      quietHours: { isEnabled: true, start: '21:00', end: '08:00' },
+      flow: exampleFlow,
+    })
+    const order = await shop.place({ customer })
+    await shop.deliver(order)
+    await app.drainJobs()
+    const entry = {
+      automationId: automation.id,
+      phone: customer.phone,
+      orderId: order.id,
+      userId: shop.userId,
+    }
+    const { executionId, jobId } = await ctx.transaction((tx) => enterManually(tx, entry))
+    expect(jobId).toEqual(expect.any(String))
+    expect(await used(shop)).toEqual({ used: 0, reserved: 1 })
+    await expect(ctx.transaction((tx) => enterManually(tx, entry))).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    await app.drainJobs()
+    // The selected connection is a QR one: by hand it goes through the official number alone.
+    const [held] = (await shop.executions(automation.id)).filter((row) => row.id === executionId)
+    expect(held).toMatchObject({ status: 'pending', hold_reason: 'not-connected' })
+    const { connectNumber } = await import('#operations/messaging/lib/connect')
+    await connectNumber(ctx, { type: 'official', phone: '+5511400010002' })
+    await shop.sandbox(`/messaging/${shop.id}/inbound`, { phone: customer.phone, type: 'text', text: 'Oi' })
+    await tick(15 * 60_000)
+    await tick(1_000)
+    const [sent] = (await shop.executions(automation.id)).filter((row) => row.id === executionId)
+    expect(sent?.sent_at).not.toBeNull()
+    expect(await shop.outbox()).toMatchObject([{ phone: customer.phone, via: 'official' }])
+    expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
+    const runs = await ctx.db
+      .selectFrom('automation_runs')
+      .select(['origin', 'created_by', 'ended_at'])
+      .where('origin', '=', 'manual')
+      .execute()
+    expect(runs).toEqual([{ origin: 'manual', created_by: shop.userId, ended_at: expect.any(Date) }])
+  })
+
+  test('refused: unknown, off, no such order, no messages left', async () => {
+    await app.setClock(noon)
+    const shop = await automationShop(app, { connection: 'official' })
+    const ctx = await shop.context()
+    const automation = await shop.automation({ type: 'order-created', quietHours: never })
+    const enter = (entry: object) =>
+      ctx.transaction((tx) =>
+        enterManually(tx, { automationId: automation.id, phone: customer.phone, userId: null, ...entry }),
+      )
+    await expect(enter({ automationId: ctx.newId() })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(enter({ orderId: 'nope' })).rejects.toMatchObject({ code: 'not_found' })
+    await app.database.root
+      .updateTable('usage_cycles')
+      .set({ message_limit: 0 })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await expect(enter({})).rejects.toMatchObject({ code: 'forbidden' })
+    await shop.request('PUT', `/automations/${automation.id}`, { body: { isActive: false } })
+    await expect(enter({})).rejects.toMatchObject({ code: 'conflict' })
+  })
+})

@@ -1,0 +1,454 @@
+import { describe, expect, test } from 'vitest'
+import {
+  birthdaysOn,
+  daysToScan,
+  endOfDay,
+  quietUntil,
+  scanInstant,
+} from '#operations/automations/lib/engine/clock-times'
+import { conditionsHold, paymentMethodOf } from '#operations/automations/lib/engine/conditions'
+import { cashbackAmount, couponCode, couponEnd } from '#operations/automations/lib/engine/coupon-codes'
+import { mayLeaveForCart, mayLeaveForOrder } from '#operations/automations/lib/engine/eligibility'
+import { type HoldState, holdOn, holdQuiet } from '#operations/automations/lib/engine/holds'
+import { chooseMessage, renderMessage } from '#operations/automations/lib/engine/message'
+import { itemsText, moneyText, valuesOf } from '#operations/automations/lib/engine/values'
+import { stepAfter, walk } from '#operations/automations/lib/engine/walk'
+import { noConditions } from '#operations/automations/lib/kinds'
+import { type AutomationMessage, automationTypes, type Flow } from '#operations/automations/lib/types'
+
+const night = { isEnabled: true, start: '21:00', end: '08:00' }
+const saoPaulo = 'America/Sao_Paulo'
+const auckland = 'Pacific/Auckland'
+const newYork = 'America/New_York'
+
+describe('quiet hours (Rules 15)', () => {
+  test.each([
+    ['21:30 waits for 8:00 the next day', '2026-11-21T00:30:00.000Z', '2026-11-21T11:00:00.000Z'],
+    ['at 21:00 sharp it is held', '2026-11-21T00:00:00.000Z', '2026-11-21T11:00:00.000Z'],
+    ['a millisecond before 21:00 it leaves', '2026-11-20T23:59:59.999Z', null],
+    ['after midnight it waits for the same morning', '2026-11-21T05:00:00.000Z', '2026-11-21T11:00:00.000Z'],
+    ['a millisecond before 8:00', '2026-11-21T10:59:59.999Z', '2026-11-21T11:00:00.000Z'],
+    ['at 8:00 sharp it leaves', '2026-11-21T11:00:00.000Z', null],
+    ['in the afternoon', '2026-11-20T18:00:00.000Z', null],
+  ])('%s', (_, at, until) => {
+    expect(quietUntil(night, saoPaulo, new Date(at))).toEqual(until && new Date(until))
+  })
+
+  test('within one day; turned off', () => {
+    const siesta = { isEnabled: true, start: '12:00', end: '14:00' }
+    expect(quietUntil(siesta, saoPaulo, new Date('2026-11-20T15:00:00Z'))).toEqual(
+      new Date('2026-11-20T17:00:00.000Z'),
+    )
+    expect(quietUntil(siesta, saoPaulo, new Date('2026-11-20T17:00:00Z'))).toBeNull()
+    expect(quietUntil({ ...night, isEnabled: false }, saoPaulo, new Date('2026-11-21T03:00:00Z'))).toBeNull()
+  })
+
+  test('an end that a clock change skips is the first instant after it', () => {
+    const until = { isEnabled: true, start: '22:00', end: '02:30' }
+    // New York springs forward on 2026-03-08: 02:00 EST is 03:00 EDT, 07:00 UTC.
+    expect(quietUntil(until, newYork, new Date('2026-03-08T05:00:00Z'))).toEqual(
+      new Date('2026-03-08T07:00:00.000Z'),
+    )
+    // Auckland on 2026-09-27: 02:00 NZST is 03:00 NZDT, 14:00 UTC of the day before.
+    expect(quietUntil(until, auckland, new Date('2026-09-26T12:00:00Z'))).toEqual(
+      new Date('2026-09-26T14:00:00.000Z'),
+    )
+  })
+
+  test('an end that comes twice is the first one still ahead', () => {
+    const until = { isEnabled: true, start: '22:00', end: '01:45' }
+    // New York on 2026-11-01: 01:45 at 05:45 and at 06:45 UTC.
+    expect(quietUntil(until, newYork, new Date('2026-11-01T05:30:00Z'))).toEqual(
+      new Date('2026-11-01T05:45:00.000Z'),
+    )
+    expect(quietUntil(until, newYork, new Date('2026-11-01T06:30:00Z'))).toEqual(
+      new Date('2026-11-01T06:45:00.000Z'),
+    )
+  })
+})
+
+describe('other holds', () => {
+  const start = new Date('2026-11-20T12:00:00.000Z')
+  const none: HoldState = { reason: null, since: null, heldMs: 0, tries: 0 }
+  const after = (ms: number) => new Date(start.getTime() + ms)
+  const stateOf = (hold: { reason: string; since: Date | null; heldMs: number; tries: number }): HoldState =>
+    hold
+
+  test('look again every 15 minutes, and end after 24 hours in all', () => {
+    let state = none
+    let now = start
+    let looks = 0
+    for (;;) {
+      const hold = holdOn(state, 'not-connected', now)
+      if (!hold) break
+      expect(hold.until.getTime() - now.getTime()).toBe(15 * 60_000)
+      state = stateOf(hold)
+      now = hold.until
+      looks += 1
+    }
+    expect([looks, now]).toEqual([96, after(24 * 3_600_000)])
+  })
+
+  test('a provider that is down: 15 seconds, doubling to 15 minutes', () => {
+    let state = none
+    let now = start
+    const waits: number[] = []
+    for (let i = 0; i < 8; i += 1) {
+      const hold = holdOn(state, 'provider-unavailable', now)!
+      waits.push((hold.until.getTime() - now.getTime()) / 1000)
+      state = stateOf(hold)
+      now = hold.until
+    }
+    expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900])
+  })
+
+  test('quiet hours do not count; another cause begins its own tries, not its own day', () => {
+    const first = holdOn(none, 'provider-unavailable', start)!
+    const quiet = holdQuiet(stateOf(first), after(10 * 3_600_000), first.until)
+    expect(quiet).toMatchObject({ reason: 'quiet-hours', heldMs: 15_000, since: null })
+    const next = holdOn(stateOf(quiet), 'template-pending', after(10 * 3_600_000))!
+    expect(next).toMatchObject({ heldMs: 15_000, until: after(10.25 * 3_600_000) })
+    const last = holdOn({ ...next, heldMs: 24 * 3_600_000 - 1_000, since: null }, 'not-connected', start)!
+    expect(last.until).toEqual(after(1_000))
+  })
+
+  test("the number's limit: at once when it ends, if that is sooner", () => {
+    expect(holdOn(none, 'number-limit', start, { freeAt: after(60_000) })!.until).toEqual(after(60_000))
+    expect(holdOn(none, 'number-limit', start, { freeAt: after(7_200_000) })!.until).toEqual(after(900_000))
+  })
+})
+
+describe('days of the scan', () => {
+  test('the first quarter of an hour from its time on', () => {
+    expect(scanInstant('2026-11-20', '10:00', saoPaulo)).toEqual(new Date('2026-11-20T13:00:00.000Z'))
+    expect(scanInstant('2026-11-20', '10:01', saoPaulo)).toEqual(new Date('2026-11-20T13:15:00.000Z'))
+    expect(scanInstant('2026-11-20', '10:00', auckland)).toEqual(new Date('2026-11-19T21:00:00.000Z'))
+  })
+
+  const days = (now: string, done: string | null, activated = '2026-01-01T00:00:00Z', zone = saoPaulo) =>
+    daysToScan({ sendAt: '10:00', zone, now: new Date(now) }, done, new Date(activated))
+
+  test('once a local day, from its time on', () => {
+    expect(days('2026-11-20T12:59:59.999Z', '2026-11-19')).toEqual([])
+    expect(days('2026-11-20T13:00:00.000Z', '2026-11-19')).toEqual(['2026-11-20'])
+    expect(days('2026-11-20T20:00:00.000Z', '2026-11-20')).toEqual([])
+    expect(days('2026-11-19T21:00:00.000Z', '2026-11-19', undefined, auckland)).toEqual(['2026-11-20'])
+  })
+
+  test('a missed day is made up; of four the last three; none from before it was turned on', () => {
+    expect(days('2026-11-20T13:00:00.000Z', '2026-11-18')).toEqual(['2026-11-19', '2026-11-20'])
+    expect(days('2026-11-20T13:00:00.000Z', '2026-11-15')).toEqual([
+      '2026-11-17',
+      '2026-11-18',
+      '2026-11-19',
+      '2026-11-20',
+    ])
+    expect(days('2026-11-20T12:00:00.000Z', '2026-11-18')).toEqual(['2026-11-19'])
+    expect(days('2026-11-20T13:00:00.000Z', '2026-11-15', '2026-11-20T12:00:00Z')).toEqual(['2026-11-20'])
+    expect(days('2026-11-20T13:00:00.000Z', null, '2026-11-20T12:00:00Z')).toEqual(['2026-11-20'])
+  })
+
+  test('29 February is the 28th in other years', () => {
+    expect(birthdaysOn('2027-02-28')).toEqual(['02-28', '02-29'])
+    expect(birthdaysOn('2028-02-28')).toEqual(['02-28'])
+    expect(birthdaysOn('2028-02-29')).toEqual(['02-29'])
+    expect(birthdaysOn('2026-11-20')).toEqual(['11-20'])
+  })
+})
+
+describe('coupons (Rules 18)', () => {
+  test('cashback: half up, without shipping and refunds, at most its limit, never below nothing', () => {
+    const order = { total: '209.90', shipping: '20.00', refunded_total: '0.00' }
+    expect(cashbackAmount(order, { percent: 10, maxAmount: null })).toBe(18.99)
+    expect(cashbackAmount(order, { percent: 10, maxAmount: 15 })).toBe(15)
+    expect(cashbackAmount({ ...order, refunded_total: '189.90' }, { percent: 10, maxAmount: null })).toBe(0)
+    expect(cashbackAmount({ ...order, refunded_total: '209.90' }, { percent: 10, maxAmount: null })).toBe(0)
+    const small = { total: '0.05', shipping: '0', refunded_total: '0' }
+    expect(cashbackAmount(small, { percent: 10, maxAmount: null })).toBe(0.01)
+    expect(cashbackAmount({ ...small, total: '100.20' }, { percent: 12.5, maxAmount: null })).toBe(12.53)
+  })
+
+  test('codes, and the last instant of the local day', () => {
+    expect(couponCode('BACK')).toMatch(/^BACK-[A-HJ-NP-Z2-9]{6}$/)
+    expect(new Set(Array.from({ length: 200 }, () => couponCode('A'))).size).toBe(200)
+    expect(couponEnd(7, new Date('2026-11-21T01:00:00Z'), saoPaulo)).toEqual(
+      new Date('2026-11-28T02:59:59.999Z'),
+    )
+    expect(endOfDay('2026-11-20', auckland)).toEqual(new Date('2026-11-20T10:59:59.999Z'))
+  })
+})
+
+describe('the way through a flow (Rules 12)', () => {
+  const text = (value: string): AutomationMessage => ({
+    text: value,
+    mediaUrl: null,
+    mediaType: null,
+    officialapiTemplateId: null,
+    templateParameters: { header: [], body: [], buttons: [] },
+  })
+  const coupon = { type: 'percentage', value: 10, prefix: 'BACK', minimumAmount: null, validDays: 7 } as const
+  const flow: Flow = {
+    start: 'w1',
+    steps: [
+      { id: 'w1', type: 'wait', minutes: 60, next: 'w2' },
+      { id: 'w2', type: 'wait', minutes: 30, next: 'pc' },
+      { id: 'pc', type: 'purchase-check', paidOnly: true, ifPurchased: 'm3', ifNot: 'c1' },
+      { id: 'c1', type: 'coupon', coupon, next: 'm2' },
+      { id: 'm2', type: 'message', message: text('two'), next: null },
+      { id: 'm3', type: 'message', message: text('three'), next: null },
+    ],
+  }
+  const due = new Date('2026-11-20T12:00:00.000Z')
+  const facts = {
+    now: due,
+    skipsWaits: false,
+    purchased: { any: false, paid: false },
+    coupons: new Set<string>(),
+  }
+  const from = (stepId: string | null, given: Partial<typeof facts> = {}) =>
+    walk(flow, text('one'), { stepId, at: due }, { ...facts, ...given })
+
+  test('the first message comes before the flow', () => {
+    expect(from(null).stop).toEqual({ at: 'message', stepId: null, message: text('one') })
+    expect(stepAfter(flow, null)?.id).toBe('w1')
+    expect(stepAfter(flow, 'm2')).toBeNull()
+    expect(stepAfter(null, null)).toBeNull()
+  })
+
+  test('a wait counts from the end of the one before it, not from when a late worker looked', () => {
+    const late = new Date('2026-11-20T12:20:00.000Z')
+    expect(from('w1', { now: late }).stop).toEqual({
+      at: 'wait',
+      stepId: 'w2',
+      until: new Date('2026-11-20T12:30:00.000Z'),
+    })
+    expect(from('w1', { now: new Date('2026-11-20T12:31:00Z') }).stop).toMatchObject({ at: 'coupon' })
+  })
+
+  test('a check takes its branch; a coupon is waited for', () => {
+    expect(from('w2').stop).toEqual({ at: 'coupon', stepId: 'c1', coupon })
+    expect(from('w2', { coupons: new Set(['c1']) }).stop).toMatchObject({ at: 'message', stepId: 'm2' })
+    // It asks for a paid order.
+    expect(from('pc', { purchased: { any: true, paid: false } }).stop).toMatchObject({ stepId: 'c1' })
+    const bought = from('pc', { purchased: { any: true, paid: true } })
+    expect(bought).toMatchObject({ stop: { at: 'message', stepId: 'm3' }, passedPurchaseCheck: true })
+    expect(bought.passages.map((each) => [each.stepId, each.outcome])).toEqual([
+      ['pc', 'purchased'],
+      ['m3', null],
+    ])
+  })
+
+  test('a branch that ends it', () => {
+    const ends: Flow = {
+      start: 'pc',
+      steps: [
+        { id: 'pc', type: 'purchase-check', paidOnly: false, ifPurchased: null, ifNot: 'm2' },
+        flow.steps[4]!,
+      ],
+    }
+    const bought = { ...facts, purchased: { any: true, paid: false } }
+    expect(walk(ends, text('one'), { stepId: 'pc', at: due }, bought).stop).toEqual({
+      at: 'end',
+      reason: 'purchased',
+    })
+    const turned: Flow = {
+      ...ends,
+      steps: [{ ...ends.steps[0]!, ifPurchased: 'm2', ifNot: null } as never, ends.steps[1]!],
+    }
+    expect(walk(turned, text('one'), { stepId: 'pc', at: due }, facts).stop).toEqual({
+      at: 'end',
+      reason: 'flow-ended',
+    })
+  })
+
+  test('by run every wait on the way is skipped', () => {
+    const early = { now: new Date('2026-11-20T11:00:00Z'), skipsWaits: true, coupons: new Set(['c1']) }
+    expect(from('w1', early).stop).toMatchObject({ at: 'message', stepId: 'm2' })
+  })
+})
+
+describe('when a message may leave, and under which conditions (Rules 10)', () => {
+  const open = { status: 'open', payment_status: 'paid' }
+  const cancelled = { status: 'cancelled', payment_status: 'voided' }
+  const pending = { status: 'open', payment_status: 'pending' }
+  const refunded = { status: 'open', payment_status: 'refunded' }
+  test.each([
+    ['order-created', [true, false, true, true]],
+    ['payment-reminder', [false, false, true, false]],
+    ['order-paid', [true, false, true, true]],
+    ['order-shipped', [true, false, true, true]],
+    ['order-delivered', [true, false, true, true]],
+    ['order-cancelled', [false, true, false, false]],
+    ['post-purchase', [true, false, true, false]],
+    ['review-request', [true, false, true, false]],
+    ['cashback', [true, false, true, false]],
+  ] as const)('%s: paid, cancelled, pending, refunded', (type, expected) => {
+    expect([open, cancelled, pending, refunded].map((order) => mayLeaveForOrder(type, order, 1))).toEqual(
+      expected,
+    )
+  })
+
+  test('cashback over 0; a cart neither ordered nor emptied', () => {
+    expect(mayLeaveForOrder('cashback', open, 0)).toBe(false)
+    const cart = {
+      order_id: null,
+      total: '10.00',
+      items: [{ productId: '1', name: 'Mug', quantity: 1, total: '10.00' }],
+    }
+    expect(mayLeaveForCart(cart)).toBe(true)
+    expect(mayLeaveForCart({ ...cart, order_id: '9' })).toBe(false)
+    expect(mayLeaveForCart({ ...cart, items: [] })).toBe(false)
+    expect(mayLeaveForCart({ ...cart, total: '0.00' })).toBe(false)
+  })
+
+  const facts = {
+    total: '100.00',
+    productIds: ['1', '2'],
+    categoryIds: new Set(['301']),
+    paymentMethod: 'credit-card',
+    hasEarlierOrder: false,
+  }
+  const none = noConditions('order-created')
+  test.each([
+    ['none', {}, true],
+    ['minAmount at', { minAmount: 100 }, true],
+    ['minAmount over', { minAmount: 100.01 }, false],
+    ['maxAmount at', { maxAmount: 100 }, true],
+    ['maxAmount under', { maxAmount: 99.99 }, false],
+    ['any line has the product', { productIds: ['2', '9'] }, true],
+    ['no line has the product', { productIds: ['9'] }, false],
+    ['excluded product', { excludedProductIds: ['2'] }, false],
+    ['other excluded product', { excludedProductIds: ['9'] }, true],
+    ['category', { categoryIds: ['301'] }, true],
+    ['other category', { categoryIds: ['302'] }, false],
+    ['payment method', { paymentMethods: ['pix', 'credit-card'] }, true],
+    ['other payment method', { paymentMethods: ['pix'] }, false],
+    ['first order', { customers: 'first-order' }, true],
+    ['returning', { customers: 'returning' }, false],
+  ] as const)('%s', (_, conditions, expected) => {
+    expect(conditionsHold({ ...none, ...conditions } as never, facts)).toBe(expected)
+  })
+
+  test('returning customers; methods a platform calls otherwise; carts know none', () => {
+    const returning = { ...facts, hasEarlierOrder: true }
+    expect(conditionsHold({ ...none, customers: 'returning' }, returning)).toBe(true)
+    expect(conditionsHold({ ...none, customers: 'first-order' }, returning)).toBe(false)
+    expect(['Credit Card', 'credit_card', 'PIX', 'wallet', null].map(paymentMethodOf)).toEqual([
+      'credit-card',
+      'credit-card',
+      'pix',
+      'other',
+      'other',
+    ])
+    expect(conditionsHold({ ...none, paymentMethods: ['pix'] }, { ...facts, paymentMethod: null })).toBe(true)
+  })
+
+  test('every type has its facts', () => {
+    for (const type of automationTypes) expect(noConditions(type).customers).toBe('all')
+  })
+})
+
+describe('variables and which message (Rules 11)', () => {
+  const store = {
+    name: 'Aurora',
+    domain: 'aurora.example.com',
+    locale: 'pt-BR',
+    timezone: saoPaulo,
+    currency: 'BRL',
+  }
+  const line = (name: string, quantity: number, total: string) => ({ productId: name, name, quantity, total })
+  const now = new Date('2026-11-20T12:00:00Z')
+
+  test('money, days, items', () => {
+    expect(moneyText('1234.5', 'BRL', 'pt-BR')).toBe('R$ 1.234,50')
+    expect(itemsText([line('Mug', 2, '20'), line('Lamp', 1, '90')])).toBe('2× Mug, 1× Lamp')
+    const eight = Array.from({ length: 8 }, (_, i) => line(`P${i}`, 1, '1'))
+    expect(itemsText(eight)).toBe('1× P0, 1× P1, 1× P2, 1× P3, 1× P4, +3')
+    const values = valuesOf(
+      {
+        person: { name: 'Ana Souza', phone: '+5511988887777', email: null },
+        order: null,
+        cart: {
+          id: '1',
+          total: '110',
+          currency: 'BRL',
+          url: 'https://x/cart',
+          order_id: null,
+          items: [line('Mug', 2, '20'), line('Lamp', 1, '90')],
+        },
+        coupon: {
+          stepId: 'c1',
+          code: 'BACK-1',
+          type: 'free-shipping',
+          value: null,
+          endsAt: new Date('2026-11-21T02:59:59.999Z'),
+          isMade: true,
+        },
+        isCashback: false,
+      },
+      store,
+      now,
+    )
+    expect(values).toMatchObject({
+      firstName: 'Ana',
+      customerName: 'Ana Souza',
+      cartTotal: 'R$ 110,00',
+      productName: 'Lamp',
+      couponCode: 'BACK-1',
+      couponValue: 'frete grátis',
+      couponExpiresAt: '20/11/2026',
+      storeUrl: 'https://aurora.example.com',
+    })
+    expect(values).not.toHaveProperty('cashbackAmount')
+  })
+
+  const message: AutomationMessage = {
+    text: 'Oi',
+    mediaUrl: null,
+    mediaType: null,
+    officialapiTemplateId: 7,
+    templateParameters: { header: [], body: ['{{firstName}}'], buttons: [] },
+  }
+  const template = {
+    id: 7,
+    name: 'cart_reminder',
+    language: 'pt_BR',
+    category: 'marketing',
+    status: 'approved',
+    header: null,
+    body: 'Oi {{1}}, tudo bem?',
+    footer: null,
+    buttons: [],
+    placeholders: { header: 0, body: 1, buttons: 0 },
+  }
+  test('official: the approved template, else the text in an open window, else held or failed', () => {
+    const held = { ...template, status: 'pending' }
+    expect(chooseMessage(message, 'official', template, false).is).toBe('template')
+    expect(chooseMessage(message, 'official', held, true).is).toBe('text')
+    expect(chooseMessage(message, 'official', held, false).is).toBe('held')
+    expect(chooseMessage(message, 'official', null, false)).toMatchObject({ code: 'window-closed' })
+    expect(chooseMessage({ ...message, text: null }, 'official', null, true)).toMatchObject({
+      code: 'template-refused',
+    })
+    expect(chooseMessage(message, 'qr', template, false).is).toBe('text')
+    expect(chooseMessage({ ...message, text: null }, 'shared', template, false)).toMatchObject({
+      code: 'no-text',
+    })
+  })
+
+  test('an empty parameter, too few of them, a text of nothing but missing values, one too long', () => {
+    const rendered = renderMessage(message, template, 'official', { firstName: 'Ana' })
+    expect(rendered).toMatchObject({ is: 'ready', text: 'Oi Ana, tudo bem?', templateId: 7 })
+    expect(renderMessage(message, template, 'official', {})).toMatchObject({ code: 'missing-variable' })
+    const two = { ...template, placeholders: { header: 0, body: 2, buttons: 0 } }
+    expect(renderMessage(message, two, 'official', { firstName: 'Ana' })).toMatchObject({
+      code: 'template-refused',
+    })
+    expect(renderMessage({ ...message, text: '{{firstName}}' }, null, 'qr', {})).toMatchObject({
+      code: 'missing-variable',
+    })
+    const long = { ...message, text: 'x'.repeat(901) }
+    expect(renderMessage(long, null, 'shared', {})).toMatchObject({ code: 'too-long' })
+    expect(renderMessage(long, null, 'qr', {}).is).toBe('ready')
+  })
+})

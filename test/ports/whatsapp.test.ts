@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { Refused } from '#runtime/ports/errors'
+import { hookBody } from '#runtime/ports/messaging/hook-body'
+import { sandboxFile } from '#runtime/ports/messaging/sandbox-media'
+import { readWhatsappUrl, type WhatsappOptions } from '#runtime/ports/messaging/whatsapp/options'
+import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
+import { readSettings, SettingsError } from '#runtime/settings'
+import { aMessage, messagingContract } from './messaging.contract.ts'
+import { openWhatsapp, type SentBody, type WhatsappStandIn } from './whatsapp-stand-in.ts'
+
+const optionsOf = (standIn: WhatsappStandIn): WhatsappOptions => ({
+  graphUrl: standIn.graphUrl,
+  dialogUrl: 'https://www.facebook.com/v23.0/dialog/oauth',
+  appId: standIn.appId,
+  appSecret: standIn.appSecret,
+  configId: '99',
+  shared: {
+    numberId: standIn.number.id,
+    accessToken: standIn.token,
+    template: { name: 'store_message', language: 'pt_BR' },
+  },
+  assistant: { numberId: standIn.number.id, accessToken: standIn.token, phone: '+5511900000010' },
+  sendTimeoutMs: 150,
+  callTimeoutMs: 1_000,
+})
+const storeOf = (standIn: WhatsappStandIn) => ({
+  id: randomUUID(),
+  credentials: {
+    accessToken: standIn.token,
+    numberId: standIn.number.id,
+    accountId: standIn.account,
+    pin: '123456',
+  },
+})
+
+/** As the contract asks for it. */
+function contentOf(body: SentBody): Record<string, unknown> {
+  const media = body[body.type] as { link: string; caption?: string; body?: string }
+  if (body.type === 'text') return { text: media.body }
+  if (body.type !== 'template') return { text: media.caption, media: { url: media.link } }
+  const { name, components } = body.template as {
+    name: string
+    components: { type: string; parameters: { text: string }[] }[]
+  }
+  const texts = components.find((each) => each.type === 'body')!.parameters.map((each) => each.text)
+  return { template: { name }, parameters: { body: texts } }
+}
+
+messagingContract('WhatsApp Business Cloud API', async () => {
+  const standIn = await openWhatsapp()
+  standIn.files.set('5', Buffer.from(sandboxFile('image')!.bytes))
+  const { token } = standIn
+  return {
+    port: new WhatsappMessaging(optionsOf(standIn)),
+    store: storeOf(standIn),
+    async arrived(phone) {
+      const sent = standIn.messages.filter((body) => `+${body.to}` === phone)
+      return sent.map((body) => ({
+        key: body.biz_opaque_callback_data,
+        calls: 1,
+        content: contentOf(body),
+      }))
+    },
+    async setMode(mode) {
+      standIn.token = token
+      if (mode === 'down') standIn.fail({ status: 503, code: 131016, message: 'Service unavailable' })
+      else if (mode === 'throttle') standIn.fail({ status: 429, code: 130429, message: 'Rate limit hit' })
+      else standIn.fail(mode === 'timeout' ? 'silence' : null)
+    },
+    async goThroughSetup(url) {
+      return standIn.issueCode(new URL(url).searchParams.get('redirect_uri')!)
+    },
+    async breakAccess() {
+      standIn.token = 'another token'
+    },
+    mediaId: '5',
+    signed: (changes) => hookBody(standIn.appSecret, changes),
+    close: () => standIn.close(),
+  }
+})
+
+describe('WhatsApp Business Cloud API', async () => {
+  const standIn = await openWhatsapp()
+  afterAll(() => standIn.close())
+  const port = new WhatsappMessaging(optionsOf(standIn))
+  const store = storeOf(standIn)
+  beforeEach(() => {
+    standIn.fail(null)
+    standIn.messages.length = 0
+    standIn.requests.length = 0
+    Object.assign(standIn.number, { status: 'CONNECTED', name_status: 'APPROVED', health_status: undefined })
+  })
+  const failure = async (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => {
+        throw new Error('It did not fail')
+      },
+      (error: unknown) => error,
+    )
+  const sendText = () => port.sendText(store, { ...aMessage(), text: 'Oi' })
+
+  test.each([
+    [131026, { name: 'Refused', code: 'not-on-network' }],
+    [131047, { name: 'Refused', code: 'window-closed' }],
+    [131049, { name: 'Refused', code: 'frequency-capped' }],
+    [131050, { name: 'Refused', code: 'recipient-stopped' }],
+    [131053, { name: 'Refused', code: 'media-refused' }],
+    [132001, { name: 'Refused', code: 'template-refused' }],
+    [132005, { name: 'Refused', code: 'too-long' }],
+    [132015, { name: 'Refused', code: 'template-refused' }],
+    [131009, { name: 'Refused', code: 'provider-error' }],
+    [190, { name: 'Refused', code: 'disconnected' }],
+    [131031, { name: 'Refused', code: 'disconnected' }],
+    [131048, { name: 'NumberLimit' }],
+    [80007, { name: 'Throttled', retryAfterMs: 60_000 }],
+    [131056, { name: 'Throttled', retryAfterMs: 6_000 }],
+    [131016, { name: 'Unavailable', accepted: 'no' }],
+    [131000, { name: 'Unavailable', accepted: 'unknown' }],
+  ])('error %i of a send', async (code, expected) => {
+    standIn.fail({ status: code === 131000 ? 500 : 400, code })
+    expect(await failure(sendText())).toMatchObject(expected)
+    expect(standIn.requests).toHaveLength(1)
+  })
+
+  test('how long to wait is what the provider says; a gateway that fails leaves it open', async () => {
+    standIn.fail({ status: 429, code: 130429, headers: { 'retry-after': '7' } })
+    expect(await failure(sendText())).toMatchObject({ name: 'Throttled', retryAfterMs: 7_000 })
+    standIn.fail({ status: 502, code: -1 })
+    expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+  })
+
+  test('silence is asked once: nobody knows whether it was taken', async () => {
+    standIn.fail('silence')
+    expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    expect(standIn.requests).toHaveLength(1)
+    expect(standIn.messages).toHaveLength(1)
+  })
+
+  test('a server that is not there took nothing', async () => {
+    const gone = await openWhatsapp()
+    const nowhere = new WhatsappMessaging(optionsOf(gone))
+    await gone.close()
+    const error = await failure(nowhere.sendText(store, { ...aMessage(), text: 'Oi' }))
+    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('no error says a token', async () => {
+    const other = {
+      ...store,
+      credentials: { ...store.credentials, accessToken: 'EAAsecretsecretsecretsecret' },
+    }
+    for (const work of [port.sendText(other, { ...aMessage(), text: 'Oi' }), port.listTemplates(other)]) {
+      expect(String(await failure(work))).not.toContain('EAA')
+    }
+    standIn.fail({ status: 400, code: 131009, message: `Bad token ${standIn.token}` })
+    expect(String(await failure(sendText()))).not.toContain(standIn.token)
+  })
+
+  test('a template goes with its header, body and buttons, in their places', async () => {
+    const message = aMessage()
+    await port.sendTemplate(store, {
+      ...message,
+      replyTo: 'wamid.before',
+      template: { name: 'black_friday', language: 'pt_BR' },
+      parameters: { header: [], body: ['Ana'], buttons: ['p/1', 'BF20'] },
+      headerMediaUrl: 'https://cdn.example.com/h.png',
+      layout: {
+        headerMediaType: 'image',
+        dynamicButtons: [
+          { index: 1, type: 'url' },
+          { index: 2, type: 'coupon-code' },
+        ],
+      },
+    })
+    expect(standIn.messages).toEqual([
+      {
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: message.phone.slice(1),
+        context: { message_id: 'wamid.before' },
+        biz_opaque_callback_data: message.idempotencyKey,
+        type: 'template',
+        template: {
+          name: 'black_friday',
+          language: { code: 'pt_BR' },
+          components: [
+            {
+              type: 'header',
+              parameters: [{ type: 'image', image: { link: 'https://cdn.example.com/h.png' } }],
+            },
+            { type: 'body', parameters: [{ type: 'text', text: 'Ana' }] },
+            { type: 'button', sub_type: 'url', index: '1', parameters: [{ type: 'text', text: 'p/1' }] },
+            {
+              type: 'button',
+              sub_type: 'copy_code',
+              index: '2',
+              parameters: [{ type: 'coupon_code', coupon_code: 'BF20' }],
+            },
+          ],
+        },
+      },
+    ])
+  })
+
+  test("on the shared number a text goes inside the service's template; a document keeps its name", async () => {
+    await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja* Oi' })
+    await port.sendMedia(store, {
+      ...aMessage(),
+      media: { type: 'document', url: 'https://cdn.example.com/a.pdf', fileName: 'nota.pdf' },
+      text: null,
+    })
+    expect(standIn.messages).toMatchObject([
+      {
+        template: {
+          name: 'store_message',
+          components: [{ type: 'body', parameters: [{ type: 'text', text: '*Loja* Oi' }] }],
+        },
+      },
+      { document: { link: 'https://cdn.example.com/a.pdf', filename: 'nota.pdf' } },
+    ])
+    expect(await failure(port.sendText(store, { ...aMessage(), via: 'qr', text: 'Oi' }))).toBeInstanceOf(
+      Refused,
+    )
+    expect(port.capabilities).toEqual({ idempotentSend: false, qr: false, shared: true })
+  })
+
+  test.each([
+    [
+      { status: 'PENDING', name_status: 'PENDING_REVIEW' },
+      { status: 'verifying', displayNameStatus: 'pending' },
+    ],
+    [
+      { status: 'PENDING', name_status: 'DECLINED' },
+      { status: 'error', issue: 'display-name-declined' },
+    ],
+    [
+      { status: 'CONNECTED', name_status: 'DECLINED' },
+      { status: 'connected', displayNameStatus: 'declined' },
+    ],
+    [{ status: 'BANNED' }, { status: 'error', issue: 'account-restricted' }],
+    [{ status: 'OFFLINE' }, { status: 'error', issue: 'number-removed' }],
+    [
+      { health_status: { can_send_message: 'BLOCKED', entities: [{ errors: [{ error_code: 141006 }] }] } },
+      { status: 'error', issue: 'payment-issue' },
+    ],
+  ])('a number that is %o', async (change, expected) => {
+    Object.assign(standIn.number, change)
+    expect(await port.officialState(store)).toMatchObject(expected)
+  })
+
+  test('trouble that comes as an error, and callbacks that were lost', async () => {
+    standIn.isSubscribed = false
+    await port.officialState(store)
+    expect(standIn.isSubscribed).toBe(true)
+    standIn.fail({ status: 400, code: 100, subcode: 33 })
+    expect(await port.officialState(store)).toMatchObject({ status: 'error', issue: 'number-removed' })
+    standIn.fail({ status: 400, code: 131031 })
+    expect(await port.officialState(store)).toMatchObject({ issue: 'account-restricted' })
+  })
+
+  test("a header's file is uploaded first", async () => {
+    standIn.files.set('9', Buffer.from(sandboxFile('image')!.bytes))
+    const image = `data:image/png;base64,${Buffer.from(sandboxFile('image')!.bytes).toString('base64')}`
+    await port.createTemplate(store, {
+      name: 'with_image',
+      language: 'pt_BR',
+      category: 'marketing',
+      header: { type: 'image', text: null, mediaUrl: image },
+      body: 'Olha só isto aqui',
+      footer: null,
+      buttons: [{ type: 'coupon-code', text: null, url: null, phone: null }],
+      examples: { header: [], body: [], buttons: ['BF20'] },
+    })
+    const { templates } = await port.listTemplates(store)
+    expect(templates[0]).toMatchObject({
+      header: { type: 'image', mediaUrl: `4::${sandboxFile('image')!.bytes.byteLength}` },
+      buttons: [{ type: 'coupon-code', text: null }],
+      examples: { buttons: ['BF20'] },
+    })
+  })
+})
+
+describe('MESSAGING_URL', () => {
+  const url = 'whatsapp://4711@graph.facebook.com/v23.0?config=99'
+  test('names the app, its configuration, and the numbers of the server', () => {
+    expect(readWhatsappUrl(url, 'secret')).toMatchObject({
+      graphUrl: 'https://graph.facebook.com/v23.0',
+      dialogUrl: 'https://www.facebook.com/v23.0/dialog/oauth',
+      appId: '4711',
+      configId: '99',
+      shared: null,
+      assistant: null,
+    })
+    const numbers =
+      'shared=1:abc&sharedTemplate=store_message/pt_BR&assistant=2:def&assistantPhone=%2B5511900000010'
+    expect(readWhatsappUrl(`${url}&${numbers}`, 'secret')).toMatchObject({
+      shared: { numberId: '1', accessToken: 'abc', template: { name: 'store_message', language: 'pt_BR' } },
+      assistant: { numberId: '2', phone: '+5511900000010' },
+    })
+  })
+
+  test('faults are told with the other settings', () => {
+    const read = (env: Record<string, string>) => () => readSettings({ SECRET_KEY: 'x'.repeat(32), ...env })
+    expect(read({ MESSAGING_URL: url })).toThrow(/MESSAGING_APP_SECRET: is required/)
+    expect(read({ MESSAGING_URL: 'whatsapp://graph.facebook.com', PORT: 'x' })).toThrow(SettingsError)
+    expect(read({ MESSAGING_URL: 'whatsapp://graph.facebook.com', PORT: 'x' })).toThrow(
+      /PORT.*\n?.*MESSAGING_URL/s,
+    )
+    expect(read({ MESSAGING_URL: url, MESSAGING_APP_SECRET: 's' })().messagingProvider).toBe('whatsapp')
+  })
+})
