@@ -1,6 +1,8 @@
 /** Statistics and the home page of a store with a million conversions (Rules 3 of the page). */
+import { connectEcommerce } from '#operations/store/lib/connections'
 import { createKey } from '#operations/store/lib/keys'
 import { createStore } from '#operations/store/lib/stores'
+import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/operation'
 import { seedLoad } from '../../seed/load.ts'
 import { area, type Measure } from '../area.ts'
@@ -27,6 +29,8 @@ export default area<Filled>({
     const made = { slug, name: slug, owner, plan: 'scale', country: 'BR', currency: 'BRL', timezone }
     const now = new Date()
     const { id } = await createStore(database, now, made)
+    const ctx = await new SystemContext(services, services.log, 'bench').forStore(id)
+    await connectEcommerce(ctx!, 'sandbox', { token: 'sandbox' })
     const { key } = await createKey(database, now, { storeId: id, member: owner, scopes: [...allScopes] })
     await seedLoad(services, { stores: 3, conversions: Math.ceil(rows / 500), days })
     await timed(`seed load of ${rows} conversions`, (120_000 * Math.max(rows, 50_000)) / 1_000_000, () =>
