@@ -9,6 +9,7 @@ import { makeFixture } from './bench/fixture.ts'
 import { type OperationName, operationNames } from './bench/operations.ts'
 import { comparisonsOf, linesOf, machine, type Results, tableOf } from './bench/report.ts'
 import { measure } from './bench/rounds.ts'
+import { areaNames, measureSizes, type SizesOptions, sizesTable } from './bench/sizes.ts'
 import { throwawayPostgres } from './lib/postgres.ts'
 
 interface Options {
@@ -35,7 +36,15 @@ const names = (text: string): readonly OperationName[] =>
 
 const defaultClients = readSettings({ SECRET_KEY: 'none is used: '.padEnd(32, '.') }).databaseReads
 
+const someAreas = (text: string): readonly string[] =>
+  text.split(',').map((name) => {
+    if (areaNames.includes(name.trim())) return name.trim()
+    throw new InvalidArgumentError(`It must name some of ${areaNames.join(', ')}.`)
+  })
+
 const command = new Command('bench')
+  // Both have options of the same names: those after `sizes` are its own.
+  .enablePositionalOptions()
   .description(
     'Measures a read by id, a list of 20, a create and a 403 on the gateway with everything on, on bare Hono with ' +
       'postgres.js, and on Fastify with its usual plugins, in turn, on a throwaway PostgreSQL. ' +
@@ -47,8 +56,27 @@ const command = new Command('bench')
   .option('--clients <n>', 'database connections of each server', whole, defaultClients)
   .option('--only <names>', `some of ${operationNames.join(', ')}`, names, operationNames)
   .option('--json <file>', 'writes the JSON there too')
+  .action((options: Options) => told(() => bench(options)))
 
-await command.parseAsync()
+command
+  .command('sizes')
+  .description(
+    'Measures the calls that have a time on stores of the size that the pages say, each area on a throwaway ' +
+      'PostgreSQL of its own: the 95th percentile beside the time, and beside a SELECT of the same rows.',
+  )
+  .option('--only <names>', `some of ${areaNames.join(', ')}`, someAreas, areaNames)
+  .option('--rows <n>', "rows of each area instead of the pages' numbers", whole)
+  .option('--samples <n>', 'answers measured of each call', whole, 40)
+  .option('--json <file>', 'writes the results there as JSON too')
+  .action((options: SizesOptions & { json?: string }) =>
+    told(async () => {
+      const sizes = await measureSizes(options, showProgress)
+      showProgress('')
+      console.log(sizesTable(sizes))
+      if (options.json) writeFileSync(options.json, `${JSON.stringify(sizes, null, 2)}\n`)
+    }),
+  )
+
 // A signal ends the process by way of its exit, which puts the servers and the cluster away.
 for (const [signal, code] of [
   ['SIGINT', 130],
@@ -56,11 +84,16 @@ for (const [signal, code] of [
 ] as const) {
   process.once(signal, () => process.exit(code))
 }
-try {
-  await bench(command.opts<Options>())
-} catch (error) {
-  console.error((error as Error).message)
-  process.exitCode = 1
+await command.parseAsync()
+
+/** A failure is one sentence. */
+async function told(run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exitCode = 1
+  }
 }
 
 async function bench(options: Options): Promise<void> {

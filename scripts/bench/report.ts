@@ -116,7 +116,7 @@ export function tableOf({ results, comparisons }: Pick<Results, 'results' | 'com
 }
 
 /** The first `left` columns to the left, the others to the right. */
-function columns(rows: string[][], left: number): string[] {
+export function columns(rows: string[][], left: number): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
     row

@@ -85,7 +85,7 @@ export async function recordStatements(
 }
 
 /** The environment of the gateway under test: limits that count but never refuse, logs as in production. */
-export const gatewaySettings = (fixture: Fixture) => ({
+export const gatewaySettings = (fixture: Pick<Fixture, 'databaseUrl' | 'folder' | 'clients'>) => ({
   DATABASE_URL: fixture.databaseUrl,
   DATA_DIR: fixture.folder,
   DATABASE_READS: String(fixture.clients),

@@ -1,0 +1,220 @@
+/** `npm run bench -- sizes`: the calls that have a time, on stores as large as the pages say, warm, one at a time. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Database, openPostgres } from '#db/database'
+import { migrate } from '#db/migrate'
+import { openApp } from '#runtime/app'
+import { silentLog } from '#runtime/log'
+import { readSettings } from '#runtime/settings'
+import { throwawayPostgres } from '../lib/postgres.ts'
+import type { Area, Call, Measure } from './area.ts'
+import { startTarget } from './child.ts'
+import { columns, machine, type Results } from './report.ts'
+import { gatewaySettings } from './statements.ts'
+import { runInWorker } from './worker-process.ts'
+
+export interface SizesOptions {
+  only: readonly string[]
+  /** Instead of each area's own number. */
+  rows?: number
+  samples: number
+}
+
+export interface SizeLine {
+  area: string
+  name: string
+  rows: number
+  /** Of a step or a job there is one time. */
+  p50Ms: number
+  p95Ms: number
+  samples: number
+  atMostMs: number | null
+  /** The same rows by a SELECT alone. */
+  bareP50Ms: number | null
+  /** Of the process that ran the job. */
+  peakMiB: number | null
+  atMostMiB: number | null
+  /** Null where the page has no time. */
+  reached: boolean | null
+  /** How busy the machine was: of the last minute, when the line was done. */
+  loadAverage: number
+}
+
+export interface Sizes {
+  startedAt: string
+  machine: Results['machine']
+  lines: SizeLine[]
+}
+
+const folder = join(import.meta.dirname, 'sizes')
+export const areaNames: readonly string[] = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.slice(0, -'.ts'.length))
+  .sort()
+
+/** Fills a server of its own for each area and measures it. `onProgress` gets one line at a time. */
+export async function measureSizes(
+  options: SizesOptions,
+  onProgress: (text: string) => void,
+): Promise<Sizes> {
+  const startedAt = new Date().toISOString()
+  const lines: SizeLine[] = []
+  let postgres = ''
+  for (const name of options.only) {
+    const { default: area } = (await import(join(folder, `${name}.ts`))) as { default: Area }
+    postgres = await measureArea(area, options, (line) => {
+      lines.push(line)
+      onProgress(`${line.area}: ${line.name}: ${line.p95Ms.toFixed(0)} ms`)
+    })
+  }
+  return { startedAt, machine: machine(postgres), lines }
+}
+
+type Told = Pick<SizeLine, 'name' | 'p50Ms' | 'p95Ms' | 'samples' | 'atMostMs'> &
+  Partial<Pick<SizeLine, 'bareP50Ms' | 'peakMiB' | 'atMostMiB'>>
+
+/** Answers the version of the server. */
+async function measureArea(
+  area: Area,
+  { rows = area.rows, samples }: SizesOptions,
+  onLine: (line: SizeLine) => void,
+): Promise<string> {
+  const tell = (told: Told): void => {
+    const line = { bareP50Ms: null, peakMiB: null, atMostMiB: null, ...told }
+    const isWithin = (value: number | null, atMost: number | null): boolean =>
+      value === null || atMost === null || value <= atMost
+    const reached =
+      line.atMostMs === null && line.atMostMiB === null
+        ? null
+        : isWithin(line.p95Ms, line.atMostMs) && isWithin(line.peakMiB, line.atMostMiB)
+    onLine({ area: area.name, rows, ...line, reached, loadAverage: loadavg()[0]! })
+  }
+  const cluster = await throwawayPostgres()
+  const home = mkdtempSync(join(tmpdir(), 'merchant-sizes-'))
+  const removeHome = (): void => rmSync(home, { recursive: true, force: true })
+  process.once('exit', removeHome)
+  const place = { databaseUrl: cluster.url, folder: home, clients: 3 }
+  const database = openPostgres(cluster.url, { reads: 1, transactions: 4 })
+  try {
+    const filled = await prepare(area, database, home, rows, tell)
+    const fixture = join(home, 'fixture.json')
+    writeFileSync(fixture, JSON.stringify(place))
+    const gateway = await startTarget('gateway', fixture, home)
+    try {
+      for (const measure of area.measures(filled)) {
+        tell(await sampled(database, gateway.url, measure, samples))
+      }
+      for (const job of area.jobs?.(filled) ?? []) {
+        const { ms, peakMiB } = await runInWorker(database, gatewaySettings(place), job, () =>
+          send(gateway.url, job),
+        )
+        const { name, atMostMs, atMostMiB } = job
+        tell({ name, p50Ms: ms, p95Ms: ms, samples: 1, atMostMs, peakMiB, atMostMiB })
+      }
+    } finally {
+      await gateway.stop()
+    }
+    const [row] = await database.query<{ server_version: string }>('show server_version', [])
+    return row!.server_version
+  } finally {
+    await database.close()
+    await cluster.stop()
+    process.off('exit', removeHome)
+    removeHome()
+  }
+}
+
+async function prepare(
+  area: Area,
+  database: Database,
+  home: string,
+  rows: number,
+  tell: (told: Told) => void,
+): Promise<unknown> {
+  await migrate(database)
+  const settings = readSettings({ DATA_DIR: home, SECRET_KEY: 'a secret key that only the benchmark uses' })
+  const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
+  try {
+    const filled = await area.prepare(
+      {
+        database,
+        services: app.services,
+        async timed(name, atMostMs, step) {
+          const { ms, answer } = await timed(step)
+          tell({ name, p50Ms: ms, p95Ms: ms, samples: 1, atMostMs })
+          return answer
+        },
+      },
+      rows,
+    )
+    // What autovacuum has done to a table that has been there for a while.
+    await database.query('vacuum analyze', [])
+    return filled
+  } finally {
+    await app.close()
+  }
+}
+
+async function timed<T>(run: () => Promise<T>): Promise<{ ms: number; answer: T }> {
+  const startedAt = performance.now()
+  const answer = await run()
+  return { ms: performance.now() - startedAt, answer }
+}
+
+async function send(url: string, { path, key }: Call): Promise<void> {
+  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
+}
+
+/** More than five, so that a plan which the database keeps is the one measured. */
+const warmUps = 7
+/** A call of many seconds is not repeated for ever. */
+const longestMs = 30_000
+
+async function sampled(database: Database, url: string, measure: Measure, samples: number): Promise<Told> {
+  const { name, atMostMs, bare } = measure
+  const times: number[] = []
+  const bareTimes: number[] = []
+  const startedAt = performance.now()
+  for (let i = 0; i < samples + warmUps; i += 1) {
+    const own = await timed(() => send(url, measure))
+    const alone = await timed(() => database.query(bare.text, bare.values))
+    if (i >= warmUps) {
+      times.push(own.ms)
+      bareTimes.push(alone.ms)
+    }
+    if (times.length >= 5 && performance.now() - startedAt > longestMs) break
+  }
+  return {
+    name,
+    p50Ms: percentile(times, 0.5),
+    p95Ms: percentile(times, 0.95),
+    samples: times.length,
+    atMostMs,
+    bareP50Ms: percentile(bareTimes, 0.5),
+  }
+}
+
+function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)]!
+}
+
+export function sizesTable({ lines }: Pick<Sizes, 'lines'>): string {
+  const head = ['area', 'what', 'p50 ms', 'p95 ms', 'at most', 'bare ms', 'peak MiB', 'load', '']
+  const shown = (value: number | null, digits = 0): string => value?.toFixed(digits) ?? '–'
+  const rows = lines.map((line, index) => [
+    lines[index - 1]?.area === line.area ? '' : `${line.area} (${line.rows})`,
+    line.name,
+    line.p50Ms.toFixed(1),
+    line.p95Ms.toFixed(1),
+    shown(line.atMostMs),
+    shown(line.bareP50Ms, 1),
+    line.atMostMiB === null ? shown(line.peakMiB) : `${shown(line.peakMiB)} of ${line.atMostMiB}`,
+    line.loadAverage.toFixed(1),
+    line.reached === null ? '' : line.reached ? 'reached' : 'short',
+  ])
+  return columns([head, ...rows], 2).join('\n')
+}

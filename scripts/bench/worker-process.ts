@@ -1,0 +1,58 @@
+/** One job in a worker of its own, with the time it took and the most memory that the process had. */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Database } from '#db/database'
+import type { JobMeasure } from './area.ts'
+
+const script = join(import.meta.dirname, '..', 'worker.ts')
+const longestMs = 15 * 60_000
+
+/** From the call that queues the job to the row that says it is done. `peakMiB` is null but on Linux. */
+export async function runInWorker(
+  database: Database,
+  env: Record<string, string>,
+  { name, done }: JobMeasure,
+  queue: () => Promise<void>,
+): Promise<{ ms: number; peakMiB: number | null }> {
+  const worker = spawn(process.execPath, [script], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  try {
+    await started(worker)
+    const startedAt = performance.now()
+    await queue()
+    for (;;) {
+      const rows = await database.query(done.text, done.values)
+      if (rows.length > 0) break
+      if (worker.exitCode !== null) throw new Error(`${name}: the worker ended with ${worker.exitCode}`)
+      if (performance.now() - startedAt > longestMs) throw new Error(`${name}: not done after 15 minutes`)
+      await wait(100)
+    }
+    return { ms: performance.now() - startedAt, peakMiB: peakMiBOf(worker.pid!) }
+  } finally {
+    worker.kill('SIGTERM')
+    await ended
+  }
+}
+
+function started(worker: ReturnType<typeof spawn>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let told = ''
+    worker.stderr!.on('data', (chunk) => {
+      told += chunk
+      if (told.includes('The worker is running')) resolve()
+    })
+    worker.once('exit', (code) => reject(new Error(`The worker ended with ${code}: ${told}`)))
+  })
+}
+
+function peakMiBOf(pid: number): number | null {
+  const file = `/proc/${pid}/status`
+  if (!existsSync(file)) return null
+  const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(file, 'utf8'))?.[1]
+  return kib ? Math.round(Number(kib) / 1024) : null
+}
