@@ -70,7 +70,7 @@ describe('quiet hours (Rules 15)', () => {
 describe('other holds', () => {
   const start = new Date('2026-11-20T12:00:00.000Z')
   const none: HoldState = { reason: null, since: null, heldMs: 0, tries: 0 }
-  const after = (ms: number) => new Date(start.getTime() + ms)
+  const later = (ms: number) => new Date(start.getTime() + ms)
   const stateOf = (hold: { reason: string; since: Date | null; heldMs: number; tries: number }): HoldState =>
     hold
 
@@ -86,7 +86,7 @@ describe('other holds', () => {
       now = hold.until
       looks += 1
     }
-    expect([looks, now]).toEqual([96, after(24 * 3_600_000)])
+    expect([looks, now]).toEqual([96, later(24 * 3_600_000)])
   })
 
   test('a provider that is down: 15 seconds, doubling to 15 minutes', () => {
@@ -104,17 +104,17 @@ describe('other holds', () => {
 
   test('quiet hours do not count; another cause begins its own tries, not its own day', () => {
     const first = holdOn(none, 'provider-unavailable', start)!
-    const quiet = holdQuiet(stateOf(first), after(10 * 3_600_000), first.until)
+    const quiet = holdQuiet(stateOf(first), later(10 * 3_600_000), first.until)
     expect(quiet).toMatchObject({ reason: 'quiet-hours', heldMs: 15_000, since: null })
-    const next = holdOn(stateOf(quiet), 'template-pending', after(10 * 3_600_000))!
-    expect(next).toMatchObject({ heldMs: 15_000, until: after(10.25 * 3_600_000) })
+    const next = holdOn(stateOf(quiet), 'template-pending', later(10 * 3_600_000))!
+    expect(next).toMatchObject({ heldMs: 15_000, until: later(10.25 * 3_600_000) })
     const last = holdOn({ ...next, heldMs: 24 * 3_600_000 - 1_000, since: null }, 'not-connected', start)!
-    expect(last.until).toEqual(after(1_000))
+    expect(last.until).toEqual(later(1_000))
   })
 
   test("the number's limit: at once when it ends, if that is sooner", () => {
-    expect(holdOn(none, 'number-limit', start, { freeAt: after(60_000) })!.until).toEqual(after(60_000))
-    expect(holdOn(none, 'number-limit', start, { freeAt: after(7_200_000) })!.until).toEqual(after(900_000))
+    expect(holdOn(none, 'number-limit', start, { freeAt: later(60_000) })!.until).toEqual(later(60_000))
+    expect(holdOn(none, 'number-limit', start, { freeAt: later(7_200_000) })!.until).toEqual(later(900_000))
   })
 })
 
