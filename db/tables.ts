@@ -4,6 +4,7 @@
  */
 import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
 import { type AutomationTables, automationTables } from './tables/automations.ts'
+import { type BarTables, barTables } from './tables/bars.ts'
 import type {
   DefaultJson,
   DefaultNumeric,
@@ -15,6 +16,7 @@ import type {
   Numeric,
   StoreColumn,
 } from './tables/columns.ts'
+import { type ExchangeTables, exchangeTables } from './tables/exchanges.ts'
 import { type InboxTables, inboxTables } from './tables/inbox.ts'
 import {
   type MessagingConnectionSystemTables,
@@ -28,7 +30,13 @@ import {
   messagingSendTables,
   messagingSystemTables,
 } from './tables/messaging-sends.ts'
+import { type PopupTables, popupTables } from './tables/popup.ts'
+import { type ProductPageTables, productPageTables } from './tables/product-page.ts'
+import { type PromotionTables, promotionTables } from './tables/promotions.ts'
+import { type ReviewTables, reviewTables } from './tables/reviews.ts'
 import { type StatisticsTables, statisticsTables } from './tables/statistics.ts'
+import { type StockTables, stockTables } from './tables/stock.ts'
+import { type StorefrontTables, storefrontTables } from './tables/storefront.ts'
 
 export type {
   DefaultJson,
@@ -864,7 +872,15 @@ export interface TenantTables
     InboxTables,
     MessagingConnectionTables,
     MessagingSendTables,
-    StatisticsTables {
+    StatisticsTables,
+    StorefrontTables,
+    PopupTables,
+    StockTables,
+    ReviewTables,
+    PromotionTables,
+    BarTables,
+    ProductPageTables,
+    ExchangeTables {
   stores: StoreTable
   memberships: MembershipTable
   invitations: InvitationTable
@@ -935,6 +951,14 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...messagingSendTables,
   ...messagingConnectionTables,
   ...inboxTables,
+  ...storefrontTables,
+  ...popupTables,
+  ...stockTables,
+  ...reviewTables,
+  ...promotionTables,
+  ...barTables,
+  ...productPageTables,
+  ...exchangeTables,
   stores: 'id',
   memberships: 'store_id',
   invitations: 'store_id',

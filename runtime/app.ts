@@ -15,7 +15,7 @@ import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
 import { openQueue } from './queue.ts'
-import { RateLimiter, sweepRateCounters } from './rate-limit.ts'
+import { Limits, RateLimiter, sweepRateCounters } from './rate-limit.ts'
 import { loadRegistry, type Registry } from './registry.ts'
 import { RouteTable } from './routes.ts'
 import type { Settings } from './settings.ts'
@@ -81,6 +81,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   })
   const adapters: Adapters = await openAdapters(settings, database, clock)
   const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
+  const counters = shared && database.kind === 'postgres' ? database : null
   const services: Services = {
     settings,
     database,
@@ -89,10 +90,10 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     queue,
     log,
     registry,
+    limits: new Limits(clock, counters),
     accessChanged: (storeId) => keys.changed(storeId),
   }
   const metrics = openMetrics(database, queue)
-  const counters = shared && database.kind === 'postgres' ? database : null
   const gateway = new Gateway(
     services,
     registry,

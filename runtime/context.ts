@@ -19,6 +19,7 @@ import type { Job } from './job.ts'
 import type { Role } from './operation.ts'
 import type { Adapters } from './ports/adapters.ts'
 import type { Queue, QueueOptions } from './queue.ts'
+import type { Limits } from './rate-limit.ts'
 import type { Registry } from './registry.ts'
 import type { z } from './schema.ts'
 import type { Settings } from './settings.ts'
@@ -36,6 +37,8 @@ export interface Services {
   readonly queue: Queue
   readonly log: Logger
   readonly registry: Registry
+  /** Limits of what has no key. */
+  readonly limits: Limits
   /** Makes every instance forget what it cached of a key; done once no instance can still act on it. */
   accessChanged(storeId: string): Promise<void>
 }

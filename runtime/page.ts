@@ -16,6 +16,8 @@ export interface Page {
   description: string
   /** Why it is safe without a key: a token in the path, a signature, public data. */
   trust: string
+  /** Scripts of any other site may call it, without credentials; preflights are answered. */
+  cors?: boolean
   /** Only where the sandbox is on. */
   sandboxOnly?: boolean
   handler(

@@ -1,5 +1,5 @@
 /**
- * Requests a minute of a key (a store, an address). A window begins with its first request and lasts a minute.
+ * Requests of a key (a store, an address) in a window, a minute unless said otherwise, that begins with its first.
  *
  * In one process (the embedded database) a Map counts, exactly and for free. Where several instances share a
  * PostgreSQL they share a counter there, also exactly: each request has its place in the shared line, and those that
@@ -11,7 +11,9 @@
 import type { Database } from '#db/database'
 import type { Clock } from './clock.ts'
 
-const windowMs = 60_000
+const minuteMs = 60_000
+/** The longest window there may be: counters are kept as long. */
+const longestWindowMs = 60 * minuteMs
 const countedOneByOne = 10_000
 const toldEveryMs = 10
 
@@ -47,23 +49,26 @@ export class RateLimiter {
   readonly #database: Database | null
   readonly #prefix: string
   readonly limit: number
+  readonly #windowMs: number
   readonly #counters = new Map<string, Counter>()
   #sweptAt = 0
 
   /** `database` null: this process is the only one. `prefix` keeps kinds of keys apart. */
-  constructor(clock: Clock, limit: number, prefix: string, database: Database | null) {
+  constructor(clock: Clock, limit: number, prefix: string, database: Database | null, windowMs = minuteMs) {
+    if (windowMs > longestWindowMs) throw new Error('No window is longer than an hour')
     this.#clock = clock
     this.limit = limit
     this.#prefix = prefix
     this.#database = database
+    this.#windowMs = windowMs
   }
 
   /** Counts a request. Synchronous where nothing has to be asked. */
   hit(key: string): Verdict | Promise<Verdict> {
     const now = this.#clock.ms()
-    if (now - this.#sweptAt > windowMs || now < this.#sweptAt) this.#sweep(now)
+    if (now - this.#sweptAt > minuteMs || now < this.#sweptAt) this.#sweep(now)
     let counter = this.#counters.get(key)
-    if (!counter || now - counter.startedAt >= windowMs || now < counter.startedAt) {
+    if (!counter || now - counter.startedAt >= this.#windowMs || now < counter.startedAt) {
       counter = { startedAt: now, shared: 0, open: null, flushing: false, growing: null }
       this.#counters.set(key, counter)
     }
@@ -114,7 +119,7 @@ export class RateLimiter {
         `${this.#prefix}:${key}`,
         new Date(counter.startedAt),
         batch.size,
-        new Date(counter.startedAt - windowMs),
+        new Date(counter.startedAt - this.#windowMs),
       ])
       counter.shared = row!.used
       counter.startedAt = row!.started_at.getTime()
@@ -129,14 +134,14 @@ export class RateLimiter {
       allowed: used <= this.limit,
       limit: this.limit,
       remaining: Math.max(0, this.limit - used),
-      resetSeconds: Math.max(1, Math.ceil((counter.startedAt + windowMs - now) / 1000)),
+      resetSeconds: Math.max(1, Math.ceil((counter.startedAt + this.#windowMs - now) / 1000)),
     }
   }
 
   #sweep(now: number): void {
     this.#sweptAt = now
     for (const [key, counter] of this.#counters) {
-      if (now - counter.startedAt >= windowMs || now < counter.startedAt) this.#counters.delete(key)
+      if (now - counter.startedAt >= this.#windowMs || now < counter.startedAt) this.#counters.delete(key)
     }
   }
 }
@@ -167,6 +172,29 @@ const countText = `
 /** Forgets windows long over. */
 export async function sweepRateCounters(database: Database, clock: Clock): Promise<void> {
   await database.query('delete from rate_counters where started_at < $1', [
-    new Date(clock.ms() - 10 * windowMs),
+    new Date(clock.ms() - 2 * longestWindowMs),
   ])
+}
+
+/** Limiters by name, so that whoever names the same one counts on the same. */
+export class Limits {
+  readonly #clock: Clock
+  readonly #database: Database | null
+  readonly #limiters = new Map<string, RateLimiter>()
+
+  /** `database` as `RateLimiter` takes it. */
+  constructor(clock: Clock, database: Database | null) {
+    this.#clock = clock
+    this.#database = database
+  }
+
+  /** Counts one of at most `limit` in a window (milliseconds, an hour at most). */
+  hit(name: string, key: string, limit: number, windowMs = minuteMs): Verdict | Promise<Verdict> {
+    let limiter = this.#limiters.get(name)
+    if (!limiter) {
+      limiter = new RateLimiter(this.#clock, limit, name, this.#database, windowMs)
+      this.#limiters.set(name, limiter)
+    }
+    return limiter.hit(key)
+  }
 }

@@ -165,18 +165,32 @@ export function webRoutes(
       const ctx = new SystemContext(services, log, requestId, worker)
       const ip = clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
       try {
-        return await page.handler(ctx, {
-          raw: c.req.raw,
-          params: c.req.param() as Record<string, string>,
-          ip,
-        })
+        const params = c.req.param() as Record<string, string>
+        const answer = await page.handler(ctx, { raw: c.req.raw, params, ip })
+        return page.cors ? openToAll(answer) : answer
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
-        return new Response(errorBody(error.code, error.message), {
+        const answer = new Response(errorBody(error.code, error.message), {
           status: statusOf(error.code),
           headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...error.headers },
         })
+        return page.cors ? openToAll(answer) : answer
       }
     })
+    if (page.cors) hono.options(page.path, () => new Response(null, { status: 204, headers: preflight }))
   }
+}
+
+const preflight = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': 'Content-Type, If-None-Match',
+  'access-control-max-age': '86400',
+}
+
+function openToAll(answer: Response): Response {
+  const headers = new Headers(answer.headers)
+  headers.set('access-control-allow-origin', '*')
+  headers.set('access-control-expose-headers', 'ETag, Retry-After, X-Request-Id')
+  return new Response(answer.body, { status: answer.status, headers })
 }

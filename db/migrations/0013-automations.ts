@@ -107,11 +107,4 @@ const statements = [
   `create index orders_customer on orders (store_id, customer_id, placed_at)`,
   `create index orders_email on orders (store_id, lower(customer_email), placed_at)`,
   `create index orders_cart on orders (store_id, cart_id) where cart_id is not null`,
-
-  // What the storefront's widgets counted, by local day.
-  `create table widget_daily (
-    store_id uuid not null references stores on delete cascade, widget text not null,
-    resource_id text not null default '', day date not null,
-    impressions integer not null default 0, clicks integer not null default 0,
-    primary key (store_id, widget, resource_id, day))`,
 ]

@@ -162,15 +162,6 @@ interface AutomationTurnsRow {
   units: number
 }
 
-interface WidgetDailyRow {
-  store_id: StoreColumn
-  widget: string
-  resource_id: Generated<string>
-  day: string
-  impressions: Generated<number>
-  clicks: Generated<number>
-}
-
 export interface AutomationTables {
   carts: CartsRow
   automations: AutomationsRow
@@ -180,7 +171,6 @@ export interface AutomationTables {
   automation_step_log: AutomationStepLogRow
   automation_coupons: AutomationCouponsRow
   automation_turns: AutomationTurnsRow
-  widget_daily: WidgetDailyRow
 }
 
 export const automationTables: Record<keyof AutomationTables, 'store_id'> = {
@@ -192,5 +182,4 @@ export const automationTables: Record<keyof AutomationTables, 'store_id'> = {
   automation_step_log: 'store_id',
   automation_coupons: 'store_id',
   automation_turns: 'store_id',
-  widget_daily: 'store_id',
 }

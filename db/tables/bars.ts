@@ -1,0 +1,3 @@
+export type BarTables = Record<never, never>
+
+export const barTables: Record<keyof BarTables, 'store_id'> = {}

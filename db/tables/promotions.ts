@@ -1,0 +1,3 @@
+export type PromotionTables = Record<never, never>
+
+export const promotionTables: Record<keyof PromotionTables, 'store_id'> = {}

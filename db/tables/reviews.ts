@@ -1,0 +1,3 @@
+export type ReviewTables = Record<never, never>
+
+export const reviewTables: Record<keyof ReviewTables, 'store_id'> = {}

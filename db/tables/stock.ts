@@ -1,0 +1,3 @@
+export type StockTables = Record<never, never>
+
+export const stockTables: Record<keyof StockTables, 'store_id'> = {}

@@ -1,0 +1,120 @@
+/** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
+import { entitlementOf } from '#operations/store/lib/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { Refusal, refuse } from '#runtime/errors'
+import { read } from '#runtime/input'
+import { type Page, page, readJsonBody } from '#runtime/page'
+import type { z } from '#runtime/schema'
+import { sign } from '#runtime/secrets'
+
+const bodyAtMost = 32 * 1024
+const hourMs = 3_600_000
+const storeWritesAMinute = 1_200
+const eventCallsAMinute = 60
+
+export interface Visit {
+  raw: Request
+  params: Record<string, string>
+  /** Stands for the address, which is kept nowhere. */
+  visitor: string
+  /** Whether a person opened it: HTML then, JSON otherwise. */
+  wantsHtml: boolean
+  /** The query, refused with a 400 that names the field. */
+  query<S extends z.ZodTypeAny>(schema: S): z.infer<S>
+  /** The JSON body (32 KiB), refused with a 400 that names the field. */
+  body<S extends z.ZodTypeAny>(schema: S): Promise<z.infer<S>>
+  /** Counts an accepted capture: 20 an hour and address unless set otherwise, then 429. */
+  accepted(): Promise<void>
+  /** Counts one of at most `limit` in a window of its own, then 429. */
+  limit(name: string, limit: number, windowMs: number): Promise<void>
+}
+
+interface StorefrontPage {
+  method: 'GET' | 'POST'
+  /** Below `/storefront/:publicId`. */
+  path: string
+  description: string
+  trust: string
+  /** Which limit counts; `link`: a page behind a link in a message, read or answered by a person. */
+  kind: 'read' | 'write' | 'events' | 'link'
+  /** Of the plan; null: for every store. */
+  feature: string | null
+  /** The answer where the store is unknown or may not use the feature, instead of a 404 that says nothing. */
+  missing?: () => Response
+  handler(ctx: Context, visit: Visit): Promise<Response> | Response
+}
+
+/** A page of the storefront: store, plan and limits are looked after. */
+export function storefrontPage(spec: StorefrontPage): Page {
+  const { method, description, trust } = spec
+  return page({
+    method,
+    path: `/storefront/:publicId${spec.path}`,
+    description,
+    trust,
+    cors: true,
+    async handler(system, { raw, params, ip }) {
+      const visitor = sign(system.settings.secretKey, 'storefront-address', ip)
+      await countRequest(system, spec.kind, visitor)
+      const ctx = await findStore(system, params.publicId!, spec.feature)
+      if (!ctx) {
+        if (spec.missing) return spec.missing()
+        throw refuse('not_found', 'There is nothing here')
+      }
+      if (spec.kind === 'write' || spec.kind === 'events') {
+        await allow(system, 'storefront-store', ctx.store.id, storeWritesAMinute)
+      }
+      return spec.handler(ctx, visitOf(system, raw, params, visitor))
+    },
+  })
+}
+
+function visitOf(
+  system: SystemContext,
+  raw: Request,
+  params: Record<string, string>,
+  visitor: string,
+): Visit {
+  return {
+    raw,
+    params,
+    visitor,
+    wantsHtml: (raw.headers.get('accept') ?? '').includes('text/html'),
+    query: (schema) => read(schema, Object.fromEntries(new URL(raw.url).searchParams), 'query'),
+    body: (schema) => readJsonBody(raw, schema, bodyAtMost),
+    accepted: () =>
+      allow(system, 'storefront-accepted', visitor, system.settings.storefrontAcceptedIp, hourMs),
+    limit: (name, limit, windowMs) => allow(system, name, visitor, limit, windowMs),
+  }
+}
+
+async function findStore(
+  system: SystemContext,
+  publicId: string,
+  feature: string | null,
+): Promise<Context | null> {
+  const row = await system.root
+    .selectFrom('stores')
+    .select('id')
+    .where('public_id', '=', publicId)
+    .executeTakeFirst()
+  const ctx = row && (await system.forStore(row.id))
+  if (!ctx || feature === null) return ctx ?? null
+  const { features, canWrite } = await entitlementOf(ctx)
+  return canWrite && features.has(feature) ? ctx : null
+}
+
+async function countRequest(system: SystemContext, kind: StorefrontPage['kind'], visitor: string) {
+  const { storefrontReadsIp, storefrontWritesIp } = system.settings
+  if (kind === 'events') await allow(system, 'storefront-events', visitor, eventCallsAMinute)
+  else if (kind === 'write') await allow(system, 'storefront-writes', visitor, storefrontWritesIp)
+  else await allow(system, 'storefront-reads', visitor, storefrontReadsIp)
+}
+
+async function allow(system: SystemContext, name: string, key: string, limit: number, windowMs?: number) {
+  const verdict = await system.services.limits.hit(name, key, limit, windowMs)
+  if (verdict.allowed) return
+  throw new Refusal('rate_limited', 'Too many requests: try again later', {
+    'retry-after': String(verdict.resetSeconds),
+  })
+}

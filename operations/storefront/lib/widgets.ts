@@ -1,0 +1,33 @@
+/** What `GET /storefront/:publicId/widgets` puts together: one part from each section that has something to show. */
+import type { Context } from '#runtime/context'
+
+export const widgetPages = ['home', 'category', 'product', 'cart', 'other'] as const
+
+export interface WidgetQuery {
+  page: (typeof widgetPages)[number]
+  /** The product of a product page, or null. */
+  productId: string | null
+}
+
+export interface Widget {
+  /** What the storefront gets under the key: public settings, texts and prices, no internal names or counters. */
+  value: unknown
+  /** When it will be another by itself (a schedule begins or ends), or null. */
+  until?: Date | null
+}
+
+export interface WidgetSpec {
+  /** Of the plan; a store that may not use it gets no such key. */
+  feature: string
+  /** Null: nothing to show. Reads the store's rows, never calls the platform; few statements. */
+  build(ctx: Context, query: WidgetQuery): Promise<Widget | null>
+}
+
+const widgets = new Map<string, WidgetSpec>()
+
+/** Called once at start, from a section's wiring. `key`: the name in the answer. */
+export function registerWidget(key: string, spec: WidgetSpec): void {
+  widgets.set(key, spec)
+}
+
+export const registeredWidgets = (): ReadonlyMap<string, WidgetSpec> => widgets
