@@ -11,6 +11,7 @@ import { sweepIdempotencyKeys } from './idempotency.ts'
 import { KeyRing } from './keys.ts'
 import { type Listener, listenFor } from './listener.ts'
 import type { Logger } from './log.ts'
+import { answerMcp } from './mcp/server.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
@@ -19,7 +20,7 @@ import { Limits, RateLimiter, sweepRateCounters } from './rate-limit.ts'
 import { loadRegistry, type Registry } from './registry.ts'
 import { RouteTable } from './routes.ts'
 import type { Settings } from './settings.ts'
-import { type Env, gatewayFirst, webRoutes } from './web.ts'
+import { clientAddress, type Env, gatewayFirst, webRoutes } from './web.ts'
 import type { Wiring } from './wiring.ts'
 import { Worker } from './worker.ts'
 
@@ -122,8 +123,15 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   housekeeping.unref()
 
   const ready = async (): Promise<boolean> => isMigrated(database)
-  const others = otherRoutes({ registry, services, metrics, worker, ready })
   const table = new RouteTable(registry.operations)
+  const others = otherRoutes({ registry, services, metrics, worker, ready })
+  others.all('/mcp', (c) =>
+    answerMcp(
+      { gateway, registry, routes: table },
+      c.req.raw,
+      clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
+    ),
+  )
   return {
     services,
     registry,

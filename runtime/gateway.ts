@@ -237,7 +237,7 @@ function identified(call: Call, access: Access | null): void {
 }
 
 /** One sentence for every reason: it tells a stranger nothing. */
-const unknownKey = () =>
+const unknownKey = (): Refusal =>
   new Refusal(
     'unauthorized',
     'The API key is missing, invalid, expired or revoked: send Authorization: Bearer <key>',
