@@ -4,6 +4,7 @@ import { type Database, openPostgres } from '#db/database'
 import { isMigrated, migrate } from '#db/migrate'
 import { type Clock, type MovableClock, machineClock } from './clock.ts'
 import type { Services } from './context.ts'
+import { docsAnswer } from './docs.ts'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from './embedded.ts'
 import { errorBody } from './errors.ts'
 import { Gateway, type GatewayOptions } from './gateway.ts'
@@ -224,6 +225,9 @@ function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Hon
   hono.get('/metrics', async (c) =>
     c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   )
+  for (const path of ['/docs', '/docs/*']) {
+    hono.get(path, async (c) => (await docsAnswer(c.req.path)) ?? c.notFound())
+  }
   webRoutes(hono, { registry, services, worker })
   hono.notFound((c) =>
     c.body(errorBody('not_found', 'No such address'), 404, { 'content-type': 'application/json' }),
