@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('stories in a browser', () => {
     await press('Run due jobs')
 
     const list = await shop.request('POST', '/campaigns/lists', { body: { name: 'Friends' } })
-    for (const phone of ['+5511977770001', '+5511977770002', '+5511977770011']) {
+    for (const phone of ['+5511977770021', '+5511977770002', '+5511977770011']) {
       const added = await shop.request('POST', `/campaigns/lists/${list.body.id}/contacts`, {
         body: { phone },
       })
