@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)('stories in a browser', () => {
     await expect.poll(() => messages.getByText('read', { exact: true }).count(), { timeout: 20_000 }).toBe(2)
     expect(await messages.getByText('failed', { exact: true }).count()).toBe(1)
     const { body } = await shop.request('GET', `/campaigns/${campaign.body.id}`)
-    expect(body).toMatchObject({ status: 'sent', stats: { read: 2, failed: 1 } })
+    expect(body).toMatchObject({ status: 'sent', counters: { read: 2, failed: 1 } })
     clean()
   })
 
