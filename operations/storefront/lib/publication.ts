@@ -8,6 +8,8 @@ export const scriptUrl = (ctx: Context): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
 
 const jobName = 'storefront-script-publish'
+/** The revision of a store that never saved anything for its storefront. */
+const untouched = 1
 const noAnswer = 'Your platform did not answer. Save the settings again to try once more.'
 
 /**
@@ -87,7 +89,7 @@ async function note(ctx: Context, change: Note): Promise<void> {
 export async function platformConnected(ctx: Context): Promise<void> {
   await note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
   const store = await ctx.db.selectFrom('stores').select('storefront_revision').executeTakeFirstOrThrow()
-  if (store.storefront_revision > 0) await publish(ctx)
+  if (store.storefront_revision > untouched) await publish(ctx)
 }
 
 /** A storefront asked for the popup; written down once a minute. */
