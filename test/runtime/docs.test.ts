@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { testApp } from '#test/support/app'
-import { hasChromium, openPage, serve } from '#test/support/browser'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { store } from '#test/support/store'
 
-const app = await testApp()
+const { app, url } = await servedApp()
 
 describe('/docs', () => {
   test('the page and its files, and nothing else of the package', async () => {
@@ -22,7 +21,6 @@ describe('/docs', () => {
     'in a browser: a key is set, an operation tried, and no other host asked',
     { timeout: 60_000 },
     async () => {
-      const url = await serve(app)
       const shop = await store(app)
       const { page, asked, faults } = await openPage()
       await page.goto(`${url}/docs`)

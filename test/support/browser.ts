@@ -4,20 +4,21 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
-import type { TestApp } from './app.ts'
+import { type TestApp, testApp } from './app.ts'
 
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** `.ci/run` sets CHROMIUM: there a missing browser fails. */
 export const hasChromium = process.env.CHROMIUM !== undefined || existsSync(chromiumPath)
 
-/** Listens on a free port; links that the server hands out lead there. */
-export async function serve(app: TestApp): Promise<string> {
-  const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env as never) })
+/** The server on a free port of its own, which the links that it hands out lead to. */
+export async function servedApp(): Promise<{ app: TestApp; url: string }> {
+  let app: TestApp | null = null
+  const server = createAdaptorServer({ fetch: (request, env) => app!.fetch(request, env as never) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  ;(app.services.settings as { publicUrl: string }).publicUrl = url
-  return url
+  app = await testApp({ publicUrl: url })
+  return { app, url }
 }
 
 /** A page, the addresses of other hosts that it asked for, and what went wrong in it. */
