@@ -6,11 +6,10 @@ import createAlert from '#operations/bars/alerts/create-alert'
 import saveCountdown from '#operations/bars/countdown/save-settings'
 import saveFreeShipping from '#operations/bars/free-shipping/save-settings'
 import createButton from '#operations/messaging/button/create-button'
-import { testApp } from '#test/support/app'
-import { hasChromium, openPage, serve } from '#test/support/browser'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { connectedStore } from '#test/support/platform'
 
-const app = await testApp()
+const { app, url } = await servedApp()
 
 /** A shop's own server, of another origin: every address answers one page with the loader. */
 async function shopSite(loader: string): Promise<string> {
@@ -31,7 +30,6 @@ test.skipIf(!hasChromium)(
   'in a browser: bars, button and alerts are drawn on a shop of another origin, and told of',
   { timeout: 60_000 },
   async () => {
-    const url = await serve(app)
     const shop = await connectedStore(app, { locale: 'pt-BR' })
     await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
     const endLocal = new Date(app.clock.ms() + 86_400_000).toISOString().slice(0, 16)
