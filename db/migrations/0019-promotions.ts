@@ -17,7 +17,7 @@ const statements = [
     sync_error text, synced_at timestamptz,
     usage_count integer not null default 0, discount_total numeric(14,2) not null default 0, currency text not null,
     impressions integer not null default 0, clicks integer not null default 0,
-    cart_adds integer not null default 0,
+    cart_adds integer not null default 0, is_unavailable boolean not null default false,
     usage_limit integer generated always as ((content ->> 'usageLimit')::integer) stored,
     min_amount numeric(14,2) generated always as ((content ->> 'minAmount')::numeric) stored,
     created_at timestamptz not null, updated_at timestamptz not null,

@@ -33,6 +33,8 @@ interface DiscountsRow {
   impressions: Generated<number>
   clicks: Generated<number>
   cart_adds: Generated<number>
+  /** Of a bundle, when its items were last looked at: one is unpublished or missing. */
+  is_unavailable: Generated<boolean>
   usage_limit: GeneratedAlways<number | null>
   min_amount: GeneratedAlways<string | null>
   created_at: Instant

@@ -9,7 +9,7 @@ export const assetUrl = z
   .string()
   .min(1)
   .max(2000)
-  .regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i, 'must be an https address or the fileUrl of an upload')
+  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+$/, 'must be an https address or the fileUrl of an upload')
   .describe('https address, or the fileUrl of an upload of this store')
 
 /** A LinkUrl. A backslash would be a second slash to a browser. */
@@ -17,7 +17,7 @@ export const linkUrl = z
   .string()
   .max(2000)
   .regex(
-    /^(?:https?:\/\/[^\s\\/][^\s]*|mailto:[^\s]+|tel:[^\s]+|\/(?:[^\s/\\][^\s]*)?)$/i,
+    /^(?:https?:\/\/[^\s\\/][^\s]*|mailto:[^\s]+|tel:[^\s]+|\/(?:[^\s/\\][^\s]*)?)$/,
     'must begin with https:, http:, mailto:, tel: or a single /',
   )
   .describe('https:, http:, mailto: or tel: address, or a path of the shop')
