@@ -1,6 +1,7 @@
 /** The chat button of the storefront, at most one a store. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { changed, type Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
@@ -88,7 +89,7 @@ export async function createButton(ctx: Context, change: ButtonChange): Promise<
     if (isDuplicate(error)) throw exists()
     throw error
   }
-  if (content.isEnabled) await storefrontChanged(ctx)
+  if (content.isEnabled) await changed(ctx)
 }
 
 /** In the caller's transaction. Refuses an unknown id, and what would open no number. */
@@ -111,15 +112,31 @@ export async function updateButton(ctx: Context, id: string, change: ButtonChang
     .set({ content: JSON.stringify(content), updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
-  if (before.isEnabled || content.isEnabled) await storefrontChanged(ctx)
+  if (before.isEnabled || content.isEnabled) await changed(ctx)
 }
 
-/** What the storefront shows is another now: whoever keeps a copy of it sees the number. */
-async function storefrontChanged(ctx: Context): Promise<void> {
-  await ctx.db
-    .updateTable('stores')
-    .set((eb) => ({ storefront_revision: eb('storefront_revision', '+', 1) }))
-    .execute()
+/**
+ * What the storefront shows: its settings with the number it opens, in the zone of its hours. Null while it is off, or
+ * would open no number.
+ */
+export async function buttonWidget(ctx: Context): Promise<Widget | null> {
+  const { content, connected_phone: connectedPhone } = await findButton(ctx)
+  if (!content?.isEnabled) return null
+  const { isEnabled: _isOn, phone: own, ...shown } = content
+  const phone = own ?? connectedPhone
+  if (phone === null && content.attendants.length === 0) return null
+  const { name: storeName, timezone } = ctx.store
+  return { value: { ...shown, phone, storeName, timezone } }
+}
+
+/** Another number, or none, is the one that sends now: a button without a phone of its own opens that one. */
+export async function connectedNumberChanged(ctx: Context): Promise<void> {
+  const shown = await ctx.db
+    .selectFrom('messaging_buttons')
+    .select('id')
+    .where(sql<boolean>`content -> 'isEnabled' = 'true' and content -> 'phone' = 'null'`)
+    .executeTakeFirst()
+  if (shown) await changed(ctx)
 }
 
 function refuseNumberless(content: ButtonContent, connectedPhone: string | null): void {
