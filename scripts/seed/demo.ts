@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
+import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
@@ -184,9 +185,12 @@ async function seedStores(services: Services, at: Date): Promise<void> {
     await seedBorealisNotifications(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
+  await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
+  const known = shops.aurora.customers[0]!
+  await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
-  await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
+  await attributeShop(ofAurora, shops.aurora, { automation: 110, 'messaging-campaign': 24, newsletter: 20 })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)
