@@ -1,7 +1,7 @@
-import { events, files, members } from '#operations/store/lib/door'
+import { events, files, members, stores } from '#operations/store/lib/door'
 import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
 import { wiring } from '#runtime/wiring'
-import { buttonWidget } from './lib/button.ts'
+import { buttonWidget, connectedNumberChanged } from './lib/button.ts'
 import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
 import { forgetMember } from './lib/chat-codes.ts'
 import { headerFiles, headerPurpose } from './lib/header-media.ts'
@@ -27,8 +27,9 @@ export default wiring(() => {
   events.on('messaging', 'number-name', applyNumberName)
   events.on('messaging', 'number-account', applyNumberAccount)
   members.onRemoved(forgetMember)
-  registerWidget('messagingButton', { feature: 'messaging', build: buttonWidget })
-  registerEvents('messaging-button', { feature: 'messaging', types: ['impression', 'click'] })
+  stores.onSelected(connectedNumberChanged)
   onStatus('dm', applySendStatuses)
   events.onUnassigned('messaging', findStores)
+  registerWidget('messagingButton', { feature: 'messaging', build: buttonWidget })
+  registerEvents('messaging-button', { feature: 'messaging', types: ['impression', 'click', 'close'] })
 })

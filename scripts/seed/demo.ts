@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
+import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
 import { seedAuroraBars } from './bars.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
@@ -188,10 +189,13 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   })
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
+  await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
+  const known = shops.aurora.customers[0]!
+  await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
   await seedAuroraBars(database.root, aurora)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
-  await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
+  await attributeShop(ofAurora, shops.aurora, { automation: 110, 'messaging-campaign': 24, newsletter: 20 })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)

@@ -294,13 +294,14 @@ describe.each(moments)('%s', async (_name, at) => {
     )
     expect(byKey(ledger)).toEqual({
       'messaging messaging-campaign': 341,
+      'messaging automation': 1410,
       'messaging direct': 25,
       'messaging inbox': 270,
       'email newsletter': 40,
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source = 'inbox' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
+          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
           where r.store_id = u.store_id and r.cycle_starts_at = u.starts_at) as held
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
@@ -319,17 +320,18 @@ describe.each(moments)('%s', async (_name, at) => {
       Object.fromEntries(
         [...Map.groupBy(conversions, (each) => each[key])].map(([name, all]) => [name, all.length]),
       )
-    expect(of('source_type')).toEqual({ 'messaging-campaign': 24, newsletter: 20 })
+    expect(of('source_type')).toEqual({ automation: 110, 'messaging-campaign': 24, newsletter: 20 })
     expect(of('status')).toEqual({
-      confirmed: 38,
-      'partially-refunded': 3,
-      pending: 1,
-      refunded: 1,
-      cancelled: 1,
+      confirmed: 135,
+      'partially-refunded': 6,
+      pending: 4,
+      refunded: 3,
+      cancelled: 6,
     })
     const since = (ms: number) => conversions.filter((each) => now.getTime() - each.placed_at.getTime() < ms)
     expect(since(dayMs).length).toBeGreaterThanOrEqual(1)
-    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(2)
+    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(3)
+    expect(since(7 * dayMs).length).toBeGreaterThanOrEqual(12)
     expect(await rows(`select 1 from conversions where store_id = $1`, [borealisId])).toHaveLength(3)
   })
 
@@ -411,7 +413,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(campaign).toEqual({ status: 'sent', total: 80, sent: 78, skipped: 2, pending: 0 })
     const [cycle] = await rows(
       `select u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source = 'inbox' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
+          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )

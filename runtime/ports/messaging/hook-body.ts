@@ -54,7 +54,20 @@ const failures: Record<number, { code: string; message: string }> = {
   131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
   131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages at the network' },
+  131021: { code: 'not-on-network', message: 'The phone is the number that sends' },
+  131037: { code: 'disconnected', message: "The number's display name is not approved" },
+  131042: { code: 'disconnected', message: 'The account at the provider has a payment issue' },
+  131031: { code: 'disconnected', message: 'The account at the provider cannot send' },
+  131048: { code: 'number-limit', message: 'The number may not send more: too many messages were blocked' },
+  131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
+  131052: { code: 'media-refused', message: 'The network could not fetch the file' },
   131053: { code: 'media-refused', message: 'The network could not take the file' },
+  131001: { code: 'too-long', message: 'The message is too long' },
+  132000: { code: 'template-refused', message: 'The parameters do not fit the template' },
+  132001: { code: 'template-refused', message: 'There is no such template, or it is not approved' },
+  132005: { code: 'too-long', message: 'The text is too long once its parameters are filled in' },
+  132007: { code: 'template-refused', message: 'The template breaks a rule of the network' },
+  132012: { code: 'template-refused', message: 'The parameters do not fit the template' },
   132015: { code: 'template-refused', message: 'The template is paused' },
   132016: { code: 'template-refused', message: 'The template was disabled' },
 }
@@ -100,6 +113,8 @@ const valueShape = z
     contacts: z.array(z.unknown()),
     statuses: z.array(z.unknown()),
     messages: z.array(z.unknown()),
+    // Of the number or the app, not of a message.
+    errors: z.array(z.unknown()),
   })
   .partial()
 const bodyShape = z.object({
@@ -130,13 +145,16 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
         events.push(known ?? otherEvent(field, entry.id, entry.time ?? null, value, null))
         continue
       }
-      const { metadata, contacts = [], statuses = [], messages = [] } = read.data
+      const { metadata, contacts = [], statuses = [], messages = [], errors = [] } = read.data
       const numberId = metadata?.phone_number_id ?? null
       const names = namesOf(contacts)
       for (const each of statuses) {
         events.push(
           statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId),
         )
+      }
+      for (const each of errors) {
+        events.push(otherEvent('number-error', entry.id, entry.time ?? null, each, numberId))
       }
       for (const each of messages) {
         events.push(
