@@ -40,7 +40,7 @@ const statements = [
     store_id uuid not null, id uuid not null, contact_id uuid not null,
     status text not null default 'open', unread_count integer not null default 0, pinned_at timestamptz,
     is_pinned boolean not null generated always as (pinned_at is not null) stored,
-    assignee_id uuid, assignee_name text,
+    assignee_id uuid, assignee_name text, tier text,
     last_message_id uuid, last_message_at timestamptz not null, last_message_direction text,
     last_message_type text, last_message_status text, last_message_preview text,
     last_inbound_at timestamptz, waiting_since timestamptz, message_count integer not null default 0,
@@ -105,5 +105,5 @@ const statements = [
 
   // What was written while the inbox was off is found again.
   `create index provider_events_inbound on provider_events (store_id, occurred_at, id)
-    where port = 'messaging' and kind = 'inbound'`,
+    where port = 'messaging' and kind in ('inbound', 'echo')`,
 ]

@@ -58,6 +58,8 @@ interface ConversationsRow {
   is_pinned: Generated<boolean>
   assignee_id: string | null
   assignee_name: string | null
+  /** Of the contact. */
+  tier: string | null
   last_message_id: string | null
   last_message_at: Instant
   last_message_direction: string | null

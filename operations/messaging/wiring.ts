@@ -1,6 +1,6 @@
 import { events, files, members } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
+import { applyEchoes, applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
 import { forgetMember } from './lib/chat-codes.ts'
 import { headerFiles, headerPurpose } from './lib/header-media.ts'
 import { applyNumberAccount, applyNumberHealth, applyNumberName } from './lib/official-callbacks.ts'
@@ -17,6 +17,7 @@ export default wiring(() => {
   files.registerPurpose(headerPurpose, headerFiles)
   events.on('messaging', 'status', applyStatuses)
   events.on('messaging', 'inbound', applyInbound)
+  events.on('messaging', 'echo', applyEchoes)
   events.on('messaging', 'template-status', applyTemplateStatuses)
   events.on('messaging', 'template-quality', applyTemplateQualities)
   events.on('messaging', 'template-category', applyTemplateCategories)

@@ -1,6 +1,6 @@
 /** The demo's inbox: conversations over what the campaigns sent, tags, notes, quick replies, tiers. No message leaves. */
 import { sql } from 'kysely'
-import { defaultTierSettings, recalculate } from '#operations/inbox/lib/tiers'
+import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/lib/tiers'
 import { plain, previewOf, searchTextOf, wordsOf } from '#operations/inbox/lib/words'
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -90,6 +90,7 @@ export async function seedAuroraInbox(
         .where('id', '=', contactIds[20 + n]!)
         .execute()
     }
+    await showTiers(tx, contactIds.slice(20, 22))
   })
 }
 

@@ -27,21 +27,14 @@ export interface ConversationFilters {
   updatedSince?: string | undefined
 }
 
-type Rows = SelectQueryBuilder<
-  TenantTables & { c: TenantTables['conversations']; k: TenantTables['contacts'] },
-  'c' | 'k',
-  object
->
+type Rows = SelectQueryBuilder<TenantTables & { c: TenantTables['conversations'] }, 'c', object>
 
 const windowMs = 24 * 3_600_000
 const fourDigits = /^[-+(). \d]*$/
 
-/** FROM and WHERE of the filters; alias `c`, and `k` for contacts where a filter is about them. */
+/** FROM and WHERE of the filters; alias `c`. */
 export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
-  const ofContacts = filters.tier !== undefined
-  let rows = (ofContacts
-    ? conversationRows(ctx.db)
-    : ctx.db.selectFrom('conversations as c')) as unknown as Rows
+  let rows: Rows = ctx.db.selectFrom('conversations as c')
   const { status, assignee, tag, unread, pinned, waiting, windowOpen, tier, search } = filters
   if (status) rows = rows.where('c.status', '=', status)
   if (assignee === 'none') rows = rows.where('c.assignee_id', 'is', null)
@@ -67,7 +60,8 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
       ? rows.where('c.last_inbound_at', '>', since)
       : rows.where((eb) => eb.or([eb('c.last_inbound_at', 'is', null), eb('c.last_inbound_at', '<=', since)]))
   }
-  if (tier !== undefined) rows = rows.where('k.tier', 'is not distinct from', tier === 'none' ? null : tier)
+  if (tier === 'none') rows = rows.where('c.tier', 'is', null)
+  else if (tier !== undefined) rows = rows.where('c.tier', '=', tier)
   const lastDay = sql`(c.last_message_at at time zone ${ctx.store.timezone})::date`
   if (filters.startDate) rows = rows.where(sql<boolean>`${lastDay} >= ${filters.startDate}::date`)
   if (filters.endDate) rows = rows.where(sql<boolean>`${lastDay} <= ${filters.endDate}::date`)

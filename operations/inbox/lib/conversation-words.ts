@@ -1,4 +1,5 @@
 /** The words of a conversation's messages, for the search of one word. */
+import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { wordsOf } from './words.ts'
 
@@ -13,7 +14,12 @@ export async function addWords(
   if (words.length === 0) return
   await ctx.db
     .insertInto('inbox_conversation_words')
-    .values(words.map((word) => ({ word, conversation_id: conversationId })))
+    .columns(['word', 'conversation_id'])
+    .expression((db) =>
+      db
+        .selectFrom(sql<{ word: string }>`unnest(${words}::text[])`.as(sql`w(word)`))
+        .select(['w.word', sql<string>`${conversationId}::uuid`.as('conversation_id')]),
+    )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

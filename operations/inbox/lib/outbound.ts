@@ -8,7 +8,7 @@ import { conversationsOf } from './contacts.ts'
 import { addWords } from './conversation-words.ts'
 import { memberName } from './conversations.ts'
 import { ensureConversation } from './receive.ts'
-import { sourceOf, textsOf } from './sent-texts.ts'
+import { sendersOf, sourceOf, textsOf } from './sent-texts.ts'
 import { isReceiving } from './state.ts'
 import { previewOf, wordsOf } from './words.ts'
 
@@ -35,12 +35,17 @@ export async function recordOutbound(ctx: Context, departures: sending.Departure
   const shown = official.filter((each) => conversations.has(phoneKey(each.phone)))
   const lacking = shown.filter((each) => each.text === undefined).map((each) => each.messageId)
   const texts = await textsOf(ctx, lacking)
+  const senders = await sendersOf(
+    ctx,
+    shown.filter((each) => each.source === 'automation').map((each) => each.messageId),
+  )
   for (const each of shown) {
     const { conversationId } = conversations.get(phoneKey(each.phone))!
     const known = texts.get(each.messageId)
     const text = each.text === undefined ? (known?.text ?? null) : each.text
     const templateId = each.officialapiTemplateId ?? known?.templateId ?? null
-    await show(ctx, conversationId, { ...each, text, templateId })
+    const sentBy = each.sentBy ?? senders.get(each.messageId) ?? null
+    await show(ctx, conversationId, { ...each, text, templateId, sentBy })
   }
 }
 
@@ -55,10 +60,10 @@ async function isOfficialSelected(ctx: Context): Promise<boolean> {
 async function show(
   ctx: Context,
   conversationId: string,
-  sent: sending.Departure & { text: string | null; templateId: number | null },
+  sent: sending.Departure & { text: string | null; templateId: number | null; sentBy: string | null },
 ): Promise<void> {
   const now = ctx.now()
-  const sentBy = sent.sentBy ?? null
+  const { sentBy } = sent
   const source = sourceOf(sent.source)
   const type = sent.templateId === null ? 'text' : 'template'
   const row: Omit<NewRow<'inbox_messages'>, 'store_id' | 'words'> = {
@@ -90,18 +95,28 @@ async function show(
   await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
 }
 
-/** Counts a message; `leading`, one by a person, is what the list shows, and answers who waited. */
+/**
+ * Counts a message; `leading`, one by a person, is what the list shows, and answers who waited: those who
+ * wrote until `answersUntil`, where that is given.
+ */
 export async function noteOutbound(
   ctx: Context,
   conversationId: string,
   leading: { id: string; type: string; text?: string | null; status: string; at: Date } | null,
+  answersUntil?: Date,
 ): Promise<void> {
   await ctx.db
     .updateTable('conversations')
     .set({
       message_count: sql<number>`message_count + 1`,
       updated_at: ctx.now(),
-      ...(leading ? { waiting_since: null } : {}),
+      ...(leading
+        ? {
+            waiting_since: answersUntil
+              ? sql<Date>`case when waiting_since > ${answersUntil}::timestamptz then waiting_since end`
+              : null,
+          }
+        : {}),
     })
     .where('id', '=', conversationId)
     .execute()

@@ -106,7 +106,7 @@ export async function takeIn(
   return true
 }
 
-async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean> {
+export async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select('id')
@@ -115,7 +115,8 @@ async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean
   return row !== undefined
 }
 
-async function existingConversation(ctx: Context, phone: string): Promise<string | null> {
+/** With that phone, in any spelling. */
+export async function existingConversation(ctx: Context, phone: string): Promise<string | null> {
   const [found] = (await conversationsOf(ctx, [phone])).values()
   return found?.conversationId ?? null
 }
@@ -152,7 +153,12 @@ export async function ensureConversation(
   return id
 }
 
-async function idOf(ctx: Context, conversationId: string, providerMessageId: string): Promise<string | null> {
+/** Of a message of the conversation, by the provider's id. */
+export async function idOf(
+  ctx: Context,
+  conversationId: string,
+  providerMessageId: string,
+): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select('id')

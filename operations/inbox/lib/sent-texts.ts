@@ -29,6 +29,19 @@ export async function textsOf(ctx: Context, messageIds: readonly string[]): Prom
   return new Map(rows.map((row) => [row.id, { text: row.text, templateId: row.template_id }]))
 }
 
+/** Who sent messages of automations by hand, by message. */
+export async function sendersOf(ctx: Context, messageIds: readonly string[]): Promise<Map<string, string>> {
+  if (messageIds.length === 0) return new Map()
+  const rows = await ctx.db
+    .selectFrom('automation_executions as e')
+    .innerJoin('automation_runs as r', 'r.id', 'e.run_id')
+    .select(['e.id', 'r.created_by'])
+    .where(sql<boolean>`e.id = any(${[...messageIds]}::uuid[])`)
+    .where('r.origin', '=', 'manual')
+    .execute()
+  return new Map(rows.flatMap((row) => (row.created_by === null ? [] : [[row.id, row.created_by]])))
+}
+
 /** Where the inbox says a message came from. */
 export const sourceOf = (source: string): string =>
   ({ direct: 'api', automation: 'automation', 'messaging-campaign': 'campaign' })[source] ?? 'other'
