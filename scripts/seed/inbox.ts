@@ -1,7 +1,7 @@
 /** The demo's inbox: conversations over what the campaigns sent, tags, notes, quick replies, tiers. No message leaves. */
-import { sql } from 'kysely'
+import { addWords } from '#operations/inbox/lib/conversation-words'
 import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/lib/tiers'
-import { plain, previewOf, searchTextOf, wordsOf } from '#operations/inbox/lib/words'
+import { plain, previewOf, searchTextOf } from '#operations/inbox/lib/words'
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
@@ -241,20 +241,7 @@ async function addConversation(tx: Context, store: DemoStore, given: Given): Pro
     } as SeedRow<'conversations'>,
   ])
   await insertRows(tx.system, 'inbox_messages', store.id, rows)
-  for (const row of rows) {
-    await tx.db
-      .updateTable('inbox_messages')
-      .set({ words: sql<string>`array_to_tsvector(${wordsOf(row.text ?? null)}::text[])` })
-      .where('id', '=', row.id)
-      .execute()
-  }
-  const words = [...new Set(rows.flatMap((row) => wordsOf(row.text ?? null)))]
-  await insertRows(
-    tx.system,
-    'inbox_conversation_words',
-    store.id,
-    words.map((word) => ({ word, conversation_id: id })),
-  )
+  await addWords(tx, id, rows)
   await insertRows(tx.system, 'contact_windows', store.id, [
     { phone_key: key, last_inbound_at: inbound.at(-1)!.at },
   ])

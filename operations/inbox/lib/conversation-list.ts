@@ -62,9 +62,11 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
   }
   if (tier === 'none') rows = rows.where('c.tier', 'is', null)
   else if (tier !== undefined) rows = rows.where('c.tier', '=', tier)
-  const lastDay = sql`(c.last_message_at at time zone ${ctx.store.timezone})::date`
-  if (filters.startDate) rows = rows.where(sql<boolean>`${lastDay} >= ${filters.startDate}::date`)
-  if (filters.endDate) rows = rows.where(sql<boolean>`${lastDay} <= ${filters.endDate}::date`)
+  const { startDate, endDate } = filters
+  const beginOf = (day: string, more: number) =>
+    sql<Date>`(${day}::date + ${sql.lit(more)})::timestamp at time zone ${ctx.store.timezone}`
+  if (startDate) rows = rows.where('c.last_message_at', '>=', beginOf(startDate, 0))
+  if (endDate) rows = rows.where('c.last_message_at', '<', beginOf(endDate, 1))
   if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))
   if (search !== undefined) rows = searched(ctx, rows, search)
   return rows
@@ -76,17 +78,20 @@ const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}
 function searched(ctx: Context, rows: Rows, search: string): Rows {
   const digits = search.replace(/\D/g, '')
   const isPhone = digits.length >= 4 && fourDigits.test(search)
+  const name = plain(search)
   const named = conversationRows(ctx.db)
     .select('c.id')
-    .where(sql<boolean>`k.search_text like ${literally(plain(search))}`)
+    // Of accents alone nothing is left, which every name has.
+    .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${literally(name)}`)
   const called = conversationRows(ctx.db)
     .select('c.id')
     .where(sql<boolean>`k.phone like ${`%${digits}%`}`)
   const written = writtenIn(ctx, wordsOf(search))
-  // Not one condition with `or`: each part has an index of its own.
+  // Not one condition with `or`: each part has an index of its own. UNION and not UNION ALL: the planner then knows
+  // how many there will be.
   let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
-  if (isPhone) found = found.unionAll(called as never)
-  if (written) found = found.unionAll(written as never)
+  if (isPhone) found = found.union(called as never)
+  if (written) found = found.union(written as never)
   return rows.where('c.id', 'in', found as never)
 }
 
@@ -96,7 +101,7 @@ function writtenIn(ctx: Context, words: readonly string[]) {
   if (word === undefined) return null
   if (words.length > 1) {
     return ctx.db
-      .selectFrom('inbox_messages as m')
+      .selectFrom('inbox_message_words as m')
       .select('m.conversation_id as id')
       .where(sql<boolean>`m.words @@ ${wordQueryOf(words)}::tsquery`)
   }

@@ -1,5 +1,4 @@
 /** What the merchant wrote in the provider's own app: shown where there is a conversation, like any answer. */
-import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { addWords } from './conversation-words.ts'
@@ -7,7 +6,6 @@ import { readInbound } from './inbound.ts'
 import { noteOutbound } from './outbound.ts'
 import { existingConversation, idOf, isKnown } from './receive.ts'
 import { isReceiving } from './state.ts'
-import { wordsOf } from './words.ts'
 
 export async function receiveEcho(ctx: Context, message: sending.InboundMessage): Promise<void> {
   if (message.via === 'official' && (await isReceiving(ctx))) await takeInEcho(ctx, message)
@@ -47,7 +45,6 @@ export async function takeInEcho(ctx: Context, message: sending.InboundMessage):
       provider_message_id: providerMessageId,
       occurred_at: at,
       sent_at: at,
-      words: sql<string>`array_to_tsvector(${wordsOf(part.text)}::text[])`,
       created_at: now,
       updated_at: now,
     })
@@ -55,7 +52,7 @@ export async function takeInEcho(ctx: Context, message: sending.InboundMessage):
     .returning('id')
     .executeTakeFirst()
   if (!added) return false
-  await addWords(ctx, conversationId, [part.text])
+  await addWords(ctx, conversationId, [{ id, text: part.text }])
   const { type, text } = part
   // It may come late, after something that it does not answer.
   await noteOutbound(ctx, conversationId, isReaction ? null : { id, type, text, status: 'sent', at }, at)

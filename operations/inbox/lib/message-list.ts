@@ -36,7 +36,13 @@ export async function listMessages(
   if (updatedSince) all = all.where('m.updated_at', '>=', new Date(updatedSince))
   if (search !== undefined) {
     const query = wordQuery(search)
-    all = query === null ? all.where(sql.lit(false)) : all.where(sql<boolean>`m.words @@ ${query}::tsquery`)
+    all = all.where('m.id', 'in', (eb) =>
+      eb
+        .selectFrom('inbox_message_words as w')
+        .select('w.message_id')
+        .where('w.conversation_id', '=', conversationId)
+        .where(query === null ? sql.lit(false) : sql<boolean>`w.words @@ ${query}::tsquery`),
+    )
   }
   let rows = all
     .select([messageJson('m').as('item'), 'm.id', sql<string>`m.occurred_at::text`.as('at')])

@@ -10,7 +10,7 @@ import { memberName } from './conversations.ts'
 import { ensureConversation } from './receive.ts'
 import { sendersOf, sourceOf, textsOf } from './sent-texts.ts'
 import { isReceiving } from './state.ts'
-import { previewOf, wordsOf } from './words.ts'
+import { previewOf } from './words.ts'
 
 /** Called in the transaction that records messages as sent. Its own have a row already. */
 export async function recordOutbound(ctx: Context, departures: sending.Departure[]): Promise<void> {
@@ -66,7 +66,7 @@ async function show(
   const { sentBy } = sent
   const source = sourceOf(sent.source)
   const type = sent.templateId === null ? 'text' : 'template'
-  const row: Omit<NewRow<'inbox_messages'>, 'store_id' | 'words'> = {
+  const row: Omit<NewRow<'inbox_messages'>, 'store_id'> = {
     id: sent.messageId,
     conversation_id: conversationId,
     direction: 'outbound',
@@ -85,12 +85,12 @@ async function show(
   }
   const added = await ctx.db
     .insertInto('inbox_messages')
-    .values({ ...row, words: sql<string>`array_to_tsvector(${wordsOf(sent.text)}::text[])` })
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   if (!added) return
-  await addWords(ctx, conversationId, [sent.text])
+  await addWords(ctx, conversationId, [row])
   const leads = sentBy !== null || source === 'api'
   await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
 }

@@ -7,7 +7,7 @@ import { addWords } from './conversation-words.ts'
 import { putEarlierBefore } from './earlier.ts'
 import { readInbound } from './inbound.ts'
 import { isReceiving } from './state.ts'
-import { previewOf, wordsOf } from './words.ts'
+import { previewOf } from './words.ts'
 
 /** Called for every inbound message; with the inbox off, or on another number than the official one, it is not ours. */
 export async function receive(ctx: Context, message: sending.InboundMessage): Promise<void> {
@@ -61,7 +61,6 @@ export async function takeIn(
       status: 'received',
       provider_message_id: message.providerMessageId,
       occurred_at: message.at,
-      words: sql<string>`array_to_tsvector(${wordsOf(part.text)}::text[])`,
       created_at: now,
       updated_at: now,
     })
@@ -69,7 +68,7 @@ export async function takeIn(
     .returning('id')
     .executeTakeFirst()
   if (!added) return false
-  await addWords(ctx, conversationId, [part.text])
+  await addWords(ctx, conversationId, [{ id, text: part.text }])
   const opens =
     conversation.status === 'closed' && !isReaction && manner.mayOpen(conversation.closed_at ?? message.at)
   const isNewest = message.at >= conversation.last_message_at || conversation.last_message_id === null

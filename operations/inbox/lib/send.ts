@@ -16,7 +16,6 @@ import { noteOutbound } from './outbound.ts'
 import type { message } from './schema.ts'
 import type { SendInput } from './send-schema.ts'
 import { requireInbox } from './state.ts'
-import { wordsOf } from './words.ts'
 
 const windowMs = 24 * 3_600_000
 
@@ -71,13 +70,12 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
       sent_by_name: sentBy === null ? null : await memberName(ctx, sentBy),
       reservation_id: reservationId,
       occurred_at: now,
-      words: sql<string>`array_to_tsvector(${wordsOf(composed.text)}::text[])`,
       created_at: now,
       updated_at: now,
     })
     .execute()
   const { type, text } = composed
-  await addWords(ctx, contact.conversationId, [text])
+  await addWords(ctx, contact.conversationId, [{ id: messageId, text }])
   await noteOutbound(ctx, contact.conversationId, { id: messageId, type, text, status: 'queued', at: now })
   await ctx.queue('inbox-send', { conversationId: contact.conversationId })
   return messageId
