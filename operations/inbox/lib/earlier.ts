@@ -2,7 +2,7 @@
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { addWords } from './conversation-words.ts'
-import { sourceOf, textsOf } from './sent-texts.ts'
+import { sourceOf, textsOf, unknownText } from './sent-texts.ts'
 
 const atMost = 20
 const days = 7
@@ -46,14 +46,15 @@ export async function putEarlierBefore(
     .insertInto('inbox_messages')
     .values(
       sent.map((row) => {
-        const { text = null, templateId = null } = texts.get(row.message_id) ?? {}
+        const { type, text, templateId, media } = texts.get(row.message_id) ?? unknownText
         return {
           id: row.message_id,
           conversation_id: conversationId,
           direction: 'outbound',
           source: sourceOf(row.source),
-          type: templateId === null ? 'text' : 'template',
+          type,
           text,
+          media: media && JSON.stringify(media),
           officialapi_template_id: templateId,
           status: row.status,
           error_code: row.failure_code,

@@ -8,7 +8,7 @@ import { conversationsOf } from './contacts.ts'
 import { addWords } from './conversation-words.ts'
 import { memberName } from './conversations.ts'
 import { ensureConversation } from './receive.ts'
-import { sendersOf, sourceOf, textsOf } from './sent-texts.ts'
+import { type SentText, sourceOf, textsOf, unknownText } from './sent-texts.ts'
 import { isReceiving } from './state.ts'
 import { previewOf } from './words.ts'
 
@@ -33,21 +33,28 @@ export async function recordOutbound(ctx: Context, departures: sending.Departure
     conversations.set(key, { conversationId, status: 'open' })
   }
   const shown = official.filter((each) => conversations.has(phoneKey(each.phone)))
-  const lacking = shown.filter((each) => each.text === undefined).map((each) => each.messageId)
-  const texts = await textsOf(ctx, lacking)
-  const senders = await sendersOf(
+  const texts = await textsOf(
     ctx,
-    shown.filter((each) => each.source === 'automation').map((each) => each.messageId),
+    shown.map((each) => each.messageId),
   )
   for (const each of shown) {
     const { conversationId } = conversations.get(phoneKey(each.phone))!
-    const known = texts.get(each.messageId)
-    const text = each.text === undefined ? (known?.text ?? null) : each.text
-    const templateId = each.officialapiTemplateId ?? known?.templateId ?? null
-    const sentBy = each.sentBy ?? senders.get(each.messageId) ?? null
-    await show(ctx, conversationId, { ...each, text, templateId, sentBy })
+    await show(ctx, conversationId, each, texts.get(each.messageId) ?? textOf(each))
   }
 }
+
+/** Of a section whose rows the inbox does not know: as it was told. */
+const textOf = ({
+  text = null,
+  officialapiTemplateId: templateId = null,
+  sentBy = null,
+}: sending.Departure): SentText => ({
+  ...unknownText,
+  type: templateId === null ? 'text' : 'template',
+  text,
+  templateId,
+  sentBy,
+})
 
 async function isOfficialSelected(ctx: Context): Promise<boolean> {
   const { messaging_connection_type } = await ctx.db
@@ -60,20 +67,20 @@ async function isOfficialSelected(ctx: Context): Promise<boolean> {
 async function show(
   ctx: Context,
   conversationId: string,
-  sent: sending.Departure & { text: string | null; templateId: number | null; sentBy: string | null },
+  sent: sending.Departure,
+  { type, text, templateId, media, sentBy }: SentText,
 ): Promise<void> {
   const now = ctx.now()
-  const { sentBy } = sent
   const source = sourceOf(sent.source)
-  const type = sent.templateId === null ? 'text' : 'template'
   const row: Omit<NewRow<'inbox_messages'>, 'store_id'> = {
     id: sent.messageId,
     conversation_id: conversationId,
     direction: 'outbound',
     source,
     type,
-    text: sent.text,
-    officialapi_template_id: sent.templateId,
+    text,
+    media: media && JSON.stringify(media),
+    officialapi_template_id: templateId,
     status: 'sent',
     provider_message_id: sent.providerMessageId,
     sent_by: sentBy,

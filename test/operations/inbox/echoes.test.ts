@@ -5,6 +5,7 @@ import listMessages from '#operations/inbox/messages/list-messages'
 import disable from '#operations/inbox/state/disable'
 import enable from '#operations/inbox/state/enable'
 import reconcile from '#operations/inbox/state/reconcile'
+import { makeTemplate } from '#operations/messaging/lib/connect'
 import { sending } from '#operations/messaging/lib/door'
 import * as metering from '#operations/store/lib/metering'
 import { selectConnection } from '#operations/store/lib/stores'
@@ -143,4 +144,34 @@ describe('what other sections send', () => {
     await send(shop, 'messaging-campaign', 'Sale')
     expect((await shop.conversation()).messageCount).toBe(1)
   })
+})
+
+test('a single send over the API is shown as it left, with who asked for it', async () => {
+  const shop = await inboxShop(app)
+  const ctx = await shop.context()
+  await selectConnection(ctx, 'official')
+  const officialapiTemplateId = await makeTemplate(ctx, { name: 'hi', body: 'Hi {{1}}', category: 'utility' })
+  const send = (body: object) => shop.request('POST', '/messaging/send-message', { body: { phone, ...body } })
+  const templated = { type: 'template', officialapiTemplateId, templateParameters: { body: ['Rita'] } }
+  expect((await send(templated)).status).toBe(201)
+  await app.drainJobs()
+  const [first] = await messagesOf(shop)
+  expect(first).toMatchObject({
+    source: 'api',
+    type: 'template',
+    text: 'Hi Rita',
+    officialapiTemplateId,
+    sentBy: { userId: shop.userId, name: 'Olivia Owner' },
+  })
+  await shop.write({ phone, text: 'Oi' })
+  await app.advance(1000)
+  const mediaUrl = 'https://cdn.example.com/a.png'
+  expect((await send({ type: 'image', mediaUrl, text: 'Look' })).status).toBe(201)
+  await app.drainJobs()
+  expect((await messagesOf(shop))[0]).toMatchObject({
+    type: 'image',
+    text: 'Look',
+    media: { url: mediaUrl, status: 'ready', expiresAt: null },
+  })
+  expect(await shop.conversation()).toMatchObject({ lastMessageType: 'image', waitingSince: null })
 })
