@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
+import { seedAuroraBars } from './bars.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
@@ -16,6 +17,7 @@ import { seedAuroraNotifications, seedBorealisNotifications } from './notificati
 import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
+import { seedSnapshots } from './snapshots.ts'
 import {
   auroraPeople,
   borealisPeople,
@@ -184,6 +186,9 @@ async function seedStores(services: Services, at: Date): Promise<void> {
     await seedBorealisNotifications(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
+  await seedSnapshots(ofAurora)
+  await seedSnapshots(ofBorealis)
+  await seedAuroraBars(database.root, aurora)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
