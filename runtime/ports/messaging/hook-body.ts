@@ -8,6 +8,9 @@ import type { ProviderEvent } from '../provider.ts'
 import { numberEvent } from './number-hooks.ts'
 import { templateEvent } from './template-hooks.ts'
 
+/** What the merchant wrote on the phone comes under a name of its own. */
+const echoField = 'smb_message_echoes'
+
 export const signatureHeader = 'x-hub-signature-256'
 
 export const signatureOf = (secret: string, body: Uint8Array | string): string =>
@@ -32,10 +35,10 @@ export interface StatusData {
   failureMessage: string | null
 }
 
-/** `data` of an event of kind `inbound`. */
+/** `data` of an event of kind `inbound`, and of `echo`: what the merchant wrote in the provider's own app. */
 export interface InboundData {
   providerMessageId: string
-  /** E.164. */
+  /** E.164: who wrote, or to whom the merchant did. */
   phone: string
   name: string | null
   /** The provider's word: `text`, `image`, `button`, `reaction`… */
@@ -103,6 +106,11 @@ const messageShape = z
     interactive: z.object({ button_reply: titled, list_reply: titled }).partial().passthrough().nullish(),
   })
   .passthrough()
+const echoShape = messageShape.extend({ from: z.unknown(), to: messageShape.shape.from })
+const echoesShape = z.object({
+  metadata: z.object({ phone_number_id: z.string() }).partial().optional(),
+  message_echoes: z.array(z.unknown()),
+})
 const contactShape = z.object({
   wa_id: z.string(),
   profile: z.object({ name: z.string() }).partial().nullish(),
@@ -137,6 +145,14 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
   const events: ProviderEvent[] = []
   for (const entry of body.entry) {
     for (const { field, value } of entry.changes) {
+      const echoes = field === echoField ? echoesShape.safeParse(value).data : undefined
+      if (echoes) {
+        const numberId = echoes.metadata?.phone_number_id ?? null
+        for (const each of echoes.message_echoes) {
+          events.push(echoEvent(each, numberId) ?? otherEvent('echo-unknown', entry.id, null, each, numberId))
+        }
+        continue
+      }
       const read = field === 'messages' ? valueShape.safeParse(value) : null
       if (!read?.success) {
         const at = entry.time == null ? null : instantOf(entry.time)
@@ -195,25 +211,49 @@ function inboundEvent(
   if (!read.success || !occurredAt) return null
   const { id, from, timestamp: _read, type, ...content } = read.data
   const digits = from.replace(/^\+/, '')
-  const { text, image, video, document, button, interactive } = content
   const data: InboundData = {
     providerMessageId: id,
     phone: `+${digits}`,
     name: names.get(digits) ?? null,
     type,
-    text:
-      text?.body ??
-      button?.text ??
-      interactive?.button_reply?.title ??
-      interactive?.list_reply?.title ??
-      image?.caption ??
-      video?.caption ??
-      document?.caption ??
-      null,
+    text: wordsOf(content),
     content,
   }
   return { key: `inbound:${id}`, kind: 'inbound', occurredAt, storeRef: numberId, data }
 }
+
+function echoEvent(given: unknown, numberId: string | null): ProviderEvent | null {
+  const read = echoShape.safeParse(given)
+  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  if (!read.success || !occurredAt) return null
+  const { id, from: _own, to, timestamp: _read, type, ...content } = read.data
+  const phone = `+${to.replace(/^\+/, '')}`
+  const data: InboundData = {
+    providerMessageId: id,
+    phone,
+    name: null,
+    type,
+    text: wordsOf(content),
+    content,
+  }
+  return { key: `echo:${id}`, kind: 'echo', occurredAt, storeRef: numberId, data }
+}
+
+type Parts = Pick<
+  z.infer<typeof messageShape>,
+  'text' | 'image' | 'video' | 'document' | 'button' | 'interactive'
+>
+
+/** Text, caption or what was pressed. */
+const wordsOf = ({ text, image, video, document, button, interactive }: Parts): string | null =>
+  text?.body ??
+  button?.text ??
+  interactive?.button_reply?.title ??
+  interactive?.list_reply?.title ??
+  image?.caption ??
+  video?.caption ??
+  document?.caption ??
+  null
 
 function otherEvent(
   kind: string,
@@ -258,6 +298,8 @@ export interface NumberChanges {
   statuses: Record<string, unknown>[]
   messages: Record<string, unknown>[]
   contacts: Record<string, unknown>[]
+  /** Of the merchant's own app. */
+  echoes?: Record<string, unknown>[]
 }
 
 export interface SignedHook {
@@ -278,21 +320,20 @@ export const signedChanges = (
 export function hookBody(secret: string, numbers: readonly NumberChanges[]): SignedHook {
   return signed(secret, {
     object: 'whatsapp_business_account',
-    entry: numbers.map(({ numberId, account, statuses, messages, contacts }) => ({
-      id: account,
-      changes: [
-        {
-          field: 'messages',
-          value: {
-            messaging_product: 'whatsapp',
-            metadata: { phone_number_id: numberId },
-            ...(statuses.length > 0 ? { statuses } : {}),
-            ...(messages.length > 0 ? { messages, contacts } : {}),
-          },
-        },
-      ],
-    })),
+    entry: numbers.map((changes) => ({ id: changes.account, changes: fieldsOf(changes) })),
   })
+}
+
+function fieldsOf({ numberId, statuses, messages, contacts, echoes = [] }: NumberChanges) {
+  const head = { messaging_product: 'whatsapp', metadata: { phone_number_id: numberId } }
+  const told = {
+    ...head,
+    ...(statuses.length > 0 ? { statuses } : {}),
+    ...(messages.length > 0 ? { messages, contacts } : {}),
+  }
+  if (echoes.length === 0) return [{ field: 'messages', value: told }]
+  const echoed = { field: echoField, value: { ...head, message_echoes: echoes } }
+  return statuses.length + messages.length === 0 ? [echoed] : [{ field: 'messages', value: told }, echoed]
 }
 
 function signed(secret: string, content: unknown): SignedHook {
