@@ -1,0 +1,127 @@
+/** Servers as processes of their own, to be killed in the middle of what they do. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, expect, inject } from 'vitest'
+import { type Database, openPglite, openPostgres } from '#db/database'
+import { migrate } from '#db/migrate'
+import { freshDatabase, type TestApp, testApp } from './app.ts'
+
+const root = join(import.meta.dirname, '../..')
+const running = new Set<ChildProcess>()
+const folders: string[] = []
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+export interface Running {
+  child: ChildProcess
+  url: string
+  ended: Promise<number | null>
+}
+
+const secret = 'a secret key that only the tests use, 123'
+
+/** Starts a script of the project; resolves once it says that it listens or works. */
+export async function start(script: string, env: Record<string, string>): Promise<Running> {
+  const child = spawn(process.execPath, [join(root, script)], {
+    cwd: root,
+    env: {
+      ...process.env,
+      PORT: '0',
+      SECRET_KEY: secret,
+      RATE_LIMIT_STORE: '100000',
+      RATE_LIMIT_IP: '100000',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(() =>
+    running.delete(child),
+  )
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      output += chunk
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)
+      if (found) resolve(found[0])
+      else if (/worker is running/i.test(output)) resolve('')
+    }
+    child.stdout!.on('data', look)
+    child.stderr!.on('data', look)
+    child.once('close', () => reject(new Error(`ended at its start: ${output}`)))
+  })
+  return { child, url, ended }
+}
+
+/**
+ * A folder, and a database in it or on the server, filled by `fill` through an app that is closed again. Answers the
+ * environment of servers on it.
+ */
+export async function prepared(fill: (app: TestApp) => Promise<void>): Promise<Record<string, string>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-kill-'))
+  folders.push(dataDir)
+  let database: Database
+  let url: string | null = null
+  if (inject('postgresUrl')) ({ database, url } = await freshDatabase())
+  else {
+    database = await openPglite({ dataDir: join(dataDir, 'db') })
+    await migrate(database)
+  }
+  const app = await testApp({ secretKey: secret, dataDir }, { database })
+  await fill(app)
+  await app.close()
+  await database.close()
+  return { DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...(url ? { DATABASE_URL: url } : {}) }
+}
+
+/** Reads the database once no server has it. */
+export async function rowsOf<Row>(
+  env: Record<string, string>,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const database = env.DATABASE_URL
+    ? openPostgres(env.DATABASE_URL)
+    : await openPglite({ dataDir: join(env.DATA_DIR!, 'db') })
+  try {
+    return await database.query<Row>(text, values)
+  } finally {
+    await database.close()
+  }
+}
+
+export async function call(url: string, key: string, method: string, path: string, body?: unknown) {
+  // A connection kept open would be a race with the server's own time-out of idle ones.
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text ? JSON.parse(text) : null }
+}
+
+/** Looks ten times a second; throws after so many. */
+export async function until<T>(seconds: number, look: () => Promise<T | false>): Promise<T> {
+  const end = Date.now() + seconds * 1000
+  for (;;) {
+    const found = await look()
+    if (found !== false) return found
+    if (Date.now() > end) throw new Error(`nothing after ${seconds} seconds`)
+    await wait(100)
+  }
+}
+
+/** Moves the clock of a server; what comes due by it runs. */
+export async function advance({ url }: Running, advanceSeconds: number): Promise<void> {
+  const moved = await fetch(`${url}/sandbox/api/clock`, {
+    method: 'POST',
+    body: JSON.stringify({ advanceSeconds }),
+  })
+  expect(moved.status).toBe(200)
+}
