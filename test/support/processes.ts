@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, inject } from 'vitest'
+import { afterAll, expect, inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { migrate } from '#db/migrate'
 import { freshDatabase, type TestApp, testApp } from './app.ts'
@@ -115,3 +115,26 @@ export async function outbox(
 
 export const opened = async (env: Record<string, string>): Promise<Database> =>
   env.DATABASE_URL ? openPostgres(env.DATABASE_URL) : openPglite({ dataDir: join(env.DATA_DIR!, 'db') })
+
+/** Reads the database once no server has it. */
+export async function rowsOf<Row>(
+  env: Record<string, string>,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const database = await opened(env)
+  try {
+    return await database.query<Row>(text, values)
+  } finally {
+    await database.close()
+  }
+}
+
+/** Moves the clock of a server; what comes due by it runs. */
+export async function advance({ url }: Running, advanceSeconds: number): Promise<void> {
+  const moved = await fetch(`${url}/sandbox/api/clock`, {
+    method: 'POST',
+    body: JSON.stringify({ advanceSeconds }),
+  })
+  expect(moved.status).toBe(200)
+}
