@@ -28,11 +28,10 @@ describe('discounts-sync', () => {
     const shop = await discountStore(app)
     for (const name of ['A', 'B']) await shop.call(createPromotion, { body: shop.promotion({ name }) })
     const [a, b] = await shop.held()
-    await removeDiscount(shop.platform, a!.reference, 10)
+    await removeDiscount(shop.platform, a!.reference, 10_000)
     await putDiscount(shop.platform, { ...b!.spec, title: 'Hand-made', revision: 10 })
     await putDiscount(shop.platform, { ...b!.spec, reference: `promotion:${shop.id}`, title: 'Orphan' })
-    // What the platform remembers is newer than what is saved: it takes a few looks until ours is higher.
-    for (let n = 0; n < 12; n += 1) await sync(shop)
+    await sync(shop)
     expect(await shop.heldTitles()).toEqual(['A', 'B'])
     expect(await first(shop)).toMatchObject({ name: 'B', syncStatus: 'synced' })
     const before = await shop.held()
