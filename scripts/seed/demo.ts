@@ -16,6 +16,7 @@ import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
+import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
@@ -193,6 +194,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   const known = shops.aurora.customers[0]!
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
   await seedAuroraBars(database.root, aurora)
+  await seedAuroraPromotions(ofAurora, aurora)
+  await seedBorealisPromotions(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { automation: 110, 'messaging-campaign': 24, newsletter: 20 })
