@@ -9,7 +9,7 @@ const statements = [
   // One row a store, from the first save on. `revision` settles two saves at once.
   `create table newsletter_settings (
     store_id uuid primary key references stores on delete cascade, settings jsonb not null,
-    revision integer not null default 1, enabled_at timestamptz, last_seen_at timestamptz,
+    revision integer not null default 1, enabled_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null)`,
   // Of prizes with a stock: how many were won.
   `create table newsletter_prizes (

@@ -8,8 +8,6 @@ interface NewsletterSettingsRow {
   revision: Generated<number>
   /** Since when the popup is on; null while it is off. */
   enabled_at: NullableInstant
-  /** When a storefront last asked for the popup, to the minute. */
-  last_seen_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }
