@@ -1,8 +1,8 @@
 /** Contacts that a form of the storefront caught. */
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
-import { changeSize, contactsAtMost } from './contacts.ts'
-import { lockList } from './lists.ts'
+import { changeSize } from './contacts.ts'
+import { contactsAtMost, lockList } from './lists.ts'
 
 export interface Captured {
   status: 'added' | 'already-in-list' | 'list-missing' | 'list-full'

@@ -10,7 +10,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function merged<T extends object>(settings: T, change: Change<T>): T {
-  const result: Record<string, unknown> = { ...settings }
+  const result: Record<string, unknown> = { ...(settings as object) }
   for (const [key, value] of Object.entries(change)) {
     if (value === undefined) continue
     const before = result[key]

@@ -96,7 +96,13 @@ async function requireList(ctx: Context, before: PopupSettings, after: PopupSett
   const { contactListId } = after
   if (contactListId === null || contactListId === before.contactListId) return
   const list = isId(contactListId)
-    ? await ctx.db.selectFrom('contact_lists').select('id').where('id', '=', contactListId).executeTakeFirst()
+    ? await ctx.db
+        .selectFrom('contact_lists')
+        .select('id')
+        .where('id', '=', contactListId)
+        // Held until the settings are saved: whoever deletes the list takes it out of saved settings.
+        .forKeyShare()
+        .executeTakeFirst()
     : undefined
   if (!list) throw refuse('not_found', 'contactListId: there is no such contact list')
 }
@@ -121,7 +127,6 @@ async function write(ctx: Context, before: SavedPopup, after: PopupSettings): Pr
     .returning('revision')
     .executeTakeFirst()
   if (!written) return false
-  // Deleted since it was looked for: whoever deletes a list takes it out of settings that are saved.
   await requireList(ctx, before.settings, after)
   await keepStock(ctx, before.settings, after)
   await files.setUses(ctx, 'newsletter:settings', imagesOf(after))
