@@ -92,7 +92,8 @@ export async function savePopup(ctx: Context, input: PopupInput): Promise<void> 
   }
 }
 
-async function requireList(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
+/** Refuses a list that this change names and there is not; holds it until the transaction ends. */
+export async function requireList(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
   const { contactListId } = after
   if (contactListId === null || contactListId === before.contactListId) return
   const list = isId(contactListId)
