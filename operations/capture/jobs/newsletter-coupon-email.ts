@@ -7,6 +7,7 @@ export default job({
   payload: object({ subscriberId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
-  safeTwice: 'The id of the subscriber is the idempotency key of the email; a code that left is not due any more.',
+  safeTwice:
+    'The id of the subscriber is the idempotency key of the email; a code that left is not due any more.',
   run: (ctx, { subscriberId }) => mailCoupon(ctx, subscriberId),
 })

@@ -7,7 +7,8 @@ export default job({
   payload: object({ subscriberId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
-  safeTwice: 'The platform keeps one coupon for each code; only a code that is pending is made, and emailed once.',
+  safeTwice:
+    'The platform keeps one coupon for each code; only a code that is pending is made, and emailed once.',
   run: (ctx, { subscriberId }) => issueLater(ctx, subscriberId),
   failed: (ctx, { subscriberId }) => giveUpCoupon(ctx, subscriberId, 'the platform did not answer.'),
 })

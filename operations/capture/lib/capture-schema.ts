@@ -18,7 +18,10 @@ export type CaptureBody = z.infer<typeof captureBody>
 
 /** Kept of a page's address; null for what is none of a web page. */
 export function pageUrlOf(text: string | undefined): string | null {
-  const cut = text?.trim().slice(0, pageUrlAtMost).replace(/[\ud800-\udbff]$/, '')
+  const cut = text
+    ?.trim()
+    .slice(0, pageUrlAtMost)
+    .replace(/[\ud800-\udbff]$/, '')
   return cut && /^https?:\/\/[^\s]+$/i.test(cut) ? cut : null
 }
 

@@ -70,9 +70,8 @@ export function changedForm(before: FormSettings, { fields, ...change }: FormInp
 }
 
 /** Each address once, as it was first written. */
-const distinct = (emails: readonly string[]): string[] => [
-  ...new Map(emails.toReversed().map((email) => [email.toLowerCase(), email])).values(),
-].toReversed()
+const distinct = (emails: readonly string[]): string[] =>
+  [...new Map(emails.toReversed().map((email) => [email.toLowerCase(), email])).values()].toReversed()
 
 /** Refuses a form that cannot be. */
 export function refuseFormFaults({ fields, isEnabled }: FormSettings): void {

@@ -106,10 +106,7 @@ const figures = prepared<Values, Figures>((db, values) => {
       ]),
     )
     .with('sales', () =>
-      attributed.select([
-        counted.as('orders'),
-        sql<string>`coalesce(sum(c.revenue), 0)::text`.as('revenue'),
-      ]),
+      attributed.select([counted.as('orders'), sql<string>`coalesce(sum(c.revenue), 0)::text`.as('revenue')]),
     )
     .selectFrom(['views', 'people', 'sales'])
     .selectAll()

@@ -20,7 +20,11 @@ export function changedPopup(before: PopupSettings, input: PopupInput, newId: ()
 type PrizeInput = NonNullable<NonNullable<PopupInput['roulette']>['prizes']>[number]
 
 /** An id that no prize had, or that another of the list has already, is none. */
-function changedPrizes(before: readonly Prize[], prizes: readonly PrizeInput[], newId: () => string): Prize[] {
+function changedPrizes(
+  before: readonly Prize[],
+  prizes: readonly PrizeInput[],
+  newId: () => string,
+): Prize[] {
   const free = new Set(before.map((prize) => prize.id))
   return prizes.map(({ id, label, color, probability, stock, coupon }) => ({
     id: id !== undefined && free.delete(id) ? id : newId(),

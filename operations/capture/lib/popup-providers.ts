@@ -15,10 +15,7 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
     if (url === null || url === before.design[name]) continue
     const isHttps = /^https:\/\/[^\s/"'<>\\]+[^\s"'<>\\]*$/.test(url) && URL.canParse(url)
     if (!isHttps && !ctx.adapters.storage.owns(url)) {
-      throw refuse(
-        'bad_request',
-        `design.${name}: must be an https address, or one of this server's storage`,
-      )
+      throw refuse('bad_request', `design.${name}: must be an https address, or one of this server's storage`)
     }
   }
 }

@@ -21,7 +21,11 @@ export const publicationStatus = object({
 export async function publicationOf(ctx: Context): Promise<z.infer<typeof publicationStatus>> {
   const { settings } = await savedPopup(ctx)
   const { state: script, installedAt, lastSeenAt, checkedAt, ...others } = await publication.stateOf(ctx)
-  const state = !settings.isEnabled ? 'disabled' : script !== 'installed' ? script : scheduleState(ctx, settings)
+  const state = !settings.isEnabled
+    ? 'disabled'
+    : script !== 'installed'
+      ? script
+      : scheduleState(ctx, settings)
   return {
     isEnabled: settings.isEnabled,
     isLive: state === 'live',

@@ -1,6 +1,6 @@
 /** A contact form that was sent: stored with all that follows from it. */
 import { addCaptured } from '#operations/campaigns/lib/door'
-import { entitlementOf, notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/lib/door'
 import { tokens, type Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -11,9 +11,9 @@ import { savedForm } from './form-settings.ts'
 import { findKnown } from './known-subscriber.ts'
 import type { Person } from './person.ts'
 import { savedPopup } from './popup-settings.ts'
-import { settled, subscribe } from './subscribe.ts'
 import { type SubmitBody, submitBody } from './submit-schema.ts'
 import { type Submitted, submittedOf } from './submitted.ts'
+import { settled, subscribe } from './subscribe.ts'
 
 const widget = 'contact-form'
 export const formToken = (ctx: Context): string => tokens.issueToken(ctx, widget)
@@ -27,7 +27,9 @@ export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
   const submitted = submittedOf(settings, body, ctx.store.country)
   if (trapped) return
   await visit.accepted()
-  await storeSubmission(ctx, settings, submitted, body)
+  const subscribes =
+    Boolean(body.consent) && settings.subscribeToNewsletter && visit.features.has('newsletter')
+  await storeSubmission(ctx, settings, submitted, { subscribes, pageUrl: body.pageUrl })
 }
 
 /** In one transaction: the submission, its notification and email, the subscriber, and the contact. */
@@ -35,10 +37,8 @@ export async function storeSubmission(
   ctx: Context,
   settings: FormSettings,
   submitted: Submitted,
-  { consent = false, pageUrl }: Pick<SubmitBody, 'consent' | 'pageUrl'>,
+  { subscribes, pageUrl }: { subscribes: boolean; pageUrl: SubmitBody['pageUrl'] },
 ): Promise<void> {
-  const isSubscribed = consent && settings.subscribeToNewsletter && submitted.email !== null
-  const mayNewsletter = isSubscribed && (await entitlementOf(ctx)).features.has('newsletter')
   await settled(ctx, async (tx) => {
     const submissionId = tx.newId()
     await tx.db
@@ -55,7 +55,8 @@ export async function storeSubmission(
       .execute()
     await tell(tx, submissionId, submitted)
     if (settings.notifyEmails.length > 0) await tx.queue('contact-form-notify', { submissionId })
-    if (mayNewsletter) await subscribeSender(tx, settings, submitted, pageUrlOf(pageUrl))
+    if (subscribes && submitted.email !== null)
+      await subscribeSender(tx, settings, submitted, pageUrlOf(pageUrl))
     if (settings.crmListId !== null && submitted.phone !== null) {
       await addToList(tx, submissionId, settings.crmListId, submitted.phone, submitted)
     }
@@ -96,7 +97,8 @@ async function subscribeSender(
   }
   // A phone that is another subscriber's stays theirs.
   const known = await findKnown(ctx, { ...person, email: null })
-  const isOthers = known !== null && known.email !== null && known.email.toLowerCase() !== email?.toLowerCase()
+  const isOthers =
+    known !== null && known.email !== null && known.email.toLowerCase() !== email?.toLowerCase()
   await subscribe(ctx, settings, isOthers ? { ...person, phone: null, phoneKey: null } : person, {
     draws: false,
   })

@@ -26,7 +26,8 @@ export function submittedOf(
 ): Submitted {
   const keys = new Set(settings.fields.map(({ key }) => key))
   const unknown = Object.keys(values).find((key) => !keys.has(key))
-  if (unknown !== undefined) throw refuse('bad_request', `values.${unknown.slice(0, 60)}: is not a known field`)
+  if (unknown !== undefined)
+    throw refuse('bad_request', `values.${unknown.slice(0, 60)}: is not a known field`)
   if (settings.consentRequired && !consent) throw refuse('bad_request', 'consent: must be ticked')
   const read = new Map<string, string | boolean>()
   for (const field of settings.fields) {

@@ -6,7 +6,8 @@ import { createPreview, preview } from '../lib/previews.ts'
 export default operation({
   method: 'POST',
   path: '/newsletter/preview',
-  description: 'Make a link that shows the popup with changed settings, without saving them; it lives 24 hours.',
+  description:
+    'Make a link that shows the popup with changed settings, without saving them; it lives 24 hours.',
   details: 'It shows the popup even when it is off. The 20 newest of a store are kept.',
   scopes: ['platform:write'],
   readOnly: false,

@@ -6,7 +6,8 @@ import * as unsubscribes from '../lib/unsubscribes.ts'
 export default storefrontPage({
   method: 'POST',
   path: '/unsubscribe',
-  description: 'Unsubscribes from the emails that the link stands for; also one-click, as mail programs do it.',
+  description:
+    'Unsubscribes from the emails that the link stands for; also one-click, as mail programs do it.',
   trust: 'The signed token of the link, which only the address was sent.',
   kind: 'link',
   feature: null,

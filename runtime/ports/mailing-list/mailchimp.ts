@@ -6,7 +6,12 @@
 import { createHash } from 'node:crypto'
 import { Refused } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
-import { askMailchimp, BadCredentials, type MailchimpHttpOptions, MailchimpRefused } from './mailchimp-http.ts'
+import {
+  askMailchimp,
+  BadCredentials,
+  type MailchimpHttpOptions,
+  MailchimpRefused,
+} from './mailchimp-http.ts'
 import { type MailingListPerson, type MailingListPort, type PushedPerson, peopleAtOnce } from './port.ts'
 
 type Status = PushedPerson['status']
