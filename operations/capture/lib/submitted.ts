@@ -31,7 +31,7 @@ export function submittedOf(
   if (settings.consentRequired && !consent) throw refuse('bad_request', 'consent: must be ticked')
   const read = new Map<string, string | boolean>()
   for (const field of settings.fields) {
-    const value = valueOf(field, Object.hasOwn(values, field.key) ? values[field.key] : undefined, country)
+    const value = readField(field, Object.hasOwn(values, field.key) ? values[field.key] : undefined, country)
     if (value !== null) read.set(field.key, value)
   }
   const own = (key: string): string | null => (read.get(key) as string | undefined) ?? null
@@ -45,7 +45,7 @@ export function submittedOf(
 }
 
 /** Null where nothing was given. */
-function valueOf(field: FormField, given: unknown, country: string): string | boolean | null {
+function readField(field: FormField, given: unknown, country: string): string | boolean | null {
   const refusal = (why: string) => refuse('bad_request', `values.${field.key}: ${why}`)
   if (field.type === 'checkbox') {
     if (given !== undefined && typeof given !== 'boolean') throw refusal('must be true or false')
