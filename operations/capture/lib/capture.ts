@@ -2,6 +2,8 @@
 import type { Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { read } from '#runtime/input'
+import { z } from '#runtime/schema'
 import { type CaptureBody, captureBody } from './capture-schema.ts'
 import type { PromisedCoupon } from './codes.ts'
 import { issueAtOnce } from './coupons.ts'
@@ -24,9 +26,10 @@ const plain: Told = { status: 'subscribed', prize: null, coupon: null, couponPen
 /** Refuses (404) where the popup is off, and what its fields do not take. */
 export async function capture(ctx: Context, visit: Visit): Promise<Told> {
   const { settings: saved } = await savedPopup(ctx)
-  const body = await readBody(visit, saved.isEnabled)
-  const preview = await previewOf(ctx, body.token)
+  const given = await readObject(visit, saved.isEnabled)
+  const preview = typeof given.token === 'string' ? await previewOf(ctx, given.token) : null
   if (!preview && !saved.isEnabled) throw nothingHere()
+  const body = read(captureBody, given, 'body') as CaptureBody
   const settings = preview ?? saved
   const trapped = isTrapped(ctx, body)
   const person = personOf(settings, body, ctx.store.country)
@@ -38,10 +41,12 @@ export async function capture(ctx: Context, visit: Visit): Promise<Told> {
 
 const nothingHere = () => refuse('not_found', 'There is nothing here')
 
+const anyObject = z.record(z.unknown())
+
 /** Where the popup is off, nothing is said of what is wrong with a body. */
-async function readBody(visit: Visit, isEnabled: boolean): Promise<CaptureBody> {
-  if (isEnabled) return visit.body(captureBody)
-  return visit.body(captureBody).catch(() => {
+async function readObject(visit: Visit, isEnabled: boolean): Promise<Record<string, unknown>> {
+  if (isEnabled) return visit.body(anyObject)
+  return visit.body(anyObject).catch(() => {
     throw nothingHere()
   })
 }

@@ -68,7 +68,7 @@ describe('an image is told by its bytes', () => {
       height: 600,
     })
     expect(imageOf(webp(`${riff}5650384c0a0000002fffc05702`))).toMatchObject({ width: 256 })
-    expect(imageOf(webp(`${riff}565038200a000000000000009d012a40014002`))).toMatchObject({ width: 320 })
+    expect(imageOf(webp(`${riff}565038200a0000000000009d012a40014002`))).toMatchObject({ width: 320 })
   })
 
   test.each([
