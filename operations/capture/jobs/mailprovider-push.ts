@@ -1,6 +1,6 @@
 import { job } from '#runtime/job'
 import { id, object } from '#runtime/schema'
-import { pushDue } from '../lib/push.ts'
+import { pushDue, tellPushFailed } from '../lib/push.ts'
 
 export default job({
   description: 'Pushes new subscribers to the email provider.',
@@ -10,4 +10,5 @@ export default job({
   concurrency: 2,
   safeTwice: 'Who is due is claimed by the job; the provider keeps one member for each email.',
   run: (ctx, _payload, { jobId, signal }) => pushDue(ctx, jobId, signal),
+  failed: (ctx) => tellPushFailed(ctx),
 })

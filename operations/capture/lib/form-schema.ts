@@ -26,7 +26,7 @@ const designShape = {
 
 const plainShape = {
   isEnabled: z.boolean(),
-  title: text(1, 120),
+  title: z.string().max(120),
   description: z.string().max(500),
   placement: z.enum(['floating', 'inline']),
   position: z.enum(['bottom-left', 'bottom-right']),
@@ -34,7 +34,7 @@ const plainShape = {
   successMessage: text(1, 300),
   errorMessage: text(1, 300),
   consentRequired: z.boolean(),
-  consentText: text(1, 500),
+  consentText: z.string().max(500),
   notifyEmails: z.array(email).max(5).describe('Each submission is emailed to them'),
   crmListId: id.nullable().describe('List that submissions with a phone are added to'),
   subscribeToNewsletter: z.boolean().describe('Who consents and gives an email becomes a subscriber'),

@@ -1,6 +1,6 @@
 /** Subscribers on their way to the email provider (Rules 12). */
 import { sql } from 'kysely'
-import { connections, recordset } from '#operations/store/lib/door'
+import { connections, days, notify, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { type PushedPerson, peopleAtOnce } from '#runtime/ports/mailing-list/port'
 
@@ -104,4 +104,16 @@ function claim(ctx: Context, jobId: string): Promise<Pushable[]> {
     .where('id', 'in', free)
     .returning(['id', 'name', 'phone', 'revision', sql<string>`email`.as('email')])
     .execute()
+}
+
+/** Told once a day: those who wait go with the next push. */
+export async function tellPushFailed(ctx: Context): Promise<void> {
+  const today = days.localDay(ctx.now(), ctx.store.timezone)
+  await notify(ctx, {
+    type: 'mailprovider-push-failed',
+    level: 'error',
+    title: 'New subscribers could not be pushed to the email provider',
+    message: 'It did not answer or refused them. They are kept, and go with the next push or sync.',
+    dedupeKey: `mailprovider-push-failed:${today}`,
+  })
 }

@@ -5,7 +5,7 @@ import { connectMailingList, mailingList } from '#operations/store/lib/connectio
 import { newId } from '#runtime/ids'
 import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
 import { testApp } from '#test/support/app'
-import { popupShop, setMode, subscribersOf } from '#test/support/capture'
+import { popupShop, readToken, setMode, subscribersOf } from '#test/support/capture'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -179,6 +179,30 @@ describe('pushing each new subscriber', () => {
       mailprovider_status: 'updated',
       push_due: false,
     })
+  })
+
+  test('a provider that stays down: told once, and nobody is lost', async () => {
+    const shop = await popupShop(app)
+    await connect(shop)
+    await shop.save({ isMailproviderEnabled: true })
+    await setMode(shop, 'mailingList', 'down')
+    await Promise.all(['one', 'two', 'three'].map((name) => shop.subscribe({ email: `${name}@example.com` })))
+    for (let tries = 0; tries < 8; tries += 1) {
+      await app.drainJobs({ allowFailures: true })
+      await app.advance(6 * 3_600_000)
+    }
+    const notices = await app.database.root
+      .selectFrom('notifications')
+      .select('type')
+      .where('store_id', '=', shop.id)
+      .where('level', '=', 'error')
+      .execute()
+    expect(new Set(notices.map(({ type }) => type))).toEqual(new Set(['mailprovider-push-failed']))
+    expect(notices.length).toBeLessThan(3)
+    await setMode(shop, 'mailingList', null)
+    await shop.subscribe({ email: 'four@example.com', token: await readToken(shop) })
+    await app.drainJobs()
+    expect(await members(shop)).toHaveLength(4)
   })
 
   test('a worker that died in the middle: its claim is taken over', async () => {

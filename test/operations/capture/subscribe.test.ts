@@ -5,6 +5,7 @@ import getList from '#operations/campaigns/lists/get-list'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import getSettings from '#operations/capture/newsletter/get-settings'
 import listSubscribers from '#operations/capture/newsletter/list-subscribers'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
 import {
@@ -144,7 +145,31 @@ describe('POST /newsletter/subscribers', () => {
     ])
   })
 
-  test('a platform that never answers: failed, and the merchant is told once', async () => {
+  test('a platform that hangs is waited for three seconds, then the code comes by email', async () => {
+    const shop = await popupShop(app, { coupon: tenPercent })
+    const adapters = app.services.adapters.ecommerce as Record<string, EcommercePort>
+    const hanging = { ...adapters.sandbox!, ensureCoupon: () => new Promise<never>(() => {}) }
+    adapters.hanging = hanging
+    const useProvider = (provider: string) =>
+      app.database.root
+        .updateTable('connections')
+        .set({ provider })
+        .where('store_id', '=', shop.id)
+        .where('port', '=', 'ecommerce')
+        .execute()
+    await useProvider('hanging')
+    const startedAt = performance.now()
+    const { body } = await shop.subscribe({ email: 'hangs@example.com' })
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(body).toMatchObject({ couponPending: true, coupon: { code: null } })
+    await useProvider('sandbox')
+    await app.advance(10_000)
+    await app.drainJobs()
+    const [row] = await subscribersOf(shop)
+    expect((await mailTo('hangs@example.com'))[0]!.text).toContain(row!.coupon_code)
+  }, 20_000)
+
+  test('a code that the platform refuses: failed, and the merchant is told once', async () => {
     const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'REFUSE' } })
     const { body } = await shop.subscribe({ email: 'never@example.com' })
     expect(body.couponPending).toBe(true)
