@@ -24,9 +24,11 @@ test('a cancel survives kill -9 after the provider has done it', { timeout: 240_
   const BILLING_URL = `mercadopago://${accessToken}:${webhookSecret}@${new URL(provider.endpoint).host}?tls=off`
   const env = {
     BILLING_URL,
-    ...(await prepared(async (app) => {
-      ;({ key } = await store(app, { plan: null }))
-    })),
+    ...(
+      await prepared(async (app) => {
+        ;({ key } = await store(app, { plan: null }))
+      })
+    ).env,
   }
   const first = await start('scripts/start.ts', env)
   const statusOf = async ({ url }: Running) => (await call(url, key, 'GET', '/v1/subscription')).body.status

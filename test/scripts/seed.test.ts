@@ -242,6 +242,31 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(subscribers).toEqual({ all: 180, coupons: 40, gone: 6, recent: true })
   })
 
+  test('the popup is live with five prizes, shown for ninety days; the form has caught 24', async () => {
+    const [owner] = (await seedDemo(app.services, 'owner')).keys
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+    const read = async (path: string): Promise<any> => (await call(app, owner!.key, 'GET', path)).body
+    const settings = await read('/newsletter/settings')
+    expect(settings.roulette.prizes.map((each: { probability: number }) => each.probability)).toEqual([
+      40, 25, 20, 10, 5,
+    ])
+    const won = settings.roulette.prizes.map((each: { won: number }) => each.won)
+    expect([won.reduce((sum: number, each: number) => sum + each, 0), won[2]]).toEqual([40, 0])
+    expect((await read('/newsletter/publication-status')).state).toBe('live')
+    const metrics = await read('/newsletter/metrics')
+    expect(metrics.impressions).toBeGreaterThan(2000)
+    expect(metrics.attributed.orders).toBeGreaterThan(0)
+    const pushed = await rows<{ n: number }>(
+      `select count(*)::int as n from newsletter_subscribers where store_id = $1 and mailprovider_status = 'added'`,
+      [storeId],
+    )
+    expect(pushed).toEqual([{ n: 120 }])
+    expect((await read('/contact-form/submissions')).total).toBe(24)
+    expect((await read('/contact-form/crm-lists')).data).toContainEqual(
+      expect.objectContaining({ name: 'VIP', size: 12, isSelected: true }),
+    )
+  })
+
   test('campaigns in every state, their counters those of their messages', async () => {
     const campaigns = await rows<{
       status: string
