@@ -13,7 +13,12 @@ const statements = [
     price numeric(14,2) not null, compare_at_price numeric(14,2), currency text not null, stock integer,
     is_published boolean not null, "exists" boolean not null default true,
     platform_created_at timestamptz not null, platform_updated_at timestamptz not null,
-    checked_at timestamptz not null, primary key (store_id, product_id))`,
+    digest text not null, checked_at timestamptz not null, primary key (store_id, product_id))`,
+
+  // How the mirror of a store stands: its revision, which connection it was read from, and when it was read whole.
+  `create table catalog_mirrors (
+    store_id uuid primary key references stores on delete cascade, revision integer not null default 0,
+    connected_at timestamptz, read_at timestamptz)`,
 
   `create table product_snapshot_variants (
     store_id uuid not null, product_id text not null, variant_id text not null,
@@ -28,7 +33,12 @@ const statements = [
     store_id uuid not null references stores on delete cascade, id uuid not null,
     type text not null, widget text not null, resource_id text not null default '',
     product_id text, variant_id text, visitor_id text not null, device text,
-    happened_at timestamptz not null, primary key (store_id, id))`,
+    slot integer, happened_at timestamptz not null, primary key (store_id, id))`,
+  // An impression counts once a visitor, resource and half hour.
+  `create unique index storefront_events_slot on storefront_events (store_id, visitor_id, widget, resource_id, slot)
+    where slot is not null`,
+  `create index storefront_events_product on storefront_events (store_id, product_id, type, happened_at)
+    include (visitor_id) where product_id is not null`,
   `create index storefront_events_age on storefront_events (happened_at)`,
   `create index storefront_events_newest on storefront_events (store_id, type, happened_at)`,
 
@@ -44,5 +54,5 @@ const statements = [
   // Whether the loader is on the platform: one row a store.
   `create table storefront_scripts (
     store_id uuid primary key references stores on delete cascade, state text not null default 'none',
-    message text, installed_at timestamptz, last_seen_at timestamptz, updated_at timestamptz not null)`,
+    message text, script_id text, installed_at timestamptz, last_seen_at timestamptz, updated_at timestamptz not null)`,
 ]

@@ -23,7 +23,19 @@ interface ProductSnapshotsRow {
   exists: Generated<boolean>
   platform_created_at: Instant
   platform_updated_at: Instant
+  /** Of all that is shown or targeted, variants included: another one is a change. */
+  digest: string
+  /** When the platform last said something new of it. */
   checked_at: Instant
+}
+
+interface CatalogMirrorsRow {
+  store_id: StoreColumn
+  /** Raised by each change of a snapshot. */
+  revision: Generated<number>
+  /** The connection that the last whole pass read; null: none was read whole. */
+  connected_at: NullableInstant
+  read_at: NullableInstant
 }
 
 interface ProductSnapshotVariantsRow {
@@ -50,6 +62,8 @@ interface StorefrontEventsRow {
   variant_id: string | null
   visitor_id: string
   device: string | null
+  /** Half hours since 1970, of an impression. */
+  slot: number | null
   happened_at: Instant
 }
 
@@ -69,14 +83,19 @@ interface WidgetDailyRow {
 
 interface StorefrontScriptsRow {
   store_id: StoreColumn
+  /** `none`, `publishing` (a job is on its way), `installed`, `failed`. */
   state: Generated<string>
+  /** Why it failed. */
   message: string | null
+  /** The platform's own id of it. */
+  script_id: string | null
   installed_at: NullableInstant
   last_seen_at: NullableInstant
   updated_at: Instant
 }
 
 export interface StorefrontTables {
+  catalog_mirrors: CatalogMirrorsRow
   product_snapshots: ProductSnapshotsRow
   product_snapshot_variants: ProductSnapshotVariantsRow
   storefront_events: StorefrontEventsRow
@@ -85,6 +104,7 @@ export interface StorefrontTables {
 }
 
 export const storefrontTables: Record<keyof StorefrontTables, 'store_id'> = {
+  catalog_mirrors: 'store_id',
   product_snapshots: 'store_id',
   product_snapshot_variants: 'store_id',
   storefront_events: 'store_id',

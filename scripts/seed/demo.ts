@@ -16,6 +16,7 @@ import { seedAuroraNotifications, seedBorealisNotifications } from './notificati
 import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
+import { seedSnapshots } from './snapshots.ts'
 import {
   auroraPeople,
   borealisPeople,
@@ -184,6 +185,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
     await seedBorealisNotifications(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
+  await seedSnapshots(ofAurora)
+  await seedSnapshots(ofBorealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })

@@ -13,6 +13,22 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
+/** `page`: of no widget at all, a product that is looked at or put into the cart. */
+export const eventWidgets = [
+  'page',
+  'promotion',
+  'bundle',
+  'cart-gift',
+  'content-block',
+  'video-slider',
+  'look',
+  'wishlist',
+  'newsletter',
+  'messaging-button',
+  'fomo-alert',
+] as const
+export type EventWidget = (typeof eventWidgets)[number]
+
 /** One that was accepted: new, of a known resource, of a store that has the feature. */
 export interface StorefrontEvent {
   id: string
@@ -36,7 +52,8 @@ export interface Counted {
 }
 
 export interface EventSpec {
-  feature: string
+  /** Of the plan; null: of every store whose subscription may write. */
+  feature: string | null
   types: readonly EventType[]
   /** Of these resource ids, those of this store that can be counted now; absent where the widget has no resources. */
   existing?(ctx: Context, resourceIds: readonly string[]): Promise<ReadonlySet<string>>
@@ -46,11 +63,11 @@ export interface EventSpec {
   apply?(ctx: Context, events: readonly StorefrontEvent[]): Promise<void>
 }
 
-const specs = new Map<string, EventSpec>()
+const specs = new Map<EventWidget, EventSpec>()
 
 /** Called once at start, from a section's wiring. `widget`: as the events name it. */
-export function registerEvents(widget: string, spec: EventSpec): void {
+export function registerEvents(widget: EventWidget, spec: EventSpec): void {
   specs.set(widget, spec)
 }
 
-export const registeredEvents = (): ReadonlyMap<string, EventSpec> => specs
+export const registeredEvents = (): ReadonlyMap<EventWidget, EventSpec> => specs

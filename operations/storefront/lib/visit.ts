@@ -1,11 +1,11 @@
 /** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
-import { entitlementOf } from '#operations/store/lib/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import { read } from '#runtime/input'
 import { type Page, page, readJsonBody } from '#runtime/page'
 import type { z } from '#runtime/schema'
 import { sign } from '#runtime/secrets'
+import { findVisited, type Visited } from './visited.ts'
 
 const bodyAtMost = 32 * 1024
 const hourMs = 3_600_000
@@ -19,6 +19,12 @@ export interface Visit {
   visitor: string
   /** Whether a person opened it: HTML then, JSON otherwise. */
   wantsHtml: boolean
+  /** What the store may use now; nothing while its subscription may not write. */
+  features: ReadonlySet<string>
+  /** Another one whenever something of what the storefront shows may be another. */
+  stamp: string
+  /** Of settings and of the catalog's mirror, for an ETag. */
+  revision: string
   /** The query, refused with a 400 that names the field. */
   query<S extends z.ZodTypeAny>(schema: S): z.infer<S>
   /** The JSON body (32 KiB), refused with a 400 that names the field. */
@@ -55,16 +61,18 @@ export function storefrontPage(spec: StorefrontPage): Page {
     cors: true,
     async handler(system, { raw, params, ip }) {
       const visitor = sign(system.settings.secretKey, 'storefront-address', ip)
-      await countRequest(system, spec.kind, visitor)
-      const ctx = await findStore(system, params.publicId!, spec.feature)
-      if (!ctx) {
+      const [visited] = await Promise.all([
+        findVisited(system, params.publicId!),
+        countRequest(system, spec.kind, visitor),
+      ])
+      if (!visited || (spec.feature !== null && !visited.features.has(spec.feature))) {
         if (spec.missing) return spec.missing()
         throw refuse('not_found', 'There is nothing here')
       }
       if (spec.kind === 'write' || spec.kind === 'events') {
-        await allow(system, 'storefront-store', ctx.store.id, storeWritesAMinute)
+        await allow(system, 'storefront-store', visited.ctx.store.id, storeWritesAMinute)
       }
-      return spec.handler(ctx, visitOf(system, raw, params, visitor))
+      return spec.handler(visited.ctx, visitOf(system, raw, params, visitor, visited))
     },
   })
 }
@@ -74,11 +82,15 @@ function visitOf(
   raw: Request,
   params: Record<string, string>,
   visitor: string,
+  { features, stamp, revision }: Visited,
 ): Visit {
   return {
     raw,
     params,
     visitor,
+    features,
+    stamp,
+    revision,
     wantsHtml: (raw.headers.get('accept') ?? '').includes('text/html'),
     query: (schema) => read(schema, Object.fromEntries(new URL(raw.url).searchParams), 'query'),
     body: (schema) => readJsonBody(raw, schema, bodyAtMost),
@@ -86,22 +98,6 @@ function visitOf(
       allow(system, 'storefront-accepted', visitor, system.settings.storefrontAcceptedIp, hourMs),
     limit: (name, limit, windowMs) => allow(system, name, visitor, limit, windowMs),
   }
-}
-
-async function findStore(
-  system: SystemContext,
-  publicId: string,
-  feature: string | null,
-): Promise<Context | null> {
-  const row = await system.root
-    .selectFrom('stores')
-    .select('id')
-    .where('public_id', '=', publicId)
-    .executeTakeFirst()
-  const ctx = row && (await system.forStore(row.id))
-  if (!ctx || feature === null) return ctx ?? null
-  const { features, canWrite } = await entitlementOf(ctx)
-  return canWrite && features.has(feature) ? ctx : null
 }
 
 async function countRequest(system: SystemContext, kind: StorefrontPage['kind'], visitor: string) {

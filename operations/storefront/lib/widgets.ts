@@ -10,7 +10,8 @@ export interface WidgetQuery {
 }
 
 export interface Widget {
-  /** What the storefront gets under the key: public settings, texts and prices, no internal names or counters. */
+  /** What the storefront gets under the key: public settings, texts and prices, no internal names or counters. Null:
+   * nothing to show before `until`. */
   value: unknown
   /** When it will be another by itself (a schedule begins or ends), or null. */
   until?: Date | null

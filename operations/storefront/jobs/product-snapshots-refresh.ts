@@ -1,0 +1,19 @@
+import { connections } from '#operations/store/lib/door'
+import { job } from '#runtime/job'
+import { object, z } from '#runtime/schema'
+import { refreshCatalog, refreshProducts } from '../lib/catalog-refresh.ts'
+
+export default job({
+  description: "Brings the mirror of the platform's catalog up to date: all of it, or the products named.",
+  payload: object({ productIds: z.array(z.string().max(200)).min(1).max(50).optional() }),
+  retry: { limit: 4, backoffSeconds: 30 },
+  timeoutSeconds: 1800,
+  oneAtATimePer: ({ productIds }) => productIds?.join(' ') ?? 'all',
+  safeTwice:
+    'A snapshot is written only where the platform says something newer; reading again changes nothing.',
+  async run(ctx, { productIds }, { signal }) {
+    if (!productIds) return refreshCatalog(ctx, signal)
+    const connected = await connections.ecommerce(ctx)
+    if (connected) await refreshProducts(ctx, connected, productIds)
+  },
+})

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+
+const keptDays = 35
+const atOnce = 10_000
+
+export default serverJob({
+  description: "Drops what shoppers' browsers told once it is older than 35 days; the daily counters stay.",
+  payload: object({}),
+  retry: { limit: 2, backoffSeconds: 60 },
+  timeoutSeconds: 1800,
+  everySeconds: 86_400,
+  safeTwice: 'Deletes by age.',
+  async run(ctx, _payload, { signal }) {
+    const before = new Date(ctx.clock.ms() - keptDays * 86_400_000)
+    for (let deleted = atOnce; deleted === atOnce; ) {
+      signal.throwIfAborted()
+      const { numAffectedRows } = await sql`
+        delete from storefront_events where ctid = any(array(
+          select ctid from storefront_events where happened_at < ${before}::timestamptz
+          limit ${sql.lit(atOnce)}))`.execute(ctx.root)
+      deleted = Number(numAffectedRows ?? 0)
+    }
+  },
+})

@@ -1,0 +1,29 @@
+/** The one body of events, for every widget. */
+import { object, z } from '#runtime/schema'
+import { eventTypes, eventWidgets } from './events.ts'
+
+const platformId = z.string().min(1).max(64)
+
+const event = object({
+  id: z.string().uuid(),
+  type: z.enum(eventTypes),
+  widget: z.enum(eventWidgets),
+  resourceId: platformId.optional(),
+  productId: platformId.optional(),
+  variantId: platformId.optional(),
+  /** What is no email or phone is dropped, not refused: the visitor typed it long ago. */
+  contact: object({
+    email: z.string().max(500).nullish(),
+    phone: z.string().max(500).nullish(),
+    name: z.string().max(500).nullish(),
+    consent: z.boolean(),
+  }).optional(),
+})
+export type GivenEvent = z.infer<typeof event>
+
+export const eventsBody = object({
+  visitorId: z.string().regex(/^[A-Za-z0-9_-]{16,64}$/, 'must have 16 to 64 letters, digits, _ or -'),
+  device: z.enum(['mobile', 'desktop']).optional(),
+  events: z.array(event).min(1).max(50),
+})
+export type EventsBody = z.infer<typeof eventsBody>

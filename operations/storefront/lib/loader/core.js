@@ -1,0 +1,114 @@
+// The loader of a shop's widgets. `loader-text.ts` makes one script of these modules, within a function that knows
+// `base`, the address of the store's storefront on our server. A theme may say what page it shows:
+// window.storefrontPage = { page, productId }.
+
+/* global base */
+
+export const keep = {
+  read(name) {
+    try {
+      return localStorage.getItem(`storefront.${name}`)
+    } catch {
+      return null // storage is switched off: nothing is remembered
+    }
+  },
+  write(name, value) {
+    try {
+      localStorage.setItem(`storefront.${name}`, value)
+      return true
+    } catch {
+      return false
+    }
+  },
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
+const randomName = () =>
+  [...crypto.getRandomValues(new Uint8Array(24))].map((byte) => letters[byte % 64]).join('')
+
+export const isReturning = keep.read('visitor') !== null
+export const visitorId = keep.read('visitor') || randomName()
+keep.write('visitor', visitorId)
+
+export const device = matchMedia('(max-width: 767px)').matches ? 'mobile' : 'desktop'
+export const address = new URLSearchParams(location.search)
+
+// A link in a message carries a token; the order that follows brings it back through the cart's form.
+const clickToken = address.get('mk') || keep.read('click')
+if (clickToken) keep.write('click', clickToken)
+
+export function currentPage() {
+  const said = window.storefrontPage || {}
+  const path = location.pathname
+  const guessed =
+    path === '/'
+      ? 'home'
+      : /^\/(products?|produtos?)\//.test(path)
+        ? 'product'
+        : /^\/(cart|carrinho|carrito)\b/.test(path)
+          ? 'cart'
+          : /^\/(categories|category|collections?|categorias?)\b/.test(path)
+            ? 'category'
+            : 'other'
+  const meta = document.querySelector('meta[property="product:retailer_item_id"]')
+  return { page: said.page || guessed, productId: said.productId || meta?.content || null }
+}
+
+export async function ask(path, body) {
+  const response = await fetch(base + path, {
+    method: body ? 'POST' : 'GET',
+    headers: body ? { 'Content-Type': 'application/json' } : {},
+    body: body && JSON.stringify(body),
+  })
+  const answer = response.status === 204 ? null : await response.json()
+  if (!response.ok) throw new Error(answer?.error?.message || 'The server did not answer')
+  return answer
+}
+
+// Events leave together, a moment after the first, and when the page goes away.
+let waiting = []
+let timer = null
+
+export function tell(type, widget, fields) {
+  waiting.push({ id: crypto.randomUUID(), type, widget, ...fields })
+  if (waiting.length >= 50) sendEvents()
+  else timer ??= setTimeout(sendEvents, 2000)
+}
+
+function sendEvents() {
+  clearTimeout(timer)
+  timer = null
+  if (waiting.length === 0) return
+  const body = JSON.stringify({ visitorId, device, events: waiting })
+  waiting = []
+  fetch(`${base}/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body,
+    keepalive: true,
+  }).catch(() => {}) // what is not counted is no reason to disturb a shopper
+}
+addEventListener('pagehide', sendEvents)
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') sendEvents()
+})
+
+export function carryClickToken() {
+  if (!clickToken) return
+  for (const form of document.querySelectorAll('form[action*="/cart"]')) {
+    if (form.querySelector('[name="attributes[mk]"]')) continue
+    const field = document.createElement('input')
+    Object.assign(field, { type: 'hidden', name: 'attributes[mk]', value: clickToken })
+    form.append(field)
+  }
+}
+
+export function element(tag, style, text) {
+  const made = document.createElement(tag)
+  Object.assign(made.style, style)
+  if (text) made.textContent = text
+  return made
+}
+
+export const fits = (devices) => !devices || devices === 'all' || devices === device
+export const onPage = (pages, page) => !pages || pages.includes('all') || pages.includes(page)

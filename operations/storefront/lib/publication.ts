@@ -1,0 +1,151 @@
+/** Whether the loader, the one script of all widgets, is on the store's platform. */
+import { connections } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { Refused } from '#runtime/ports/errors'
+
+/** What the platform's pages load. */
+export const scriptUrl = (ctx: Context): string =>
+  `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
+
+const jobName = 'storefront-script-publish'
+/** The revision of a store that never saved anything for its storefront. */
+const untouched = 1
+const noAnswer = 'Your platform did not answer. Save the settings again to try once more.'
+
+/**
+ * Queues the job that puts the loader on the platform, in the caller's transaction, whatever is known of it. Does
+ * nothing where no platform is connected.
+ */
+export async function publish(ctx: Context): Promise<void> {
+  if (await claim(ctx, true)) await ctx.queue(jobName, {})
+}
+
+/** The same, unless the loader is known to be there or on its way. */
+export async function publishIfMissing(ctx: Context): Promise<void> {
+  if (await claim(ctx, false)) await ctx.queue(jobName, {})
+}
+
+async function claim(ctx: Context, always: boolean): Promise<boolean> {
+  const now = ctx.now()
+  const claimed = await ctx.db
+    .insertInto('storefront_scripts')
+    .columns(['state', 'updated_at'])
+    .expression((db) =>
+      db
+        .selectFrom('connections')
+        .where('port', '=', 'ecommerce')
+        .where('connected_at', 'is not', null)
+        .select((eb) => [
+          eb.cast<string>(eb.val('publishing'), 'text').as('state'),
+          eb.cast<Date>(eb.val(now), 'timestamptz').as('updated_at'),
+        ]),
+    )
+    .onConflict((conflict) => {
+      const update = conflict
+        .column('store_id')
+        .doUpdateSet({ state: 'publishing', message: null, updated_at: now })
+      return always ? update : update.where('storefront_scripts.state', 'not in', ['installed', 'publishing'])
+    })
+    .returning('state')
+    .executeTakeFirst()
+  return claimed !== undefined
+}
+
+/** Puts the loader on the platform. Not inside a transaction. Throws `Unavailable`; a refusal is final, and noted. */
+export async function install(ctx: Context): Promise<void> {
+  const connected = await connections.ecommerce(ctx)
+  if (!connected) return note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
+  try {
+    const { id } = await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
+    await note(ctx, { state: 'installed', script_id: id, installed_at: ctx.now(), message: null })
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    await note(ctx, { state: 'failed', message: error.message })
+  }
+}
+
+/** The platform did not answer, however often it was asked. */
+export async function giveUp(ctx: Context): Promise<void> {
+  await note(ctx, { state: 'failed', message: noAnswer })
+}
+
+interface Note {
+  state: string
+  message: string | null
+  script_id?: string | null
+  installed_at?: Date | null
+}
+
+async function note(ctx: Context, change: Note): Promise<void> {
+  const noted = { ...change, updated_at: ctx.now() }
+  await ctx.db
+    .insertInto('storefront_scripts')
+    .values(noted)
+    .onConflict((conflict) => conflict.column('store_id').doUpdateSet(noted))
+    .execute()
+}
+
+/** Another platform: it has no loader yet. In the transaction that connects. */
+export async function platformConnected(ctx: Context): Promise<void> {
+  await note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
+  const store = await ctx.db.selectFrom('stores').select('storefront_revision').executeTakeFirstOrThrow()
+  if (store.storefront_revision > untouched) await publish(ctx)
+}
+
+/** A storefront asked for the popup; written down once a minute. */
+export async function seen(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const minuteAgo = new Date(now.getTime() - 60_000)
+  await ctx.db
+    .insertInto('storefront_scripts')
+    .values({ last_seen_at: now, updated_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .column('store_id')
+        .doUpdateSet({ last_seen_at: now })
+        .where(({ or, eb }) =>
+          or([
+            eb('storefront_scripts.last_seen_at', 'is', null),
+            eb('storefront_scripts.last_seen_at', '<=', minuteAgo),
+          ]),
+        ),
+    )
+    .execute()
+}
+
+export interface Publication {
+  state: 'publishing' | 'failed' | 'not-installed' | 'installed'
+  scriptUrl: string
+  /** The platform's own id. */
+  scriptId: string | null
+  installedAt: Date | null
+  lastSeenAt: Date | null
+  /** When the platform was asked; null where none is connected. */
+  checkedAt: Date | null
+  /** Why it failed. */
+  message: string | null
+}
+
+/** Asks the platform live. Writes nothing. Not inside a transaction; throws `Unavailable` where it does not answer. */
+export async function stateOf(ctx: Context): Promise<Publication> {
+  const row = await ctx.db.selectFrom('storefront_scripts').selectAll().executeTakeFirst()
+  const url = scriptUrl(ctx)
+  const connected = await connections.ecommerce(ctx)
+  const scripts = connected ? await connected.port.listScripts(connected.store) : []
+  const script = scripts.find(({ src }) => src === url)
+  const state =
+    row?.state === 'publishing' || row?.state === 'failed'
+      ? row.state
+      : script
+        ? 'installed'
+        : 'not-installed'
+  return {
+    state,
+    scriptUrl: url,
+    scriptId: script?.id ?? null,
+    installedAt: script ? (row?.installed_at ?? script.createdAt) : null,
+    lastSeenAt: row?.last_seen_at ?? null,
+    checkedAt: connected ? ctx.now() : null,
+    message: row?.state === 'failed' ? row.message : null,
+  }
+}

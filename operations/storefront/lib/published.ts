@@ -1,0 +1,93 @@
+/**
+ * The answer of `GET /storefront/:publicId/widgets`: built once for each state of the store, page and product, and kept
+ * in this process. What a copy is good for is one stamp, read with the store at each request.
+ */
+import type { Context } from '#runtime/context'
+import { etagOf } from '#runtime/etag'
+import { registeredWidgets, type WidgetQuery } from './widgets.ts'
+
+export interface Published {
+  text: string
+  etag: string
+  /** When it will be another by itself, in milliseconds; null: never. */
+  until: number | null
+}
+
+interface Entry extends Published {
+  stamp: string
+  builtAt: number
+}
+
+const entriesAtMost = 5000
+const charactersAtMost = 64 * 1024 * 1024
+const entries = new Map<string, Entry>()
+let characters = 0
+const building = new Map<string, Promise<Entry>>()
+
+/** From the copy that is kept, or built; those who ask for the same at once wait for one build. */
+export async function publish(
+  ctx: Context,
+  visited: { features: ReadonlySet<string>; stamp: string; revision: string },
+  query: WidgetQuery,
+): Promise<Published> {
+  const key = JSON.stringify([ctx.store.id, query.page, query.productId])
+  const known = entries.get(key)
+  if (known && isGood(known, visited.stamp, ctx.clock.ms())) {
+    // Those asked for last stay longest.
+    entries.delete(key)
+    entries.set(key, known)
+    return known
+  }
+  const turn = `${key} ${visited.stamp}`
+  let built = building.get(turn)
+  if (!built) {
+    built = build(ctx, visited, query).finally(() => building.delete(turn))
+    building.set(turn, built)
+  }
+  const entry = await built
+  keep(key, entry)
+  return entry
+}
+
+const isGood = (entry: Entry, stamp: string, now: number): boolean =>
+  entry.stamp === stamp && now >= entry.builtAt && (entry.until === null || now < entry.until)
+
+function keep(key: string, entry: Entry): void {
+  drop(key)
+  entries.set(key, entry)
+  characters += entry.text.length
+  for (const oldest of entries.keys()) {
+    if (entries.size <= entriesAtMost && characters <= charactersAtMost) break
+    drop(oldest)
+  }
+}
+
+function drop(key: string): void {
+  const entry = entries.get(key)
+  if (!entry) return
+  entries.delete(key)
+  characters -= entry.text.length
+}
+
+async function build(
+  ctx: Context,
+  { features, stamp, revision }: { features: ReadonlySet<string>; stamp: string; revision: string },
+  query: WidgetQuery,
+): Promise<Entry> {
+  const builtAt = ctx.clock.ms()
+  const parts = await Promise.all(
+    [...registeredWidgets()]
+      .filter(([, spec]) => features.has(spec.feature))
+      .map(async ([key, spec]) => ({ key, widget: await spec.build(ctx, query) })),
+  )
+  const shown: Record<string, unknown> = {}
+  let until: number | null = null
+  for (const { key, widget } of parts) {
+    // What shows nothing yet may begin to by itself.
+    const at = widget?.until?.getTime() ?? null
+    if (at !== null && (until === null || at < until)) until = at
+    if (widget && widget.value !== null) shown[key] = widget.value
+  }
+  const text = JSON.stringify(shown)
+  return { stamp, builtAt, until, text, etag: `"${revision}-${etagOf(text).slice(1, -1)}"` }
+}

@@ -1,0 +1,86 @@
+/** Ids of products and categories that somebody names: known by the mirror, else asked of the platform. */
+import { sql } from 'kysely'
+import { connections, isAmong } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { refreshProducts } from './catalog-refresh.ts'
+import { find, type Snapshot } from './snapshot-read.ts'
+
+const namedAtMost = 5
+
+/**
+ * The snapshots of these products, by id. Those that the mirror does not have are read live, once. Not inside a
+ * transaction. Refuses with 400 those that the platform does not have, naming `field`, with 409 where no platform is
+ * connected; throws `Unavailable` where it does not answer.
+ */
+export async function requireProducts(
+  ctx: Context,
+  productIds: readonly string[],
+  field: string,
+): Promise<ReadonlyMap<string, Snapshot>> {
+  refuseTransaction(ctx)
+  let found = await find(ctx, productIds)
+  const unknown = productIds.filter((id) => !found.get(id)?.exists)
+  if (unknown.length === 0) return found
+  await refreshProducts(ctx, await connections.requireEcommerce(ctx), unknown)
+  found = await find(ctx, productIds)
+  refuseMissing(
+    'product',
+    productIds.filter((id) => !found.get(id)?.exists),
+    field,
+  )
+  return found
+}
+
+/**
+ * The snapshots of these products as the platform has them now; those that it does not have are left out or have
+ * `exists` false. Not inside a transaction. Refuses with 409 where no platform is connected; throws `Unavailable`.
+ */
+export async function readLive(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, Snapshot>> {
+  refuseTransaction(ctx)
+  await refreshProducts(ctx, await connections.requireEcommerce(ctx), productIds)
+  return find(ctx, productIds)
+}
+
+/** As `requireProducts`, of categories: one that a product of the mirror is in is known. */
+export async function requireCategories(
+  ctx: Context,
+  categoryIds: readonly string[],
+  field: string,
+): Promise<void> {
+  refuseTransaction(ctx)
+  if (categoryIds.length === 0) return
+  const inUse = ctx.db
+    .selectFrom('product_snapshots')
+    .where('exists', '=', true)
+    .where(sql<boolean>`category_ids && ${[...categoryIds]}::text[]`)
+    .select(sql<string>`unnest(category_ids)`.as('id'))
+  const rows = await ctx.db
+    .selectFrom(inUse.as('used'))
+    .select('used.id')
+    .distinct()
+    .where(isAmong('used.id', categoryIds))
+    .execute()
+  const known = new Set(rows.map((row) => row.id))
+  if (categoryIds.every((id) => known.has(id))) return
+  const { port, store } = await connections.requireEcommerce(ctx)
+  for (const { id } of await port.listCategories(store)) known.add(id)
+  refuseMissing(
+    'category',
+    categoryIds.filter((id) => !known.has(id)),
+    field,
+  )
+}
+
+function refuseTransaction(ctx: Context): void {
+  if (ctx.inTransaction) throw new Error("The platform is asked: the operation must say transaction: 'own'")
+}
+
+function refuseMissing(kind: 'product' | 'category', ids: readonly string[], field: string): void {
+  if (ids.length === 0) return
+  const named = [...new Set(ids)].slice(0, namedAtMost).join(', ')
+  throw refuse('bad_request', `${field}: your platform has no ${kind} ${named}`)
+}

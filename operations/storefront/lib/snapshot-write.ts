@@ -1,0 +1,227 @@
+/** Writes the mirror of the catalog; who shows products is told of those that are another now. */
+import { createHash } from 'node:crypto'
+import { columnsOf, excludedColumns, isAmong, recordset } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { Category, Product } from '#runtime/ports/ecommerce/port'
+
+type Listener = (ctx: Context, productIds: readonly string[]) => Promise<void>
+const listeners: Listener[] = []
+
+/** Told of products whose snapshot is another now, in the transaction that wrote it. Called once at start. */
+export function onChanged(listener: Listener): void {
+  listeners.push(listener)
+}
+
+/** Each category with itself and all above it. */
+export type Ancestry = ReadonlyMap<string, readonly string[]>
+
+export function ancestryOf(categories: readonly Category[]): Ancestry {
+  const parents = new Map(categories.map(({ id, parentId }) => [id, parentId]))
+  return new Map(
+    categories.map(({ id }) => {
+      const line = new Set<string>()
+      // A platform's tree may have a circle in it.
+      for (let at: string | null = id; at !== null && !line.has(at); at = parents.get(at) ?? null)
+        line.add(at)
+      return [id, [...line]]
+    }),
+  )
+}
+
+const types = {
+  product_id: 'text',
+  name: 'text',
+  handle: 'text',
+  url: 'text',
+  image_url: 'text',
+  brand: 'text',
+  tags: 'text[]',
+  category_ids: 'text[]',
+  price: 'numeric',
+  compare_at_price: 'numeric',
+  currency: 'text',
+  stock: 'integer',
+  is_published: 'boolean',
+  exists: 'boolean',
+  platform_created_at: 'timestamptz',
+  platform_updated_at: 'timestamptz',
+  digest: 'text',
+  checked_at: 'timestamptz',
+}
+const columns = columnsOf(types)
+
+const variantTypes = {
+  product_id: 'text',
+  variant_id: 'text',
+  name: 'text',
+  sku: 'text',
+  image_url: 'text',
+  price: 'numeric',
+  compare_at_price: 'numeric',
+  stock: 'integer',
+  is_available: 'boolean',
+  position: 'integer',
+}
+const variantColumns = columnsOf(variantTypes)
+
+type Written = ReturnType<typeof rowsOf>
+
+/**
+ * Writes what the platform said of products, in the caller's transaction: an older word than the mirror's is passed
+ * over, unless the mirror is of `another` connection. Answers the ids of those that are another now.
+ */
+export async function writeProducts(
+  ctx: Context,
+  products: readonly Product[],
+  ancestry: Ancestry,
+  { another = false } = {},
+): Promise<string[]> {
+  if (products.length === 0) return []
+  const written = [...new Map(products.map((product) => [product.id, product])).values()]
+    // Always in the same order, so that two who write the same products wait for each other and do not lock up.
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((product) => rowsOf(product, ancestry, ctx.now()))
+  const known = await lockKnown(
+    ctx,
+    written.map(({ row }) => row.product_id),
+  )
+  const newer = written.filter(({ row }) => {
+    const before = known.get(row.product_id)
+    if (!before) return true
+    const at = Date.parse(row.platform_updated_at)
+    if (!another && at < before.updatedAt) return false
+    return at !== before.updatedAt || before.digest !== row.digest || !before.exists
+  })
+  if (newer.length === 0) return []
+  await ctx.db
+    .insertInto('product_snapshots')
+    .columns(columns)
+    .expression((db) =>
+      db
+        .selectFrom(
+          recordset(
+            types,
+            newer.map(({ row }) => row),
+          ),
+        )
+        .select(columns),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'product_id']).doUpdateSet(excludedColumns(types, ['product_id'])),
+    )
+    .execute()
+  const changed = newer.filter(({ row }) => {
+    const before = known.get(row.product_id)
+    return !before?.exists || before.digest !== row.digest
+  })
+  await replaceVariants(ctx, changed)
+  const ids = changed.map(({ row }) => row.product_id)
+  await told(ctx, ids)
+  return ids
+}
+
+/** Products that the platform has no more. Their last words stay, for who names them still. */
+export async function markMissing(ctx: Context, productIds: readonly string[]): Promise<string[]> {
+  if (productIds.length === 0) return []
+  await lockKnown(ctx, productIds)
+  const gone = await ctx.db
+    .updateTable('product_snapshots')
+    .set({ exists: false, checked_at: ctx.now() })
+    .where(isAmong('product_id', productIds))
+    .where('exists', '=', true)
+    .returning('product_id')
+    .execute()
+  const ids = gone.map((row) => row.product_id)
+  await told(ctx, ids)
+  return ids
+}
+
+interface Known {
+  digest: string
+  exists: boolean
+  updatedAt: number
+}
+
+async function lockKnown(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, Known>> {
+  const rows = await ctx.db
+    .selectFrom('product_snapshots')
+    .select(['product_id', 'digest', 'exists', 'platform_updated_at'])
+    .where(isAmong('product_id', ids))
+    .orderBy('product_id')
+    .forUpdate()
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.product_id,
+      { digest: row.digest, exists: row.exists, updatedAt: row.platform_updated_at.getTime() },
+    ]),
+  )
+}
+
+async function replaceVariants(ctx: Context, changed: readonly Written[]): Promise<void> {
+  if (changed.length === 0) return
+  const ids = changed.map(({ row }) => row.product_id)
+  await ctx.db.deleteFrom('product_snapshot_variants').where(isAmong('product_id', ids)).execute()
+  const rows = changed.flatMap(({ variants }) => variants)
+  await ctx.db
+    .insertInto('product_snapshot_variants')
+    .columns(variantColumns)
+    .expression((db) => db.selectFrom(recordset(variantTypes, rows)).select(variantColumns))
+    .execute()
+}
+
+/** The revision comes last: whoever waits for it holds nothing that a listener wants. */
+async function told(ctx: Context, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  for (const listener of listeners) await listener(ctx, ids)
+  await ctx.db
+    .insertInto('catalog_mirrors')
+    .values({ revision: 1 })
+    .onConflict((conflict) =>
+      conflict.column('store_id').doUpdateSet((eb) => ({ revision: eb('catalog_mirrors.revision', '+', 1) })),
+    )
+    .execute()
+}
+
+function rowsOf(product: Product, ancestry: Ancestry, now: Date) {
+  const categories = new Set(product.categories.flatMap(({ id }) => ancestry.get(id) ?? [id]))
+  const content = {
+    product_id: product.id,
+    name: product.name,
+    handle: product.handle,
+    url: product.url,
+    image_url: product.imageUrl,
+    brand: product.brand,
+    tags: product.tags,
+    category_ids: [...categories].sort(),
+    price: product.price,
+    compare_at_price: product.compareAtPrice,
+    currency: product.currency,
+    stock: product.stock,
+    is_published: product.isPublished,
+    exists: true,
+    platform_created_at: product.createdAt,
+  }
+  const variants = product.variants.map((variant, position) => ({
+    product_id: product.id,
+    variant_id: variant.id,
+    name: variant.name,
+    sku: variant.sku,
+    image_url: variant.imageUrl,
+    price: variant.price,
+    compare_at_price: variant.compareAtPrice,
+    stock: variant.stock,
+    is_available: variant.isAvailable,
+    position,
+  }))
+  const digest = createHash('sha1')
+    .update(JSON.stringify([content, variants]))
+    .digest('base64url')
+  const row = {
+    ...content,
+    platform_updated_at: product.updatedAt,
+    digest,
+    checked_at: now.toISOString(),
+  }
+  return { row, variants }
+}

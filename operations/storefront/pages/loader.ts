@@ -1,0 +1,24 @@
+import { etagOf, isNamedBy } from '#runtime/etag'
+import { loaderText } from '../lib/loader-text.ts'
+import { storefrontPage } from '../lib/visit.ts'
+
+export default storefrontPage({
+  method: 'GET',
+  path: '/loader.js',
+  description: "The script that shows the store's widgets on its pages.",
+  trust: 'Public: the same for every visitor.',
+  kind: 'read',
+  feature: null,
+  handler(ctx, { raw }) {
+    const text = loaderText(`${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}`)
+    const etag = etagOf(text)
+    const headers = { etag, 'cache-control': 'public, max-age=300' }
+    if (isNamedBy(raw.headers.get('if-none-match') ?? undefined, etag)) {
+      return new Response(null, { status: 304, headers })
+    }
+    const type = 'text/javascript; charset=utf-8'
+    return new Response(text, {
+      headers: { ...headers, 'content-type': type, 'x-content-type-options': 'nosniff' },
+    })
+  },
+})

@@ -1,0 +1,32 @@
+import { isNamedBy } from '#runtime/etag'
+import { object, z } from '#runtime/schema'
+import { publish } from '../lib/published.ts'
+import { storefrontPage } from '../lib/visit.ts'
+import { widgetPages } from '../lib/widgets.ts'
+
+const query = object({
+  page: z.enum(widgetPages).default('other'),
+  productId: z.string().min(1).max(64).optional(),
+})
+
+const freshSeconds = 60
+
+export default storefrontPage({
+  method: 'GET',
+  path: '/widgets',
+  description: 'What the storefront shows on a page: public settings and texts of every widget that is on.',
+  trust: 'Public data: what any visitor of the shop sees.',
+  kind: 'read',
+  feature: null,
+  async handler(ctx, visit) {
+    const { page, productId = null } = visit.query(query)
+    const { text, etag, until } = await publish(ctx, visit, { page, productId })
+    const left = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
+    const maxAge = Math.max(0, Math.min(freshSeconds, left))
+    const headers = { etag, 'cache-control': `public, max-age=${maxAge}, stale-while-revalidate=300` }
+    if (isNamedBy(visit.raw.headers.get('if-none-match') ?? undefined, etag)) {
+      return new Response(null, { status: 304, headers })
+    }
+    return new Response(text, { headers: { ...headers, 'content-type': 'application/json' } })
+  },
+})

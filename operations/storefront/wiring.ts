@@ -1,0 +1,13 @@
+import { connections, events } from '#operations/store/lib/door'
+import { wiring } from '#runtime/wiring'
+import { catalogConnected, productsChanged, stockChanged } from './lib/catalog-events.ts'
+import { registerEvents } from './lib/events.ts'
+import { platformConnected } from './lib/publication.ts'
+
+export default wiring(() => {
+  events.on('ecommerce', 'product.updated', productsChanged)
+  events.on('ecommerce', 'stock.updated', stockChanged)
+  connections.onConnected(catalogConnected)
+  connections.onConnected(platformConnected)
+  registerEvents('page', { feature: null, types: ['product-view', 'cart-add'] })
+})

@@ -1,0 +1,10 @@
+/** The mirror of the demo's catalogs, and their storefronts' loader: read from the sandbox's shops as a store's are. */
+import { refreshCatalog } from '#operations/storefront/lib/catalog-refresh'
+import { install } from '#operations/storefront/lib/publication'
+import type { Context } from '#runtime/context'
+
+/** Outside a transaction, once the shop is there. */
+export async function seedSnapshots(ctx: Context): Promise<void> {
+  await refreshCatalog(ctx)
+  await install(ctx)
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { connectEcommerce } from '#operations/store/lib/connections'
+import { changed, publication } from '#operations/storefront/lib/door'
+import { testApp } from '#test/support/app'
+import { type ConnectedShop, connectedStore } from '#test/support/platform'
+import { type Shop, store } from '#test/support/store'
+import { visit } from '#test/support/storefront'
+
+const app = await testApp({ storefrontReadsIp: 10_000 })
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const save = async (shop: Shop) => (await shop.context()).transaction(changed)
+const stateOf = async (shop: Shop) => publication.stateOf(await shop.context())
+const scripts = (shop: Shop) =>
+  app.database.root
+    .selectFrom('sandbox_objects')
+    .select('data')
+    .where('store_id', '=', shop.id)
+    .where('kind', '=', 'script')
+    .execute()
+const mode = (shop: ConnectedShop, mode: string) =>
+  app.database.root
+    .insertInto('sandbox_modes')
+    .values({ store_id: shop.id, port: 'ecommerce', mode })
+    .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet({ mode }))
+    .execute()
+
+describe('the loader', () => {
+  test('is a script that runs, cached five minutes', async () => {
+    const shop = await store(app)
+    const { status, text, headers } = await visit(shop, '/loader.js')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(headers.get('cache-control')).toBe('public, max-age=300')
+    expect(() => new Function(text)).not.toThrow()
+    expect(text).toContain(`/storefront/${shop.publicId}"`)
+    const again = await visit(shop, '/loader.js', { headers: { 'if-none-match': headers.get('etag')! } })
+    expect(again.status).toBe(304)
+    expect((await visit(shop, '/loader.js', { publicId: 'nobody' })).status).toBe(404)
+  })
+
+  test('is put on the platform by the first change, and only by it', async () => {
+    const shop = await connectedStore(app)
+    expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', scriptId: null, installedAt: null })
+    await save(shop)
+    expect(await stateOf(shop)).toMatchObject({ state: 'publishing' })
+    await app.drainJobs()
+    const state = await stateOf(shop)
+    expect(state).toMatchObject({ state: 'installed', installedAt: app.clock.now(), message: null })
+    expect(await scripts(shop)).toMatchObject([{ data: { id: state.scriptId, src: state.scriptUrl } }])
+    expect(state.scriptUrl).toMatch(new RegExp(`/storefront/${shop.publicId}/loader.js$`))
+    await save(shop)
+    expect(await stateOf(shop)).toMatchObject({ state: 'installed' })
+    expect(await scripts(shop)).toHaveLength(1)
+  })
+
+  test('that the merchant took away is not installed; publishing puts it there again', async () => {
+    const shop = await connectedStore(app)
+    await save(shop)
+    await app.drainJobs()
+    await app.database.root
+      .deleteFrom('sandbox_objects')
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'script')
+      .execute()
+    expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', scriptId: null })
+    await (await shop.context()).transaction(publication.publish)
+    await app.drainJobs()
+    expect(await stateOf(shop)).toMatchObject({ state: 'installed' })
+  })
+
+  test('fails with a reason when the platform never answers; the next change tries again', async () => {
+    const shop = await connectedStore(app)
+    await mode(shop, 'down')
+    await save(shop)
+    for (let i = 0; i < 6; i += 1) {
+      await app.advance(600_000)
+      await app.drainJobs({ allowFailures: true })
+    }
+    await expect(stateOf(shop)).rejects.toThrow('down')
+    await mode(shop, 'up')
+    const failed = await stateOf(shop)
+    expect(failed.state).toBe('failed')
+    expect(failed.message).toContain('did not answer')
+    await save(shop)
+    await app.drainJobs()
+    expect(await stateOf(shop)).toMatchObject({ state: 'installed', message: null })
+  })
+
+  test('without a platform nothing is queued; connected later, it is put there', async () => {
+    const shop = await store(app)
+    await save(shop)
+    expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', checkedAt: null })
+    await connectEcommerce(await shop.context(), 'sandbox', { token: 'sandbox' })
+    await app.drainJobs()
+    expect(await stateOf(shop)).toMatchObject({ state: 'installed' })
+  })
+
+  test('was last seen to the minute', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const first = app.clock.now()
+    await publication.seen(ctx)
+    await app.advance(59_000)
+    await publication.seen(ctx)
+    expect((await stateOf(shop)).lastSeenAt).toEqual(first)
+    await app.advance(1000)
+    await publication.seen(ctx)
+    expect((await stateOf(shop)).lastSeenAt).toEqual(app.clock.now())
+  })
+})

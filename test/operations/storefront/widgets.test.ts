@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { changed, registerWidget } from '#operations/storefront/lib/door'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+import { visit } from '#test/support/storefront'
+
+const app = await testApp({ storefrontReadsIp: 10_000 })
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+interface Shown {
+  value: unknown
+  until?: Date | null
+}
+const shown = new Map<string, Shown>()
+let builds = 0
+registerWidget('testBlocks', {
+  feature: 'product-content',
+  async build(ctx, query) {
+    builds += 1
+    const each = shown.get(ctx.store.id)
+    return each ? { ...each, value: each.value === null ? null : { ...query, said: each.value } } : null
+  },
+})
+registerWidget('testWishes', { feature: 'wishlist', build: async () => ({ value: { on: true } }) })
+
+const show = async (shop: Shop, each: Shown): Promise<void> => {
+  shown.set(shop.id, each)
+  await (await shop.context()).transaction(changed)
+}
+const read = (shop: Shop, query = '', headers: Record<string, string> = {}) =>
+  visit(shop, `/widgets${query}`, { headers })
+
+describe('GET /storefront/:publicId/widgets', () => {
+  test('an unknown store is 404, from any site', async () => {
+    const shop = await store(app)
+    const { status, headers } = await visit(shop, '/widgets', { publicId: 'nobody' })
+    expect(status).toBe(404)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test('shows what each section has, for the page that was asked for', async () => {
+    const shop = await store(app)
+    await show(shop, { value: 'Hello' })
+    const home = await read(shop, '?page=home')
+    expect(home.status).toBe(200)
+    expect(home.body.testBlocks).toEqual({ page: 'home', productId: null, said: 'Hello' })
+    expect(home.headers.get('access-control-allow-origin')).toBe('*')
+    expect(home.headers.get('cache-control')).toBe('public, max-age=60, stale-while-revalidate=300')
+    const product = await read(shop, '?page=product&productId=1001')
+    expect(product.body.testBlocks).toEqual({ page: 'product', productId: '1001', said: 'Hello' })
+    expect((await read(shop)).body.testBlocks.page).toBe('other')
+  })
+
+  test('refuses a page there is none of, and what it does not know', async () => {
+    const shop = await store(app)
+    expect((await read(shop, '?page=nowhere')).status).toBe(400)
+    expect((await read(shop, '?pages=home')).body.error.message).toContain('pages')
+  })
+
+  test('leaves out what shows nothing', async () => {
+    const shop = await store(app)
+    const { body } = await read(shop)
+    expect(body).not.toHaveProperty('testBlocks')
+    expect(body.testWishes).toEqual({ on: true })
+  })
+
+  test('leaves out what the plan lacks, and everything while the subscription may not write', async () => {
+    const shop = await store(app, { plan: 'starter' })
+    await show(shop, { value: 'Hello' })
+    const { body } = await read(shop)
+    expect(body).toHaveProperty('testBlocks')
+    expect(body).not.toHaveProperty('testWishes')
+    await app.database.root
+      .updateTable('subscriptions')
+      .set({ status: 'paused', paused_at: app.clock.now() })
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect((await read(shop)).body).toEqual({})
+    await app.database.root
+      .updateTable('subscriptions')
+      .set({ status: 'active', paused_at: null })
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect((await read(shop)).body).toHaveProperty('testBlocks')
+  })
+
+  test('is built once for a revision, page and product, also for many who ask at once', async () => {
+    const shop = await store(app)
+    await show(shop, { value: 'One' })
+    builds = 0
+    const answers = await Promise.all(Array.from({ length: 8 }, () => read(shop, '?page=home')))
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+    await read(shop, '?page=home')
+    expect(builds).toBe(1)
+    await read(shop, '?page=cart')
+    expect(builds).toBe(2)
+    await show(shop, { value: 'Two' })
+    expect((await read(shop, '?page=home')).body.testBlocks.said).toBe('Two')
+    expect(builds).toBe(3)
+  })
+
+  test('answers 304 while nothing changed, and a new ETag once something did', async () => {
+    const shop = await store(app)
+    await show(shop, { value: 'One' })
+    const etag = (await read(shop)).headers.get('etag')!
+    const same = await read(shop, '', { 'if-none-match': etag })
+    expect(same.status).toBe(304)
+    expect(same.text).toBe('')
+    expect(same.headers.get('etag')).toBe(etag)
+    expect(same.headers.get('cache-control')).toContain('max-age=60')
+    await show(shop, { value: 'Two' })
+    const other = await read(shop, '', { 'if-none-match': etag })
+    expect(other.status).toBe(200)
+    expect(other.headers.get('etag')).not.toBe(etag)
+  })
+
+  test('may be kept until the next schedule begins or ends, and is another from then on', async () => {
+    const shop = await store(app)
+    const now = app.clock.now()
+    const at = new Date(now.getTime() + 20_000)
+    await show(shop, { value: null, until: at })
+    const before = await read(shop)
+    expect(before.body).not.toHaveProperty('testBlocks')
+    expect(before.headers.get('cache-control')).toBe('public, max-age=20, stale-while-revalidate=300')
+    await app.advance(19_999)
+    expect((await read(shop)).headers.get('cache-control')).toContain('max-age=0')
+    shown.set(shop.id, { value: 'Begun' })
+    expect((await read(shop)).body).not.toHaveProperty('testBlocks')
+    await app.advance(1)
+    const after = await read(shop, '', { 'if-none-match': before.headers.get('etag')! })
+    expect(after.status).toBe(200)
+    expect(after.body.testBlocks.said).toBe('Begun')
+    expect(after.headers.get('cache-control')).toContain('max-age=60')
+  })
+
+  test('what is cut by a far schedule is kept a minute', async () => {
+    const shop = await store(app)
+    await show(shop, { value: 'Long', until: new Date(app.clock.ms() + 86_400_000) })
+    expect((await read(shop)).headers.get('cache-control')).toContain('max-age=60')
+  })
+
+  test('a store shows nothing of another', async () => {
+    const [one, other] = [await store(app), await store(app)]
+    await show(one, { value: 'Mine' })
+    expect((await read(other)).body).not.toHaveProperty('testBlocks')
+  })
+})
+
+test('an address may read so many times a minute', async () => {
+  const limited = await testApp({ storefrontReadsIp: 3 })
+  const shop = await store(limited)
+  const statuses: number[] = []
+  for (let i = 0; i < 4; i += 1) statuses.push((await visit(shop, '/widgets')).status)
+  expect(statuses).toEqual([200, 200, 200, 429])
+  expect((await visit(shop, '/widgets', { ip: '10.0.0.2' })).status).toBe(200)
+})
