@@ -17,7 +17,9 @@ const templateEmail = {
 
 const switches = {
   isEnabled: z.boolean(),
-  ignoreStockThreshold: z.boolean().describe('Tell everybody from one unit on, instead of twice the stock from three'),
+  ignoreStockThreshold: z
+    .boolean()
+    .describe('Tell everybody from one unit on, instead of twice the stock from three'),
   isMailproviderEnabled: z
     .boolean()
     .nullable()
@@ -83,7 +85,9 @@ export const stockAlertSettings = named(
   'StockAlertSettings',
   object({
     ...content.shape,
-    webhookRegistered: z.boolean().describe("Whether the platform tells us of stock through the store's connection"),
+    webhookRegistered: z
+      .boolean()
+      .describe("Whether the platform tells us of stock through the store's connection"),
     webhookRegisteredAt: instant.nullable(),
     lastStockEventAt: instant.nullable().describe('When the platform last told us of stock'),
     officialapiTemplateStatus: z

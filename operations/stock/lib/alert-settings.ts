@@ -1,12 +1,17 @@
 /** Settings of the alerts: one row a store, which may be there before they are saved. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import * as storefront from '#operations/storefront/lib/door'
 import { connections } from '#operations/store/lib/door'
+import * as storefront from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
-import { type AlertChange, type AlertContent, defaultAlerts, type stockAlertSettings } from './alert-schema.ts'
+import {
+  type AlertChange,
+  type AlertContent,
+  defaultAlerts,
+  type stockAlertSettings,
+} from './alert-schema.ts'
 
 interface Found {
   content: AlertContent | null

@@ -15,9 +15,7 @@ const fields = {
   isEnabled: z.boolean(),
   threshold: z.number().int().min(1).max(1000).describe('Shown from 1 unit up to so many'),
   text: checked(text(1, 200)).describe('Knows {{stock}} and {{productName}}'),
-  lastUnitText: checked(text(0, 200))
-    .nullable()
-    .describe('Of the last unit; null: `text` is used'),
+  lastUnitText: checked(text(0, 200)).nullable().describe('Of the last unit; null: `text` is used'),
   showProgressBar: z.boolean(),
   position: z.enum(['below-price', 'above-buy-button', 'below-buy-button']),
   showInProductList: z.boolean(),

@@ -6,12 +6,15 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
-import { type CounterChange, type CounterContent, defaultCounter, type stockCounterSettings } from './counter-schema.ts'
+import {
+  type CounterChange,
+  type CounterContent,
+  defaultCounter,
+  type stockCounterSettings,
+} from './counter-schema.ts'
 
 const found = prepared<Record<never, never>, { content: CounterContent; updated_at: Date }>((db) =>
-  db
-    .selectFrom('stock_counter_settings')
-    .select([sql<CounterContent>`content`.as('content'), 'updated_at']),
+  db.selectFrom('stock_counter_settings').select([sql<CounterContent>`content`.as('content'), 'updated_at']),
 )
 
 export async function readCounter(ctx: Context): Promise<CounterContent> {

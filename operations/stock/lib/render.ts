@@ -1,6 +1,6 @@
 /** How an alert reads (Rules 1). No database, no clock. */
 import type { StoreFacts } from '#db/access'
-import { sending, templates } from '#operations/messaging/lib/door'
+import { type sending, templates } from '#operations/messaging/lib/door'
 import { escaped } from '#operations/store/lib/door'
 import { renderLoosely, type Values } from '#runtime/variables'
 import type { AlertContent } from './alert-schema.ts'
@@ -36,7 +36,7 @@ export const variantNameOf = ({ product, variant }: Live): string | null =>
   variant.name === '' || variant.name === product.name ? null : variant.name
 
 /** `R$ 1.234,50`, with a plain space. */
-const moneyText = (amount: number, currency: string, locale: string): string =>
+export const moneyText = (amount: number, currency: string, locale: string): string =>
   new Intl.NumberFormat(locale, { style: 'currency', currency })
     .format(amount)
     .replace(/[\u00a0\u202f]/g, ' ')
@@ -62,7 +62,8 @@ export function templateFault(template: Template | null): string | null {
   if (template.status !== 'approved') return `is ${template.status}: only an approved one can be sent`
   const { header, body } = template.placeholders
   if (header + body > 3) return 'has more than three parameters: name, product and link are all there are'
-  if (template.buttons.some(({ type }) => type === 'coupon-code')) return 'has a coupon button: alerts have none'
+  if (template.buttons.some(({ type }) => type === 'coupon-code'))
+    return 'has a coupon button: alerts have none'
   return null
 }
 
@@ -125,7 +126,8 @@ export function alertMail(settings: AlertContent, values: Values, unsubscribe: s
   const link = values.productUrl ?? null
   const logo = /^https:\/\/[^\s]+$/.test(templateEmail.logo) ? templateEmail.logo : null
   const html = [
-    logo && `<p><img src="${escaped(logo)}" alt="${escaped(values.storeName ?? '')}" style="max-height:64px"></p>`,
+    logo &&
+      `<p><img src="${escaped(logo)}" alt="${escaped(values.storeName ?? '')}" style="max-height:64px"></p>`,
     title && `<h1 style="font-size:22px">${inHtml(title)}</h1>`,
     greeting && `<p>${inHtml(greeting)}</p>`,
     content && `<p>${inHtml(content)}</p>`,

@@ -79,17 +79,46 @@ const wantedVariant = prepared<{ variantId: string }, Wanted>((db, values) =>
     .limit(sql<number>`1`),
 )
 
-/**
- * Puts a shopper among those who wait, in the caller's transaction. Refuses an unknown variant and a bad contact
- * (400), a variant in stock and who waits already (409).
- */
-export async function subscribe(ctx: Context, input: SubscribeInput, settings: AlertContent): Promise<void> {
+export interface Waiter {
+  contact: Contact
+  variant: Wanted
+}
+
+/** Refuses an unknown variant and a bad contact (400), a variant in stock and who waits already (409). */
+export async function checkWaiter(
+  ctx: Context,
+  input: SubscribeInput,
+  settings: AlertContent,
+): Promise<Waiter> {
   const contact = contactOf(input, settings, ctx.store.country)
   const [variant] = await wantedVariant(ctx, { variantId: input.variantId })
   if (!variant) throw refuse('bad_request', 'variantId: this store has no such variant')
   if (variant.stock === null || variant.stock > 0) {
     throw refuse('conflict', 'variantId: it is in stock: it can be bought now')
   }
+  const waiting = await ctx.db
+    .selectFrom('stock_subscriptions')
+    .select('id')
+    .where('variant_id', '=', input.variantId)
+    .where('channel', '=', contact.channel)
+    .where('contact_key', '=', contact.key)
+    .where('status', 'in', ['waiting', 'sending'])
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (waiting) throw alreadyWaiting(settings)
+  return { contact, variant }
+}
+
+const alreadyWaiting = (settings: AlertContent) =>
+  refuse('conflict', settings.alreadySubscribedMessage || defaultAlerts.alreadySubscribedMessage!)
+
+/** Puts a shopper among those who wait, in the caller's transaction. Refuses who waits already (409). */
+export async function subscribe(
+  ctx: Context,
+  input: SubscribeInput,
+  settings: AlertContent,
+  { contact, variant }: Waiter,
+): Promise<void> {
   const now = ctx.now()
   const id = ctx.newId()
   const [added] = await ctx.db
@@ -123,9 +152,7 @@ export async function subscribe(ctx: Context, input: SubscribeInput, settings: A
     )
     .returning('id')
     .execute()
-  if (!added) {
-    throw refuse('conflict', settings.alreadySubscribedMessage || defaultAlerts.alreadySubscribedMessage!)
-  }
+  if (!added) throw alreadyWaiting(settings)
   if (contact.channel === 'email' && settings.isMailproviderEnabled && (await mailingListOf(ctx))) {
     await ctx.queue('stock-list-push', { subscriptionId: id })
   }

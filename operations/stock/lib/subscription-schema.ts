@@ -1,4 +1,17 @@
-import { count, currency, day, id, instant, money, named, object, paging, queryList, text, z } from '#runtime/schema'
+import {
+  count,
+  currency,
+  day,
+  id,
+  instant,
+  money,
+  named,
+  object,
+  paging,
+  queryList,
+  text,
+  z,
+} from '#runtime/schema'
 
 export const subscriptionStatus = z.enum(['waiting', 'sending', 'sent', 'failed', 'cancelled'])
 export const channel = z.enum(['email', 'phone'])

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { exports } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
-import { conditionsOf, subscriptionRows } from './subscriptions.ts'
 import type { SubscriptionQuery } from './subscription-schema.ts'
+import { conditionsOf, subscriptionRows } from './subscriptions.ts'
 
 const atOnce = 1000
 

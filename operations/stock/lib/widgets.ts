@@ -2,8 +2,8 @@
 import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/variables'
-import { readAlerts } from './alert-settings.ts'
 import { type AlertContent, defaultAlerts, looks } from './alert-schema.ts'
+import { readAlerts } from './alert-settings.ts'
 import { readCounter } from './counter-settings.ts'
 
 /** Null is the built-in text there; empty stays empty. */
