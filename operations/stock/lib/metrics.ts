@@ -16,42 +16,35 @@ const topCount = 10
 const daysAtMost = 365
 
 const metrics = prepared<Values, { text: string }>((db, values) => {
-  const subscribed = one(
-    db
-      .selectFrom('stock_subscriptions as s')
-      .select([
-        sql<number>`count(*)::int`.as('n'),
-        sql<number>`(count(*) filter (where s.channel = 'email'))::int`.as('emails'),
-      ])
-      .where(days.isWithin('s.created_at', values)),
-    'subscribed',
-  )
-  const sent = one(
-    db
-      .selectFrom('stock_subscriptions as s')
-      .select([
-        sql<number>`count(*)::int`.as('n'),
-        sql<number>`(count(*) filter (where s.channel = 'email'))::int`.as('emails'),
-        sql<number>`count(s.converted_at)::int`.as('converted'),
-      ])
-      .where('s.sent_at', 'is not', null)
-      .where(days.isWithin('s.sent_at', values)),
-    'sent',
-  )
-  const brought = one(
-    db
-      .selectFrom('conversions as c')
-      .select([
-        sql<number>`count(*)::int`.as('n'),
-        sql<string>`coalesce(sum(c.revenue) filter (where c.currency = ${values.currency}::text), 0)::numeric(14,2)`.as(
-          'revenue',
-        ),
-      ])
-      .where('c.source_type', '=', sql.lit('stock-notification'))
-      .where(isCountedConversion('c'))
-      .where(days.isWithin('c.placed_at', values)),
-    'brought',
-  )
+  const subscribed = db
+    .selectFrom('stock_subscriptions as s')
+    .select([
+      sql<number>`count(*)::int`.as('n'),
+      sql<number>`(count(*) filter (where s.channel = 'email'))::int`.as('emails'),
+    ])
+    .where(days.isWithin('s.created_at', values))
+    .as('subscribed')
+  const sent = db
+    .selectFrom('stock_subscriptions as s')
+    .select([
+      sql<number>`count(*)::int`.as('n'),
+      sql<number>`(count(*) filter (where s.channel = 'email'))::int`.as('emails'),
+      sql<number>`count(s.converted_at)::int`.as('converted'),
+    ])
+    .where('s.sent_at', 'is not', null)
+    .where(days.isWithin('s.sent_at', values))
+    .as('sent')
+  const inCurrency = sql`filter (where c.currency = ${values.currency}::text)`
+  const brought = db
+    .selectFrom('conversions as c')
+    .select([
+      sql<number>`count(*)::int`.as('n'),
+      sql<string>`coalesce(sum(c.revenue) ${inCurrency}, 0)::numeric(14,2)`.as('revenue'),
+    ])
+    .where('c.source_type', '=', sql.lit('stock-notification'))
+    .where(isCountedConversion('c'))
+    .where(days.isWithin('c.placed_at', values))
+    .as('brought')
   const json = jsonObject({
     startDate: sql`${values.startDate}::text`,
     endDate: sql`${values.endDate}::text`,
@@ -75,9 +68,6 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     .innerJoin(brought, (join) => join.onTrue())
     .select(sql<string>`${json}::text`.as('text'))
 })
-
-/** One row by a name. */
-const one = <A extends string>(query: { as(alias: A): unknown }, alias: A) => query.as(alias) as never
 
 const ofChannel = (subscribers: RawBuilder<unknown>, alertsSent: RawBuilder<unknown>) =>
   jsonObject({ subscribers, alertsSent })
@@ -110,7 +100,7 @@ function topProducts(db: Kysely<TenantTables>) {
   const named = db
     .selectFrom('stock_subscriptions as n')
     .select(['n.product_id', 'n.product_name', 'n.variant_name'])
-    .whereRef('n.variant_id', '=', 'most.variant_id')
+    .where(sql<boolean>`n.variant_id = most.variant_id`)
     .where('n.status', '=', sql.lit('waiting'))
     .where('n.deleted_at', 'is', null)
     .orderBy('n.created_at', 'desc')

@@ -19,7 +19,7 @@ const deadAtOnce = 1000
 
 /** In the transaction that applies the events: the waves of what people wait for are queued. */
 export async function stockChanged(tx: Context, told: readonly events.StoredEvent[]): Promise<void> {
-  const newest = told.reduce((at, event) => (event.occurredAt > at ? event.occurredAt : at), new Date(0))
+  const newest = new Date(Math.max(...told.map((event) => event.occurredAt.getTime())))
   await noteStockEvent(tx, newest)
   if (!(await readAlerts(tx)).isEnabled) return
   const ids = [...new Set(told.flatMap(idsIn))]
