@@ -4,6 +4,7 @@ import { type Database, openPostgres } from '#db/database'
 import { isMigrated, migrate } from '#db/migrate'
 import { type Clock, type MovableClock, machineClock } from './clock.ts'
 import type { Services } from './context.ts'
+import { docsAnswer } from './docs.ts'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from './embedded.ts'
 import { errorBody } from './errors.ts'
 import { Gateway, type GatewayOptions } from './gateway.ts'
@@ -11,6 +12,7 @@ import { sweepIdempotencyKeys } from './idempotency.ts'
 import { KeyRing } from './keys.ts'
 import { type Listener, listenFor } from './listener.ts'
 import type { Logger } from './log.ts'
+import { answerMcp } from './mcp/server.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
@@ -19,7 +21,7 @@ import { Limits, RateLimiter, sweepRateCounters } from './rate-limit.ts'
 import { loadRegistry, type Registry } from './registry.ts'
 import { RouteTable } from './routes.ts'
 import type { Settings } from './settings.ts'
-import { type Env, gatewayFirst, webRoutes } from './web.ts'
+import { clientAddress, type Env, gatewayFirst, webRoutes } from './web.ts'
 import type { Wiring } from './wiring.ts'
 import { Worker } from './worker.ts'
 
@@ -122,8 +124,15 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   housekeeping.unref()
 
   const ready = async (): Promise<boolean> => isMigrated(database)
-  const others = otherRoutes({ registry, services, metrics, worker, ready })
   const table = new RouteTable(registry.operations)
+  const others = otherRoutes({ registry, services, metrics, worker, ready })
+  others.all('/mcp', (c) =>
+    answerMcp(
+      { gateway, registry, routes: table },
+      c.req.raw,
+      clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
+    ),
+  )
   return {
     services,
     registry,
@@ -216,6 +225,9 @@ function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Hon
   hono.get('/metrics', async (c) =>
     c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   )
+  for (const path of ['/docs', '/docs/*']) {
+    hono.get(path, async (c) => (await docsAnswer(c.req.path)) ?? c.notFound())
+  }
   webRoutes(hono, { registry, services, worker })
   hono.notFound((c) =>
     c.body(errorBody('not_found', 'No such address'), 404, { 'content-type': 'application/json' }),

@@ -20,6 +20,7 @@ export const statusOf = (code: ErrorCode): number => statuses[code]
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly headers: Record<string, string> | undefined
+  #body: string | null = null
   constructor(code: ErrorCode, message: string, headers?: Record<string, string>) {
     // A refusal is an answer: nobody reads where it was made, and finding that out costs more than all of a 403.
     const { stackTraceLimit } = Error
@@ -28,6 +29,12 @@ export class Refusal extends Error {
     Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.headers = headers
+  }
+
+  /** What is answered, as JSON. */
+  body(): string {
+    this.#body ??= errorBody(this.code, this.message)
+    return this.#body
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Access, StoreFacts } from '#db/access'
 import { refusalOf } from './access.ts'
 import { Context, type Services } from './context.ts'
-import { type ErrorCode, errorBody, Refusal, refuse, sqlState, statusOf } from './errors.ts'
+import { type ErrorCode, Refusal, refuse, sqlState, statusOf } from './errors.ts'
 import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
 import { parseJson, parseQuery, read } from './input.ts'
@@ -35,6 +35,8 @@ export interface Call {
   idempotencyKey: string | null
   context: Context | null
   answer: Answer | null
+  /** Of the limit that counted last: the headers tell of it. */
+  verdict: Verdict | null
   /** Counts that the shared database has not answered yet: a read goes on meanwhile, and waits before it answers. */
   counting: { verdict: Promise<Verdict>; whose: string }[] | null
 }
@@ -131,6 +133,7 @@ export class Gateway {
       idempotencyKey: null,
       context: null,
       answer: null,
+      verdict: null,
       counting: null,
     }
     let pending: Promise<void> | void
@@ -148,6 +151,12 @@ export class Gateway {
 
   /** Counts and logs what leaves. */
   #answered(call: Call, answer: Answer): Answer {
+    const { verdict } = call
+    if (verdict) {
+      answer.headers['ratelimit-limit'] = String(verdict.limit)
+      answer.headers['ratelimit-remaining'] = String(verdict.remaining)
+      answer.headers['ratelimit-reset'] = String(verdict.resetSeconds)
+    }
     const milliseconds = performance.now() - call.startedAt
     const name = call.operation?.id ?? 'unknown'
     this.metrics.observe(name, answer.status, milliseconds)
@@ -178,9 +187,10 @@ export class Gateway {
       )
     }
     if (this.strict) refusal = undeclared(call, refusal) ?? refusal
-    const headers = { ...call.headers, ...refusal.headers }
+    const { headers } = call
+    if (refusal.headers) Object.assign(headers, refusal.headers)
     if (refusal.code === 'unavailable') headers['retry-after'] ??= '5'
-    const answer = { status: statusOf(refusal.code), body: errorBody(refusal.code, refusal.message), headers }
+    const answer = { status: statusOf(refusal.code), body: refusal.body(), headers }
     if (!call.idempotencyKey || !call.context) return this.#answered(call, answer)
     const { context, idempotencyKey } = call
     const settled =
@@ -227,7 +237,7 @@ function identified(call: Call, access: Access | null): void {
 }
 
 /** One sentence for every reason: it tells a stranger nothing. */
-const unknownKey = () =>
+const unknownKey = (): Refusal =>
   new Refusal(
     'unauthorized',
     'The API key is missing, invalid, expired or revoked: send Authorization: Bearer <key>',
@@ -266,9 +276,7 @@ async function overruled(call: Call, error: unknown): Promise<unknown> {
 }
 
 function limited(call: Call, verdict: Verdict, whose: string): void {
-  call.headers['ratelimit-limit'] = String(verdict.limit)
-  call.headers['ratelimit-remaining'] = String(verdict.remaining)
-  call.headers['ratelimit-reset'] = String(verdict.resetSeconds)
+  call.verdict = verdict
   if (verdict.allowed) return
   throw new Refusal(
     'rate_limited',
@@ -290,7 +298,18 @@ const shownPath = (call: Call): string => call.request.address.split('?')[0]!.sl
 function authorise(call: Call): void {
   if (!call.access) return
   const reason = refusalOf(call.operation!, call.access, call.gateway.services.clock.ms())
-  if (reason) throw refuse('forbidden', reason)
+  if (reason) throw forbidden(reason)
+}
+
+/** There are as many reasons as scopes, roles and plans: each refusal is made once. */
+const reasons = new Map<string, Refusal>()
+function forbidden(reason: string): Refusal {
+  let made = reasons.get(reason)
+  if (!made) {
+    made = refuse('forbidden', reason)
+    reasons.set(reason, made)
+  }
+  return made
 }
 
 function readBody(call: Call): Promise<void> | void {

@@ -89,7 +89,7 @@ export function decodeParameter(raw: string): string {
 }
 
 /** Parses with a schema and drops read-only fields; a 400 names each fault, five at most. */
-export function read(schema: z.ZodTypeAny, value: unknown, place: 'query' | 'body'): unknown {
+export function read<S extends z.ZodTypeAny>(schema: S, value: unknown, place: 'query' | 'body'): z.infer<S> {
   refuseCrowds(schema, value, '')
   const result = schema.safeParse(value, { errorMap: place === 'query' ? queryMessages : messages })
   if (!result.success) throw refuse('bad_request', faultsOf(result.error, place))

@@ -53,23 +53,17 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     },
   })
   // The labelled children are kept: finding one by its labels costs more than counting.
-  const counters = new Map<string, { inc(): void }>()
-  const timers = new Map<string, { observe(seconds: number): void }>()
+  const known = new Map<string, { timer: { observe(seconds: number): void }; counters: { inc(): void }[] }>()
   return {
     observe(operation, status, milliseconds) {
-      const key = `${operation} ${status}`
-      let counter = counters.get(key)
-      if (!counter) {
-        counter = requests.labels(operation, String(status))
-        counters.set(key, counter)
+      let of = known.get(operation)
+      if (!of) {
+        of = { timer: latency.labels(operation), counters: [] }
+        known.set(operation, of)
       }
-      counter.inc()
-      let timer = timers.get(operation)
-      if (!timer) {
-        timer = latency.labels(operation)
-        timers.set(operation, timer)
-      }
-      timer.observe(milliseconds / 1000)
+      of.counters[status] ??= requests.labels(operation, String(status))
+      of.counters[status].inc()
+      of.timer.observe(milliseconds / 1000)
     },
     observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),
     text: () => registry.metrics(),

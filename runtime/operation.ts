@@ -57,6 +57,8 @@ export interface OperationSpec<
   description: string
   /** More for the documents: rules worth knowing before calling. */
   details?: string
+  /** What merchants call it that is not in the description: assistants find it by these words. */
+  words?: string
   /** `[]` for what any key may call. */
   scopes: readonly Scope[]
   readOnly: boolean

@@ -1,5 +1,7 @@
 import { events, files, members } from '#operations/store/lib/door'
+import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
 import { wiring } from '#runtime/wiring'
+import { buttonWidget } from './lib/button.ts'
 import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
 import { forgetMember } from './lib/chat-codes.ts'
 import { headerFiles, headerPurpose } from './lib/header-media.ts'
@@ -25,6 +27,8 @@ export default wiring(() => {
   events.on('messaging', 'number-name', applyNumberName)
   events.on('messaging', 'number-account', applyNumberAccount)
   members.onRemoved(forgetMember)
+  registerWidget('messagingButton', { feature: 'messaging', build: buttonWidget })
+  registerEvents('messaging-button', { feature: 'messaging', types: ['impression', 'click'] })
   onStatus('dm', applySendStatuses)
   events.onUnassigned('messaging', findStores)
 })

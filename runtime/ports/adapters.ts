@@ -35,11 +35,14 @@ export interface Adapters {
   close(): Promise<void>
 }
 
+/** What signs the messaging provider's callbacks: set, or made from the server's own secret. */
+export const messagingSecret = ({ messagingAppSecret, secretKey }: Settings): string =>
+  messagingAppSecret ?? derivedKey(secretKey, 'messaging-app').toString('hex')
+
 export async function openAdapters(settings: Settings, database: Database, clock: Clock): Promise<Adapters> {
   const { storage, files } = await openStorage(settings, clock)
   const { mail, close } = openMail(settings, database, clock)
-  const secret =
-    settings.messagingAppSecret ?? derivedKey(settings.secretKey, 'messaging-app').toString('hex')
+  const secret = messagingSecret(settings)
   return {
     mail,
     storage,

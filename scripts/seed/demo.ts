@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
+import { seedAuroraBars } from './bars.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
@@ -187,6 +188,7 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   })
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
+  await seedAuroraBars(database.root, aurora)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })

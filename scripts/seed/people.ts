@@ -32,6 +32,22 @@ export function brazilian(random: Random, number: number): Person {
   }
 }
 
+const cities: Record<string, string> = {
+  '+5511': 'São Paulo',
+  '+5521': 'Rio de Janeiro',
+  '+5531': 'Belo Horizonte',
+  '+5541': 'Curitiba',
+  '+5548': 'Florianópolis',
+  '+5551': 'Porto Alegre',
+  '+5561': 'Brasília',
+  '+5571': 'Salvador',
+  '+5581': 'Recife',
+  '+5585': 'Fortaleza',
+  '+1917': 'New York',
+}
+/** Where somebody with this phone lives. */
+export const cityOf = (phone: string): string => cities[phone.slice(0, 5)]!
+
 export function american(random: Random, number: number): Person {
   const name = `${random.pick(englishGiven)} ${random.pick(englishFamily)}`
   return {

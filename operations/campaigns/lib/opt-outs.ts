@@ -46,7 +46,8 @@ interface NewOptOut {
   phone: string
   phoneKey: string
   note: string | null
-  now: Date
+  /** Text: a parameter with no type of its own costs the driver less. */
+  now: string
 }
 
 const insertOptOut = prepared((db, values: NewOptOut) =>
@@ -77,7 +78,7 @@ export async function addOptOut(
     phone,
     phoneKey: phoneKey(phone),
     note: input.note ?? null,
-    now: ctx.now(),
+    now: ctx.now().toISOString(),
   })
   if (!added) throw refuse('conflict', `phone: ${phone} is opted out already`)
   return new JsonText(added.text)

@@ -1,6 +1,7 @@
 /** The chat button of the storefront, at most one a store. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { changed, type Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
@@ -71,6 +72,21 @@ export async function readButton(ctx: Context): Promise<z.input<typeof messaging
   }
 }
 
+/** A number that is not the button's own may be another a minute from now. */
+const connectedForMs = 60_000
+
+/** What the storefront draws; hours are told in `timezone`. */
+export async function buttonWidget(ctx: Context): Promise<Widget | null> {
+  const row = await findButton(ctx)
+  if (!row.content?.isEnabled) return null
+  const { isEnabled: _on, ...shown } = row.content
+  const phone = shown.phone ?? row.connected_phone
+  const isOwn = shown.phone !== null
+  const until = isOwn ? null : new Date(ctx.clock.ms() + connectedForMs)
+  if (phone === null && shown.attendants.length === 0) return { value: null, until }
+  return { value: { ...shown, phone, timezone: ctx.store.timezone }, until }
+}
+
 /** In the caller's transaction. Refuses a second one, and one that would open no number. */
 export async function createButton(ctx: Context, change: ButtonChange): Promise<void> {
   const row = await findButton(ctx)
@@ -88,7 +104,7 @@ export async function createButton(ctx: Context, change: ButtonChange): Promise<
     if (isDuplicate(error)) throw exists()
     throw error
   }
-  if (content.isEnabled) await storefrontChanged(ctx)
+  if (content.isEnabled) await changed(ctx)
 }
 
 /** In the caller's transaction. Refuses an unknown id, and what would open no number. */
@@ -111,15 +127,7 @@ export async function updateButton(ctx: Context, id: string, change: ButtonChang
     .set({ content: JSON.stringify(content), updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
-  if (before.isEnabled || content.isEnabled) await storefrontChanged(ctx)
-}
-
-/** What the storefront shows is another now: whoever keeps a copy of it sees the number. */
-async function storefrontChanged(ctx: Context): Promise<void> {
-  await ctx.db
-    .updateTable('stores')
-    .set((eb) => ({ storefront_revision: eb('storefront_revision', '+', 1) }))
-    .execute()
+  if (before.isEnabled || content.isEnabled) await changed(ctx)
 }
 
 function refuseNumberless(content: ButtonContent, connectedPhone: string | null): void {

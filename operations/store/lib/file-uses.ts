@@ -82,7 +82,7 @@ async function usable(ctx: Context, use: FileUse, file: Found | undefined): Prom
  */
 export async function requireUploaded(
   ctx: Context,
-  purpose: string,
+  purpose: string | null,
   url: string,
   field: string,
 ): Promise<{ contentType: string }> {

@@ -1,5 +1,6 @@
 import { jsonAnswer, page } from '#runtime/page'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { requireStoreId } from '../lib/sandbox-shop.ts'
 
 export default page({
   method: 'GET',
@@ -8,8 +9,14 @@ export default page({
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, { raw }) {
-    const to = new URL(raw.url).searchParams.get('to')
-    const mails = await listSandboxMail(ctx.root as never, { ...(to ? { to } : {}), limit: 100 })
+    const query = new URL(raw.url).searchParams
+    const to = query.get('to')
+    const store = query.get('store')
+    const mails = await listSandboxMail(ctx.root as never, {
+      ...(to ? { to } : {}),
+      ...(store ? { storeId: await requireStoreId(ctx, store) } : {}),
+      limit: 100,
+    })
     return jsonAnswer({
       data: mails.map((mail) => ({
         id: mail.id,

@@ -35,7 +35,7 @@ async function queueRefresh(ctx: Context, productIds: readonly string[]): Promis
   }
 }
 
-/** Connected: the catalog is read whole, and what was saved before is shown on the new platform. */
+/** In the transaction that connects: the catalog is read whole. */
 export async function catalogConnected(ctx: Context): Promise<void> {
   await ctx.queue('product-snapshots-refresh', {})
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const modules = ['core.js', 'popup.js', 'bars.js', 'alerts.js', 'start.js']
+const modules = ['core.js', 'popup.js', 'bars.js', 'alerts.js', 'button.js', 'start.js']
 const imported = /^import [^']*'[^']*'$/gm
 const body = modules
   .map((name) => readFileSync(join(import.meta.dirname, 'loader', name), 'utf8'))

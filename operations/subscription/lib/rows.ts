@@ -1,6 +1,6 @@
 /** The subscription's row: read as it is now, changed under its lock only. */
 
-import { notify } from '#operations/store/lib/door'
+import { entitlementChanged, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { addTask } from './intents.ts'
@@ -31,7 +31,9 @@ async function caughtUp(tx: Context, written: SubscriptionRow): Promise<Subscrip
   const { row, moves } = asOf(written, tx.now())
   if (moves.length === 0) return written
   for (const move of moves) await follow(tx, row, move)
-  return write(tx, row)
+  const saved = await write(tx, row)
+  if (isEntitledOtherwise(written, saved)) await entitlementChanged(tx)
+  return saved
 }
 
 const moved: Partial<Record<Move, { level: 'info' | 'warning' | 'error'; title: string; message: string }>> =
@@ -97,8 +99,12 @@ export async function saveRow(
   if (gateFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(saved[field]))) {
     await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
   }
+  if (isEntitledOtherwise(before, saved)) await entitlementChanged(tx)
   return saved
 }
+
+const isEntitledOtherwise = (before: SubscriptionRow, after: SubscriptionRow): boolean =>
+  before.plan_id !== after.plan_id || before.status !== after.status
 
 /** What `refusalOf` looks at. */
 const gateFields = [

@@ -1,5 +1,6 @@
 /** What an ecommerce platform does for us. Each call may throw `Refused` or `Unavailable` of ../errors.ts. */
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
 
 /** Decimal text, `249.90`. */
 export type Money = string
@@ -171,6 +172,16 @@ export interface EcommercePort {
     store: ProviderStore,
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ carts: Cart[]; next: string | null }>
+  /** What the platform can apply at checkout. */
+  discountCapabilities(store: ProviderStore): Promise<DiscountCapabilities>
+  /** Upsert by reference; a revision lower than the stored one (removed ones included) changes nothing. */
+  putDiscount(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }>
+  /** What is unknown or gone is success; the revision is remembered all the same. */
+  removeDiscount(store: ProviderStore, reference: string, revision: number): Promise<void>
+  /** Only ours, no coupons. */
+  listDiscounts(store: ProviderStore): Promise<LiveDiscount[]>
+  /** Orders that used them; those nobody used are 0 or left out. */
+  discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }>

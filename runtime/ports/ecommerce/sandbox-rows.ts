@@ -20,6 +20,8 @@ export type ObjectKind =
   | 'webhook'
   | 'coupon'
   | 'stock-taken'
+  | 'discount'
+  | 'discount-usage'
 
 export interface ShopFacts {
   name: string

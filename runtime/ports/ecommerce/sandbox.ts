@@ -11,6 +11,7 @@ import { Refused, Unavailable } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
 import type { EcommercePort, Product } from './port.ts'
 import { ensureCoupon } from './sandbox-coupons.ts'
+import { discountUsage, listDiscounts, putDiscount, removeDiscount } from './sandbox-discounts.ts'
 import {
   findOrder,
   listCarts,
@@ -71,6 +72,15 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
     getOrder: async (store, query) => findOrder(await open(store), query),
     listCarts: async (store, query) => listCarts(await open(store), query),
     ensureCoupon: async (store, coupon) => ensureCoupon(await open(store), coupon),
+    async discountCapabilities(store) {
+      await open(store)
+      return { kinds: ['quantity', 'bundle', 'gift'], maxLive: null }
+    },
+    putDiscount: async (store, spec) => putDiscount(await open(store), spec),
+    removeDiscount: async (store, reference, revision) =>
+      removeDiscount(await open(store), reference, revision),
+    listDiscounts: async (store) => listDiscounts(await open(store)),
+    discountUsage: async (store, references) => discountUsage(await open(store), references),
     async listScripts(store) {
       const scripts = await allObjects<StoredScript>(await open(store), 'script')
       return scripts.map((script) => ({ ...script, createdAt: new Date(script.createdAt) }))

@@ -1,6 +1,6 @@
 // Bars at the top or bottom of the page.
 
-import { element, fits, keep, onPage } from './core.js'
+import { element, filled, fits, keep, onPage } from './core.js'
 
 const edges = {}
 
@@ -43,9 +43,6 @@ export function showBars({ freeShippingBar, countdownBar, actionBar }, page) {
   if (isShown(countdownBar)) drawCountdown(countdownBar)
   if (isShown(actionBar)) drawActions(actionBar)
 }
-
-const filled = (text, values) =>
-  text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
 // A theme tells of its cart: document.dispatchEvent(new CustomEvent('storefront:cart', { detail: { total, items } })).
 function drawFreeShipping(settings) {

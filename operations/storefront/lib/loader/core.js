@@ -65,12 +65,35 @@ export async function ask(path, body) {
   return answer
 }
 
+// `*` stands for any run.
+export const matches = (pattern, path) =>
+  new RegExp(
+    `^${pattern
+      .split('*')
+      .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*')}$`,
+  ).test(path)
+
+export function fitsPath({ pageMode, pagePatterns = [] }) {
+  const named = pagePatterns.some((pattern) => matches(pattern, location.pathname))
+  return pageMode === 'include' ? named : pageMode === 'exclude' ? !named : true
+}
+
+// Not crypto.randomUUID: shops without https do not have it.
+function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6] & 0x0f) | 0x40
+  bytes[8] = (bytes[8] & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
 // Events leave together, a moment after the first, and when the page goes away.
 let waiting = []
 let timer = null
 
 export function tell(type, widget, fields) {
-  waiting.push({ id: crypto.randomUUID(), type, widget, ...fields })
+  waiting.push({ id: uuid(), type, widget, ...fields })
   if (waiting.length >= 50) sendEvents()
   else timer ??= setTimeout(sendEvents, 2000)
 }
@@ -109,6 +132,10 @@ export function element(tag, style, text) {
   if (text) made.textContent = text
   return made
 }
+
+// {{name}}, or {{name|what stands there without it}}.
+export const filled = (text, values) =>
+  text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
 export const fits = (devices) => !devices || devices === 'all' || devices === device
 export const onPage = (pages, page) => !pages || pages.includes('all') || pages.includes(page)

@@ -1,6 +1,6 @@
 // The popup: what it looks like and when it shows comes from GET /newsletter.
 
-import { address, ask, device, element, fits, isReturning, keep, tell, visitorId } from './core.js'
+import { address, ask, device, element, fits, fitsPath, isReturning, keep, tell, visitorId } from './core.js'
 
 export async function startPopup() {
   const preview = address.get('popup_preview')
@@ -21,23 +21,13 @@ function mayShow(display) {
   const now = Date.now()
   if (display.startsAt && now < Date.parse(display.startsAt)) return false
   if (display.endsAt && now >= Date.parse(display.endsAt)) return false
-  const named = (display.pagePatterns || []).some((pattern) => matches(pattern, location.pathname))
-  if (display.pageMode === 'include' && !named) return false
-  if (display.pageMode === 'exclude' && named) return false
+  if (!fitsPath(display)) return false
   const last = Number(keep.read('popup') || 0)
   if (display.frequency === 'once') return last === 0
   if (display.frequency === 'session') return !sessionShown()
   if (display.frequency === 'days') return now - last >= display.frequencyDays * 86_400_000
   return true
 }
-
-const matches = (pattern, path) =>
-  new RegExp(
-    `^${pattern
-      .split('*')
-      .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-      .join('.*')}$`,
-  ).test(path)
 
 function sessionShown() {
   try {

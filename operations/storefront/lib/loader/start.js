@@ -1,5 +1,6 @@
 import { showAlerts } from './alerts.js'
 import { showBars } from './bars.js'
+import { showButton } from './button.js'
 import { address, ask, carryClickToken, currentPage, tell, visitorId } from './core.js'
 import { startPopup } from './popup.js'
 
@@ -13,6 +14,7 @@ export async function start() {
   window.storefront = { widgets, page, productId, visitorId, tell, ask }
   document.dispatchEvent(new CustomEvent('storefront:widgets', { detail: window.storefront }))
   showBars(widgets, page)
+  if (widgets.messagingButton) showButton(widgets.messagingButton)
   if (widgets.newsletter || address.has('popup_preview')) await startPopup()
   if (widgets.fomoAlerts) await showAlerts(widgets.fomoAlerts, { page, productId })
 }

@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { freeObject } from '#runtime/schema'
+import { actionBar } from '../lib/action-schema.ts'
+import { deactivateActions, readActions } from '../lib/actions.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/action-bar/deactivate',
+  description: 'Turn the bar of buttons off and touch nothing else, whatever is stored or sent.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'storefront-bars',
+  input: { body: freeObject },
+  answer: { status: 200, body: actionBar },
+  etag: true,
+  ifMatch: ['/action-bar/settings'],
+  async handler(ctx) {
+    await deactivateActions(ctx)
+    return readActions(ctx)
+  },
+})

@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { actionBar } from '../lib/action-schema.ts'
+import { readActions } from '../lib/actions.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/action-bar/settings',
+  description: 'Get the bar of buttons; the defaults until it was first saved.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'storefront-bars',
+  answer: { status: 200, body: actionBar },
+  etag: true,
+  handler: (ctx) => readActions(ctx),
+})

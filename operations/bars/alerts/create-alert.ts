@@ -1,0 +1,26 @@
+import { operation } from '#runtime/operation'
+import { fomoAlert, newAlert } from '../lib/alert-schema.ts'
+import { createAlert, readAlert } from '../lib/alerts.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/fomo-alerts/create',
+  description: 'Create the alert of one type. Fields left out take the defaults of the type.',
+  details:
+    'Every number and name that shoppers see comes from real events of the store; below `minCount` nothing shows.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'fomo-alerts',
+  input: { body: newAlert },
+  answer: { status: 201, body: fomoAlert },
+  refuses: {
+    conflict: 'The type was created before, or a product is to be left out and no platform is connected',
+    unavailable: 'A product is to be left out, and the platform does not answer',
+  },
+  etag: true,
+  transaction: 'own',
+  example: { body: { alertType: 'recent-purchases', isEnabled: true, nameFormat: 'initial' } },
+  async handler(ctx, { body }) {
+    return readAlert(ctx, await createAlert(ctx, body))
+  },
+})

@@ -1,0 +1,18 @@
+import { operation } from '#runtime/operation'
+import { fomoAlert } from '../lib/alert-schema.ts'
+import { readAlert } from '../lib/alerts.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/fomo-alerts/:alertType',
+  description: 'Get the alert of one type; its defaults, without an id, until it is created.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'fomo-alerts',
+  input: { params: { alertType: 'Such as recent-purchases' } },
+  answer: { status: 200, body: fomoAlert },
+  refuses: { not_found: 'There is no such type' },
+  etag: true,
+  example: { params: { alertType: 'recent-purchases' } },
+  handler: (ctx, { params }) => readAlert(ctx, params.alertType),
+})

@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { wholeListOf } from '#runtime/schema'
+import { fomoAlert } from '../lib/alert-schema.ts'
+import { listAlerts } from '../lib/alerts.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/fomo-alerts',
+  description: 'List the alerts, one for each type; those never created have their defaults and no id.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'fomo-alerts',
+  answer: { status: 200, body: wholeListOf(fomoAlert) },
+  handler: async (ctx) => ({ data: await listAlerts(ctx) }),
+})

@@ -1,0 +1,26 @@
+import { operation } from '#runtime/operation'
+import { object, wholeListOf, z } from '#runtime/schema'
+import { alertType } from '../lib/alert-schema.ts'
+import { variablesOf } from '../lib/alert-types.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/fomo-alerts/variables',
+  description: 'List the variables that the texts of alerts know, or those of one type.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'fomo-alerts',
+  input: { query: object({ alertType: alertType.optional() }) },
+  answer: {
+    status: 200,
+    body: wholeListOf(
+      object({
+        name: z.string(),
+        description: z.string(),
+        example: z.string(),
+        alertTypes: z.array(alertType).describe('Those that know it'),
+      }),
+    ),
+  },
+  handler: (_ctx, { query }) => ({ data: variablesOf(query.alertType) }),
+})

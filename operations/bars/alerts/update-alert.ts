@@ -1,0 +1,27 @@
+import { operation } from '#runtime/operation'
+import { changedAlert, fomoAlert } from '../lib/alert-schema.ts'
+import { readAlert, updateAlert } from '../lib/alerts.ts'
+
+export default operation({
+  method: 'PUT',
+  path: '/fomo-alerts/update',
+  description: 'Change an alert; the storefront shows it at once. Fields left out keep their value.',
+  details: 'Its type stays. There is no delete: turn it off with `isEnabled`.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'fomo-alerts',
+  input: { body: changedAlert },
+  answer: { status: 200, body: fomoAlert },
+  refuses: {
+    not_found: 'There is no such alert',
+    conflict: 'A new product is to be left out, and no platform is connected that could know it',
+    unavailable: 'A new product is to be left out, and the platform does not answer',
+  },
+  etag: true,
+  transaction: 'own',
+  example: { body: { id: '01939f2a-5a51-7aa3-9cf1-4f2f5b6a7c8d', isEnabled: false } },
+  async handler(ctx, { body }) {
+    const { id, ...change } = body
+    return readAlert(ctx, await updateAlert(ctx, id, change))
+  },
+})

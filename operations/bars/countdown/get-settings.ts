@@ -1,0 +1,16 @@
+import { operation } from '#runtime/operation'
+import { readCountdown } from '../lib/countdown.ts'
+import { countdownBar } from '../lib/countdown-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/flash-countdown-bar/settings',
+  description:
+    'Get the countdown bar and how its countdown stands now; the defaults until it was first saved.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'storefront-bars',
+  answer: { status: 200, body: countdownBar },
+  etag: true,
+  handler: (ctx) => readCountdown(ctx),
+})

@@ -1,0 +1,29 @@
+import { operation } from '#runtime/operation'
+import { readCountdown, saveCountdown } from '../lib/countdown.ts'
+import { countdownBar, countdownInput } from '../lib/countdown-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/flash-countdown-bar/settings',
+  description: 'Change the countdown bar; the storefront shows it at once. Fields left out keep their value.',
+  details:
+    "A countdown to one end, a window that comes back on days of the week, or one that begins with each visitor. Local times are wall clocks of `countdown.timezone`, or the store's. An end that is over may stay, but nothing that has one can be turned on.",
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'storefront-bars',
+  input: { body: countdownInput },
+  answer: { status: 200, body: countdownBar },
+  etag: true,
+  ifMatch: ['/flash-countdown-bar/settings'],
+  example: {
+    body: {
+      isEnabled: true,
+      countdown: { isEnabled: true, type: 'daily', dailyStart: '22:00', dailyEnd: '02:00', weekdays: [5, 6] },
+      announcements: [{ text: 'Frete grátis na madrugada', linkUrl: '/ofertas', isEnabled: true }],
+    },
+  },
+  async handler(ctx, { body }) {
+    await saveCountdown(ctx, body)
+    return readCountdown(ctx)
+  },
+})

@@ -1,0 +1,31 @@
+import { operation } from '#runtime/operation'
+import { readFreeShipping, saveFreeShipping } from '../lib/free-shipping.ts'
+import { freeShippingBar, freeShippingInput } from '../lib/free-shipping-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/free-shipping-bar/settings',
+  description:
+    'Change the free-shipping bar; the storefront shows it at once. Fields left out keep their value.',
+  details:
+    'It shows progress only: the shipping rule itself is set on the platform. The texts know {{threshold}}, {{remaining}}, {{total}} and {{percent}}.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'storefront-bars',
+  input: { body: freeShippingInput },
+  answer: { status: 200, body: freeShippingBar },
+  refuses: {
+    conflict: 'A new product is to be left out, and no platform is connected that could know it',
+    unavailable: 'A new product is to be left out, and the platform does not answer',
+  },
+  etag: true,
+  ifMatch: ['/free-shipping-bar/settings'],
+  transaction: 'own',
+  example: {
+    body: { isEnabled: true, threshold: 199, progressText: 'Faltam {{remaining}} para o frete grátis' },
+  },
+  async handler(ctx, { body }) {
+    await saveFreeShipping(ctx, body)
+    return readFreeShipping(ctx)
+  },
+})

@@ -1,0 +1,96 @@
+/** The kinds of alerts, what each may say, and what it is made of (Rules 9). */
+export const alertTypes = [
+  'recent-purchases',
+  'purchase-count',
+  'live-visitors',
+  'product-views',
+  'cart-adds',
+  'recent-reviews',
+  'low-stock',
+] as const
+export type AlertType = (typeof alertTypes)[number]
+
+export interface AlertKind {
+  text: string
+  variables: readonly string[]
+  windowHours: number
+  minCount: number
+}
+
+export const alertKinds: Readonly<Record<AlertType, AlertKind>> = {
+  'recent-purchases': {
+    text: '{{firstName}} from {{city}} bought {{productName}}',
+    variables: ['firstName', 'city', 'productName', 'quantity', 'timeAgo'],
+    windowHours: 72,
+    minCount: 1,
+  },
+  'purchase-count': {
+    text: '{{count}} people bought this in the last {{hours}} hours',
+    variables: ['count', 'hours', 'productName'],
+    windowHours: 48,
+    minCount: 5,
+  },
+  'live-visitors': {
+    text: '{{count}} people are looking at this now',
+    variables: ['count', 'productName'],
+    windowHours: 1,
+    minCount: 3,
+  },
+  'product-views': {
+    text: '{{count}} views in the last {{hours}} hours',
+    variables: ['count', 'hours', 'productName'],
+    windowHours: 24,
+    minCount: 20,
+  },
+  'cart-adds': {
+    text: '{{count}} people added this to their cart',
+    variables: ['count', 'hours', 'productName'],
+    windowHours: 24,
+    minCount: 3,
+  },
+  'recent-reviews': {
+    text: '{{firstName}} gave {{productName}} {{rating}} stars',
+    variables: ['firstName', 'productName', 'rating', 'reviewText', 'timeAgo'],
+    windowHours: 720,
+    minCount: 1,
+  },
+  'low-stock': {
+    text: 'Only {{stock}} left of {{productName}}',
+    variables: ['stock', 'productName'],
+    windowHours: 24,
+    minCount: 1,
+  },
+}
+
+const described: Record<string, { description: string; example: string }> = {
+  firstName: { description: "The customer's first name, as nameFormat shows it", example: 'Ana' },
+  city: { description: 'Where the order was sent to', example: 'São Paulo' },
+  productName: { description: 'The product', example: 'Caneca esmaltada' },
+  quantity: { description: 'Units that were bought', example: '2' },
+  timeAgo: { description: 'How long ago it was', example: '3 hours ago' },
+  count: { description: 'How many people', example: '12' },
+  hours: { description: 'The hours that are looked back on (windowHours)', example: '24' },
+  rating: { description: 'Stars that were given, 1 to 5', example: '5' },
+  reviewText: { description: 'How the review begins, at most 80 characters', example: 'Linda e resistente' },
+  stock: { description: 'Units that are left', example: '3' },
+}
+
+export interface AlertVariable {
+  name: string
+  description: string
+  example: string
+  alertTypes: AlertType[]
+}
+
+/** Every variable, or those of one kind, with the kinds that know it. */
+export const variablesOf = (type?: AlertType): AlertVariable[] =>
+  Object.entries(described)
+    .filter(([name]) => !type || alertKinds[type].variables.includes(name))
+    .map(([name, told]) => ({
+      name,
+      ...told,
+      alertTypes: alertTypes.filter((each) => alertKinds[each].variables.includes(name)),
+    }))
+
+export const isAlertType = (text: string): text is AlertType =>
+  (alertTypes as readonly string[]).includes(text)

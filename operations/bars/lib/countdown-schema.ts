@@ -1,0 +1,132 @@
+import { isTimezone } from '#operations/store/lib/door'
+import { colour, instant, named, object, writeBody, z } from '#runtime/schema'
+import { devices, knowing, link, pages, plain } from './common-schema.ts'
+
+const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
+const wallClock = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d$/, 'must be a day and time such as 2026-11-27T23:59')
+  .refine(
+    (text) => new Date(Date.parse(`${text}:00Z`) || 0).toISOString().startsWith(text),
+    'is no day of the calendar',
+  )
+  .describe('Wall clock in `timezone`')
+
+const countdownFields = {
+  isEnabled: z.boolean(),
+  type: z.enum(['fixed', 'daily', 'evergreen']),
+  timezone: z
+    .string()
+    .max(64)
+    .refine(isTimezone, (value) => ({
+      message: `${value} is no time zone: use one such as America/Sao_Paulo`,
+    }))
+    .nullable()
+    .describe("IANA name; null: the store's, as it is when read"),
+  startLocal: wallClock.nullable().describe('Of `fixed`; null: at once'),
+  endLocal: wallClock.nullable().describe('Of `fixed`'),
+  dailyStart: time,
+  dailyEnd: time.describe('Not after the start: on the next day'),
+  weekdays: z
+    .array(z.number().int().min(1).max(7))
+    .min(1)
+    .max(7)
+    .refine((each) => new Set(each).size === each.length, 'must not name a day twice')
+    .describe('1 (Monday) to 7, of `daily`'),
+  durationMinutes: z.number().int().min(5).max(10_080).describe('Of `evergreen`, for each visitor'),
+  restartAfterHours: z
+    .number()
+    .int()
+    .min(1)
+    .max(720)
+    .nullable()
+    .describe('Null: never again for that visitor'),
+  text: knowing(plain(1, 200), ['countdown']),
+  afterEnd: z.enum(['hide', 'text']),
+  endedText: knowing(plain(0, 200), []).nullable().describe('Needed with `text`'),
+}
+const countdown = object(countdownFields)
+export type Countdown = z.infer<typeof countdown>
+
+const text = knowing(plain(1, 200), [])
+const announcement = object({ text, linkUrl: link.nullable(), isEnabled: z.boolean() })
+
+const fields = {
+  isEnabled: z.boolean(),
+  countdown,
+  announcements: z.array(announcement).max(10),
+  rotationSeconds: z.number().int().min(2).max(60),
+  animation: z.enum(['none', 'slide', 'fade']),
+  backgroundColor: colour,
+  textColor: colour,
+  timerColor: colour,
+  linkUrl: link.nullable(),
+  isClosable: z.boolean(),
+  isSticky: z.boolean(),
+  pages,
+  devices,
+}
+const content = object(fields)
+export type CountdownContent = z.infer<typeof content>
+
+const told = {
+  state: z.enum(['off', 'scheduled', 'running', 'ended']).describe('As of now'),
+  startsAt: instant.nullable().describe('Of the run that is on or comes next'),
+  endsAt: instant.nullable(),
+}
+
+export const countdownBar = named(
+  'FlashCountdownBarSettings',
+  object({
+    ...fields,
+    countdown: object({ ...countdownFields, ...told }),
+    updatedAt: instant.nullable().describe('Null: never saved'),
+  }),
+)
+
+export const countdownInput = writeBody(
+  {
+    ...fields,
+    countdown: writeBody(countdownFields, Object.keys(told)),
+    announcements: z
+      .array(
+        object({
+          text,
+          linkUrl: link.nullable().default(null),
+          isEnabled: z.boolean().default(true),
+        }),
+      )
+      .max(10),
+  },
+  ['updatedAt'],
+)
+
+export const defaultCountdown: CountdownContent = {
+  isEnabled: false,
+  countdown: {
+    isEnabled: false,
+    type: 'fixed',
+    timezone: null,
+    startLocal: null,
+    endLocal: null,
+    dailyStart: '00:00',
+    dailyEnd: '23:59',
+    weekdays: [1, 2, 3, 4, 5, 6, 7],
+    durationMinutes: 60,
+    restartAfterHours: null,
+    text: 'Ends in {{countdown}}',
+    afterEnd: 'hide',
+    endedText: null,
+  },
+  announcements: [],
+  rotationSeconds: 5,
+  animation: 'slide',
+  backgroundColor: '#111827',
+  textColor: '#ffffff',
+  timerColor: '#f59e0b',
+  linkUrl: null,
+  isClosable: false,
+  isSticky: true,
+  pages: ['all'],
+  devices: 'all',
+}

@@ -1,0 +1,48 @@
+/** When a countdown runs (Rules 8). No database, no clock. */
+import type { Countdown } from './countdown-schema.ts'
+import { atWallClock, localDayOf } from './wall-clock.ts'
+
+export interface Run {
+  startsAt: Date | null
+  endsAt: Date | null
+}
+
+export type CountdownState = 'off' | 'scheduled' | 'running' | 'ended'
+
+const dayMs = 86_400_000
+
+/** The run that is on or comes next; of a `fixed` one, the one there is. `zone`: the store's where none is set. */
+export function runOf(countdown: Countdown, zone: string, now: Date): Run {
+  if (countdown.type === 'evergreen') return { startsAt: null, endsAt: null }
+  if (countdown.type === 'daily') return dailyRun(countdown, zone, now)
+  return { startsAt: wall(countdown.startLocal, zone), endsAt: wall(countdown.endLocal, zone) }
+}
+
+/** The start counts, the end does not. */
+export function stateOf(countdown: Countdown, run: Run, isOn: boolean, now: Date): CountdownState {
+  if (!isOn) return 'off'
+  if (countdown.type === 'evergreen') return 'running'
+  if (run.endsAt && now >= run.endsAt) return 'ended'
+  return run.startsAt && now < run.startsAt ? 'scheduled' : 'running'
+}
+
+const wall = (text: string | null, zone: string): Date | null =>
+  text === null ? null : atWallClock(text, zone)
+
+/** A window belongs to the weekday of its start; one that ends at or before it ends the day after. */
+function dailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
+  const today = Date.parse(`${localDayOf(now, zone)}T00:00:00Z`)
+  const overnight = dailyEnd <= dailyStart ? 1 : 0
+  for (let ahead = -1; ahead <= 8; ahead += 1) {
+    const day = new Date(today + ahead * dayMs)
+    if (!weekdays.includes(day.getUTCDay() || 7)) continue
+    const startsAt = on(day, 0, dailyStart, zone)
+    const endsAt = on(day, overnight, dailyEnd, zone)
+    // A clock change may leave nothing of a short window.
+    if (now < endsAt && startsAt < endsAt) return { startsAt, endsAt }
+  }
+  return { startsAt: null, endsAt: null }
+}
+
+const on = (day: Date, later: number, time: string, zone: string): Date =>
+  atWallClock(`${new Date(day.getTime() + later * dayMs).toISOString().slice(0, 10)}T${time}`, zone)!

@@ -1,0 +1,112 @@
+/** The bar with a countdown and announcements. */
+import type { Widget } from '#operations/storefront/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { z } from '#runtime/schema'
+import { merged, readBar, writeBar } from './bar-settings.ts'
+import {
+  type CountdownContent,
+  type countdownBar,
+  type countdownInput,
+  defaultCountdown,
+} from './countdown-schema.ts'
+import { type CountdownState, type Run, runOf, stateOf } from './countdown-times.ts'
+
+export async function readCountdown(ctx: Context): Promise<z.infer<typeof countdownBar>> {
+  const { content, updatedAt } = await readBar(ctx, 'countdown', defaultCountdown)
+  const { state, run } = standing(ctx, content)
+  return {
+    ...content,
+    countdown: {
+      ...content.countdown,
+      state,
+      startsAt: run.startsAt?.toISOString() ?? null,
+      endsAt: run.endsAt?.toISOString() ?? null,
+    },
+    updatedAt: updatedAt?.toISOString() ?? null,
+  }
+}
+
+function standing(ctx: Context, content: CountdownContent): { state: CountdownState; run: Run } {
+  const { countdown } = content
+  const run = runOf(countdown, zoneOf(ctx, content), ctx.now())
+  const isOn = content.isEnabled && countdown.isEnabled
+  return { run, state: stateOf(countdown, run, isOn, ctx.now()) }
+}
+
+const zoneOf = (ctx: Context, { countdown }: CountdownContent): string =>
+  countdown.timezone ?? ctx.store.timezone
+
+/** Merges, then checks the whole; refuses with 400 what does not go together. */
+export async function saveCountdown(ctx: Context, change: z.infer<typeof countdownInput>): Promise<void> {
+  await writeBar(ctx, 'countdown', defaultCountdown, (before) => {
+    const after = merged(before, change)
+    if (after.countdown.endedText === '') after.countdown.endedText = null
+    check(ctx, before, after)
+    return after
+  })
+}
+
+function check(ctx: Context, before: CountdownContent, after: CountdownContent): void {
+  const { countdown } = after
+  if (after.isEnabled && !countdown.isEnabled && !after.announcements.some((each) => each.isEnabled)) {
+    throw refuse(
+      'bad_request',
+      'isEnabled: the bar needs a countdown that is on, or an announcement that is on',
+    )
+  }
+  if (countdown.afterEnd === 'text' && countdown.endedText === null) {
+    throw refuse('bad_request', 'countdown.endedText: is needed where afterEnd is text')
+  }
+  if (countdown.type !== 'fixed') return
+  if (countdown.isEnabled && countdown.endLocal === null) {
+    throw refuse('bad_request', 'countdown.endLocal: is needed by a fixed countdown that is on')
+  }
+  const { startsAt, endsAt } = runOf(countdown, zoneOf(ctx, after), ctx.now())
+  if (startsAt && endsAt && startsAt >= endsAt) {
+    throw refuse('bad_request', 'countdown.startLocal: must be before endLocal')
+  }
+  if (endsAt && endsAt <= ctx.now() && isEndNew(ctx, before, after)) {
+    throw refuse('bad_request', 'countdown.endLocal: is in the past already')
+  }
+}
+
+/** An end that is over may stay as it is: only what makes it count anew is refused. */
+function isEndNew(ctx: Context, before: CountdownContent, after: CountdownContent): boolean {
+  const [was, is] = [before.countdown, after.countdown]
+  return (
+    was.type !== is.type ||
+    was.endLocal !== is.endLocal ||
+    zoneOf(ctx, before) !== zoneOf(ctx, after) ||
+    (!was.isEnabled && is.isEnabled) ||
+    (!before.isEnabled && after.isEnabled && is.isEnabled)
+  )
+}
+
+/** What begins or ends by itself is shown from then on, or no more. */
+export async function countdownWidget(ctx: Context): Promise<Widget | null> {
+  const { content } = await readBar(ctx, 'countdown', defaultCountdown)
+  if (!content.isEnabled) return null
+  const { isEnabled: _on, countdown, announcements, ...shown } = content
+  const { state, run } = standing(ctx, content)
+  const until = state === 'scheduled' ? run.startsAt : state === 'running' ? run.endsAt : null
+  const told = announcements.filter((each) => each.isEnabled).map(({ text, linkUrl }) => ({ text, linkUrl }))
+  const isShown = state === 'running' || (state === 'ended' && countdown.afterEnd === 'text')
+  if (!isShown && told.length === 0) return { value: null, until }
+  const value = {
+    ...shown,
+    announcements: told,
+    countdown: isShown ? shownCountdown(countdown, run, state) : null,
+  }
+  return { value, until }
+}
+
+function shownCountdown(countdown: CountdownContent['countdown'], run: Run, state: CountdownState) {
+  const { type, text, afterEnd, endedText, durationMinutes, restartAfterHours } = countdown
+  return {
+    ...{ type, state, text, afterEnd, endedText },
+    startsAt: run.startsAt?.toISOString() ?? null,
+    endsAt: run.endsAt?.toISOString() ?? null,
+    ...(type === 'evergreen' ? { durationMinutes, restartAfterHours } : {}),
+  }
+}

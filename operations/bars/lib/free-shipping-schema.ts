@@ -1,0 +1,59 @@
+import { colour, currency, instant, named, object, writeBody, z } from '#runtime/schema'
+import { devices, knowing, pages, plain, platformId } from './common-schema.ts'
+
+const text = knowing(plain(1, 200), ['threshold', 'remaining', 'total', 'percent'])
+
+const fields = {
+  isEnabled: z.boolean(),
+  threshold: z
+    .number()
+    .int('must be a whole number, without decimals')
+    .min(1)
+    .max(1_000_000)
+    .nullable()
+    .describe("Whole units of the store's currency"),
+  initialText: text.describe('While the cart is empty'),
+  progressText: text,
+  successText: text,
+  afterDiscounts: z.boolean().describe('The cart counts after its discounts'),
+  excludedProductIds: z.array(platformId).max(200).describe('Do not count'),
+  backgroundColor: colour,
+  textColor: colour,
+  progressColor: colour,
+  trackColor: colour,
+  showProgress: z.boolean(),
+  isClosable: z.boolean(),
+  isSticky: z.boolean(),
+  position: z.enum(['top', 'bottom']),
+  pages,
+  devices,
+}
+
+const content = object(fields)
+export type FreeShippingContent = z.infer<typeof content>
+
+export const freeShippingBar = named(
+  'FreeShippingBarSettings',
+  object({ ...fields, currency, updatedAt: instant.nullable().describe('Null: never saved') }),
+)
+export const freeShippingInput = writeBody(fields, ['currency', 'updatedAt'])
+
+export const defaultFreeShipping: FreeShippingContent = {
+  isEnabled: false,
+  threshold: null,
+  initialText: 'Free shipping over {{threshold}}',
+  progressText: 'Only {{remaining}} to go for free shipping',
+  successText: 'You have free shipping!',
+  afterDiscounts: true,
+  excludedProductIds: [],
+  backgroundColor: '#111827',
+  textColor: '#ffffff',
+  progressColor: '#22c55e',
+  trackColor: '#374151',
+  showProgress: true,
+  isClosable: false,
+  isSticky: true,
+  position: 'top',
+  pages: ['all'],
+  devices: 'all',
+}

@@ -1,0 +1,18 @@
+import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
+import { wiring } from '#runtime/wiring'
+import { actionWidget } from './lib/actions.ts'
+import { alertsWidget, countedAlerts } from './lib/alerts.ts'
+import { countdownWidget } from './lib/countdown.ts'
+import { freeShippingWidget } from './lib/free-shipping.ts'
+
+export default wiring(() => {
+  registerWidget('freeShippingBar', { feature: 'storefront-bars', build: freeShippingWidget })
+  registerWidget('countdownBar', { feature: 'storefront-bars', build: countdownWidget })
+  registerWidget('actionBar', { feature: 'storefront-bars', build: actionWidget })
+  registerWidget('fomoAlerts', { feature: 'fomo-alerts', build: alertsWidget })
+  registerEvents('fomo-alert', {
+    feature: 'fomo-alerts',
+    types: ['impression', 'click'],
+    existing: countedAlerts,
+  })
+})

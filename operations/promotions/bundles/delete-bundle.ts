@@ -1,0 +1,20 @@
+import { operation } from '#runtime/operation'
+import { bundles } from '../lib/bundle-kind.ts'
+import { deleteDiscount } from '../lib/writes.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/bundles/:id',
+  description: 'Delete a bundle: it is taken off the platform first.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'bundles',
+  transaction: 'own',
+  answer: { status: 204 },
+  refuses: {
+    not_found: 'There is no such bundle',
+    conflict: 'Another change of it is being written, or the platform refuses',
+    unavailable: 'The platform does not answer; the bundle stays',
+  },
+  handler: (ctx, { params }) => deleteDiscount(ctx, bundles, params.id),
+})

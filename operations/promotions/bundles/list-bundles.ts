@@ -1,0 +1,26 @@
+import { operation } from '#runtime/operation'
+import { listOf, object, paging } from '#runtime/schema'
+import { bundle } from '../lib/bundle-schema.ts'
+import { listBundles } from '../lib/bundles.ts'
+import { searchFilter, statusFilter } from '../lib/discount-schema.ts'
+import { platformId } from '../lib/targeting.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/bundles',
+  description: 'List the bundles, newest first, with the prices and states of their items.',
+  details: 'Prices and states are those of the last look at the catalog, at most six hours ago.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'bundles',
+  input: {
+    query: object({
+      ...paging,
+      status: statusFilter,
+      search: searchFilter,
+      productId: platformId.optional().describe('Those that hold this product'),
+    }),
+  },
+  answer: { status: 200, body: listOf(bundle) },
+  handler: (ctx, { query }) => listBundles(ctx, { ...query, now: ctx.now() }),
+})

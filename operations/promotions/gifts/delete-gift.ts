@@ -1,0 +1,20 @@
+import { operation } from '#runtime/operation'
+import { gifts } from '../lib/gift-kind.ts'
+import { deleteDiscount } from '../lib/writes.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/cart-gifts/:id',
+  description: 'Delete a cart gift: it is taken off the platform first.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'cart-gifts',
+  transaction: 'own',
+  answer: { status: 204 },
+  refuses: {
+    not_found: 'There is no such cart gift',
+    conflict: 'Another change of it is being written, or the platform refuses',
+    unavailable: 'The platform does not answer; the gift stays',
+  },
+  handler: (ctx, { params }) => deleteDiscount(ctx, gifts, params.id),
+})

@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { listOf, object, paging, z } from '#runtime/schema'
+import { cartGift } from '../lib/gift-schema.ts'
+import { listGifts } from '../lib/gifts.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/cart-gifts',
+  description: 'List the cart gifts, lowest amount first, with the state of each gift.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'cart-gifts',
+  input: {
+    query: object({
+      ...paging,
+      status: z.enum(['active', 'scheduled', 'paused', 'ended', 'exhausted']).optional(),
+    }),
+  },
+  answer: { status: 200, body: listOf(cartGift) },
+  handler: (ctx, { query }) => listGifts(ctx, { ...query, now: ctx.now() }),
+})

@@ -1,0 +1,21 @@
+import { operation } from '#runtime/operation'
+import { writeBody, z } from '#runtime/schema'
+import { installmentRule, ruleInput } from '../lib/installment-schema.ts'
+import { changeRule } from '../lib/installments.ts'
+
+export default operation({
+  method: 'PUT',
+  path: '/installments',
+  description: 'Change a rule of installments; what is left out keeps its value.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'installments',
+  input: { body: writeBody({ id: z.string().max(64), ...ruleInput }, ['createdAt', 'updatedAt'], ['id']) },
+  answer: { status: 200, body: installmentRule },
+  refuses: {
+    not_found: 'There is no such rule',
+    conflict: 'Its amounts overlap those of an active rule',
+  },
+  etag: true,
+  handler: (ctx, { body: { id, ...change } }) => changeRule(ctx, id, change),
+})

@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { deleteRule } from '../lib/installments.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/installments/:id',
+  description: 'Delete a rule of installments.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'installments',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such rule' },
+  handler: (ctx, { params }) => deleteRule(ctx, params.id),
+})

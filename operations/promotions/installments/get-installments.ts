@@ -1,0 +1,23 @@
+import { operation } from '#runtime/operation'
+import { object, z } from '#runtime/schema'
+import { amountFilter, installmentRule, installmentSettings, simulation } from '../lib/installment-schema.ts'
+import { readInstallments } from '../lib/installments.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/installments',
+  description: 'List the rules of installments, lowest amount first, and what an amount comes to by them.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'installments',
+  input: { query: object({ amount: amountFilter }) },
+  answer: {
+    status: 200,
+    body: object({
+      data: z.array(installmentRule),
+      settings: installmentSettings,
+      simulation: simulation.nullable().describe('Null without amount'),
+    }),
+  },
+  handler: (ctx, { query }) => readInstallments(ctx, query.amount),
+})

@@ -1,0 +1,19 @@
+import { operation } from '#runtime/operation'
+import { writeBody } from '#runtime/schema'
+import { installmentSettings, installmentSettingsInput } from '../lib/installment-schema.ts'
+import { saveInstallmentSettings } from '../lib/installments.ts'
+
+export default operation({
+  method: 'PUT',
+  path: '/installments/settings',
+  description: 'Change how the storefront presents installments; shoppers see it at once.',
+  details: 'What is left out keeps its value. They are read with GET /installments.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'installments',
+  input: { body: writeBody(installmentSettingsInput, ['updatedAt']) },
+  answer: { status: 200, body: installmentSettings },
+  etag: true,
+  example: { body: { interestFreeText: '{{installments}}x de {{amount}} sem juros' } },
+  handler: (ctx, { body }) => saveInstallmentSettings(ctx, body),
+})

@@ -1,0 +1,28 @@
+import type { BundleContent } from './bundle-schema.ts'
+import { type Kind, referenceOf } from './kinds.ts'
+
+export const bundles: Kind<BundleContent> = {
+  name: 'bundle',
+  noun: 'bundle',
+  feature: 'bundles',
+  path: '/bundles',
+  portKind: 'bundle',
+  liveAtMost: 100,
+  atMost: 500,
+  spec(id, revision, { name, startsAt, endsAt, content }) {
+    return {
+      kind: 'bundle',
+      reference: referenceOf('bundle', id),
+      revision,
+      title: name,
+      startsAt,
+      endsAt,
+      combinesWith: content.combinesWith,
+      items: content.items,
+      discountType: content.discountType,
+      value: content.discountValue.toFixed(2),
+      maxPerOrder: content.maxPerOrder,
+    }
+  },
+  assets: ({ imageUrl }) => (imageUrl === null ? [] : [{ url: imageUrl, field: 'imageUrl' }]),
+}

@@ -1,0 +1,55 @@
+/** Fields that promotions, bundles and gifts have alike. */
+import { count, currency, id, instant, line, money, object, z } from '#runtime/schema'
+import { combinesWith } from './combines.ts'
+import { scheduleFields, schedulesShown } from './schedule.ts'
+
+export const syncStatus = z
+  .enum(['none', 'synced', 'pending', 'failed', 'suspended'])
+  .describe(
+    'How your platform has it. none: nothing should be there; pending: a change is under way; suspended: the plan or subscription does not allow it now',
+  )
+
+/** `status` and `combinesWith` are each kind's. */
+export const discountShown = {
+  id,
+  name: line(1, 120).describe('Shown at checkout'),
+  isActive: z.boolean(),
+  ...schedulesShown,
+  combinesWith,
+  status: z.enum(['active', 'scheduled', 'paused', 'ended']),
+  syncStatus,
+  syncError: z.string().nullable().describe("Your platform's reason, where it refused"),
+  syncedAt: instant.nullable().describe('When both sides last agreed'),
+  usageCount: count.describe('Orders that used it, as of the last hour'),
+  discountTotal: money.describe('What it took off in all'),
+  currency,
+}
+export const discountTimes = { createdAt: instant, updatedAt: instant }
+
+export const discountInput = {
+  name: line(1, 120),
+  isActive: z.boolean(),
+  ...scheduleFields,
+  combinesWith: combinesWith.partial().strict(),
+}
+
+/** A percentage that is taken off: more than 0, at most 100. */
+export const percentageOff = z
+  .number()
+  .gt(0)
+  .max(100)
+  .refine(
+    (value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6,
+    'must have at most four decimals',
+  )
+
+export const activeInput = object({ isActive: z.boolean() })
+
+/** Filters of the lists. */
+export const statusFilter = z.enum(['active', 'scheduled', 'paused', 'ended']).optional()
+export const searchFilter = z.string().trim().min(1).max(120).optional().describe('Within the name')
+
+/** What is given of an input, without what was left out. */
+export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

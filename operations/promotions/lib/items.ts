@@ -1,0 +1,85 @@
+/** Items that name a product and maybe a variant: as JSON of the mirror, and against products read fresh. */
+import { type RawBuilder, sql } from 'kysely'
+import { amounts } from '#operations/store/lib/door'
+import type { snapshots } from '#operations/storefront/lib/door'
+import type { Context } from '#runtime/context'
+import { jsonObject } from '#runtime/json'
+
+type Db = Context['db']
+
+/** ItemStatus of an item of products `p` (left join) whose wanted variant is `v` (left join). */
+export const itemStatusIn = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string> => {
+  const variants = db
+    .selectFrom('product_snapshot_variants as a')
+    .where('a.product_id', '=', sql<string>`p.product_id`)
+  return sql<string>`case
+    when p.product_id is null or not p.exists or (${variantId} is not null and v.variant_id is null) then 'missing'
+    when not p.is_published then 'unpublished'
+    when ${variantId} is not null then case when v.stock = 0 then 'out-of-stock' else 'available' end
+    when (${variants.select(sql`bool_and(a.stock is not distinct from 0)`.as('out'))}) then 'out-of-stock'
+    else 'available' end`
+}
+
+/** The fields of an item beside its ids: names and price of the mirror; `item` as in `itemsOf`. */
+const shown = (db: Db): Record<string, RawBuilder<unknown> | string> => {
+  const variantId = sql`i.item ->> 'variantId'`
+  const status = itemStatusIn(db, variantId)
+  return {
+    name: 'p.name',
+    variantName: 'v.name',
+    imageUrl: sql`coalesce(v.image_url, p.image_url)`,
+    url: 'p.url',
+    unitPrice: sql`case when ${status} <> 'missing' then coalesce(v.price, p.price) end`,
+    status,
+  }
+}
+
+/**
+ * The items of a JSON list, each row with `item` (JSON as shown), `price` (of the whole quantity; null where it is
+ * missing) and `status`, in the table `named`.
+ */
+export function itemsOf(db: Db, list: RawBuilder<unknown>) {
+  const given = sql<{ item: unknown; place: number }>`jsonb_array_elements(${list}) with ordinality`
+  const fields = shown(db)
+  const rows = db
+    .selectFrom(given.as<'i'>(sql`i(item, place)`))
+    .leftJoin('product_snapshots as p', (join) =>
+      join.on('p.product_id', '=', sql<string>`i.item ->> 'productId'`),
+    )
+    .leftJoin('product_snapshot_variants as v', (join) =>
+      join
+        .onRef('v.product_id', '=', 'p.product_id')
+        .on('v.variant_id', '=', sql<string>`i.item ->> 'variantId'`),
+    )
+    .select([
+      sql<number>`i.place`.as('place'),
+      sql<number>`(i.item ->> 'quantity')::integer`.as('quantity'),
+      sql<string>`i.item ->> 'productId'`.as('product_id'),
+      sql<string | null>`i.item ->> 'variantId'`.as('variant_id'),
+      ...Object.entries(fields).map(([key, part]) =>
+        (typeof part === 'string' ? sql.ref(part) : part).as(`shown_${key}`),
+      ),
+    ])
+  return rows
+}
+
+/** One row of `itemsOf` as JSON. */
+export const itemJson = jsonObject({
+  productId: 'x.product_id',
+  variantId: 'x.variant_id',
+  quantity: 'x.quantity',
+  name: 'x.shown_name',
+  variantName: 'x.shown_variantName',
+  imageUrl: 'x.shown_imageUrl',
+  url: 'x.shown_url',
+  unitPrice: 'x.shown_unitPrice',
+  status: 'x.shown_status',
+})
+
+/** The unit price of an item in cents, or null where product or variant is gone. */
+export function unitCents(product: snapshots.Snapshot | undefined, variantId: string | null): bigint | null {
+  if (!product?.exists) return null
+  if (variantId === null) return amounts.toCents(product.price)
+  const variant = product.variants.find((each) => each.variantId === variantId)
+  return variant ? amounts.toCents(variant.price) : null
+}

@@ -1,0 +1,55 @@
+/** From when to when something is on (Schedule): `[startsAt, endsAt)`, null for at once and for ever. */
+import { refuse } from '#runtime/errors'
+import { instant, type z } from '#runtime/schema'
+
+const realInstant = instant.refine(isReal, 'is no instant of the calendar')
+
+export const scheduleFields = {
+  startsAt: realInstant.nullable().describe('Null: at once'),
+  endsAt: realInstant.nullable().describe('Null: never. That instant no longer counts'),
+}
+export const schedulesShown = { startsAt: instant.nullable(), endsAt: instant.nullable() }
+
+export interface Schedule {
+  startsAt: string | null
+  endsAt: string | null
+}
+export type ScheduleChange = { [K in keyof Schedule]?: z.infer<typeof realInstant> | null | undefined }
+
+export const always: Schedule = { startsAt: null, endsAt: null }
+
+/** What is left out stays. Refuses dates that cross, and an end that is new and past. */
+export function mergedSchedule(now: Date, before: Schedule, change: ScheduleChange): Schedule {
+  const { startsAt = before.startsAt, endsAt = before.endsAt } = change
+  if (startsAt !== null && endsAt !== null && endsAt <= startsAt) {
+    throw refuse('bad_request', 'endsAt: must be after startsAt')
+  }
+  if (endsAt !== null && endsAt !== before.endsAt && endsAt <= now.toISOString()) {
+    throw refuse('bad_request', 'endsAt: must not be in the past')
+  }
+  return { startsAt, endsAt }
+}
+
+export type Phase = 'scheduled' | 'running' | 'ended'
+
+/** Where the clock stands; the end comes first. */
+export function phaseOf({ startsAt, endsAt }: Schedule, now: Date): Phase {
+  const at = now.toISOString()
+  if (endsAt !== null && endsAt <= at) return 'ended'
+  return startsAt !== null && startsAt > at ? 'scheduled' : 'running'
+}
+
+/** The next instant at which one of them begins or ends, or null. */
+export function nextTurn(schedules: readonly Schedule[], now: Date): Date | null {
+  const at = now.toISOString()
+  const coming = schedules
+    .flatMap(({ startsAt, endsAt }) => [startsAt, endsAt])
+    .filter((each): each is string => each !== null && each > at)
+    .sort()
+  return coming[0] === undefined ? null : new Date(coming[0])
+}
+
+function isReal(text: string): boolean {
+  const date = new Date(text)
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text
+}

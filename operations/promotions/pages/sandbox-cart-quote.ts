@@ -1,0 +1,24 @@
+import { asBadRequest, sandboxShop } from '#operations/store/lib/door'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
+import { object, z } from '#runtime/schema'
+
+const body = object({
+  lines: z
+    .array(object({ variantId: z.string().max(64), quantity: z.number().int().min(1).max(1000) }))
+    .min(1)
+    .max(200),
+  couponCode: z.string().max(60).nullish(),
+})
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/ecommerce/:storeId/cart-quote',
+  description: 'What a cart comes to at the checkout of the platform: lines, discounts, gifts and total.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const shop = await sandboxShop(ctx, params.storeId!)
+    return jsonAnswer(await asBadRequest(quoteCart(shop, await readJsonBody(raw, body))))
+  },
+})

@@ -1,0 +1,14 @@
+import { sandboxShop } from '#operations/store/lib/door'
+import { jsonAnswer, page } from '#runtime/page'
+import { heldDiscounts } from '#runtime/ports/ecommerce/sandbox-discounts'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox/api/ecommerce/:storeId/discounts',
+  description: 'What discounts the platform of a store holds.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { params }) {
+    return jsonAnswer({ data: await heldDiscounts(await sandboxShop(ctx, params.storeId!)) })
+  },
+})

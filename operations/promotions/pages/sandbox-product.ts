@@ -1,0 +1,27 @@
+import { deliver, sandboxShop } from '#operations/store/lib/door'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
+import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { line, money, object, z } from '#runtime/schema'
+
+const body = object({
+  name: line(1, 200).optional(),
+  price: money.optional(),
+  stock: z.number().int().min(0).nullish(),
+  isPublished: z.boolean().optional(),
+  isDeleted: z.boolean().optional(),
+})
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/ecommerce/:storeId/products/:productId',
+  description: 'A shop changes a product, or makes or deletes one; the platform sends its signed webhook.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const shop = await sandboxShop(ctx, params.storeId!)
+    const product = await changeProduct(shop, params.productId!, await readJsonBody(raw, body))
+    await deliver(ctx, await deliveriesOf(shop, 'product.updated', product))
+    return jsonAnswer(product)
+  },
+})

@@ -1,0 +1,20 @@
+import { operation } from '#runtime/operation'
+import { promotions } from '../lib/promotion-kind.ts'
+import { deleteDiscount } from '../lib/writes.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/promotions/:id',
+  description: 'Delete a promotion: it is taken off the platform first.',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'promotions',
+  transaction: 'own',
+  answer: { status: 204 },
+  refuses: {
+    not_found: 'There is no such promotion',
+    conflict: 'Another change of it is being written, or the platform refuses',
+    unavailable: 'The platform does not answer; the promotion stays',
+  },
+  handler: (ctx, { params }) => deleteDiscount(ctx, promotions, params.id),
+})

@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { promotionSettings, readPromotionSettings } from '../lib/promotion-settings.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/promotions/settings',
+  description: 'Show how the storefront presents promotions; the defaults until somebody saves them.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'promotions',
+  answer: { status: 200, body: promotionSettings },
+  etag: true,
+  handler: (ctx) => readPromotionSettings(ctx),
+})

@@ -1,0 +1,17 @@
+import { operation } from '#runtime/operation'
+import { listOf, object, paging } from '#runtime/schema'
+import { searchFilter, statusFilter } from '../lib/discount-schema.ts'
+import { promotion } from '../lib/promotion-schema.ts'
+import { listPromotions } from '../lib/promotions.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/promotions',
+  description: 'List the quantity promotions, newest first, and how the platform has each.',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'promotions',
+  input: { query: object({ ...paging, status: statusFilter, search: searchFilter }) },
+  answer: { status: 200, body: listOf(promotion) },
+  handler: (ctx, { query }) => listPromotions(ctx, { ...query, now: ctx.now() }),
+})

@@ -1,0 +1,24 @@
+/** The files of the sandbox's page. */
+import { readFile } from 'node:fs/promises'
+
+const folder = new URL('../client/', import.meta.url)
+const types: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+}
+
+/** An answer with one of them. */
+export async function asset(name: string): Promise<Response> {
+  return new Response(await readFile(new URL(name, folder)), {
+    headers: {
+      'content-type': types[name.split('.').at(-1)!]!,
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    },
+  })
+}

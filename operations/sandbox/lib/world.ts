@@ -1,0 +1,190 @@
+/** What the sandbox's page shows: the newest of what each provider holds of a store. */
+import { sql } from 'kysely'
+import { requireStoreId } from '#operations/store/lib/door'
+import type { SystemContext } from '#runtime/context'
+import { messagingSecret } from '#runtime/ports/adapters'
+import type { PlatformOrder, Product } from '#runtime/ports/ecommerce/port'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { stepsOf } from '#runtime/ports/messaging/sandbox-changes'
+
+const shown = 30
+
+/** Of the store with this id or slug; the first one where none is named. */
+export async function worldOf(ctx: SystemContext, wanted: string | null) {
+  const stores = await ctx.root
+    .selectFrom('stores')
+    .select(['id', 'slug', 'name'])
+    .orderBy('id')
+    .limit(200)
+    .execute()
+  const storeId = wanted ? await requireStoreId(ctx, wanted) : stores[0]?.id
+  const facts = {
+    clock: { now: ctx.now().toISOString(), offsetSeconds: Math.round((ctx.clock.ms() - Date.now()) / 1000) },
+    appSecret: messagingSecret(ctx.settings),
+    stores: stores.map(({ slug, name }) => ({ slug, name })),
+  }
+  if (!storeId) return { ...facts, ...nothing }
+  const [messages, mail, code, setups, templates, shop, checkouts, modes] = await Promise.all([
+    messagesOf(ctx, storeId),
+    mailOf(ctx, storeId),
+    codeOf(ctx, storeId),
+    setupsOf(ctx, storeId),
+    templatesOf(ctx, storeId),
+    shopOf(ctx, storeId),
+    checkoutsOf(ctx, storeId),
+    modesOf(ctx, storeId),
+  ])
+  return { ...facts, messages, mail, code, setups, templates, ...shop, checkouts, modes }
+}
+
+const up = { messaging: 'up', ecommerce: 'up', billing: 'up' }
+const nothing = {
+  messages: [],
+  mail: [],
+  code: null,
+  setups: [],
+  templates: [],
+  variants: [],
+  orders: [],
+  checkouts: [],
+  modes: up,
+}
+
+async function messagesOf(ctx: SystemContext, storeId: string) {
+  const rows = await ctx.root
+    .selectFrom('sandbox_messages')
+    .select(['id', 'phone', 'kind', 'content', 'stage', 'sent_at'])
+    .where('store_id', '=', storeId)
+    .orderBy('sent_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(shown)
+    .execute()
+  return rows.map(({ id, phone, kind, content, stage, sent_at }) => {
+    const { text, template, parameters } = content as {
+      text?: string | null
+      template?: { name: string }
+      parameters?: { body?: string[] }
+    }
+    const told = template ? `${template.name}: ${(parameters?.body ?? []).join(', ')}` : null
+    return {
+      id,
+      phone,
+      kind,
+      text: text ?? told,
+      status: stepsOf(phone)[stage - 1]?.happens ?? 'sent',
+      sentAt: sent_at.toISOString(),
+    }
+  })
+}
+
+async function mailOf(ctx: SystemContext, storeId: string) {
+  const mail = await listSandboxMail(ctx.root as never, { storeId, limit: shown })
+  return mail.map(({ id, to, subject, text, sentAt }) => ({
+    id,
+    to,
+    subject,
+    text,
+    links: text.match(/https?:\/\/[^\s<>"]+/g) ?? [],
+    sentAt: new Date(sentAt).toISOString(),
+  }))
+}
+
+async function codeOf(ctx: SystemContext, storeId: string) {
+  const now = ctx.now()
+  const code = await ctx.root
+    .selectFrom('sandbox_qr_codes')
+    .select(['payload', 'lives_until'])
+    .where('store_id', '=', storeId)
+    .where('lives_from', '<=', now)
+    .where('lives_until', '>', now)
+    .orderBy('sequence', 'desc')
+    .executeTakeFirst()
+  return code ? { payload: code.payload, expiresAt: code.lives_until.toISOString() } : null
+}
+
+async function setupsOf(ctx: SystemContext, storeId: string) {
+  const setups = await ctx.root
+    .selectFrom('sandbox_setups')
+    .select(['token', 'ends_at'])
+    .where('store_id', '=', storeId)
+    .where('outcome', 'is', null)
+    .where('ends_at', '>', ctx.now())
+    .execute()
+  return setups.map(({ token, ends_at }) => ({
+    url: `${ctx.settings.publicUrl}/sandbox/messaging/setup/${token}`,
+    endsAt: ends_at.toISOString(),
+  }))
+}
+
+const templatesOf = (ctx: SystemContext, storeId: string) =>
+  ctx.root
+    .selectFrom('message_templates')
+    .select(['id', 'name', 'language', 'status'])
+    .where('store_id', '=', storeId)
+    .orderBy('id', 'desc')
+    .limit(shown)
+    .execute()
+
+async function shopOf(ctx: SystemContext, storeId: string) {
+  const ofKind = (kind: string) =>
+    ctx.root
+      .selectFrom('sandbox_objects')
+      .select('data')
+      .where('store_id', '=', storeId)
+      .where('kind', '=', kind)
+  const [products, orders] = await Promise.all([
+    ofKind('product').orderBy('position').limit(100).execute(),
+    ofKind('order').orderBy('position', 'desc').limit(10).execute(),
+  ])
+  return {
+    variants: products.flatMap(({ data }) => {
+      const { name, variants } = data as Product
+      return variants.map((variant) => ({
+        id: variant.id,
+        name: variants.length > 1 ? `${name}, ${variant.name}` : name,
+        price: variant.price,
+        stock: variant.stock,
+      }))
+    }),
+    orders: orders.map(({ data }) => {
+      const { id, number, total, currency, customer, paymentStatus, fulfillmentStatus, status } =
+        data as PlatformOrder
+      return {
+        id,
+        number,
+        total,
+        currency,
+        customer: customer.name ?? '',
+        paymentStatus,
+        fulfillmentStatus,
+        status,
+      }
+    }),
+  }
+}
+
+async function checkoutsOf(ctx: SystemContext, storeId: string) {
+  const rows = await ctx.root
+    .selectFrom('sandbox_checkouts')
+    .select(['id', 'title', sql<string>`first_amount::text`.as('amount'), 'currency', 'expires_at'])
+    .where('store_id', '=', storeId)
+    .where('closed_at', 'is', null)
+    .where('expires_at', '>', ctx.now())
+    .orderBy('created_at', 'desc')
+    .limit(shown)
+    .execute()
+  return rows.map(({ id, expires_at, ...row }) => ({
+    ...row,
+    url: `${ctx.settings.publicUrl}/sandbox/checkout/${id}`,
+    expiresAt: expires_at.toISOString(),
+  }))
+}
+
+async function modesOf(ctx: SystemContext, storeId: string) {
+  const rows = await ctx.root
+    .selectFrom('sandbox_modes')
+    .select(['port', 'mode'])
+    .where('store_id', '=', storeId)
+    .execute()
+  return { ...up, ...Object.fromEntries(rows.map(({ port, mode }) => [port, mode])) }
+}

@@ -1,0 +1,11 @@
+import { page } from '#runtime/page'
+import { asset } from '../lib/assets.ts'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox',
+  description: 'The page that plays the world outside.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  handler: () => asset('page.html'),
+})

@@ -1,0 +1,11 @@
+import { jsonAnswer, page } from '#runtime/page'
+import { worldOf } from '../lib/world.ts'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox/api/world',
+  description: 'What the page shows of a store: the newest messages, mail, codes, orders and checkouts.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  handler: async (ctx, { raw }) => jsonAnswer(await worldOf(ctx, new URL(raw.url).searchParams.get('store'))),
+})

@@ -1,0 +1,115 @@
+/** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
+import type { Access } from '#db/access'
+import type { Answer, Gateway, IncomingCall } from '../gateway.ts'
+import type { LoadedOperation, Registry } from '../registry.ts'
+import type { RouteTable } from '../routes.ts'
+import type { McpParts } from './server.ts'
+
+export interface Request {
+  /** Values of the path's parameters by name. */
+  path: Record<string, string>
+  query: Record<string, unknown>
+  body: unknown
+}
+
+export class Caller {
+  readonly registry: Registry
+  readonly #gateway: Gateway
+  readonly #routes: RouteTable
+  readonly #authorization: string
+  readonly #ip: string
+
+  constructor({ gateway, registry, routes }: McpParts, authorization: string, ip: string) {
+    this.#gateway = gateway
+    this.registry = registry
+    this.#routes = routes
+    this.#authorization = authorization
+    this.#ip = ip
+  }
+
+  /** What the key may, or null where there is no such key. */
+  async access(): Promise<Access | null> {
+    const key = /^bearer (.*)$/i.exec(this.#authorization)?.[1]?.trim()
+    return key ? this.#gateway.keys.find(key) : null
+  }
+
+  now(): number {
+    return this.#gateway.services.clock.ms()
+  }
+
+  /** The answer to `GET /operations`. */
+  listing(): Promise<Answer> {
+    const lister = this.registry.byId('get_operations')
+    if (!lister) throw new Error('There is no operation get_operations')
+    return this.run(lister, { path: {}, query: {}, body: undefined })
+  }
+
+  /** The answer an HTTP request would get. */
+  async run(operation: LoadedOperation, { path, query, body }: Request): Promise<Answer> {
+    const { method } = operation.spec
+    const filled = operation.spec.path.replace(/:([A-Za-z]+)/g, (_, name: string) =>
+      encodeURIComponent(path[name] ?? ''),
+    )
+    const search = searchOf(query)
+    const route = this.#routes.find(method, filled)
+    const text = body === undefined ? '' : JSON.stringify(body)
+    return this.#gateway.handle(
+      route?.operation ?? null,
+      new ToolCall({
+        method,
+        address: `/v1${filled}${search}`,
+        search,
+        ip: this.#ip,
+        params: route?.params ?? {},
+        headers: { authorization: this.#authorization, 'content-type': 'application/json' },
+        text,
+      }),
+    )
+  }
+}
+
+function searchOf(query: Record<string, unknown>): string {
+  const pairs = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      pairs.append(name, typeof each === 'string' ? each : JSON.stringify(each))
+    }
+  }
+  const text = pairs.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+interface Parts {
+  method: string
+  address: string
+  search: string
+  ip: string
+  params: Record<string, string>
+  headers: Record<string, string>
+  text: string
+}
+
+class ToolCall implements IncomingCall {
+  readonly method: string
+  readonly address: string
+  readonly search: string
+  readonly ip: string
+  readonly params: Record<string, string>
+  readonly #headers: Record<string, string>
+  readonly #text: string
+  constructor({ method, address, search, ip, params, headers, text }: Parts) {
+    this.method = method
+    this.address = address
+    this.search = search
+    this.ip = ip
+    this.params = params
+    this.#headers = headers
+    this.#text = text
+  }
+  header(name: string): string | undefined {
+    return this.#headers[name]
+  }
+  async readBody(): Promise<string> {
+    return this.#text
+  }
+}

@@ -1,0 +1,54 @@
+/** All that a model needs to call an operation right the first time. */
+import { descriptorOf } from '../descriptors.ts'
+import { exampleOf } from '../example.ts'
+import { type JsonSchema, publish } from '../publish.ts'
+import type { LoadedOperation } from '../registry.ts'
+
+const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
+
+/** As `describe_operation` answers it; made once for each operation. */
+export function describeOperation(operation: LoadedOperation): Record<string, unknown> {
+  const known = made.get(operation)
+  if (known) return known
+  const { spec, section, minimumRole } = operation
+  const { id, method, path, description, scopes, readOnly, pathParameters, input } = descriptorOf(operation)
+  const described = {
+    operationId: id,
+    method,
+    path,
+    section: section.title,
+    description: spec.details ? `${description} ${spec.details}` : description,
+    readOnly,
+    needs: { scopes, role: minimumRole, feature: spec.feature ?? null },
+    pathParameters,
+    query: input?.query ?? null,
+    body: input?.body ?? null,
+    answer: {
+      status: spec.answer.status,
+      description: spec.answer.description ?? null,
+      schema: spec.answer.body ? publish(spec.answer.body) : null,
+    },
+    refusals: spec.refuses ?? {},
+    example: exampleCall(operation),
+  }
+  made.set(operation, described)
+  return described
+}
+
+/** Arguments for `call_operation`: the operation's own example, or values that its schemas take. */
+function exampleCall({ id, spec, parameters }: LoadedOperation): Record<string, unknown> {
+  const example = spec.example ?? {}
+  const { query, body } = spec.input ?? {}
+  const path = Object.fromEntries(
+    parameters.map((name) => [name, example.params?.[name] ?? '01890a5d-ac96-774b-bcce-b302099a8057']),
+  )
+  const sample = example.body ?? (body ? sampleOf(publish(body)) : undefined)
+  return {
+    operationId: id,
+    ...(parameters.length > 0 ? { path } : {}),
+    ...(query && example.query ? { query: example.query } : {}),
+    ...(sample === undefined ? {} : { body: sample }),
+  }
+}
+
+const sampleOf = (schema: JsonSchema): unknown => exampleOf(schema)

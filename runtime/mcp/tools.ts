@@ -1,0 +1,235 @@
+/** The three tools, and what each does. Everything they say of operations comes from the registry. */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import { refusalOf } from '../access.ts'
+import { runnableBy } from '../descriptors.ts'
+import { errorBody, Refusal, refuse } from '../errors.ts'
+import { read } from '../input.ts'
+import type { LoadedOperation } from '../registry.ts'
+import { object, z } from '../schema.ts'
+import type { Caller } from './caller.ts'
+import { describeOperation } from './describe.ts'
+import { nearestIds, OperationSearch } from './search.ts'
+
+const text = { type: 'string' } as const
+const objectOf = (properties: Record<string, object>, required: string[]) =>
+  ({ type: 'object', properties, required, additionalProperties: false }) as const
+const values = (description: string) => ({ type: 'object', description, additionalProperties: true })
+
+export const tools: Tool[] = [
+  {
+    name: 'list_operations',
+    title: 'Find operations',
+    description:
+      'Finds the operations of the store that this key may run. Without query, all of them in order, page by page.',
+    inputSchema: objectOf(
+      {
+        query: {
+          ...text,
+          description: 'What the merchant wants, in their words: "who left without paying?"',
+        },
+        section: { ...text, description: 'Only this section, such as Inbox' },
+        readOnly: { type: 'boolean', description: 'true: only reads; false: only writes' },
+        limit: { type: 'integer', minimum: 1, maximum: 100, default: 10 },
+        offset: { type: 'integer', minimum: 0, default: 0 },
+      },
+      [],
+    ),
+    outputSchema: {
+      type: 'object',
+      properties: {
+        operations: {
+          type: 'array',
+          description: 'Best first',
+          items: {
+            type: 'object',
+            properties: {
+              operationId: text,
+              section: text,
+              description: text,
+              readOnly: { type: 'boolean' },
+            },
+            required: ['operationId', 'section', 'description', 'readOnly'],
+          },
+        },
+        total: { type: 'integer' },
+      },
+      required: ['operations', 'total'],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'describe_operation',
+    title: 'Describe an operation',
+    description:
+      'Path, query, body and answer of an operation as JSON Schema, what it needs and changes, and an example call.',
+    inputSchema: objectOf({ operationId: text }, ['operationId']),
+    outputSchema: {
+      type: 'object',
+      properties: {
+        operationId: text,
+        method: text,
+        path: text,
+        description: text,
+        readOnly: { type: 'boolean' },
+        pathParameters: { type: 'array' },
+        query: { type: ['object', 'null'] },
+        body: { type: ['object', 'null'] },
+        answer: { type: 'object' },
+        refusals: { type: 'object', description: 'When it refuses, by error code' },
+        example: { type: 'object', description: 'Arguments for call_operation' },
+      },
+      required: ['operationId', 'method', 'path', 'description', 'readOnly', 'answer', 'example'],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'call_operation',
+    title: 'Run an operation',
+    description:
+      'Runs an operation in the store. Ask first where readOnly is false: it may change data, write to customers or cost money.',
+    inputSchema: objectOf(
+      {
+        operationId: text,
+        path: values('Path parameters by name'),
+        query: values('Query parameters by name; lists as arrays'),
+        body: values('The body'),
+      },
+      ['operationId'],
+    ),
+    outputSchema: {
+      type: 'object',
+      properties: { status: { type: 'integer' }, body: { description: 'null where there is none' } },
+      required: ['status', 'body'],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  },
+]
+
+const record = z.record(z.unknown())
+const inputs = {
+  list_operations: object({
+    query: z.string().max(500).default(''),
+    section: z.string().max(100).optional(),
+    readOnly: z.boolean().optional(),
+    limit: z.number().int().min(1).max(100).default(10),
+    offset: z.number().int().min(0).default(0),
+  }),
+  describe_operation: object({ operationId: z.string().max(200) }),
+  call_operation: object({
+    operationId: z.string().max(200),
+    path: z.record(z.union([z.string(), z.number(), z.boolean()])).optional(),
+    query: record.optional(),
+    body: record.optional(),
+  }),
+}
+
+/** Runs a tool. What it refuses is a tool error with the gateway's code and message. */
+export async function runTool(caller: Caller, name: string, given: unknown): Promise<CallToolResult> {
+  try {
+    switch (name) {
+      case 'list_operations':
+        return await list(caller, read(inputs.list_operations, given, 'body'))
+      case 'describe_operation':
+        return await describe(caller, read(inputs.describe_operation, given, 'body'))
+      case 'call_operation':
+        return await call(caller, read(inputs.call_operation, given, 'body'))
+      default:
+        throw refuse(
+          'not_found',
+          `There is no tool ${name.slice(0, 80)}: there are ${Object.keys(inputs).join(', ')}`,
+        )
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return toolError(errorBody(error.code, error.message))
+  }
+}
+
+const toolError = (body: string): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: body }],
+})
+const result = (structuredContent: Record<string, unknown>): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+  structuredContent,
+})
+
+/** The gateway's list of what the key may run is asked first: it counts, and it refuses what it would refuse. */
+async function runnable(caller: Caller): Promise<LoadedOperation[]> {
+  const { status, body } = await caller.listing()
+  if (status !== 200) {
+    const { error } = JSON.parse(body) as { error: { code: Refusal['code']; message: string } }
+    throw new Refusal(error.code, error.message)
+  }
+  const access = await caller.access()
+  if (!access) throw refuse('unauthorized', 'The API key is no longer valid')
+  return runnableBy(caller.registry, access, caller.now())
+}
+
+async function list(
+  caller: Caller,
+  { query, section, readOnly, limit, offset }: z.infer<typeof inputs.list_operations>,
+): Promise<CallToolResult> {
+  const allowed = (await runnable(caller)).filter(
+    (each) => readOnly === undefined || each.spec.readOnly === readOnly,
+  )
+  const sections = new Map(caller.registry.sections.map((each) => [each.title.toLowerCase(), each]))
+  const wanted = section?.trim().toLowerCase()
+  if (wanted !== undefined && !sections.has(wanted)) {
+    const titles = caller.registry.sections.map((each) => each.title)
+    throw refuse('bad_request', `section: must be one of ${titles.join(', ')}`)
+  }
+  const within =
+    wanted === undefined ? allowed : allowed.filter((each) => each.section === sections.get(wanted))
+  const found =
+    query.trim() === '' ? within : OperationSearch.of(caller.registry).find(query, new Set(within))
+  const operations = found.slice(offset, offset + limit).map(({ id, section: { title }, spec }) => ({
+    operationId: id,
+    section: title,
+    description: spec.description,
+    readOnly: spec.readOnly,
+  }))
+  return result({ operations, total: found.length })
+}
+
+async function describe(caller: Caller, { operationId }: { operationId: string }): Promise<CallToolResult> {
+  const allowed = await runnable(caller)
+  const operation = requireOperation(caller, operationId)
+  if (!allowed.includes(operation)) {
+    const access = await caller.access()
+    throw refuse(
+      'forbidden',
+      (access && refusalOf(operation, access, caller.now())) ?? 'This key may not run it',
+    )
+  }
+  return result(describeOperation(operation))
+}
+
+async function call(
+  caller: Caller,
+  { operationId, path = {}, query = {}, body }: z.infer<typeof inputs.call_operation>,
+): Promise<CallToolResult> {
+  const operation = requireOperation(caller, operationId)
+  const params = Object.fromEntries(Object.entries(path).map(([name, value]) => [name, String(value)]))
+  for (const name of operation.parameters) {
+    if (!params[name]) throw refuse('bad_request', `path.${name}: is required`)
+  }
+  const unknown = Object.keys(params).find((name) => !operation.parameters.includes(name))
+  if (unknown !== undefined) {
+    const known = operation.parameters.length > 0 ? operation.parameters.join(', ') : 'no path parameters'
+    throw refuse('bad_request', `path.${unknown.slice(0, 80)}: is not a known field (it takes ${known})`)
+  }
+  const answer = await caller.run(operation, { path: params, query, body })
+  if (answer.status >= 400) return toolError(answer.body)
+  return result({ status: answer.status, body: answer.body === '' ? null : JSON.parse(answer.body) })
+}
+
+function requireOperation({ registry }: Caller, operationId: string): LoadedOperation {
+  const operation = registry.byId(operationId)
+  if (operation) return operation
+  const near = nearestIds(registry, operationId)
+  throw refuse(
+    'not_found',
+    `operationId: ${operationId.slice(0, 80)} is no operation: did you mean ${near.join(', ')}? list_operations finds them`,
+  )
+}

@@ -1,0 +1,213 @@
+/** What a cart comes to at the sandbox's checkout: bundles, quantity promotions, a coupon, gifts. */
+import { sql } from 'kysely'
+import { Refused } from '../errors.ts'
+import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
+import type { CouponSpec, Product } from './port.ts'
+import { type Applied, applyBundle, applyQuantity, sumOf, type Unit } from './quote-rules.ts'
+import { discountUsage, heldDiscounts } from './sandbox-discounts.ts'
+import { toCents, toMoney } from './sandbox-money.ts'
+import { listCategories } from './sandbox-queries.ts'
+import { findObjects, type Shop, shopFacts } from './sandbox-rows.ts'
+
+export interface QuoteInput {
+  lines: readonly { variantId: string; quantity: number }[]
+  couponCode?: string | null | undefined
+}
+
+type Discounted = QuantityDiscount | BundleDiscount
+
+/** Answers money as decimal text. Throws `Refused` for a variant that no product has. */
+export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
+  const { currency } = await shopFacts(shop)
+  const products = await productsOf(
+    shop,
+    lines.map((line) => line.variantId),
+  )
+  const ancestors = await ancestorsOf(shop)
+  const priced = lines.map(({ variantId, quantity }, line) => {
+    const product = products.find((each) => each.variants.some((variant) => variant.id === variantId))
+    const variant = product?.variants.find((each) => each.id === variantId)
+    if (!product || !variant)
+      throw new Refused('unknown-variant', `lines.${line}: no product has ${variantId}`)
+    const categoryIds = product.categories.flatMap(({ id }) => ancestors.get(id) ?? [id])
+    return { product, variant, quantity, categoryIds, cents: toCents(variant.price) }
+  })
+  const units = priced.flatMap(({ product, variant, quantity, categoryIds, cents }, line) =>
+    Array.from(
+      { length: quantity },
+      (): Unit => ({ line, productId: product.id, variantId: variant.id, categoryIds, cents }),
+    ),
+  )
+  const subtotal = units.reduce((sum, unit) => sum + unit.cents, 0)
+  const specs = await activeSpecs(shop)
+  const { applied, couponOff } = withCoupon(specs, units, subtotal, await couponOf(shop, couponCode))
+  const discounted = applied.reduce((sum, { off }) => sum + sumOf(off), 0)
+  const after = subtotal - discounted - couponOff
+  return {
+    currency,
+    lines: priced.map(({ product, variant, quantity, cents }, line) => {
+      const off = applied.reduce((sum, each) => sum + offLine(each, line), 0)
+      return {
+        productId: product.id,
+        variantId: variant.id,
+        name: product.name,
+        quantity,
+        unitPrice: toMoney(cents),
+        discount: toMoney(off),
+        total: toMoney(cents * quantity - off),
+      }
+    }),
+    discounts: applied.map(({ spec, off }) => ({
+      reference: spec.reference,
+      title: spec.title,
+      amount: toMoney(sumOf(off)),
+    })),
+    couponDiscount: toMoney(couponOff),
+    gifts: await giftsFor(shop, { before: subtotal, after }),
+    subtotal: toMoney(subtotal),
+    total: toMoney(after),
+  }
+}
+
+const offLine = ({ off }: Applied<Discounted>, line: number): number => {
+  let sum = 0
+  for (const [unit, cents] of off) if (unit.line === line) sum += cents
+  return sum
+}
+
+async function productsOf(shop: Shop, variantIds: readonly string[]): Promise<Product[]> {
+  const { rows } = await sql<{ data: Product }>`
+    select data from sandbox_objects
+    where store_id = ${shop.storeId}::uuid and kind = 'product' and exists (
+      select 1 from jsonb_array_elements(data -> 'variants') v
+      where v ->> 'id' = any(${[...variantIds]}::text[]))`.execute(shop.db)
+  return rows.map((row) => row.data)
+}
+
+async function ancestorsOf(shop: Shop): Promise<ReadonlyMap<string, string[]>> {
+  const categories = await listCategories(shop)
+  const parents = new Map(categories.map(({ id, parentId }) => [id, parentId]))
+  return new Map(
+    categories.map(({ id }) => {
+      const line = new Set<string>()
+      for (let at: string | null = id; at !== null && !line.has(at); at = parents.get(at) ?? null)
+        line.add(at)
+      return [id, [...line]]
+    }),
+  )
+}
+
+/** Oldest first. */
+async function activeSpecs(shop: Shop) {
+  const now = shop.clock.now().toISOString()
+  return (await heldDiscounts(shop))
+    .map(({ spec }) => spec)
+    .filter(
+      ({ startsAt, endsAt }) => (startsAt === null || startsAt <= now) && (endsAt === null || endsAt > now),
+    )
+}
+type Specs = Awaited<ReturnType<typeof activeSpecs>>
+
+/** A coupon that does not combine takes the place of what it does not combine with where it saves more. */
+function withCoupon(specs: Specs, units: readonly Unit[], subtotal: number, coupon: CouponSpec | null) {
+  const all = applyAll(specs, units)
+  const plain = { applied: all, couponOff: 0 }
+  if (!coupon) return plain
+  const combining = applyAll(
+    specs.filter((spec) => spec.combinesWith.coupons),
+    units,
+  )
+  const applied = all.every(({ spec }) => spec.combinesWith.coupons) ? all : combining
+  const saved = (list: Applied<Discounted>[]) => list.reduce((sum, { off }) => sum + sumOf(off), 0)
+  const couponOff = offByCoupon(coupon, subtotal - saved(applied))
+  return saved(applied) + couponOff > saved(all) ? { applied, couponOff } : plain
+}
+
+/** Bundles take their units first; then whichever takes most off, and so on over what is left. */
+function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
+  const applied: Applied<Discounted>[] = []
+  const bundles = specs.filter((spec) => spec.kind === 'bundle')
+  const taken = new Set<Unit>()
+  greedily(bundles, (spec) =>
+    applyBundle(
+      spec,
+      units.filter((unit) => !taken.has(unit)),
+    ),
+  )
+  const quantities = specs.filter((spec) => spec.kind === 'quantity')
+  greedily(quantities, (spec) =>
+    applyQuantity(
+      spec,
+      units.filter((unit) => !taken.has(unit) && mayShare(applied, spec, unit)),
+    ),
+  )
+  return applied
+
+  function greedily<S extends Discounted>(candidates: S[], apply: (spec: S) => Applied<S> | null): void {
+    const waiting = new Set(candidates)
+    while (waiting.size > 0) {
+      let best: Applied<S> | null = null
+      for (const spec of waiting) {
+        const found = apply(spec)
+        if (!found) waiting.delete(spec)
+        else if (!best || sumOf(found.off) > sumOf(best.off)) best = found
+      }
+      if (!best) break
+      waiting.delete(best.spec)
+      applied.push(best as Applied<Discounted>)
+      if (best.spec.kind === 'bundle') for (const unit of best.units) taken.add(unit)
+    }
+  }
+}
+
+/** A unit is in one promotion only, unless all of its promotions go together with others. */
+const mayShare = (applied: readonly Applied<Discounted>[], spec: QuantityDiscount, unit: Unit): boolean =>
+  applied.every(
+    (each) => !each.units.has(unit) || (each.spec.combinesWith.promotions && spec.combinesWith.promotions),
+  )
+
+async function couponOf(shop: Shop, code: string | null | undefined): Promise<CouponSpec | null> {
+  if (!code?.trim()) return null
+  const [coupon] = await findObjects<CouponSpec>(shop, 'coupon', [code.trim().toUpperCase()])
+  if (!coupon || (coupon.endsAt !== null && coupon.endsAt <= shop.clock.now().toISOString())) return null
+  return coupon
+}
+
+function offByCoupon({ type, value, minimumAmount }: CouponSpec, amount: number): number {
+  if (type === 'free-shipping' || value === null) return 0
+  if (minimumAmount !== null && amount < toCents(minimumAmount)) return 0
+  const off = type === 'amount' ? toCents(value) : Math.floor((amount * toCents(value) + 50_00) / 100_00)
+  return Math.min(amount, off)
+}
+
+/** The one with the highest amount that is reached; more only where all of them go together. */
+async function giftsFor(shop: Shop, amounts: { before: number; after: number }) {
+  const specs = (await activeSpecs(shop)).filter((spec) => spec.kind === 'gift')
+  const usage = await discountUsage(
+    shop,
+    specs.map((spec) => spec.reference),
+  )
+  const given: GiftDiscount[] = []
+  for (const spec of specs.sort((a, b) => toCents(b.minAmount) - toCents(a.minAmount))) {
+    const amount = spec.amountBasis === 'after-discounts' ? amounts.after : amounts.before
+    if (amount < toCents(spec.minAmount) || isUsedUp(spec, usage[spec.reference])) continue
+    if (given.length > 0 && ![...given, spec].every((each) => each.combinesWith.gifts)) continue
+    if (await isAvailable(shop, spec)) given.push(spec)
+  }
+  return given.map(({ reference, productId, variantId, quantity, addAutomatically }) => ({
+    reference,
+    productId,
+    variantId,
+    quantity,
+    isAdded: addAutomatically,
+  }))
+}
+
+const isUsedUp = ({ usageLimit }: GiftDiscount, usage: DiscountUsage | undefined): boolean =>
+  usageLimit !== null && (usage?.orders ?? 0) >= usageLimit
+
+async function isAvailable(shop: Shop, { productId, variantId }: GiftDiscount): Promise<boolean> {
+  const [product] = await findObjects<Product>(shop, 'product', [productId])
+  const variant = product?.variants.find((each) => each.id === variantId)
+  return product?.isPublished === true && variant !== undefined && variant.stock !== 0
+}

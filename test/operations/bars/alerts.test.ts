@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import createAlert from '#operations/bars/alerts/create-alert'
+import getAlert from '#operations/bars/alerts/get-alert'
+import listAlerts from '#operations/bars/alerts/list-alerts'
+import listVariables from '#operations/bars/alerts/list-variables'
+import updateAlert from '#operations/bars/alerts/update-alert'
+import { testApp } from '#test/support/app'
+import { connectedStore } from '#test/support/platform'
+import { type Shop, store } from '#test/support/store'
+import { sendEvents, visit } from '#test/support/storefront'
+
+const app = await testApp({ storefrontReadsIp: 10_000 })
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const create = (shop: Shop, body: object) => shop.call(createAlert, { body })
+const update = (shop: Shop, body: object) => shop.call(updateAlert, { body })
+const types = [
+  'recent-purchases',
+  'purchase-count',
+  'live-visitors',
+  'product-views',
+  'cart-adds',
+  'recent-reviews',
+  'low-stock',
+]
+
+describe('alerts', () => {
+  test('there is one for each type, with its defaults until it is created', async () => {
+    const shop = await store(app)
+    const { body } = await shop.call(listAlerts)
+    expect(body.data.map((each: { alertType: string }) => each.alertType)).toEqual(types)
+    expect(body.data.every((each: { id: null }) => each.id === null)).toBe(true)
+    expect(body.data.map((each: { windowHours: number }) => each.windowHours)).toEqual([
+      72, 48, 1, 24, 24, 720, 24,
+    ])
+    expect(body.data.map((each: { minCount: number }) => each.minCount)).toEqual([1, 5, 3, 20, 3, 1, 1])
+    expect(body.data[3]).toMatchObject({
+      text: '{{count}} views in the last {{hours}} hours',
+      isEnabled: false,
+      initialDelaySeconds: 5,
+      displaySeconds: 6,
+      intervalSeconds: 15,
+      maxPerPage: 5,
+      maxPerSession: 20,
+      nameFormat: 'first-name',
+      position: 'bottom-left',
+      borderRadius: 8,
+      createdAt: null,
+      updatedAt: null,
+    })
+    const one = await shop.call(getAlert, { params: { alertType: 'product-views' } })
+    expect(one.body).toEqual(body.data[3])
+    expect((await shop.call(getAlert, { params: { alertType: 'nope' } })).status).toBe(404)
+  })
+
+  test('one is created once, also by two at once', async () => {
+    const shop = await store(app)
+    const made = await create(shop, { alertType: 'low-stock', isEnabled: true })
+    expect(made).toMatchObject({ status: 201, body: { alertType: 'low-stock', isEnabled: true } })
+    expect((await create(shop, { alertType: 'low-stock' })).status).toBe(409)
+    const both = await Promise.all([1, 2].map(() => create(shop, { alertType: 'cart-adds' })))
+    expect(both.map((each) => each.status).sort()).toEqual([201, 409])
+  })
+
+  test('knows the variables of its type alone', async () => {
+    const shop = await store(app)
+    const { status, body } = await create(shop, { alertType: 'product-views', text: '{{count}} in {{city}}' })
+    expect(status).toBe(400)
+    expect(body.error.message).toContain('{{city}}')
+    const made = (await create(shop, { alertType: 'product-views' })).body
+    const changed = await update(shop, { id: made.id, text: '{{firstName}}' })
+    expect(changed.status).toBe(400)
+    expect(changed.body.error.message).toContain('{{firstName}}')
+    const { data } = (await shop.call(listVariables)).body
+    expect(data.map((each: { name: string }) => each.name)).toContain('reviewText')
+    const ofType = (await shop.call(listVariables, { query: { alertType: 'product-views' } })).body.data
+    expect(ofType.map((each: { name: string }) => each.name)).toEqual(['productName', 'count', 'hours'])
+    expect(ofType[1].alertTypes).toEqual(['purchase-count', 'live-visitors', 'product-views', 'cart-adds'])
+    expect((await shop.call(listVariables, { query: { alertType: 'nope' } })).status).toBe(400)
+  })
+
+  test.each<[string, object]>([
+    ['alertType', {}],
+    ['alertType', { alertType: 'nope' }],
+    ['maxPerSession', { alertType: 'low-stock', maxPerPage: 21 }],
+    ['text', { alertType: 'low-stock', text: '' }],
+    ['windowHours', { alertType: 'low-stock', windowHours: 721 }],
+    ['minCount', { alertType: 'low-stock', minCount: 0 }],
+    ['displaySeconds', { alertType: 'low-stock', displaySeconds: 1 }],
+    ['intervalSeconds', { alertType: 'low-stock', intervalSeconds: 2 }],
+    ['initialDelaySeconds', { alertType: 'low-stock', initialDelaySeconds: 301 }],
+    ['maxPerPage', { alertType: 'low-stock', maxPerPage: 51 }],
+    ['borderRadius', { alertType: 'low-stock', borderRadius: 41 }],
+    ['nameFormat', { alertType: 'low-stock', nameFormat: 'full' }],
+    ['foo', { alertType: 'low-stock', foo: 1 }],
+  ])('refuses %s out of its bounds', async (field, body) => {
+    const answer = await create(await store(app), body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.message).toContain(field)
+  })
+
+  test('a change is merged; its type stays; the same again changes nothing', async () => {
+    const shop = await connectedStore(app)
+    const { body } = await create(shop, { alertType: 'low-stock', excludedProductIds: ['1001'] })
+    await app.advance(1000)
+    expect((await update(shop, body)).body).toEqual(body)
+    const changed = await update(shop, { id: body.id, alertType: 'cart-adds', isEnabled: true, minCount: 2 })
+    expect(changed.body).toEqual({
+      ...body,
+      isEnabled: true,
+      minCount: 2,
+      updatedAt: app.clock.now().toISOString(),
+    })
+    expect((await update(shop, { id: body.id, maxPerSession: 4 })).status).toBe(400)
+    expect((await update(shop, { id: body.id, excludedProductIds: ['1001', 'gone'] })).status).toBe(400)
+    expect((await update(shop, { id: crypto.randomUUID(), isEnabled: true })).status).toBe(404)
+    expect((await update(shop, { id: 'nope' })).status).toBe(404)
+    const other = await store(app)
+    expect((await update(other, { id: body.id, isEnabled: true })).status).toBe(404)
+  })
+
+  test('a starter store may not', async () => {
+    const shop = await store(app, { plan: 'starter' })
+    expect((await shop.call(listAlerts)).status).toBe(403)
+    expect((await visit(shop, '/fomo-feed')).status).toBe(404)
+  })
+
+  test('those that are on are on the storefront, and counted there', async () => {
+    const shop = await store(app)
+    await create(shop, { alertType: 'low-stock', isEnabled: true, text: 'Só {{stock}}' })
+    await create(shop, { alertType: 'cart-adds' })
+    const { fomoAlerts } = (await visit(shop, '/widgets')).body
+    expect(fomoAlerts).toHaveLength(1)
+    expect(fomoAlerts[0]).toMatchObject({ alertType: 'low-stock', maxPerPage: 5 })
+    expect(fomoAlerts[0]).not.toHaveProperty('minCount')
+    await sendEvents(shop, [
+      { type: 'impression', widget: 'fomo-alert', resourceId: 'low-stock' },
+      { type: 'click', widget: 'fomo-alert', resourceId: 'low-stock' },
+      { type: 'impression', widget: 'fomo-alert', resourceId: 'cart-adds' },
+      { type: 'impression', widget: 'fomo-alert', resourceId: 'nope' },
+    ])
+    const days = await app.database.root
+      .selectFrom('widget_daily')
+      .selectAll()
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(days).toMatchObject([
+      { widget: 'fomo-alert', resource_id: 'low-stock', impressions: 1, clicks: 1 },
+    ])
+  })
+})

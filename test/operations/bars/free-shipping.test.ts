@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest'
+import getSettings from '#operations/bars/free-shipping/get-settings'
+import saveSettings from '#operations/bars/free-shipping/save-settings'
+import suggest from '#operations/bars/free-shipping/suggest-threshold'
+import { testApp } from '#test/support/app'
+import { type ConnectedShop, connectedStore } from '#test/support/platform'
+import { type Shop, store } from '#test/support/store'
+import { visit } from '#test/support/storefront'
+
+const app = await testApp({ storefrontReadsIp: 10_000 })
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const save = (shop: Shop, body: object) => shop.call(saveSettings, { body })
+const read = async (shop: Shop) => (await shop.call(getSettings)).body
+
+describe('the free-shipping bar', () => {
+  test('has defaults until it is saved, and says its currency', async () => {
+    const shop = await store(app)
+    expect(await read(shop)).toEqual({
+      isEnabled: false,
+      threshold: null,
+      initialText: 'Free shipping over {{threshold}}',
+      progressText: 'Only {{remaining}} to go for free shipping',
+      successText: 'You have free shipping!',
+      afterDiscounts: true,
+      excludedProductIds: [],
+      backgroundColor: '#111827',
+      textColor: '#ffffff',
+      progressColor: '#22c55e',
+      trackColor: '#374151',
+      showProgress: true,
+      isClosable: false,
+      isSticky: true,
+      position: 'top',
+      pages: ['all'],
+      devices: 'all',
+      currency: 'BRL',
+      updatedAt: null,
+    })
+  })
+
+  test('what is left out stays; what was read can be sent back and changes nothing', async () => {
+    const shop = await store(app)
+    const saved = await save(shop, { isEnabled: true, threshold: 199 })
+    expect(saved).toMatchObject({
+      status: 200,
+      body: { threshold: 199, updatedAt: '2026-11-20T12:00:00.000Z' },
+    })
+    await app.advance(1000)
+    const same = await save(shop, saved.body)
+    expect(same.body).toEqual(saved.body)
+    expect((await save(shop, { textColor: '#000000' })).body).toMatchObject({
+      threshold: 199,
+      isEnabled: true,
+      textColor: '#000000',
+      updatedAt: app.clock.now().toISOString(),
+    })
+  })
+
+  test.each<[string, object]>([
+    ['threshold', { threshold: 199.5 }],
+    ['threshold', { threshold: 0 }],
+    ['threshold', { threshold: 1_000_001 }],
+    ['threshold', { isEnabled: true }],
+    ['progressText', { progressText: 'Only {{missing}} to go' }],
+    ['progressText', { progressText: 'Only {{remaining to go' }],
+    ['initialText', { initialText: '' }],
+    ['successText', { successText: 'x'.repeat(201) }],
+    ['excludedProductIds', { excludedProductIds: Array.from({ length: 201 }, (_, i) => String(i)) }],
+    ['backgroundColor', { backgroundColor: 'red' }],
+    ['position', { position: 'left' }],
+    ['pages', { pages: [] }],
+    ['pages', { pages: ['all', 'home', 'category', 'product', 'cart', 'all'] }],
+    ['devices', { devices: 'watch' }],
+    ['foo', { foo: 1 }],
+  ])('refuses %s out of its bounds', async (field, change) => {
+    const shop = await store(app)
+    const { status, body } = await save(shop, change)
+    expect(status).toBe(400)
+    expect(body.error.message).toContain(field)
+    expect((await read(shop)).updatedAt).toBeNull()
+  })
+
+  test('takes a million, and null while it is off', async () => {
+    const shop = await store(app)
+    expect((await save(shop, { threshold: 1_000_000 })).status).toBe(200)
+    expect((await save(shop, { threshold: null })).body.threshold).toBeNull()
+  })
+
+  test('products to leave out must exist when they are named, not ever after', async () => {
+    const shop = await connectedStore(app)
+    const unknown = await save(shop, { excludedProductIds: ['1001', 'sandbox-missing'] })
+    expect(unknown.status).toBe(400)
+    expect(unknown.body.error.message).toBe(
+      'excludedProductIds: your platform has no product sandbox-missing',
+    )
+    expect((await save(shop, { excludedProductIds: ['1001'] })).status).toBe(200)
+    await app.database.root.deleteFrom('product_snapshots').where('store_id', '=', shop.id).execute()
+    await app.database.root.deleteFrom('sandbox_objects').where('store_id', '=', shop.id).execute()
+    expect((await save(shop, await read(shop))).status).toBe(200)
+    expect((await save(shop, { excludedProductIds: ['sandbox-down'] })).status).toBe(503)
+  })
+
+  test('is on the storefront while it is on and in the plan', async () => {
+    const shop = await store(app, { locale: 'pt-BR' })
+    expect((await visit(shop, '/widgets')).body).not.toHaveProperty('freeShippingBar')
+    await save(shop, { isEnabled: true, threshold: 199, excludedProductIds: [] })
+    const { freeShippingBar } = (await visit(shop, '/widgets')).body
+    expect(freeShippingBar).toMatchObject({ threshold: 199, currency: 'BRL', locale: 'pt-BR' })
+    expect(freeShippingBar).not.toHaveProperty('updatedAt')
+    await save(shop, { isEnabled: false })
+    expect((await visit(shop, '/widgets')).body).not.toHaveProperty('freeShippingBar')
+  })
+})
+
+const amounts = [40, 55, 60, 80, 95, 110, 120, 150, 200, 900]
+
+let orders = 0
+async function insertOrder(
+  shop: Shop,
+  amount: number,
+  change: { placedAt?: string; status?: string; paymentStatus?: string; currency?: string } = {},
+): Promise<void> {
+  orders += 1
+  const placed = new Date(change.placedAt ?? '2026-11-10T12:00:00.000Z')
+  await app.database.root
+    .insertInto('orders')
+    .values({
+      store_id: shop.id,
+      id: `o${orders}`,
+      number: String(orders),
+      status: change.status ?? 'closed',
+      payment_status: change.paymentStatus ?? 'paid',
+      fulfillment_status: 'delivered',
+      currency: change.currency ?? 'BRL',
+      // Goods 10 more than they came to, and shipping on top: neither counts.
+      subtotal: String(amount + 10),
+      discount: '10',
+      shipping: '25',
+      total: String(amount + 25),
+      refunded_total: '0',
+      coupon_codes: [],
+      placed_at: placed,
+      paid_at: placed,
+      updated_at: placed,
+    })
+    .execute()
+}
+
+async function shopWithOrders(): Promise<Shop> {
+  const shop = await store(app)
+  for (const amount of [...amounts, ...amounts]) await insertOrder(shop, amount)
+  return shop
+}
+const suggestion = async (shop: Shop, query = {}) => (await shop.call(suggest, { query })).body
+
+describe('the suggestion of a threshold', () => {
+  test('is the median and a fifth more, rounded up', async () => {
+    const shop = await shopWithOrders()
+    expect(await suggestion(shop)).toEqual({
+      suggestion: 130,
+      reason: null,
+      currency: 'BRL',
+      days: 90,
+      orders: 20,
+      medianOrder: 102.5,
+      averageOrder: 181,
+      shareReached: 30,
+      shareWithin: 20,
+      currentThreshold: null,
+    })
+  })
+
+  test('leaves out today, what was cancelled, refunded or never paid, and other currencies', async () => {
+    const shop = await shopWithOrders()
+    await insertOrder(shop, 5000, { placedAt: '2026-11-20T11:00:00.000Z' })
+    await insertOrder(shop, 5000, { status: 'cancelled' })
+    await insertOrder(shop, 5000, { paymentStatus: 'refunded' })
+    await insertOrder(shop, 5000, { paymentStatus: 'pending' })
+    await insertOrder(shop, 5000, { currency: 'USD' })
+    await insertOrder(shop, 5000, { placedAt: '2026-08-22T02:59:59.000Z' })
+    expect(await suggestion(shop)).toMatchObject({ orders: 20, suggestion: 130 })
+    // The first of the 90 days begins at 03:00 UTC in São Paulo.
+    await insertOrder(shop, 5000, { placedAt: '2026-08-22T03:00:00.000Z' })
+    expect((await suggestion(shop)).orders).toBe(21)
+    expect((await suggestion(shop, { days: 7 })).orders).toBe(0)
+  })
+
+  test('needs twenty orders; the median is told all the same', async () => {
+    const shop = await store(app)
+    expect(await suggestion(shop)).toMatchObject({ suggestion: null, orders: 0, medianOrder: null })
+    for (const amount of [...amounts, ...amounts.slice(1)]) await insertOrder(shop, amount)
+    expect(await suggestion(shop)).toMatchObject({
+      suggestion: null,
+      reason: 'not-enough-orders',
+      orders: 19,
+      medianOrder: 110,
+      shareReached: null,
+      shareWithin: null,
+    })
+  })
+
+  test.each([
+    [10, 12],
+    [60, 75],
+    [400, 480],
+    [420, 550],
+    [1700, 2100],
+    [9000, 11_000],
+  ])('a median of %i makes %i', async (median, wanted) => {
+    const shop = await store(app)
+    for (let i = 0; i < 20; i += 1) await insertOrder(shop, median)
+    expect((await suggestion(shop)).suggestion).toBe(wanted)
+  })
+
+  test('says the threshold that is set, and takes 7 to 365 days', async () => {
+    const shop: ConnectedShop = await connectedStore(app)
+    await save(shop, { threshold: 150 })
+    expect((await suggestion(shop)).currentThreshold).toBe(150)
+    expect((await shop.call(suggest, { query: { days: 6 } })).status).toBe(400)
+    expect((await shop.call(suggest, { query: { days: 366 } })).status).toBe(400)
+  })
+})

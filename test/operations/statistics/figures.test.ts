@@ -1,0 +1,383 @@
+/** Figures of attributed sales (Rules 2 to 6 of the page, scenario 6): amounts, currencies, refunds, products. */
+import { describe, expect, test } from 'vitest'
+import getRecoveredTotal from '#operations/statistics/conversions/get-recovered-total'
+import getSummary from '#operations/statistics/conversions/get-summary'
+import listConversions from '#operations/statistics/conversions/list-conversions'
+import listOrders from '#operations/statistics/orders/list-orders'
+import getStatistics from '#operations/statistics/statistics/get-statistics'
+import listProducts from '#operations/statistics/statistics/list-products'
+import { recordTouches, type Touch, voidTouches } from '#operations/store/lib/attribution'
+import { addToLedger, type LedgerRow } from '#operations/store/lib/ledger'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { type ConnectedShop, connectedStore } from '#test/support/platform'
+import { type CallInput, type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-25T15:00:00.000Z')
+const sourceTypes = ['automation', 'messaging-campaign', 'newsletter', 'stock-notification'] as const
+type Source = (typeof sourceTypes)[number]
+
+let people = 0
+const person = () => {
+  people += 1
+  return { name: 'Ana', phone: `+55119${String(80_000_000 + people)}` }
+}
+
+/** A message of a source to a person an hour before; answers its id. */
+async function touch(
+  shop: Shop,
+  phone: string,
+  placedAt: string,
+  change: Partial<Touch> = {},
+): Promise<string> {
+  const messageId = newId(app.clock.ms())
+  const touchedAt = new Date(Date.parse(placedAt) - 3_600_000)
+  const ctx = await shop.context()
+  await ctx.transaction((tx) =>
+    recordTouches(tx, [
+      {
+        sourceType: 'automation',
+        sourceId: 'a1',
+        sourceName: 'Carts',
+        channel: 'messaging',
+        messageId,
+        phone,
+        email: null,
+        touchedAt,
+        ...change,
+      },
+    ]),
+  )
+  return messageId
+}
+
+/** An order that a source brought. */
+async function brought(
+  shop: ConnectedShop,
+  sourceType: Source,
+  placedAt: string,
+  order: Parameters<ConnectedShop['sell']>[0] = {},
+) {
+  const customer = person()
+  await touch(shop, customer.phone, placedAt, { sourceType })
+  return shop.sell({ customer, placedAt, ...order })
+}
+
+const range = { startDate: '2026-11-01', endDate: '2026-11-25' }
+const ask = async (shop: Shop, operation: Parameters<Shop['call']>[0], query: CallInput['query'] = {}) => {
+  const { status, body } = await shop.call(operation, { query })
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+const summary = (shop: Shop, query: CallInput['query'] = {}) => ask(shop, getSummary, { ...range, ...query })
+const conversions = (shop: Shop, query: CallInput['query'] = {}) =>
+  ask(shop, listConversions, { sourceType: 'automation', ...range, ...query })
+
+describe('what a conversion brings', () => {
+  test('unpaid, paid, refunded in part, wholly refunded: on the day it was placed', async () => {
+    const shop = await connectedStore(app)
+    const order = await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', {
+      items: [{ variantId: '2003', quantity: 2 }],
+      paymentStatus: 'pending',
+    })
+    expect((await summary(shop)).totals).toMatchObject({ orders: 0, revenue: 0 })
+    expect((await conversions(shop)).data).toEqual([])
+    await shop.resell(order, { paymentStatus: 'paid' })
+    const paid = await summary(shop)
+    expect(paid.totals).toMatchObject({ orders: 1, revenue: 200 })
+    expect(paid.data.find((each: { orders: number }) => each.orders > 0).startDate).toBe('2026-11-20')
+    await shop.resell(order, { refundAmount: 50 })
+    expect((await summary(shop)).totals.revenue).toBe(150)
+    expect((await conversions(shop)).data).toMatchObject([
+      { status: 'partially-refunded', orderTotal: 200, refundedTotal: 50, revenue: 150 },
+    ])
+    await shop.resell(order, { refundAmount: 150 })
+    expect((await summary(shop)).totals).toMatchObject({ orders: 0, revenue: 0 })
+    expect((await conversions(shop)).data).toEqual([])
+    expect((await conversions(shop, { status: 'all' })).data).toMatchObject([
+      { status: 'refunded', revenue: 0 },
+    ])
+  })
+
+  test('a cancelled order brings nothing, and is there when asked for', async () => {
+    const shop = await connectedStore(app)
+    const order = await brought(shop, 'newsletter', '2026-11-20T12:00:00.000Z')
+    await shop.resell(order, { status: 'cancelled' })
+    expect((await summary(shop)).totals.orders).toBe(0)
+    const asked = { sourceType: 'newsletter', status: 'cancelled' }
+    expect((await conversions(shop, asked)).data).toMatchObject([{ orderId: order.id, status: 'cancelled' }])
+  })
+
+  test('the four sources, the summary and the recovered total are one sum', async () => {
+    const shop = await connectedStore(app)
+    for (const [at, sourceType] of sourceTypes.entries()) {
+      for (let n = 0; n <= at; n += 1) await brought(shop, sourceType, `2026-11-1${at}T12:00:00.000Z`)
+    }
+    const lists = await Promise.all(sourceTypes.map((sourceType) => conversions(shop, { sourceType })))
+    expect(lists.map((list) => list.total)).toEqual([1, 2, 3, 4])
+    const revenue = lists.flatMap((list) => list.data).reduce((sum, each) => sum + each.revenue, 0)
+    const { totals } = await summary(shop)
+    expect(totals).toMatchObject({ orders: 10, revenue })
+    expect(Object.values(totals.bySource).map((each) => (each as { orders: number }).orders)).toEqual([
+      1, 2, 3, 4,
+    ])
+    expect((await ask(shop, getRecoveredTotal)).data).toEqual([{ currency: 'BRL', orders: 10, revenue }])
+  })
+
+  test('a message that fails afterwards gives its order to the touch before', async () => {
+    const shop = await connectedStore(app)
+    const customer = person()
+    const placedAt = '2026-11-20T12:00:00.000Z'
+    await touch(shop, customer.phone, '2026-11-19T12:00:00.000Z', { sourceType: 'messaging-campaign' })
+    const last = await touch(shop, customer.phone, placedAt)
+    await shop.sell({ customer, placedAt })
+    expect((await conversions(shop)).total).toBe(1)
+    const ctx = await shop.context()
+    await ctx.transaction((tx) => voidTouches(tx, [last]))
+    await app.drainJobs()
+    expect((await conversions(shop)).total).toBe(0)
+    expect((await conversions(shop, { sourceType: 'messaging-campaign' })).total).toBe(1)
+  })
+})
+
+describe('several currencies', () => {
+  test('are never added together', async () => {
+    const shop = await connectedStore(app)
+    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z')
+    await brought(shop, 'automation', '2026-11-20T13:00:00.000Z', { currency: 'USD' })
+    await brought(shop, 'automation', '2026-11-20T14:00:00.000Z', { currency: 'EUR' })
+    const own = await summary(shop)
+    expect(own).toMatchObject({ currency: 'BRL', totals: { orders: 1, revenue: 100 } })
+    expect([...own.currencies].sort()).toEqual(['BRL', 'EUR', 'USD'])
+    expect(await summary(shop, { currency: 'USD' })).toMatchObject({ currency: 'USD', totals: { orders: 1 } })
+    expect((await summary(shop, { currency: 'JPY' })).totals).toMatchObject({ orders: 0, revenue: 0 })
+    expect(
+      (await ask(shop, getRecoveredTotal)).data.map((each: { currency: string }) => each.currency),
+    ).toEqual(['BRL', 'EUR', 'USD'])
+    expect((await conversions(shop)).total).toBe(3)
+    expect((await conversions(shop, { currency: 'EUR' })).total).toBe(1)
+    expect(await ask(shop, getStatistics, range)).toMatchObject({
+      conversions: 1,
+      revenue: 100,
+      currency: 'BRL',
+    })
+    expect((await ask(shop, listProducts, { ...range, currency: 'USD' })).data).toMatchObject([{ orders: 1 }])
+    const orders = await ask(shop, listOrders, range)
+    expect(orders.totals).toHaveLength(3)
+  })
+
+  test('the store’s own stands first in the recovered total, also at 0', async () => {
+    const shop = await connectedStore(app)
+    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', { currency: 'AED' })
+    expect((await ask(shop, getRecoveredTotal)).data).toMatchObject([
+      { currency: 'BRL', orders: 0, revenue: 0 },
+      { currency: 'AED', orders: 1 },
+    ])
+  })
+})
+
+describe('products', () => {
+  test("the page's example: a refund that names no line is spread to the cent, shipping bears none", async () => {
+    const shop = await connectedStore(app)
+    const order = await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', {
+      items: [
+        { variantId: '2001', quantity: 1 },
+        { variantId: '2002', quantity: 1 },
+      ],
+      shipping: 20,
+    })
+    await shop.resell(order, { refundAmount: 50 })
+    // Both variants are of one product: 86.67 + 43.33.
+    const { data } = await ask(shop, listProducts, range)
+    expect(data).toMatchObject([{ productId: '1001', orders: 1, units: 2, revenue: 130, revenueShare: 100 }])
+    const [conversion] = (await conversions(shop)).data
+    expect(
+      conversion.products.map((line: { total: number; refundedTotal: number }) => line.refundedTotal),
+    ).toEqual([33.33, 16.67])
+  })
+
+  test('units less refunded ones; shares of what matches; sorted, searched and paged', async () => {
+    const shop = await connectedStore(app)
+    const mugs = await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', {
+      items: [{ variantId: '2001', quantity: 3 }],
+    })
+    await shop.resell(mugs, { refundItems: [{ variantId: '2001', quantity: 1 }] })
+    await brought(shop, 'newsletter', '2026-11-21T12:00:00.000Z')
+    await brought(shop, 'newsletter', '2026-11-21T13:00:00.000Z')
+    const all = await ask(shop, listProducts, range)
+    expect(all.data).toMatchObject([
+      { productId: '1001', units: 2, revenue: 240, orders: 1, revenueShare: 54.5 },
+      { productId: '1002', units: 2, revenue: 200, orders: 2, revenueShare: 45.5 },
+    ])
+    expect(all.data[1].bySource.newsletter).toMatchObject({ orders: 2, units: 2, revenue: 200 })
+    const ids = async (query: CallInput['query']) =>
+      (await ask(shop, listProducts, { ...range, ...query })).data.map(
+        (each: { productId: string }) => each.productId,
+      )
+    expect(await ids({ sort: '-orders' })).toEqual(['1002', '1001'])
+    expect(await ids({ sort: 'name' })).toEqual(['1002', '1001'])
+    expect(await ids({ search: 'canec' })).toEqual(['1001'])
+    expect(await ids({ sourceType: 'newsletter' })).toEqual(['1002'])
+    expect(await ids({ page: 9 })).toEqual([])
+  })
+})
+
+describe('GET /statistics', () => {
+  const send = async (shop: Shop, source: LedgerRow['source'], status: string, sentAt: string) => {
+    const row: LedgerRow = {
+      messageId: newId(app.clock.ms()),
+      channel: 'messaging',
+      source,
+      sourceId: null,
+      phone: null,
+      email: null,
+      providerMessageId: null,
+      status: status as LedgerRow['status'],
+      sentAt: new Date(sentAt),
+    }
+    await (await shop.context()).transaction((tx) => addToLedger(tx, [row], null))
+  }
+
+  test('the eight features add up to the totals; rates of what was sent', async () => {
+    const shop = await connectedStore(app)
+    await send(shop, 'automation', 'read', '2026-11-20T10:00:00.000Z')
+    await send(shop, 'automation', 'delivered', '2026-11-20T10:00:00.000Z')
+    await send(shop, 'messaging-campaign', 'failed', '2026-11-21T10:00:00.000Z')
+    await send(shop, 'inbox', 'sent', '2026-11-21T10:00:00.000Z')
+    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z')
+    await brought(shop, 'automation', '2026-11-21T12:00:00.000Z', { paymentStatus: 'pending' })
+    await touch(shop, '+5511900000001', '2026-11-20T12:00:00.000Z')
+    const body = await ask(shop, getStatistics, range)
+    expect(body).toMatchObject({
+      messagesSent: 4,
+      emailsSent: 0,
+      read: 1,
+      failed: 1,
+      conversions: 1,
+      revenue: 100,
+      averageOrderValue: 100,
+      conversionRate: 33.33,
+    })
+    expect(body.byFeature).toHaveLength(8)
+    for (const key of ['messagesSent', 'delivered', 'read', 'failed', 'conversions', 'revenue']) {
+      const sum = body.byFeature.reduce(
+        (total: number, each: Record<string, number>) => total + each[key]!,
+        0,
+      )
+      expect([key, sum]).toEqual([key, body[key]])
+    }
+    expect(body.byDay).toHaveLength(25)
+    expect(body.byDay[19]).toMatchObject({
+      date: '2026-11-20',
+      messagesSent: 2,
+      conversions: 1,
+      revenue: 100,
+    })
+  })
+
+  test('nothing sent and sold: nulls where there is nothing to divide by', async () => {
+    const shop = await connectedStore(app)
+    expect(await ask(shop, getStatistics, range)).toMatchObject({
+      conversions: 0,
+      averageOrderValue: null,
+      conversionRate: null,
+    })
+  })
+})
+
+describe('bad questions', () => {
+  test.each([
+    [getStatistics, { startDate: '2026-11-20', endDate: '2026-11-01' }, 'startDate'],
+    [getStatistics, { startDate: '2025-11-20', endDate: '2026-11-20' }, 'startDate'],
+    [getStatistics, { startDate: '2026-02-30' }, 'startDate'],
+    [listConversions, {}, 'sourceType'],
+    [listConversions, { sourceType: 'sms' }, 'sourceType'],
+    [listConversions, { sourceType: 'automation', limit: 501 }, 'limit'],
+    [listConversions, { sourceType: 'automation', status: 'paid' }, 'status'],
+    [listProducts, { sort: 'price' }, 'sort'],
+    [listOrders, { startDate: '2025-11-20', endDate: '2026-11-20' }, 'startDate'],
+    [listOrders, { paymentStatus: 'free' }, 'paymentStatus'],
+  ] as const)('%#: is refused by the field', async (operation, query, field) => {
+    const shop = await connectedStore(app)
+    const { status, body } = await shop.call(operation, { query })
+    expect(status).toBe(400)
+    expect(body.error.message).toContain(field)
+  })
+
+  test('an unknown source and a page beyond the end are empty; orders of a store never connected are a 409', async () => {
+    const shop = await connectedStore(app)
+    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z')
+    expect((await conversions(shop, { sourceId: 'nobody' })).data).toEqual([])
+    expect(await conversions(shop, { page: 50 })).toMatchObject({ data: [], page: 50, total: 1 })
+    const alone = await store(app)
+    await (await alone.context()).db.deleteFrom('connections').execute()
+    expect((await alone.call(listOrders)).status).toBe(409)
+  })
+})
+
+describe('sums and rows', () => {
+  test('stay one through a hundred changes in any order', { timeout: 120_000 }, async () => {
+    const shop = await connectedStore(app)
+    let seed = 20_261_121
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((seed / 2_147_483_648) * below)
+    }
+    const pick = <T>(items: readonly T[]): T => items[random(items.length)]!
+    const orders: { id: string }[] = []
+    const messages: string[] = []
+    for (let step = 0; step < 100; step += 1) {
+      const what = random(10)
+      if (what < 4 || orders.length === 0) {
+        const placedAt = `2026-11-${String(1 + random(25)).padStart(2, '0')}T${String(random(15)).padStart(2, '0')}:30:00.000Z`
+        const customer = person()
+        messages.push(await touch(shop, customer.phone, placedAt, { sourceType: pick(sourceTypes) }))
+        const order = await shop.place({
+          customer,
+          placedAt,
+          items: [{ variantId: pick(['2001', '2002', '2003']), quantity: 1 + random(3) }],
+          paymentStatus: pick(['paid', 'pending'] as const),
+        })
+        await shop.deliver(order)
+        orders.push(order)
+      } else if (what < 9) {
+        const change = pick([
+          { paymentStatus: 'paid' },
+          { refundAmount: 10 + random(20) },
+          { status: 'cancelled' },
+          { paymentStatus: 'voided' },
+        ] as const)
+        try {
+          await shop.deliver(await shop.change(pick(orders), change))
+        } catch {
+          // More than is left cannot be given back: the platform refuses, and nothing happened.
+        }
+      } else {
+        const ctx = await shop.context()
+        await ctx.transaction((tx) => voidTouches(tx, [pick(messages)]))
+      }
+      if (step % 10 !== 9) continue
+      await app.drainJobs()
+      const rows = await (await shop.context()).db
+        .selectFrom('conversions')
+        .select(['revenue', 'status'])
+        .where('status', 'in', ['confirmed', 'partially-refunded'])
+        .execute()
+      const revenue = rows.reduce((sum, row) => sum + Math.round(Number(row.revenue) * 100), 0) / 100
+      const { totals, data } = await summary(shop)
+      expect(totals).toMatchObject({ orders: rows.length, revenue })
+      const cents = data.reduce(
+        (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
+        0,
+      )
+      expect(cents / 100).toBe(revenue)
+      const products = await ask(shop, listProducts, { ...range, limit: 100 })
+      const sold = products.data.reduce(
+        (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
+        0,
+      )
+      expect(sold / 100).toBe(revenue)
+    }
+  })
+})

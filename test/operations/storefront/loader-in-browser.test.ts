@@ -1,0 +1,89 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import saveActions from '#operations/bars/actions/save-settings'
+import createAlert from '#operations/bars/alerts/create-alert'
+import saveCountdown from '#operations/bars/countdown/save-settings'
+import saveFreeShipping from '#operations/bars/free-shipping/save-settings'
+import createButton from '#operations/messaging/button/create-button'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { connectedStore } from '#test/support/platform'
+
+const { app, url } = await servedApp()
+
+/** A shop's own server, of another origin: every address answers one page with the loader. */
+async function shopSite(loader: string): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.end(
+      `<!doctype html><html><head><title>Caneca</title><link rel="icon" href="data:,">
+      <script>window.storefrontPage = { page: 'product', productId: '1001' }</script>
+      <script async src="${loader}"></script></head><body><main>A shop</main></body></html>`,
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test.skipIf(!hasChromium)(
+  'in a browser: bars, button and alerts are drawn on a shop of another origin, and told of',
+  { timeout: 60_000 },
+  async () => {
+    const shop = await connectedStore(app, { locale: 'pt-BR' })
+    await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
+    const endLocal = new Date(app.clock.ms() + 86_400_000).toISOString().slice(0, 16)
+    await shop.call(saveCountdown, {
+      body: {
+        isEnabled: true,
+        countdown: { isEnabled: true, endLocal },
+        announcements: [{ text: '<b>Novidades</b>', linkUrl: '/novidades' }],
+      },
+    })
+    await shop.call(saveActions, {
+      body: { isEnabled: true, actions: [{ type: 'link', label: 'Ofertas', target: '/ofertas' }] },
+    })
+    await shop.call(createButton, { body: { isEnabled: true, phone: '+5511988887777', label: 'Chat' } })
+    await shop.call(createAlert, {
+      body: { alertType: 'recent-purchases', isEnabled: true, initialDelaySeconds: 0, displaySeconds: 60 },
+    })
+    await shop.sell({ paymentStatus: 'paid' })
+
+    const { page, asked, faults } = await openPage()
+    // Headless browsers are taken for bots.
+    await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+    const site = await shopSite(`${url}/storefront/${shop.publicId}/loader.js`)
+    await page.goto(`${site}/products/caneca?mk=token`)
+    await page.getByText('Free shipping over R$').waitFor()
+    await page.getByText(/Ends in 2[67]:\d\d:\d\d/).waitFor()
+    await page.getByText('<b>Novidades</b>').waitFor()
+    expect(await page.getByRole('link', { name: 'Ofertas' }).getAttribute('href')).toBe('/ofertas')
+    expect(await page.getByRole('link', { name: 'Chat' }).getAttribute('href')).toContain(
+      'https://wa.me/5511988887777?text=Hi!%20I%20need%20help%20with%20Caneca',
+    )
+    await page.getByText('Ana from bought Avental').waitFor()
+
+    const cart = JSON.stringify({ detail: { total: 150, items: [{ productId: '1002', total: 150 }] } })
+    await page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:cart', ${cart}))`)
+    await page.getByText(/Only R\$\s49,00 to go/).waitFor()
+
+    const events = () =>
+      app.database.root
+        .selectFrom('storefront_events')
+        .select(['type', 'widget', 'resource_id', 'product_id'])
+        .where('store_id', '=', shop.id)
+        .orderBy('widget')
+        .execute()
+    await expect.poll(events, { timeout: 20_000 }).toEqual([
+      { type: 'impression', widget: 'fomo-alert', resource_id: 'recent-purchases', product_id: null },
+      { type: 'impression', widget: 'messaging-button', resource_id: '', product_id: null },
+      { type: 'product-view', widget: 'page', resource_id: '', product_id: '1001' },
+    ])
+    expect(
+      asked.every(
+        (address) => address.startsWith(url) || address.startsWith(site) || address.startsWith('data:'),
+      ),
+    ).toBe(true)
+    expect(faults).toEqual([])
+  },
+)

@@ -1,0 +1,219 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { describe, expect, test } from 'vitest'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp({ publicUrl: 'http://localhost' })
+
+/** The official client, over the server's own HTTP. It checks every answer against the tool's output schema. */
+async function assistant(key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+    fetch: (address, init) =>
+      Promise.resolve(app.fetch(new Request(address, init as RequestInit), { ip: '1.1.1.1' })),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree under exactOptionalPropertyTypes
+  await client.connect(transport as any)
+  return client
+}
+
+interface Outcome {
+  isError: boolean
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+  value: any
+}
+
+async function use(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Outcome> {
+  const answer = (await client.callTool({ name, arguments: args })) as {
+    isError?: boolean
+    content: { text: string }[]
+  }
+  return { isError: answer.isError ?? false, value: JSON.parse(answer.content[0]!.text) }
+}
+
+const raw = (shop: Shop, init: RequestInit & { key?: string | null } = {}) =>
+  app.fetch(
+    new Request('http://localhost/mcp', {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      ...init,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(init.key === null ? {} : { authorization: `Bearer ${init.key ?? shop.key}` }),
+        ...(init.headers as Record<string, string>),
+      },
+    }),
+    { ip: '1.1.1.1' },
+  )
+
+describe('the interface', () => {
+  test('three tools with schemas, in under 1,500 tokens', async () => {
+    const client = await assistant((await store(app)).key)
+    const { tools } = await client.listTools()
+    expect(tools.map((tool) => tool.name)).toEqual([
+      'list_operations',
+      'describe_operation',
+      'call_operation',
+    ])
+    for (const tool of tools) {
+      expect(tool.inputSchema.type).toBe('object')
+      expect(tool.outputSchema?.type).toBe('object')
+    }
+    expect(tools.map((tool) => tool.annotations?.readOnlyHint)).toEqual([true, true, false])
+    expect(tools[2]!.annotations).toMatchObject({ destructiveHint: true })
+    // Tokenizers make of JSON no more than one token for three characters.
+    expect(JSON.stringify(tools).length / 3).toBeLessThan(1500)
+  })
+
+  test('without a key, with a bad one, from another site, with another method: refused', async () => {
+    const shop = await store(app)
+    expect((await raw(shop)).status).toBe(200)
+    const missing = await raw(shop, { key: null })
+    expect(missing.status).toBe(401)
+    expect(missing.headers.get('www-authenticate')).toBe('Bearer')
+    expect((await raw(shop, { key: 'mk_test_nonsense' })).status).toBe(401)
+    expect((await raw(shop, { headers: { origin: 'https://elsewhere.example' } })).status).toBe(403)
+    expect((await raw(shop, { headers: { origin: 'http://localhost' } })).status).toBe(200)
+    const got = await raw(shop, { method: 'GET', body: null })
+    expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+})
+
+describe('list_operations', () => {
+  test('lists what the key may run, and nothing else', async () => {
+    const shop = await store(app)
+    const reader = await assistant(await shop.key_(['platform:read']))
+    const { value } = await use(reader, 'list_operations', { limit: 100 })
+    const all = await shop.request('GET', '/operations', { key: await shop.key_(['platform:read']) })
+    expect(value.total).toBe(all.body.data.length)
+    const writes = await use(reader, 'list_operations', { readOnly: false, limit: 100 })
+    expect(writes.value.operations.every((each: { readOnly: boolean }) => !each.readOnly)).toBe(true)
+    const section = await use(reader, 'list_operations', { section: 'inbox', limit: 5 })
+    expect(section.value.operations[0].section).toBe('Inbox')
+    const unknown = await use(reader, 'list_operations', { section: 'Kitchen' })
+    expect(unknown).toMatchObject({ isError: true, value: { error: { code: 'bad_request' } } })
+  })
+
+  test('finds by words', async () => {
+    const client = await assistant((await store(app)).key)
+    const { value } = await use(client, 'list_operations', { query: 'invite my colleague to the team' })
+    expect(value.operations[0].operationId).toBe('post_stores_team_invitations')
+  })
+})
+
+describe('describe_operation', () => {
+  test('tells what to send, with an example that works as it is', async () => {
+    const shop = await store(app)
+    const client = await assistant(shop.key)
+    const { value } = await use(client, 'describe_operation', { operationId: 'post_campaigns_opt_outs' })
+    expect(value).toMatchObject({
+      method: 'POST',
+      path: '/campaigns/opt-outs',
+      readOnly: false,
+      needs: { scopes: ['platform:write'] },
+      body: { type: 'object', properties: { phone: expect.anything() } },
+      answer: { status: 201, schema: expect.anything() },
+    })
+    const { isError, value: called } = await use(client, 'call_operation', value.example)
+    expect(isError).toBe(false)
+    expect(called.status).toBe(201)
+  })
+
+  test('of one that the key may not run: the reason', async () => {
+    const shop = await store(app)
+    const reader = await assistant(await shop.key_(['platform:read']))
+    const refused = await use(reader, 'describe_operation', { operationId: 'post_campaigns_opt_outs' })
+    expect(refused).toEqual({
+      isError: true,
+      value: { error: { code: 'forbidden', message: 'This key lacks the permission platform:write' } },
+    })
+  })
+})
+
+describe('call_operation', () => {
+  test('writes and reads under the caller’s key, in their store alone', async () => {
+    const shop = await store(app)
+    const other = await store(app)
+    const client = await assistant(shop.key)
+    const made = await use(client, 'call_operation', {
+      operationId: 'post_campaigns_lists',
+      body: { name: 'Made by an assistant' },
+    })
+    expect(made.value.status).toBe(201)
+    const id = made.value.body.id
+    const read = { operationId: 'get_campaigns_lists_by_id', path: { id } }
+    expect((await use(client, 'call_operation', read)).value.body.name).toBe('Made by an assistant')
+    const stranger = await use(await assistant(other.key), 'call_operation', read)
+    expect(stranger).toMatchObject({ isError: true, value: { error: { code: 'not_found' } } })
+    const paged = await use(client, 'call_operation', {
+      operationId: 'get_campaigns_lists',
+      query: { limit: 1, page: 1 },
+    })
+    expect(paged.value.body.data).toHaveLength(1)
+    const gone = await use(client, 'call_operation', {
+      operationId: 'delete_campaigns_lists_by_id',
+      path: { id },
+    })
+    expect(gone.value).toEqual({ status: 204, body: null })
+  })
+
+  test('a model can mend what it got wrong', async () => {
+    const client = await assistant((await store(app)).key)
+    const wrong = async (args: Record<string, unknown>) =>
+      (await use(client, 'call_operation', args)).value.error
+    expect(await wrong({ operationId: 'get_campaign_lists' })).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('get_campaigns_lists'),
+    })
+    expect(await wrong({ operationId: 'get_campaigns_lists_by_id' })).toEqual({
+      code: 'bad_request',
+      message: 'path.id: is required',
+    })
+    expect(await wrong({ operationId: 'get_campaigns_lists', path: { id: '1' } })).toMatchObject({
+      code: 'bad_request',
+    })
+    expect(await wrong({ operationId: 'get_campaigns_lists', query: { limit: 5000 } })).toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('limit'),
+    })
+    expect(await wrong({ operationId: 'post_campaigns_lists', body: { title: 'x' } })).toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('title'),
+    })
+    expect(await wrong({ operationId: 5 })).toMatchObject({ code: 'bad_request' })
+    const unknown = await use(client, 'no_such_tool')
+    expect(unknown).toMatchObject({ isError: true, value: { error: { code: 'not_found' } } })
+  })
+
+  test('calls count against the limits of the store', async () => {
+    const limited = await testApp({ publicUrl: 'http://localhost', rateLimitStore: 3 })
+    const shop = await store(limited)
+    const ask = async () => {
+      const response = await limited.fetch(
+        new Request('http://localhost/mcp', {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${shop.key}`,
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+          },
+          body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'tools/call',
+            params: { name: 'call_operation', arguments: { operationId: 'get_store' } },
+          }),
+        }),
+        { ip: '1.1.1.1' },
+      )
+      return (await response.json()) as { result: { isError?: boolean; content: { text: string }[] } }
+    }
+    for (let i = 0; i < 3; i += 1) expect((await ask()).result.isError).toBeUndefined()
+    const { result } = await ask()
+    expect(result.isError).toBe(true)
+    expect(JSON.parse(result.content[0]!.text).error.code).toBe('rate_limited')
+  })
+})

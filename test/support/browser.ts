@@ -1,0 +1,48 @@
+/** A real headless Chromium against the real server. Where none is installed its tests are skipped. */
+import { existsSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll } from 'vitest'
+import { type TestApp, testApp } from './app.ts'
+
+export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+/** `.ci/run` sets CHROMIUM: there a missing browser fails. */
+export const hasChromium = process.env.CHROMIUM !== undefined || existsSync(chromiumPath)
+
+/** The server on a free port of its own, which the links that it hands out lead to. */
+export async function servedApp(): Promise<{ app: TestApp; url: string }> {
+  let app: TestApp | null = null
+  const server = createAdaptorServer({ fetch: (request, env) => app!.fetch(request, env as never) })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  app = await testApp({ publicUrl: url })
+  return { app, url }
+}
+
+/** A page, the addresses of other hosts that it asked for, and what went wrong in it. */
+export async function openPage(): Promise<{ page: Page; asked: string[]; faults: string[] }> {
+  const browser: Browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+  afterAll(() => browser.close())
+  const page = await browser.newPage()
+  const asked: string[] = []
+  const faults: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text())
+  })
+  return { page, asked, faults }
+}
