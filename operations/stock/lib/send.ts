@@ -225,6 +225,8 @@ class Run {
     const perSecond = await sending.ratePerSecond(this.#ctx, way.connection)
     const turnSize = Math.max(1, Math.floor(perSecond * share * turnSeconds))
     let open = await this.#withoutOptedOut(alerts, way)
+    // A mail server that is down holds up no phone.
+    this.#isHeld = false
     while (open.length > 0 && !this.#isHeld) {
       if (signal.aborted) {
         this.laterAt(this.#ctx.now())
