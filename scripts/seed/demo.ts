@@ -18,6 +18,7 @@ import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
+import { seedAuroraStock, seedBorealisStock } from './stock.ts'
 import {
   auroraPeople,
   borealisPeople,
@@ -188,10 +189,16 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   })
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
+  await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
+  await seedBorealisStock(ofBorealis, borealis)
   await seedAuroraBars(database.root, aurora)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
-  await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
+  await attributeShop(ofAurora, shops.aurora, {
+    'messaging-campaign': 24,
+    newsletter: 20,
+    'stock-notification': 6,
+  })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)

@@ -11,7 +11,7 @@ export interface Customer extends Person {
 
 export type OrderState = 'paid' | 'partially-refunded' | 'refunded' | 'pending' | 'cancelled'
 /** What an order will be attributed to; campaigns by the name of their moment. */
-export type OrderSource = 'spring' | 'fair' | 'winter' | 'newsletter'
+export type OrderSource = 'spring' | 'fair' | 'winter' | 'newsletter' | 'stock'
 
 export interface PlannedOrder {
   placedAt: Date
@@ -123,6 +123,7 @@ export function planOrders(groups: CustomerGroups, timeline: Timeline, random: R
 
   for (const order of inDollars) order.currency = 'USD'
   giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
+  afterStockAlerts(orders, new Set(groups.others), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
 }
 
@@ -138,6 +139,29 @@ function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Rand
   for (const customer of groups.fair) add(customer, soonAfter(fair), 'fair')
   for (const customer of [...first.slice(6, 10), ...second.slice(0, 6)])
     add(customer, soonAfter(spring), 'spring')
+}
+
+const afterAlertsDaysAgo = [5, 12, 26, 48, 70, 96]
+
+/** Six orders of people whom nothing else wrote to, and who ordered nothing else within the days of an alert. */
+function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>, timeline: Timeline): void {
+  const isAlone = (order: PlannedOrder): boolean =>
+    orders.every(
+      (other) =>
+        other === order ||
+        other.customer !== order.customer ||
+        Math.abs(other.placedAt.getTime() - order.placedAt.getTime()) > 15 * dayMs,
+    )
+  const free = orders.filter(
+    (each) =>
+      each.state === 'paid' && each.source === null && each.currency === 'BRL' && others.has(each.customer),
+  )
+  for (const days of afterAlertsDaysAgo) {
+    const from = timeline.ago(days)
+    const found = free.find((each) => each.source === null && each.placedAt >= from && isAlone(each))
+    if (!found) throw new Error(`No order since ${days} days ago can come from a stock alert`)
+    found.source = 'stock'
+  }
 }
 
 /** 40 unpaid, 30 cancelled, 12 wholly and 20 partly refunded; nobody loses the fourth order they need. */

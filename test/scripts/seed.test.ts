@@ -297,6 +297,8 @@ describe.each(moments)('%s', async (_name, at) => {
       'messaging direct': 25,
       'messaging inbox': 270,
       'email newsletter': 40,
+      'messaging stock-notification': 8,
+      'email stock-notification': 11,
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
@@ -319,9 +321,9 @@ describe.each(moments)('%s', async (_name, at) => {
       Object.fromEntries(
         [...Map.groupBy(conversions, (each) => each[key])].map(([name, all]) => [name, all.length]),
       )
-    expect(of('source_type')).toEqual({ 'messaging-campaign': 24, newsletter: 20 })
+    expect(of('source_type')).toEqual({ 'messaging-campaign': 24, newsletter: 20, 'stock-notification': 6 })
     expect(of('status')).toEqual({
-      confirmed: 38,
+      confirmed: 44,
       'partially-refunded': 3,
       pending: 1,
       refunded: 1,
@@ -329,7 +331,7 @@ describe.each(moments)('%s', async (_name, at) => {
     })
     const since = (ms: number) => conversions.filter((each) => now.getTime() - each.placed_at.getTime() < ms)
     expect(since(dayMs).length).toBeGreaterThanOrEqual(1)
-    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(2)
+    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(3)
     expect(await rows(`select 1 from conversions where store_id = $1`, [borealisId])).toHaveLength(3)
   })
 

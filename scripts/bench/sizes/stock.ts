@@ -1,7 +1,6 @@
 /** A product that 50,000 people wait for, and the wave in which all of them are told. */
 import { sql } from 'kysely'
 import { connectNumber } from '#operations/messaging/lib/connect'
-import { defaultAlerts } from '#operations/stock/lib/alert-schema'
 import { connectEcommerce } from '#operations/store/lib/connections'
 import { createKey } from '#operations/store/lib/keys'
 import { createStore } from '#operations/store/lib/stores'
@@ -31,14 +30,12 @@ export default area<Filled>({
     const { id } = await createStore(database, now, { ...made, timezone: 'America/Sao_Paulo' })
     const ctx = (await new SystemContext(services, services.log, 'bench').forStore(id))!
     const shop = { db: database.root, clock: services.clock, storeId: id }
-    await putProducts(shop, [{ id: 'p1', name: 'Lamp', variants: [{ id: variantId, price: 99, stock: 0 }] }])
+    await putProducts(shop, [
+      { id: 'p1', name: 'Lamp', variants: [{ id: variantId, price: 99, stock: Math.ceil(people / 2) }] },
+    ])
     await connectEcommerce(ctx, 'sandbox', { token: 'sandbox' })
     await connectNumber(ctx, { type: 'qr', phone: '+5511400010001' })
     const { key } = await createKey(database, now, { storeId: id, member: owner, scopes: [...allScopes] })
-    await ctx.db
-      .insertInto('stock_alert_settings')
-      .values({ content: JSON.stringify({ ...defaultAlerts, isEnabled: true }), is_enabled: true })
-      .execute()
     // 60 % by email, as in the demo; a minute apart.
     const isEmail = sql`n % 5 < 3`
     await sql`
@@ -90,8 +87,9 @@ export default area<Filled>({
     return [
       {
         name: 'wave that tells everybody',
-        path: `/sandbox/api/ecommerce/${storeId}/variants/${variantId}/stock`,
-        body: { stock: Math.ceil(people / 2) },
+        // Turned on, they find that the stock came back.
+        path: '/v1/stock-notifications/settings',
+        body: { isEnabled: true },
         key,
         atMostMs: null,
         atMostMiB: null,
