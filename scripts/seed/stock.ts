@@ -230,8 +230,8 @@ function bought(shop: DemoShop, timeline: Timeline, random: Random, variants: Va
     const item = order.items[0]!
     const at = new Date(plan.placedAt.getTime() - random.between(20 * minuteMs, 3 * dayMs))
     const asked = new Date(Math.max(at.getTime() - random.between(2, 9) * dayMs, timeline.ago(120).getTime()))
-    // The orders are in the order of their days: of the newest two, only emails.
-    const channel = index === 1 || index === 3 ? 'phone' : 'email'
+    // The oldest two: no message of theirs is of the cycle that runs.
+    const channel = index < 2 ? 'phone' : 'email'
     return sentAt(subscriptionOf(variants.get(item.variantId!)!, plan.customer, channel, asked), at, random)
   })
 }
@@ -243,7 +243,11 @@ function told(timeline: Timeline, random: Random, variants: Variants, strangers:
     const days = channel === 'phone' ? random.between(20, 110) : random.between(2, 110)
     const at = timeline.ago(days)
     const asked = new Date(at.getTime() - random.between(0.5, 8) * dayMs)
-    return sentAt(subscriptionOf(inStock[index * 7]!, strangers(), channel, asked), at, random)
+    return sentAt(
+      subscriptionOf(inStock[(index * 7) % inStock.length]!, strangers(), channel, asked),
+      at,
+      random,
+    )
   })
 }
 
