@@ -152,10 +152,12 @@ function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>,
         other.customer !== order.customer ||
         Math.abs(other.placedAt.getTime() - order.placedAt.getTime()) > 15 * dayMs,
     )
-  const free = orders.filter(
-    (each) =>
-      each.state === 'paid' && each.source === null && each.currency === 'BRL' && others.has(each.customer),
-  )
+  const free = orders
+    .filter(
+      (each) =>
+        each.state === 'paid' && each.source === null && each.currency === 'BRL' && others.has(each.customer),
+    )
+    .sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
   for (const days of afterAlertsDaysAgo) {
     const from = timeline.ago(days)
     const found = free.find((each) => each.source === null && each.placedAt >= from && isAlone(each))
