@@ -194,8 +194,11 @@ async function timed<T>(run: () => Promise<T>): Promise<{ ms: number; answer: T 
   return { ms: performance.now() - startedAt, answer }
 }
 
-async function send(url: string, { path, key }: Call): Promise<void> {
-  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+async function send(url: string, { path, key, body }: Call): Promise<void> {
+  const response = await fetch(`${url}${path}`, {
+    headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+  })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
 }

@@ -21,6 +21,7 @@ import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
+import { seedAuroraStock, seedBorealisStock } from './stock.ts'
 import {
   auroraPeople,
   borealisPeople,
@@ -196,12 +197,19 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
   const known = shops.aurora.customers[0]!
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
+  await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
+  await seedBorealisStock(ofBorealis, borealis)
   await seedAuroraBars(database.root, aurora)
   await seedAuroraPromotions(ofAurora, aurora)
   await seedBorealisPromotions(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
-  await attributeShop(ofAurora, shops.aurora, { automation: 110, 'messaging-campaign': 24, newsletter: 20 })
+  await attributeShop(ofAurora, shops.aurora, {
+    automation: 110,
+    'messaging-campaign': 24,
+    newsletter: 20,
+    'stock-notification': 6,
+  })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await seedLoader(ofAurora, aurora)
   await settlePlatform(ofAurora, shops.aurora)

@@ -22,6 +22,8 @@ export type OrderSource =
   | 'cart-coupon'
   | 'win-back'
   | 'post-purchase'
+  /** A product that was sold out is back. */
+  | 'stock'
 
 export interface PlannedOrder {
   placedAt: Date
@@ -133,6 +135,7 @@ export function planOrders(groups: CustomerGroups, timeline: Timeline, random: R
 
   for (const order of inDollars) order.currency = 'USD'
   giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
+  afterStockAlerts(orders, new Set(groups.others), timeline)
   chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
 }
@@ -149,6 +152,31 @@ function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Rand
   for (const customer of groups.fair) add(customer, soonAfter(fair), 'fair')
   for (const customer of [...first.slice(6, 10), ...second.slice(0, 6)])
     add(customer, soonAfter(spring), 'spring')
+}
+
+const afterAlertsDaysAgo = [5, 12, 26, 48, 70, 96]
+
+/** Six orders of people whom nothing else wrote to, and who ordered nothing else within the days of an alert. */
+function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>, timeline: Timeline): void {
+  const isAlone = (order: PlannedOrder): boolean =>
+    orders.every(
+      (other) =>
+        other === order ||
+        other.customer !== order.customer ||
+        Math.abs(other.placedAt.getTime() - order.placedAt.getTime()) > 15 * dayMs,
+    )
+  const free = orders
+    .filter(
+      (each) =>
+        each.state === 'paid' && each.source === null && each.currency === 'BRL' && others.has(each.customer),
+    )
+    .sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
+  for (const days of afterAlertsDaysAgo) {
+    const from = timeline.ago(days)
+    const found = free.find((each) => each.source === null && each.placedAt >= from && isAlone(each))
+    if (!found) throw new Error(`No order since ${days} days ago can come from a stock alert`)
+    found.source = 'stock'
+  }
 }
 
 /** 40 unpaid, 30 cancelled, 12 wholly and 20 partly refunded; nobody loses the fourth order they need. */

@@ -323,6 +323,8 @@ describe.each(moments)('%s', async (_name, at) => {
       'messaging direct': 25,
       'messaging inbox': 270,
       'email newsletter': 40,
+      'messaging stock-notification': 8,
+      'email stock-notification': 11,
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
@@ -345,9 +347,14 @@ describe.each(moments)('%s', async (_name, at) => {
       Object.fromEntries(
         [...Map.groupBy(conversions, (each) => each[key])].map(([name, all]) => [name, all.length]),
       )
-    expect(of('source_type')).toEqual({ automation: 110, 'messaging-campaign': 24, newsletter: 20 })
+    expect(of('source_type')).toEqual({
+      automation: 110,
+      'messaging-campaign': 24,
+      newsletter: 20,
+      'stock-notification': 6,
+    })
     expect(of('status')).toEqual({
-      confirmed: 135,
+      confirmed: 141,
       'partially-refunded': 6,
       pending: 4,
       refunded: 3,
@@ -355,7 +362,7 @@ describe.each(moments)('%s', async (_name, at) => {
     })
     const since = (ms: number) => conversions.filter((each) => now.getTime() - each.placed_at.getTime() < ms)
     expect(since(dayMs).length).toBeGreaterThanOrEqual(1)
-    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(3)
+    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(4)
     expect(since(7 * dayMs).length).toBeGreaterThanOrEqual(12)
     expect(await rows(`select 1 from conversions where store_id = $1`, [borealisId])).toHaveLength(3)
   })

@@ -1,0 +1,3 @@
+/** What other sections may use of this one. */
+export { useMailingLists, useUnsubscribeLinks } from './ports.ts'
+export { unsubscribed } from './subscribe.ts'
