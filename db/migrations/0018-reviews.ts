@@ -116,8 +116,8 @@ const statements = [
     store_id uuid not null references stores on delete cascade, id uuid not null,
     position integer not null, author_name text not null, author_title text, text text not null,
     rating smallint, photo_url text, is_enabled boolean not null default true,
-    created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
-    unique (store_id, position) deferrable initially deferred)`,
+    created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id))`,
+  `create index testimonials_position on testimonials (store_id, position)`,
   `create table testimonial_settings (
     store_id uuid primary key references stores on delete cascade, content jsonb not null,
     created_at timestamptz not null, updated_at timestamptz not null)`,

@@ -2,8 +2,7 @@
 import { sql } from 'kysely'
 import type { exports } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
-import { read } from '#runtime/input'
-import { reviewExportQuery } from './review-schema.ts'
+import type { ReviewFilters } from './review-schema.ts'
 import { fitting, type PreparedFilters, preparedFilters } from './reviews.ts'
 
 const atOnce = 1000
@@ -29,7 +28,7 @@ export const reviewsExport: exports.ExportSource = {
     'reply_date',
   ],
   async *rows(ctx, query) {
-    const filters = preparedFilters(ctx, read(reviewExportQuery, query, 'query'))
+    const filters = preparedFilters(ctx, query as ReviewFilters)
     for (let after: Place | null = null; ; ) {
       const rows: Exported[] = await pageAfter(ctx, filters, after)
       const last = rows.at(-1)
