@@ -15,7 +15,6 @@ export interface Candidate {
   orderId: string
   orderItemId: string
   productId: string
-  /** Null: email if nothing else is possible. */
   channel: Channel
   email: string | null
   phone: string | null

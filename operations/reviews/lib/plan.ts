@@ -216,12 +216,12 @@ export async function scanOrders(ctx: Context, signal: AbortSignal): Promise<voi
     .executeTakeFirst()
   if (!state?.requests_since) return
   const from = state.scanned_to ?? state.requests_since
-  let after = { at: new Date(from.getTime() - overlapMs), id: '' }
+  let after = { at: new Date(from.getTime() - overlapMs).toISOString(), id: '' }
   for (;;) {
     signal.throwIfAborted()
     const page = await ctx.db
       .selectFrom('orders')
-      .select(['id', 'updated_at'])
+      .select(['id', sql<string>`updated_at::text`.as('at')])
       .where(sql<boolean>`(updated_at, id) > (${after.at}::timestamptz, ${after.id}::text)`)
       .orderBy('updated_at')
       .orderBy('id')
@@ -236,9 +236,9 @@ export async function scanOrders(ctx: Context, signal: AbortSignal): Promise<voi
       )
       await tx.db
         .updateTable('review_settings')
-        .set({ scanned_to: sql<Date>`greatest(scanned_to, ${last.updated_at}::timestamptz)` })
+        .set({ scanned_to: sql<Date>`greatest(scanned_to, ${last.at}::timestamptz)` })
         .execute()
     })
-    after = { at: last.updated_at, id: last.id }
+    after = { at: last.at, id: last.id }
   }
 }
