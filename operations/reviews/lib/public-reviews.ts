@@ -79,7 +79,7 @@ export async function publicReviews(
   const total = counted.reduce((sum, { n }) => sum + n, 0)
   const stars = counted.reduce((sum, { rating, n }) => sum + rating * n, 0)
   return {
-    average: total === 0 ? null : Math.round((stars / total) * 100) / 100,
+    average: total === 0 ? null : Math.round((stars * 100) / total) / 100,
     distribution,
     data: rows.map((row) => ({
       id: row.id,

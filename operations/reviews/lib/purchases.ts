@@ -28,7 +28,7 @@ const purchases = (ctx: Context, productId: string, variantId: string | null) =>
     ])
     .where('i.product_id', '=', productId)
     // The variant that was named first, if the order has it.
-    .orderBy(sql`(i.variant_id is not distinct from ${variantId}) desc`)
+    .orderBy(sql`(i.variant_id is not distinct from ${variantId}::text) desc`)
 
 /** The item of an order; undefined where the product is not in it. */
 export const purchaseOf = (

@@ -84,7 +84,8 @@ interface Product {
   variantName: string | null
 }
 
-async function productOf(ctx: Context, { productId, variantId = null }: Submission): Promise<Product> {
+async function productOf(ctx: Context, { productId, ...body }: Submission): Promise<Product> {
+  const variantId = body.variantId ?? null
   const snapshot = (await snapshots.find(ctx, [productId])).get(productId)
   if (!snapshot?.exists) throw refuse('bad_request', 'productId: there is no such product')
   const variant = snapshot.variants.find((each) => each.variantId === variantId)
@@ -122,6 +123,8 @@ async function reviewBefore(tx: Context, productId: string, purchase: Purchase):
         ...(email ? [sql<boolean>`lower(customer_email) = ${email.toLowerCase()}`] : []),
       ]),
     )
+    // That of the address first: no other can get its place.
+    .orderBy(sql`(lower(customer_email) is not distinct from ${email?.toLowerCase() ?? null}::text) desc`)
     .orderBy('id')
     .forUpdate()
     .executeTakeFirst()
