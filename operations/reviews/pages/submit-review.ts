@@ -39,5 +39,5 @@ export default storefrontPage({
 async function formBody({ raw }: Visit): Promise<Submission> {
   const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
   const given = [...new URLSearchParams(text)].filter(([, value]) => value !== '')
-  return read(submitForm, Object.fromEntries(given), 'body')
+  return read(submitForm, Object.fromEntries(given), 'body') as Submission
 }
