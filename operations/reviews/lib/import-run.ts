@@ -139,7 +139,7 @@ interface Variant {
   variant_name?: string
 }
 
-const faultTypes = { line: 'int', column: 'text', message: 'text' } as const
+const faultTypes = { line: 'int', fault_column: 'text', fault: 'text' } as const
 
 /** Those that were refused stay for the report, the others go. */
 async function settleRows(
@@ -151,8 +151,13 @@ async function settleRows(
   if (faults.length > 0) {
     await tx.db
       .updateTable('review_import_rows')
-      .from(recordset<Fault>(faultTypes, faults))
-      .set((eb) => ({ fault_column: eb.ref('r.column'), fault: eb.ref('r.message') }))
+      .from(
+        recordset(
+          faultTypes,
+          faults.map(({ line, column, message }) => ({ line, fault_column: column, fault: message })),
+        ),
+      )
+      .set((eb) => ({ fault_column: eb.ref('r.fault_column'), fault: eb.ref('r.fault') }))
       .whereRef('review_import_rows.line', '=', 'r.line')
       .where('review_import_rows.import_id', '=', importId)
       .execute()

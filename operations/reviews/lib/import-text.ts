@@ -39,24 +39,31 @@ function* chunksOf(csv: string): Generator<string> {
 /** Blank rows are no rows. Refuses quotes that do not match, no row at all, and too many. */
 export async function readCsv(text: string): Promise<ReadCsv> {
   const csv = text.replace(/^\ufeff/, '')
+  // Of each record its first line. Written as the text is read: what is wrong after it is below that line.
+  const lines: number[] = []
+  let ended = 0
   const parser = Readable.from(chunksOf(csv), { objectMode: false }).pipe(
     parse({
       delimiter: delimiterOf(csv),
-      info: true,
       relax_column_count: true,
       max_record_size: recordAtMost,
+      on_record(cells, context) {
+        lines.push(ended + 1)
+        ended = context.lines
+        return cells
+      },
     }),
   )
   let header: string[] | null = null
-  let ended = 0
   const rows: CsvRow[] = []
+  let records = 0
   try {
     for await (const each of parser) {
-      const { record, info } = each as { record: string[]; info: { lines: number } }
-      const line = ended + 1
-      ended = info.lines
-      if (header === null) header = record
-      else if (record.some((cell) => cell.trim() !== '')) rows.push({ line, cells: record })
+      const cells = each as string[]
+      const line = lines[records]!
+      records += 1
+      if (header === null) header = cells
+      else if (cells.some((cell) => cell.trim() !== '')) rows.push({ line, cells })
       if (rows.length > rowsAtMost) throw refuse('bad_request', `csv: must have at most ${rowsAtMost} rows`)
     }
   } catch (error) {
