@@ -162,8 +162,15 @@ async function timed<T>(run: () => Promise<T>): Promise<{ ms: number; answer: T 
   return { ms: performance.now() - startedAt, answer }
 }
 
-async function send(url: string, { path, key }: Call): Promise<void> {
-  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+async function send(url: string, { path, key, body }: Call): Promise<void> {
+  const posted =
+    body === undefined
+      ? {}
+      : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  const response = await fetch(`${url}${path}`, {
+    ...posted,
+    headers: { authorization: `Bearer ${key}`, ...posted.headers },
+  })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
 }
