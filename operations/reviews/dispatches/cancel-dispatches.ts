@@ -8,6 +8,7 @@ export default operation({
   description: 'Cancel requests for reviews that wait; nobody is ever asked about those items again.',
   details:
     'Give either ids or all. One that is not scheduled any more is a conflict in data; all answers no data.',
+  words: 'do not ask this buyer for an opinion',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

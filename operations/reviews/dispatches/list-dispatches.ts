@@ -8,6 +8,7 @@ export default operation({
   path: '/product-reviews/dispatches',
   description:
     'List requests for reviews by their time, soonest first; those that wait unless asked otherwise.',
+  words: 'who was asked for an opinion, requests waiting',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'reviews',

@@ -10,6 +10,7 @@ export default operation({
   description: 'Send requests for reviews now, before their time or again after a failure.',
   details:
     'Works with requests turned off. Whoever may not be asked any more is skipped and a conflict in data; all takes every scheduled one and answers no data.',
+  words: 'ask for the opinion now, do not wait',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'reviews',

@@ -8,6 +8,7 @@ export default operation({
   description: 'Get a link to upload a picture of a review: JPEG, PNG or WebP, up to 10 MiB.',
   details:
     'The fileUrl is for the column picture_urls of an import. A file that nothing uses goes after 24 hours.',
+  words: 'photo for a review',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

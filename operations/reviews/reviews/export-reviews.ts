@@ -10,6 +10,7 @@ export default operation({
   path: '/product-reviews/export',
   description: 'Email the reviews that fit as a CSV file to the member whose key asks.',
   details: 'The filters of the list. The file can be imported again.',
+  words: 'opinions as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

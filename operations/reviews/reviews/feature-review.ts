@@ -8,6 +8,7 @@ export default operation({
   method: 'PATCH',
   path: '/product-reviews/:reviewId/featured',
   description: 'Feature an approved review, or stop featuring it.',
+  words: 'put an opinion on top',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

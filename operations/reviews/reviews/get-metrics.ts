@@ -7,6 +7,7 @@ export default operation({
   description: 'Get how many reviews were asked for and came in over some days, and how good they are.',
   details:
     "Days in the store's time zone. Ratings are of approved reviews written in the period; responseRate counts the reviews there are by now of those requested in it.",
+  words: 'average rating, how many stars do I have',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'reviews',

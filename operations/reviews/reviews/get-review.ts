@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/product-reviews/:reviewId',
   description: 'Get one review.',
+  words: 'one opinion',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'reviews',

@@ -9,6 +9,7 @@ export default operation({
     'Import reviews from a CSV file; the good rows go in, each bad one is named in a notification.',
   details:
     'UTF-8, comma or semicolon, at most 50,000 rows. Columns: one of product_id, product_handle, sku; rating; reviewer_name; and, where you have them, reviewer_email, title, text (or body), review_date, picture_urls, reply, reply_date, verified, status. Other columns are passed over. The same file again adds nothing. Nobody gets an email about imported reviews.',
+  words: 'bring opinions from another shop, csv',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

@@ -10,6 +10,7 @@ export default operation({
     'List reviews by status, rating, product, what they have, words or days; newest first unless asked otherwise.',
   details:
     'Lists (status, rating, source) are repeated or comma-separated. Days and newest go by reviewedAt. Above 50,000 rows, 5,000 where text is looked for, total is that number and X-Total-Capped says so.',
+  words: 'what do buyers say, opinions, stars, waiting for approval',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'reviews',

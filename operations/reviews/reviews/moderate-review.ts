@@ -9,6 +9,7 @@ export default operation({
   path: '/product-reviews/:reviewId/moderate',
   description:
     'Approve or reject a review, whatever its rating; an approved one is on the storefront at once.',
+  words: 'approve or reject an opinion, hide a bad comment',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

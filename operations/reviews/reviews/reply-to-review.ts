@@ -9,6 +9,7 @@ export default operation({
   method: 'PATCH',
   path: '/product-reviews/:reviewId/reply',
   description: 'Answer a review publicly, in the name of the store; null takes the answer away.',
+  words: 'answer a bad review, thank a reviewer',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

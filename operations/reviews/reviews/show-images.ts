@@ -8,6 +8,7 @@ export default operation({
   method: 'PATCH',
   path: '/product-reviews/:reviewId/show-images',
   description: 'Show or hide the images of a review on the storefront; the files are kept.',
+  words: 'hide or show the photos of a review',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

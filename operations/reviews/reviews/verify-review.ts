@@ -8,6 +8,7 @@ export default operation({
   method: 'PATCH',
   path: '/product-reviews/:reviewId/verified',
   description: 'Mark a review as of a verified purchase, or take the mark away.',
+  words: 'mark as a real buyer',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

@@ -7,6 +7,7 @@ export default operation({
   path: '/product-reviews/settings',
   description:
     'Get how buyers are asked for reviews, what is published by itself, and how the widget looks; the defaults until it was first saved.',
+  words: 'when are customers asked for an opinion, review requests',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'reviews',

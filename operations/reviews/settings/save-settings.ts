@@ -8,6 +8,7 @@ export default operation({
   description: 'Change how reviews are asked for, published and shown. Fields left out keep their value.',
   details:
     'The texts know {{customerName}}, {{firstName}}, {{productName}}, {{orderNumber}}, {{storeName}} and {{reviewUrl}}. A new delay, time or channel holds for requests planned from now on. Orders that reached the trigger before requests were turned on are never asked about.',
+  words: 'ask buyers for their opinion, when and how, publish by itself',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',

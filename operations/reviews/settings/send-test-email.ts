@@ -7,6 +7,7 @@ export default operation({
   path: '/product-reviews/send-test-email',
   description: 'Send the email of a review request to yourself, or to an address, with the saved settings.',
   details: 'About the first product of the catalog and a made-up customer. Nothing is counted anywhere.',
+  words: 'send myself the review request',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'reviews',

@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/store-testimonials',
   description: 'Add a testimonial, at the end of the list.',
+  words: 'add a quote of a happy customer',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/store-testimonials/:id',
   description: 'Delete a testimonial; those after it move up one.',
+  words: 'throw a quote away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',

@@ -7,6 +7,7 @@ export default operation({
   method: 'PATCH',
   path: '/store-testimonials',
   description: 'Show a testimonial on the storefront, or stop showing it.',
+  words: 'show or hide a quote',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/store-testimonials',
   description: 'List the testimonials in their order, with the settings of their widget.',
+  words: 'quotes of happy customers',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'testimonials',

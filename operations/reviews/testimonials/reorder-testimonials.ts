@@ -8,6 +8,7 @@ export default operation({
   path: '/store-testimonials/reorder',
   description: 'Put the testimonials in a new order, all of them at once.',
   details: 'Names every testimonial of the store, each once; otherwise nothing moves.',
+  words: 'order of the quotes',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',

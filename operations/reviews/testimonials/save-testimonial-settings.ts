@@ -6,6 +6,7 @@ export default operation({
   method: 'PUT',
   path: '/store-testimonials/settings',
   description: 'Change how the testimonials look and where they show. Fields left out keep their value.',
+  words: 'how quotes look on the site',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',

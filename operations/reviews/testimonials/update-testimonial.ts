@@ -6,6 +6,7 @@ export default operation({
   method: 'PUT',
   path: '/store-testimonials',
   description: 'Change a testimonial; its place in the list stays. Fields left out keep their value.',
+  words: 'rewrite a quote',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',

@@ -10,6 +10,7 @@ export default operation({
   path: '/stock-notifications/export',
   description: 'Email who waits for stock, or was told, as a CSV file to the member whose key asks.',
   details: 'All of them unless filtered; deleted ones are in none.',
+  words: 'who waits for products as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'stock-alerts',

@@ -9,6 +9,7 @@ export default operation({
   description: 'Get how many people subscribed and were told in a period, and what that brought.',
   details:
     "The last 30 days unless said, at most 365, in the store's time zone. `waiting` and `topProducts` are of now.",
+  words: 'how many wait for sold out products, demand',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

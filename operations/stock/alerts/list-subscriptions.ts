@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/stock-notifications/list',
   description: 'List who waits for products to return, newest first; with `status`, those told too.',
+  words: 'who waits for a product to be back, sold out, notify me',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

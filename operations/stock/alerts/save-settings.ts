@@ -9,6 +9,7 @@ export default operation({
   description: "Change the settings of stock alerts and have the platform's webhook of stock registered.",
   details:
     'Fields left out keep their value, within templateEmail too. Texts are kept to the letter: null stands for the built-in text, an empty one shows nothing. The webhook is registered first: when the platform does not answer, nothing is saved. What returned while alerts were off is looked for when they are turned on.',
+  words: 'tell people when a product is back, back in stock',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'stock-alerts',

@@ -9,6 +9,7 @@ export default operation({
   description: 'Send the alert of one subscription now, whatever the stock is.',
   details:
     "For who waits, or whose alert failed. The merchant's own decision: the threshold, the waves and turned-off alerts do not hold it back.",
+  words: 'tell this one person that the product is back',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'stock-alerts',

@@ -7,6 +7,7 @@ export default operation({
   path: '/stock-notifications/send-test-email',
   description: 'Send the email of stock alerts, as it is saved, to an address to look at.',
   details: "To the address of the key's creator unless said. It makes no subscription and counts nowhere.",
+  words: 'send myself the back in stock email',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'stock-alerts',

@@ -8,6 +8,7 @@ export default operation({
   path: '/stock-counter/settings',
   description: 'Change the settings of the stock counter. Fields left out keep their value.',
   details: 'Products and categories that are new must be known to the platform.',
+  words: 'show how few units are left, only 3 left, scarcity',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'stock-alerts',
