@@ -16,74 +16,54 @@ export async function blockStatistics(
   return new JsonText(row!.text)
 }
 
-const rate = (table: string) =>
-  sql`round(${sql.ref(`${table}.clicks`)} * 100.0 / nullif(${sql.ref(`${table}.impressions`)}, 0), 2)`
-
-const figures = prepared<days.DayRange, { text: string }>((db, { startDate, endDate }) => {
-  const counted = db
-    .selectFrom('widget_daily as w')
-    .innerJoin('content_blocks as k', (join) => join.on('k.id', '=', sql<string>`w.resource_id::uuid`))
-    .where('w.widget', '=', 'content-block')
-    .where('w.day', '>=', sql<string>`${startDate}::date`)
-    .where('w.day', '<=', sql<string>`${endDate}::date`)
-    .select(['k.id', 'w.day', 'w.impressions', 'w.clicks'])
-  const sums = db
-    .selectFrom('counted as c')
-    .groupBy('c.id')
-    .select([
-      'c.id',
-      sql<number>`sum(c.impressions)::int`.as('impressions'),
-      sql<number>`sum(c.clicks)::int`.as('clicks'),
-    ])
-  const blocks = db
-    .selectFrom('content_blocks as b')
-    .leftJoin(sums.as('s'), 's.id', 'b.id')
-    .select([
-      'b.id',
-      'b.name',
-      'b.type',
-      'b.is_active',
-      'b.priority',
-      sql<number>`coalesce(s.impressions, 0)`.as('impressions'),
-      sql<number>`coalesce(s.clicks, 0)`.as('clicks'),
-    ])
-  const total = db
-    .selectFrom('counted as c')
-    .select([
-      sql<number>`coalesce(sum(c.impressions), 0)::int`.as('impressions'),
-      sql<number>`coalesce(sum(c.clicks), 0)::int`.as('clicks'),
-    ])
-  const perDay = db
-    .selectFrom('counted as c')
-    .groupBy('c.day')
-    .select([
-      'c.day',
-      sql<number>`sum(c.impressions)::int`.as('impressions'),
-      sql<number>`sum(c.clicks)::int`.as('clicks'),
-    ])
-  const data = db.selectFrom(blocks.as('x')).select(
-    sql<string>`coalesce(json_agg(json_build_object('blockId', x.id, 'name', x.name, 'type', x.type,
-        'isActive', x.is_active, 'impressions', x.impressions, 'clicks', x.clicks, 'clickRate', ${rate('x')})
-        order by x.priority, x.id), '[]')`.as('data'),
-  )
-  const everyDay =
-    sql<{ day: string }>`generate_series(${startDate}::date::timestamp, ${endDate}::date::timestamp, interval '1 day')`
-  const series = db
-    .selectFrom(everyDay.as<'d'>(sql`d(day)`))
-    .leftJoin(perDay.as('p'), (join) => join.on(sql<boolean>`p.day = d.day::date`))
-    .select(
-      sql<string>`json_agg(json_build_object('date', to_char(d.day, 'YYYY-MM-DD'),
-        'impressions', coalesce(p.impressions, 0), 'clicks', coalesce(p.clicks, 0)) order by d.day)`.as('series'),
+const figures = prepared<days.DayRange, { text: string }>((db, range) =>
+  db
+    .with('counted', (to) =>
+      to
+        .selectFrom('content_blocks as b')
+        .innerJoin('widget_daily as w', (join) =>
+          join.on('w.resource_id', '=', sql<string>`b.id::text`).on('w.widget', '=', 'content-block'),
+        )
+        .where('w.day', '>=', sql<string>`${range.startDate}::date`)
+        .where('w.day', '<=', sql<string>`${range.endDate}::date`)
+        .select(['b.id', 'w.day', 'w.impressions', 'w.clicks']),
     )
-  const totals = db.selectFrom(total.as('t')).select(
-    sql<string>`json_build_object('impressions', t.impressions, 'clicks', t.clicks, 'clickRate', ${rate('t')})`.as(
-      'totals',
-    ),
+    .selectNoFrom(({ selectFrom }) => {
+      const sums = [
+        sql<number>`coalesce(sum(c.impressions), 0)::int`.as('impressions'),
+        sql<number>`coalesce(sum(c.clicks), 0)::int`.as('clicks'),
+      ] as const
+      const byBlock = selectFrom('counted as c').groupBy('c.id').select('c.id').select(sums)
+      const byDay = selectFrom('counted as c').groupBy('c.day').select('c.day').select(sums)
+      const totals = selectFrom(selectFrom('counted as c').select(sums).as('x')).select(
+        sql`json_build_object(${countsOf}, 'clickRate', ${clickRate})`.as('totals'),
+      )
+      const data = selectFrom('content_blocks as b')
+        .leftJoin(byBlock.as('x'), 'x.id', 'b.id')
+        .select(
+          sql`json_agg(json_build_object('blockId', b.id, 'name', b.name, 'type', b.type, 'isActive', b.is_active,
+            ${countsOf}, 'clickRate', ${clickRate}) order by b.priority, b.id)`.as('data'),
+        )
+      const series = selectFrom(everyDay(range))
+        .leftJoin(byDay.as('x'), (join) => join.on(sql<boolean>`x.day = d.day::date`))
+        .select(
+          sql`json_agg(json_build_object('date', to_char(d.day, 'YYYY-MM-DD'), ${countsOf}) order by d.day)`.as(
+            'series',
+          ),
+        )
+      return sql<string>`json_build_object('startDate', ${range.startDate}::text,
+        'endDate', ${range.endDate}::text, 'totals', (${totals}), 'data', coalesce((${data}), '[]'::json),
+        'series', (${series}))::text`.as('text')
+    }),
+)
+
+const countsOf = sql`'impressions', coalesce(x.impressions, 0), 'clicks', coalesce(x.clicks, 0)`
+/** Per cent, halves up; null without impressions. */
+const clickRate = sql`round(x.clicks * 100.0 / nullif(x.impressions, 0), 2)`
+
+const everyDay = ({ startDate, endDate }: days.DayRange) =>
+  sql<{
+    day: Date
+  }>`generate_series(${startDate}::date::timestamp, ${endDate}::date::timestamp, interval '1 day')`.as<'d'>(
+    sql`d(day)`,
   )
-  return db
-    .with('counted', () => counted)
-    .selectNoFrom(
-      sql<string>`json_build_object('startDate', ${startDate}::text, 'endDate', ${endDate}::text,
-        'totals', (${totals}), 'data', (${data}), 'series', (${series}))::text`.as('text'),
-    ) as never
-})
