@@ -16,7 +16,7 @@ const featuredPriceFields = {
     .number()
     .gt(0)
     .max(90)
-    .refine((value) => Number.isInteger(Math.round(value * 1e6) / 100), 'must have at most four decimals'),
+    .refine((value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6, 'must have at most four decimals'),
   text: variableLine(1, 120, ['price', 'method', 'discountPercentage']),
   method: line(1, 40),
   minAmount: money.refine((value) => value >= 0, 'must be at least 0'),

@@ -83,13 +83,13 @@ export async function checkedDesign(ctx: Context, before: Design | null, given: 
 }
 
 async function requireNewProducts(ctx: Context, before: Design | null, after: Design): Promise<void> {
-  const productsOf = (design: Design | null): (string | null)[] =>
-    design?.type === 'comparison' ? design.design.columns.map((column) => column.productId) : []
+  const productsOf = (design: Design | null): string[] =>
+    design?.type === 'comparison'
+      ? design.design.columns.flatMap(({ productId }) => (productId === null ? [] : [productId]))
+      : []
   const known = new Set(productsOf(before))
-  for (const [at, productId] of productsOf(after).entries()) {
-    if (productId === null || known.has(productId)) continue
-    await requireProductsOnPlatform(ctx, [productId], `design.columns.${at}.productId`)
-  }
+  const added = new Set(productsOf(after).filter((id) => !known.has(id)))
+  await requireProductsOnPlatform(ctx, [...added], 'design.columns.productId')
 }
 
 /** Its HTML, each by its field. */

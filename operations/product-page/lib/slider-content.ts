@@ -39,22 +39,18 @@ export async function checkSlider(
   after: SliderContent<string>,
 ): Promise<void> {
   const known = new Set(before?.videos.map((video) => video.linkedProductId))
-  const added = after.videos.flatMap(({ linkedProductId }, at) =>
-    linkedProductId !== null && !known.has(linkedProductId) ? [{ id: linkedProductId, at }] : [],
+  const linked = new Set(after.videos.map((video) => video.linkedProductId).filter((id) => id !== null))
+  await requireProductsOnPlatform(
+    ctx,
+    [...linked].filter((id) => !known.has(id)),
+    'videos.linkedProductId',
   )
-  for (const { id, at } of firstOfEach(added)) {
-    await requireProductsOnPlatform(ctx, [id], `videos.${at}.linkedProductId`)
-  }
   const kept = new Set(before ? filesOf(before).map(({ url }) => url) : [])
   await requireAssets(
     ctx,
     filesOf(after).filter(({ url }) => !kept.has(url)),
   )
 }
-
-const firstOfEach = (named: readonly { id: string; at: number }[]): { id: string; at: number }[] => [
-  ...new Map(named.toReversed().map((each) => [each.id, each])).values(),
-]
 
 const filesOf = ({ videos }: SliderContent<string>): { url: string; field: string }[] =>
   videos.flatMap(({ videoUrl, posterUrl }, at) => [
