@@ -16,7 +16,10 @@ const featuredPriceFields = {
     .number()
     .gt(0)
     .max(90)
-    .refine((value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6, 'must have at most four decimals'),
+    .refine(
+      (value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6,
+      'must have at most four decimals',
+    ),
   text: variableLine(1, 120, ['price', 'method', 'discountPercentage']),
   method: line(1, 40),
   minAmount: money.refine((value) => value >= 0, 'must be at least 0'),
@@ -40,10 +43,9 @@ export const badgeSettings = named(
   'BadgeSettings',
   object({ ...fields, featuredPrice, updatedAt: instant.nullable().describe('Null: never saved') }),
 )
-export const badgeSettingsInput = writeBody(
-  { ...fields, featuredPrice: featuredPrice.partial().strict() },
-  ['updatedAt'],
-)
+export const badgeSettingsInput = writeBody({ ...fields, featuredPrice: featuredPrice.partial().strict() }, [
+  'updatedAt',
+])
 
 export interface BadgeSettings {
   isEnabled: boolean

@@ -135,7 +135,10 @@ export const blockTypes = Object.keys(blockDesigns) as [BlockType, ...BlockType[
 export type Design = { [T in BlockType]: { type: T; design: z.output<(typeof blockDesigns)[T]> } }[BlockType]
 
 const nameOfType = (type: string): string =>
-  `${type.split('-').map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')}Design`
+  `${type
+    .split('-')
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('')}Design`
 
 const namedDesigns = blockTypes.map((type) => named(nameOfType(type), blockDesigns[type] as z.ZodTypeAny))
 export const anyDesign = z.union(namedDesigns as unknown as [z.ZodTypeAny, z.ZodTypeAny])

@@ -58,14 +58,7 @@ export interface Kind<Own extends object> {
   pictures(own: Own): { url: string; field: string }[]
 }
 
-const commonKeys = [
-  'scope',
-  'categoryIds',
-  'productIds',
-  'excludedProductIds',
-  'condition',
-  'conditionValue',
-]
+const commonKeys = ['scope', 'categoryIds', 'productIds', 'excludedProductIds', 'condition', 'conditionValue']
 
 /** Of a row `l`. */
 export const labelJson = <Own extends object>(kind: Kind<Own>) =>

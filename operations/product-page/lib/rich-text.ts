@@ -1,7 +1,8 @@
 /** HTML fields of what stands on the storefront: cleaned before they are kept. */
-import type { Context } from '#runtime/context'
-import { isAmong } from '#operations/store/lib/door'
+
 import { isAssetUrl } from '#operations/promotions/lib/door'
+import { isAmong } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 import { cleanHtml, picturesOf } from './html.ts'
@@ -35,7 +36,8 @@ export async function cleanTexts(ctx: Context, texts: readonly HtmlText[]): Prom
     isAssetUrl(ctx, url) && (!ctx.adapters.storage.owns(url) || ours.has(url))
   return texts.map(({ field, html, atMost }) => {
     const clean = cleanHtml(html, isAsset)
-    if (clean.trim() === '') throw refuse('bad_request', `${field}: must not be empty, and nothing of it was left`)
+    if (clean.trim() === '')
+      throw refuse('bad_request', `${field}: must not be empty, and nothing of it was left`)
     if (clean.length > atMost) throw refuse('bad_request', `${field}: must have at most ${atMost} characters`)
     return clean
   })

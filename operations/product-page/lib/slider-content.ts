@@ -3,8 +3,8 @@ import { requireAssets, requireProductsOnPlatform } from '#operations/promotions
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { HomeSliderChange, SliderChange, SliderContent } from './slider-schema.ts'
 import { given } from './given.ts'
+import type { HomeSliderChange, SliderChange, SliderContent } from './slider-schema.ts'
 
 /** What is left out stays; videos are replaced whole. Refuses what browsers do not play. */
 export function mergedSlider<P extends string>(

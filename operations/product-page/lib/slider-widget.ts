@@ -18,8 +18,13 @@ export async function videoSliderWidget(
   { page, productId }: WidgetQuery,
 ): Promise<Widget | null> {
   if (page === 'home') {
-    const { isEnabled, impressions: _seen, clicks: _clicked, updatedAt: _saved, ...slider } =
-      await readHomeSlider(ctx)
+    const {
+      isEnabled,
+      impressions: _seen,
+      clicks: _clicked,
+      updatedAt: _saved,
+      ...slider
+    } = await readHomeSlider(ctx)
     return isEnabled ? { value: { id: homeSliderId, ...(await shown(ctx, slider)) } } : null
   }
   if (productId === null) return null

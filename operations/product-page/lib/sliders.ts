@@ -21,7 +21,9 @@ const content = (key: keyof ProductSlider) => sql`s.content -> ${sql.lit(key)}`
 
 /** Of a row `s`. */
 const sliderJson = (db: Db) => {
-  const product = db.selectFrom('product_snapshots as p').where('p.product_id', '=', sql<string>`s.product_id`)
+  const product = db
+    .selectFrom('product_snapshots as p')
+    .where('p.product_id', '=', sql<string>`s.product_id`)
   const isOut = db
     .selectFrom('product_snapshot_variants as v')
     .where('v.product_id', '=', sql<string>`s.product_id`)

@@ -2,6 +2,7 @@
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { preparedList } from '#runtime/list'
+import { given } from './given.ts'
 import { type StickerChange, type StickerOwn, stickerDefaults } from './label-schema.ts'
 import {
   changeLabel,
@@ -12,13 +13,21 @@ import {
   labelOrder,
   labelReader,
 } from './labels.ts'
-import { given } from './given.ts'
 
 const needs = { image: 'imageUrl', text: 'text', preset: 'preset' } as const
 
 export const stickers: Kind<StickerOwn> = {
   name: 'sticker',
-  ownKeys: ['kind', 'imageUrl', 'text', 'preset', 'position', 'widthPercentage', 'backgroundColor', 'textColor'],
+  ownKeys: [
+    'kind',
+    'imageUrl',
+    'text',
+    'preset',
+    'position',
+    'widthPercentage',
+    'backgroundColor',
+    'textColor',
+  ],
   mergeOwn(before, change) {
     const { kind, imageUrl, text, preset, position, widthPercentage, backgroundColor, textColor } = {
       ...stickerDefaults,
