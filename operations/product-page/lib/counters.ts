@@ -17,33 +17,30 @@ async function existingIn(ctx: Context, table: Table, ids: readonly string[]): P
   return new Set(rows.map((row) => row.id))
 }
 
-const types = { id: 'uuid', impressions: 'integer', clicks: 'integer' }
+const types = { resource: 'uuid', seen: 'integer', clicked: 'integer' }
 
 /** In the caller's transaction; locks in the order given. */
 async function countIn(ctx: Context, table: Table, counted: readonly Counted[]): Promise<void> {
   if (counted.length === 0) return
-  const rows = counted.map(({ resourceId: id, impressions, clicks }) => ({ id, impressions, clicks }))
+  const ids = counted.map(({ resourceId }) => resourceId)
   await ctx.db
     .selectFrom(table)
     .select('id')
-    .where(
-      isAmong(
-        'id',
-        rows.map((row) => row.id),
-        'uuid',
-      ),
-    )
+    .where(isAmong('id', ids, 'uuid'))
     .orderBy('id')
     .forUpdate()
     .execute()
+  const rows = counted.map(({ resourceId: resource, impressions: seen, clicks: clicked }) => ({
+    ...{ resource, seen, clicked },
+  }))
   await ctx.db
-    .updateTable(`${table} as t`)
+    .updateTable(table)
     .from(recordset(types, rows))
     .set({
-      impressions: sql<number>`t.impressions + r.impressions`,
-      clicks: sql<number>`t.clicks + r.clicks`,
+      impressions: sql<number>`impressions + r.seen`,
+      clicks: sql<number>`clicks + r.clicked`,
     })
-    .whereRef('t.id', '=', sql`r.id`)
+    .where('id', '=', sql<string>`r.resource`)
     .execute()
 }
 
