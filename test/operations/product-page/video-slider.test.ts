@@ -22,6 +22,16 @@ const home = (shop: Shop, body: object) => shop.call(saveHome, { body })
 const shown = async (shop: Shop, query: string) => (await visit(shop, `/widgets?${query}`)).body.videoSlider
 const remove = (shop: Shop, productId: string) => shop.call(deleteSlider, { params: { productId } })
 
+const setOutage = async (shop: Shop, isDown: boolean) => {
+  const db = app.database.root
+  if (!isDown) await db.deleteFrom('sandbox_modes').where('store_id', '=', shop.id).execute()
+  else
+    await db
+      .insertInto('sandbox_modes')
+      .values({ store_id: shop.id, port: 'ecommerce', mode: 'down' })
+      .execute()
+}
+
 const upload = async (shop: Shop, body: object = {}): Promise<string> => {
   const mp4 = { fileName: 'a.mp4', contentType: 'video/mp4', size: 5 }
   const { body: link } = await shop.call(createUpload, { body: { ...mp4, ...body } })
