@@ -15,6 +15,7 @@ import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
+import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
@@ -189,6 +190,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
   await seedAuroraBars(database.root, aurora)
+  await seedAuroraProductPage(database.root, aurora)
+  await seedBorealisProductPage(database.root, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
