@@ -17,6 +17,7 @@ import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
+import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
@@ -202,6 +203,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedAuroraBars(database.root, aurora)
   await seedAuroraPromotions(ofAurora, aurora)
   await seedBorealisPromotions(ofBorealis, borealis)
+  await seedAuroraProductPage(database.root, aurora)
+  await seedBorealisProductPage(database.root, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, {
