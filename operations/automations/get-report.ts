@@ -13,8 +13,6 @@ export default operation({
     'A message belongs to the day it was sent, else to the day it is due; pending ones count as they are now, whatever the days. status narrows the messages, not the counters.',
   words:
     'how well does the automation work, who left without paying and came back, abandoned carts recovered',
-  words:
-    'how well does the automation work, who left without paying and came back, abandoned carts recovered',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

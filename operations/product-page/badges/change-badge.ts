@@ -6,6 +6,7 @@ export default operation({
   method: 'PUT',
   path: '/product-badges',
   description: 'Change a badge; what is left out keeps its value, and shoppers see it at once.',
+  words: 'change a seal',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

@@ -8,6 +8,7 @@ export default operation({
   description: 'Create a badge for products; shoppers see it at once, unless it is off or begins later.',
   details:
     'A badge whose variable has no value for a product is not shown there, unless the text has a fallback such as `{{stock|few}}`.',
+  words: 'add a trust seal, secure payment, fast delivery',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

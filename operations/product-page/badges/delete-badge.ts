@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/product-badges/:id',
   description: 'Delete a badge; shoppers do not see it any more.',
+  words: 'throw a seal away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

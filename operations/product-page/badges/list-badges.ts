@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/product-badges',
   description: 'List the badges of products, lowest priority first, then newest, and how they are shown.',
+  words: 'trust seals, featured price',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-content',

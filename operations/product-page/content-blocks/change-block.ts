@@ -9,6 +9,7 @@ export default operation({
   description: 'Change what a content block shows, where and when; shoppers see it at once if it is on.',
   details:
     'What is left out keeps its value, within `design` too; its type stays. `isActive` and `priority` are changed with `PATCH /product-content-blocks`.',
+  words: 'rewrite a block on product pages',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

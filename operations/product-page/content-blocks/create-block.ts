@@ -10,6 +10,7 @@ export default operation({
     'Create a content block for product pages; it is off, and the last of them, until you change that.',
   details:
     'The fields of `design` depend on `type`. HTML is cleaned: the answer shows what was kept. Turn it on and move it with `PATCH /product-content-blocks`.',
+  words: 'add a faq, warranty, specifications, banner to product pages',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

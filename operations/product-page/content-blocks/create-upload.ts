@@ -7,6 +7,7 @@ export default operation({
   path: '/product-content-blocks/upload-url',
   description: 'Get a link to upload a picture for a content block.',
   details: 'PNG, JPEG, WebP and GIF, to 5 MiB. A file that nothing names is deleted after 24 hours.',
+  words: 'picture for a block on product pages',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/product-content-blocks/:id',
   description: 'Delete a content block with its counters; those after it move up.',
+  words: 'throw a block away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

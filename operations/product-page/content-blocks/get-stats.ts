@@ -8,6 +8,7 @@ export default operation({
   path: '/product-content-blocks/stats',
   description: 'Show how often shoppers saw and clicked each content block, in all and by day.',
   details: 'The last 30 days unless you say otherwise, at most 365. Every block and every day is listed.',
+  words: 'how often are faq and banners seen and clicked',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-content',

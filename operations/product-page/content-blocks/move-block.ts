@@ -9,6 +9,7 @@ export default operation({
   description: 'Turn a content block on or off, or move it to another place; shoppers see it at once.',
   details:
     'Give `isActive`, `priority` or both; other fields are ignored. A place beyond the last is the last.',
+  words: 'turn a block on or off, move it',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

@@ -7,6 +7,7 @@ export default operation({
   path: '/product-content-blocks/reorder',
   description: 'Put all content blocks into a new order, first to last.',
   details: 'All ids of the store, each once; otherwise nothing changes.',
+  words: 'order of the blocks on product pages',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

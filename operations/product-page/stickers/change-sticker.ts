@@ -6,6 +6,7 @@ export default operation({
   method: 'PUT',
   path: '/product-stickers',
   description: 'Change a sticker; what is left out keeps its value, and shoppers see it at once.',
+  words: 'change a sticker',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

@@ -7,6 +7,7 @@ export default operation({
   path: '/product-stickers',
   description: 'Create a sticker for products; shoppers see it at once, unless it is off or begins later.',
   details: '`kind` says which of `imageUrl`, `text` and `preset` it needs.',
+  words: 'put a sale sticker on product photos',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

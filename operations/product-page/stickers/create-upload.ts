@@ -7,6 +7,7 @@ export default operation({
   path: '/product-stickers/upload-url',
   description: 'Get a link to upload the picture of a sticker.',
   details: 'PNG, WebP and GIF, to 2 MiB. A file that nothing names is deleted after 24 hours.',
+  words: 'picture of a sticker',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/product-stickers/:id',
   description: 'Delete a sticker; shoppers do not see it any more.',
+  words: 'throw a sticker away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',

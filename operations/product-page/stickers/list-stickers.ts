@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/product-stickers',
   description: 'List the stickers on pictures of products, lowest priority first, then newest.',
+  words: 'labels on product photos, sale, new',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-content',

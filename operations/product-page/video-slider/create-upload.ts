@@ -8,6 +8,7 @@ export default operation({
   description: 'Get a link to upload a video or its poster, for products and the home page alike.',
   details:
     'MP4 and WebM to 100 MiB; posters as JPEG, PNG and WebP to 5 MiB. A file that nothing names is deleted after 24 hours.',
+  words: 'upload a video',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-media',

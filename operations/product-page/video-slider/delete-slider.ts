@@ -6,6 +6,7 @@ export default operation({
   path: '/product-video-slider/product/:productId',
   description:
     'Delete the video slider of a product, which itself may be gone; shoppers do not see it any more.',
+  words: 'take the videos off a product',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-media',

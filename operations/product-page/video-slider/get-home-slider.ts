@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/product-video-slider/home',
   description: 'Show the video slider of the home page; the defaults until somebody saves it.',
+  words: 'videos on the home page',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-media',

@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/product-video-slider',
   description: 'List the video sliders of products, newest first, with what shoppers saw and clicked.',
+  words: 'videos of a product',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-media',

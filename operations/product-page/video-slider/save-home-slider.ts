@@ -7,6 +7,7 @@ export default operation({
   path: '/product-video-slider/home',
   description: 'Change the video slider of the home page; shoppers see it at once.',
   details: 'What is left out keeps its value; `videos` are replaced whole.',
+  words: 'show videos on the home page, reels',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-media',

@@ -8,6 +8,7 @@ export default operation({
   description: 'Create or change the video slider of a product; shoppers see it at once.',
   details:
     'One a product, known by `productId`. A new one needs `videos`; of one that is there, what is left out keeps its value, and `videos` are replaced whole.',
+  words: 'show videos on a product page, reels',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-media',
