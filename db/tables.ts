@@ -842,6 +842,19 @@ export interface NewsletterSubscriberTable {
   page_url: string | null
   device: string | null
   unsubscribed_at: NullableInstant
+  prize_id: Generated<string | null>
+  /** The coupon as it was promised; null without one. */
+  coupon: NullableJson
+  /** `due` while the code has to be emailed, then `sent`. */
+  coupon_email: Generated<string | null>
+  /** Grows with what an email provider would be told. */
+  revision: Generated<number>
+  pushed_revision: Generated<number | null>
+  push_due: Generated<boolean>
+  push_claim: Generated<string | null>
+  push_claimed_at: NullableInstant
+  mailprovider_status: Generated<string | null>
+  mailprovider_synced_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }

@@ -58,6 +58,10 @@ const environment = z.object({
     .string()
     .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
     .default('sandbox'),
+  MAILING_LIST_URL: z
+    .string()
+    .regex(/^(mailchimp:\/\/[a-z0-9.-]+(:\d+)?\/?|sandbox)$/, 'must be mailchimp://api.mailchimp.com')
+    .default('sandbox'),
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
   MESSAGING_VERIFY_TOKEN: z.string().optional(),
@@ -92,6 +96,7 @@ export interface Settings {
   /** A file with the coupons of a provider that keeps none, or null. */
   billingCoupons: string | null
   messagingUrl: string
+  mailingListUrl: string
   /** What new connections are made with, by its name among the adapters. */
   messagingProvider: 'sandbox' | 'whatsapp'
   sandboxMessagesPerSecond: number
@@ -148,6 +153,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     billingUrl: values.BILLING_URL,
     billingCoupons: values.BILLING_COUPONS ?? null,
     messagingUrl: values.MESSAGING_URL,
+    mailingListUrl: values.MAILING_LIST_URL,
     messagingProvider: values.MESSAGING_URL === 'sandbox' ? 'sandbox' : 'whatsapp',
     sandboxMessagesPerSecond: values.SANDBOX_MESSAGES_PER_SECOND,
     messagingAppSecret: values.MESSAGING_APP_SECRET ?? null,

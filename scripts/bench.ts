@@ -62,18 +62,20 @@ command
   .command('sizes')
   .description(
     'Measures the calls that have a time on stores of the size that the pages say, each area on a throwaway ' +
-      'PostgreSQL of its own: the 95th percentile beside the time, and beside a SELECT of the same rows.',
+      'PostgreSQL of its own: the 95th percentile beside the time, and beside a SELECT of the same rows. ' +
+      'Prints a table, then everything as JSON.',
   )
   .option('--only <names>', `some of ${areaNames.join(', ')}`, someAreas, areaNames)
   .option('--rows <n>', "rows of each area instead of the pages' numbers", whole)
   .option('--samples <n>', 'answers measured of each call', whole, 40)
-  .option('--json <file>', 'writes the results there as JSON too')
+  .option('--json <file>', 'writes the JSON there too')
   .action((options: SizesOptions & { json?: string }) =>
     told(async () => {
       const sizes = await measureSizes(options, showProgress)
       showProgress('')
-      console.log(sizesTable(sizes))
-      if (options.json) writeFileSync(options.json, `${JSON.stringify(sizes, null, 2)}\n`)
+      const json = JSON.stringify(sizes, null, 2)
+      console.log(`${sizesTable(sizes)}\n\n${json}`)
+      if (options.json) writeFileSync(options.json, `${json}\n`)
     }),
   )
 

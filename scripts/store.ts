@@ -1,7 +1,12 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
 import { Command, Option } from 'commander'
 import { plans } from '#db/plans'
-import { type ConnectionPort, connectEcommerce, disconnect } from '#operations/store/lib/connections'
+import {
+  type ConnectionPort,
+  connectEcommerce,
+  connectMailingList,
+  disconnect,
+} from '#operations/store/lib/connections'
 import { type MemberRole, memberRoles } from '#operations/store/lib/names'
 import {
   type BrandingInput,
@@ -15,7 +20,6 @@ import {
 } from '#operations/store/lib/store-admin'
 import { addMember, createStore, type NewStore } from '#operations/store/lib/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
-import { refuse } from '#runtime/errors'
 import { read } from '#runtime/input'
 import { withDatabase, withServices } from './lib/database.ts'
 import { explain } from './lib/explain.ts'
@@ -144,9 +148,8 @@ program
       const credentials = file === undefined ? null : await jsonFile('credentials', file)
       await withServices(async (services) => {
         const { id, slug } = await requireStore(services.database, store)
-        if (port !== 'ecommerce')
-          throw refuse('bad_request', `port: no provider of ${port} is on this server`)
-        await connectEcommerce(await contextOf(services, id), provider, credentials)
+        const connect = port === 'ecommerce' ? connectEcommerce : connectMailingList
+        await connect(await contextOf(services, id), provider, credentials)
         print(json, { port, provider, connected: true }, `${slug} is connected to ${provider}`)
       })
     }),

@@ -20,4 +20,6 @@ const statements = [
   `create index list_contacts_search on list_contacts
     using gin (list_id, lower(name) gin_trgm_ops, lower(email) gin_trgm_ops, phone gin_trgm_ops)`,
   `create index opt_outs_search on opt_outs using gin (store_id, phone gin_trgm_ops)`,
+  `create index orders_search on orders using gin (store_id, lower(number) gin_trgm_ops,
+    lower(customer_name) gin_trgm_ops, lower(customer_email) gin_trgm_ops, customer_phone gin_trgm_ops)`,
 ]

@@ -41,7 +41,7 @@ const statements = [
     store_id uuid not null references stores on delete cascade, id uuid not null, request_key text,
     purpose text not null, source_id text, phone text not null, phone_key text not null, name text,
     type text not null, text text, media_url text, media_file_name text,
-    officialapi_template_id integer, template_parameters jsonb, via text, connection_type text not null,
+    officialapi_template_id integer, template_parameters jsonb, via text, connection_type text not null, sent_by uuid,
     status text not null, error_code text, error_message text, reservation_id uuid,
     claimed_at timestamptz, called_at timestamptz, may_have_left boolean not null default false,
     attempts integer not null default 0, next_try_at timestamptz, provider_message_id text,

@@ -40,7 +40,7 @@ const statements = [
     store_id uuid not null, id uuid not null, contact_id uuid not null,
     status text not null default 'open', unread_count integer not null default 0, pinned_at timestamptz,
     is_pinned boolean not null generated always as (pinned_at is not null) stored,
-    assignee_id uuid, assignee_name text,
+    assignee_id uuid, assignee_name text, tier text,
     last_message_id uuid, last_message_at timestamptz not null, last_message_direction text,
     last_message_type text, last_message_status text, last_message_preview text,
     last_inbound_at timestamptz, waiting_since timestamptz, message_count integer not null default 0,
@@ -51,7 +51,6 @@ const statements = [
   `create index conversations_updated on conversations (store_id, updated_at)`,
   `create index conversations_assignee on conversations (store_id, assignee_id, status)`,
 
-  // Its words are normalised words of the text, for the search.
   `create table inbox_messages (
     store_id uuid not null, id uuid not null, conversation_id uuid not null, client_id text,
     direction text not null, source text not null, type text not null, text text,
@@ -61,7 +60,7 @@ const statements = [
     sent_by uuid, sent_by_name text, request_hash text, reservation_id uuid,
     claimed_at timestamptz, attempts integer not null default 0, not_before timestamptz,
     occurred_at timestamptz not null, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz,
-    failed_at timestamptz, words tsvector,
+    failed_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
     foreign key (store_id, conversation_id) references conversations on delete cascade)`,
   `create unique index inbox_messages_provider on inbox_messages (store_id, provider_message_id)
@@ -72,8 +71,13 @@ const statements = [
   `create index inbox_messages_queued on inbox_messages (store_id, conversation_id, created_at, id)
     where status = 'queued'`,
   `create index inbox_messages_waiting on inbox_messages (created_at) where status = 'queued'`,
-  // Several words are looked for in the messages, one in the conversations' own words.
-  `create index inbox_messages_words on inbox_messages using gin (store_id, words)`,
+  // Several words are looked for in those of messages, one in those of conversations. Rows without anything else: a
+  // search for two common words reads tens of thousands of them.
+  `create table inbox_message_words (
+    store_id uuid not null, conversation_id uuid not null, message_id uuid not null, words tsvector not null,
+    primary key (store_id, conversation_id, message_id),
+    foreign key (store_id, conversation_id) references conversations on delete cascade)`,
+  `create index inbox_message_words_words on inbox_message_words using gin (store_id, words)`,
   `create table inbox_conversation_words (
     store_id uuid not null, word text collate "C" not null, conversation_id uuid not null,
     primary key (store_id, word, conversation_id),
@@ -105,5 +109,5 @@ const statements = [
 
   // What was written while the inbox was off is found again.
   `create index provider_events_inbound on provider_events (store_id, occurred_at, id)
-    where port = 'messaging' and kind = 'inbound'`,
+    where port = 'messaging' and kind in ('inbound', 'echo')`,
 ]

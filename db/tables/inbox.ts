@@ -58,6 +58,8 @@ interface ConversationsRow {
   is_pinned: Generated<boolean>
   assignee_id: string | null
   assignee_name: string | null
+  /** Of the contact. */
+  tier: string | null
   last_message_id: string | null
   last_message_at: Instant
   last_message_direction: string | null
@@ -103,9 +105,15 @@ interface InboxMessagesRow {
   delivered_at: NullableInstant
   read_at: NullableInstant
   failed_at: NullableInstant
-  words: string | null
   created_at: Instant
   updated_at: Instant
+}
+
+interface InboxMessageWordsRow {
+  store_id: StoreColumn
+  conversation_id: string
+  message_id: string
+  words: string
 }
 
 interface InboxConversationWordsRow {
@@ -162,6 +170,7 @@ export interface InboxTables {
   contacts: ContactsRow
   conversations: ConversationsRow
   inbox_messages: InboxMessagesRow
+  inbox_message_words: InboxMessageWordsRow
   inbox_conversation_words: InboxConversationWordsRow
   inbox_tags: InboxTagsRow
   inbox_conversation_tags: InboxConversationTagsRow
@@ -175,6 +184,7 @@ export const inboxTables: Record<keyof InboxTables, 'store_id'> = {
   contacts: 'store_id',
   conversations: 'store_id',
   inbox_messages: 'store_id',
+  inbox_message_words: 'store_id',
   inbox_conversation_words: 'store_id',
   inbox_tags: 'store_id',
   inbox_conversation_tags: 'store_id',

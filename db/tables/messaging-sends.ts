@@ -56,6 +56,8 @@ interface DirectMessagesRow {
   template_parameters: NullableJson
   via: string | null
   connection_type: string
+  /** Who asked for it; null where a job did. */
+  sent_by: string | null
   status: string
   error_code: string | null
   error_message: string | null

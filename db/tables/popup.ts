@@ -1,3 +1,93 @@
-export type PopupTables = Record<never, never>
+/** The popup, the contact form, and who left the emails. Subscribers themselves: `newsletter_subscribers`. */
+import type { Generated } from 'kysely'
+import type { DefaultJson, Instant, Json, NullableInstant, StoreColumn } from './columns.ts'
 
-export const popupTables: Record<keyof PopupTables, 'store_id'> = {}
+interface NewsletterSettingsRow {
+  store_id: StoreColumn
+  settings: Json
+  revision: Generated<number>
+  /** Since when the popup is on; null while it is off. */
+  enabled_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface NewsletterPrizesRow {
+  store_id: StoreColumn
+  id: string
+  taken: Generated<number>
+}
+
+interface NewsletterPreviewsRow {
+  store_id: StoreColumn
+  id: string
+  settings: Json
+  expires_at: Instant
+  created_at: Instant
+}
+
+interface NewsletterSyncsRow {
+  store_id: StoreColumn
+  id: string
+  list_id: string
+  mode: string
+  status: Generated<string>
+  /** The last subscriber of the batch that was pushed. */
+  cursor: string | null
+  pushed: Generated<number>
+  failure_reason: string | null
+  finished_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface ContactFormSettingsRow {
+  store_id: StoreColumn
+  settings: Json
+  revision: Generated<number>
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface ContactFormSubmissionsRow {
+  store_id: StoreColumn
+  id: string
+  name: string | null
+  email: string | null
+  phone: string | null
+  message: string | null
+  values: DefaultJson
+  page_url: string | null
+  crm_list_id: string | null
+  crm_status: string | null
+  contact_id: string | null
+  created_at: Instant
+}
+
+interface EmailUnsubscribesRow {
+  store_id: StoreColumn
+  /** In lower case. */
+  email: string
+  topic: string
+  created_at: Instant
+}
+
+export interface PopupTables {
+  newsletter_settings: NewsletterSettingsRow
+  newsletter_prizes: NewsletterPrizesRow
+  newsletter_previews: NewsletterPreviewsRow
+  newsletter_syncs: NewsletterSyncsRow
+  contact_form_settings: ContactFormSettingsRow
+  contact_form_submissions: ContactFormSubmissionsRow
+  email_unsubscribes: EmailUnsubscribesRow
+}
+
+export const popupTables: Record<keyof PopupTables, 'store_id'> = {
+  newsletter_settings: 'store_id',
+  newsletter_prizes: 'store_id',
+  newsletter_previews: 'store_id',
+  newsletter_syncs: 'store_id',
+  contact_form_settings: 'store_id',
+  contact_form_submissions: 'store_id',
+  email_unsubscribes: 'store_id',
+}

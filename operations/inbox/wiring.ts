@@ -1,9 +1,8 @@
-import { enterManually } from '#operations/automations/lib/door'
 import { onOfficialDisconnected, sending } from '#operations/messaging/lib/door'
 import { exports, members, orders } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import { registerManualEntry } from './lib/automations-port.ts'
 import { releaseMember } from './lib/conversations.ts'
+import { receiveEcho } from './lib/echo.ts'
 import { inboxExport } from './lib/export.ts'
 import { ordersChanged } from './lib/order-changes.ts'
 import { applyCallback, recordOutbound } from './lib/outbound.ts'
@@ -15,11 +14,11 @@ import { registerPurposes } from './lib/uploads.ts'
 export default wiring(() => {
   members.onRemoved(releaseMember)
   sending.onInbound(receive)
+  sending.onEcho(receiveEcho)
   sending.onAccepted(recordOutbound)
   sending.onStatus('in', settleByStatus)
   sending.onEveryStatus(applyCallback)
   registerPurposes()
-  registerManualEntry(enterManually)
   onOfficialDisconnected(noticeConnection)
   orders.onChange(ordersChanged)
   exports.register('inbox-export', inboxExport)

@@ -1,8 +1,8 @@
-import { events, files, members } from '#operations/store/lib/door'
+import { events, files, members, stores } from '#operations/store/lib/door'
 import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
 import { wiring } from '#runtime/wiring'
-import { buttonWidget } from './lib/button.ts'
-import { applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
+import { buttonWidget, connectedNumberChanged } from './lib/button.ts'
+import { applyEchoes, applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
 import { forgetMember } from './lib/chat-codes.ts'
 import { headerFiles, headerPurpose } from './lib/header-media.ts'
 import { applyNumberAccount, applyNumberHealth, applyNumberName } from './lib/official-callbacks.ts'
@@ -19,6 +19,7 @@ export default wiring(() => {
   files.registerPurpose(headerPurpose, headerFiles)
   events.on('messaging', 'status', applyStatuses)
   events.on('messaging', 'inbound', applyInbound)
+  events.on('messaging', 'echo', applyEchoes)
   events.on('messaging', 'template-status', applyTemplateStatuses)
   events.on('messaging', 'template-quality', applyTemplateQualities)
   events.on('messaging', 'template-category', applyTemplateCategories)
@@ -27,8 +28,9 @@ export default wiring(() => {
   events.on('messaging', 'number-name', applyNumberName)
   events.on('messaging', 'number-account', applyNumberAccount)
   members.onRemoved(forgetMember)
-  registerWidget('messagingButton', { feature: 'messaging', build: buttonWidget })
-  registerEvents('messaging-button', { feature: 'messaging', types: ['impression', 'click'] })
+  stores.onSelected(connectedNumberChanged)
   onStatus('dm', applySendStatuses)
   events.onUnassigned('messaging', findStores)
+  registerWidget('messagingButton', { feature: 'messaging', build: buttonWidget })
+  registerEvents('messaging-button', { feature: 'messaging', types: ['impression', 'click', 'close'] })
 })

@@ -13,6 +13,9 @@ import { sandboxEcommerce } from './ecommerce/sandbox.ts'
 import type { MailPort } from './mail/port.ts'
 import { sandboxMail } from './mail/sandbox.ts'
 import { smtpMail } from './mail/smtp.ts'
+import { MailchimpMailingList, mailchimpUrl } from './mailing-list/mailchimp.ts'
+import type { MailingListPort } from './mailing-list/port.ts'
+import { sandboxMailingList } from './mailing-list/sandbox.ts'
 import type { MessagingPort } from './messaging/port.ts'
 import { sandboxMessaging } from './messaging/sandbox.ts'
 import { readWhatsappUrl } from './messaging/whatsapp/options.ts'
@@ -27,6 +30,7 @@ export interface Adapters {
   /** By the provider's name in a store's connection. */
   readonly ecommerce: Readonly<Record<string, EcommercePort>>
   readonly messaging: Readonly<Record<string, MessagingPort>>
+  readonly mailingList: Readonly<Record<string, MailingListPort>>
   readonly billing: Readonly<Record<string, BillingPort>>
   /** The provider of stores that have chosen none. */
   readonly billingDefault: string
@@ -64,6 +68,12 @@ export async function openAdapters(settings: Settings, database: Database, clock
         perSecond: settings.sandboxMessagesPerSecond,
         publicUrl: settings.publicUrl,
       }),
+    },
+    mailingList: {
+      sandbox: sandboxMailingList({ db: database.root, clock }),
+      ...(settings.mailingListUrl === 'sandbox'
+        ? {}
+        : { mailchimp: new MailchimpMailingList(mailchimpUrl(settings.mailingListUrl)) }),
     },
     ...openBilling(settings, database, clock),
     close,

@@ -8,6 +8,10 @@ export interface World {
   services: Services
   /** Runs a step once and reports how long it took beside its time, where the page has one. */
   timed<T>(name: string, atMostMs: number | null, step: () => Promise<T>): Promise<T>
+  /** Reports times that were taken otherwise, in milliseconds. */
+  told(name: string, atMostMs: number | null, times: readonly number[]): void
+  /** Runs a step while a worker in a process of its own does the jobs of this database. */
+  withWorker<T>(step: () => Promise<T>): Promise<T>
 }
 
 export interface Call {

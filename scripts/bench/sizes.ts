@@ -12,7 +12,7 @@ import type { Area, Call, Measure } from './area.ts'
 import { startTarget } from './child.ts'
 import { columns, machine, type Results } from './report.ts'
 import { gatewaySettings } from './statements.ts'
-import { runInWorker } from './worker-process.ts'
+import { runInWorker, withWorker } from './worker-process.ts'
 
 export interface SizesOptions {
   only: readonly string[]
@@ -97,7 +97,7 @@ async function measureArea(
   const place = { databaseUrl: cluster.url, folder: home, clients: 3 }
   const database = openPostgres(cluster.url, { reads: 1, transactions: 4 })
   try {
-    const filled = await prepare(area, database, home, rows, tell)
+    const filled = await prepare(area, database, place, rows, tell)
     const fixture = join(home, 'fixture.json')
     writeFileSync(fixture, JSON.stringify(place))
     const gateway = await startTarget('gateway', fixture, home)
@@ -128,12 +128,13 @@ async function measureArea(
 async function prepare(
   area: Area,
   database: Database,
-  home: string,
+  place: Parameters<typeof gatewaySettings>[0],
   rows: number,
   tell: (told: Told) => void,
 ): Promise<unknown> {
   await migrate(database)
-  const settings = readSettings({ DATA_DIR: home, SECRET_KEY: 'a secret key that only the benchmark uses' })
+  const env = gatewaySettings(place)
+  const settings = readSettings({ DATA_DIR: place.folder, SECRET_KEY: env.SECRET_KEY })
   const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
   try {
     const filled = await area.prepare(
@@ -145,6 +146,11 @@ async function prepare(
           tell({ name, p50Ms: ms, p95Ms: ms, samples: 1, atMostMs })
           return answer
         },
+        told(name, atMostMs, times) {
+          const [p50Ms, p95Ms] = [percentile(times, 0.5), percentile(times, 0.95)]
+          tell({ name, p50Ms, p95Ms, samples: times.length, atMostMs })
+        },
+        withWorker: (step) => withWorker(env, step),
       },
       rows,
     )

@@ -16,13 +16,7 @@ export async function runInWorker(
   { name, done }: JobMeasure,
   queue: () => Promise<void>,
 ): Promise<{ ms: number; peakMiB: number | null }> {
-  const worker = spawn(process.execPath, [script], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, ...env },
-  })
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  try {
-    await started(worker)
+  return withWorker(env, async (worker) => {
     const startedAt = performance.now()
     await queue()
     for (;;) {
@@ -33,13 +27,31 @@ export async function runInWorker(
       await wait(100)
     }
     return { ms: performance.now() - startedAt, peakMiB: peakMiBOf(worker.pid!) }
+  })
+}
+
+type WorkerProcess = ReturnType<typeof spawn>
+
+/** Runs a step while a worker runs, and ends it. */
+export async function withWorker<T>(
+  env: Record<string, string>,
+  step: (worker: WorkerProcess) => Promise<T>,
+): Promise<T> {
+  const worker = spawn(process.execPath, [script], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  try {
+    await started(worker)
+    return await step(worker)
   } finally {
     worker.kill('SIGTERM')
     await ended
   }
 }
 
-function started(worker: ReturnType<typeof spawn>): Promise<void> {
+function started(worker: WorkerProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let told = ''
     worker.stderr!.on('data', (chunk) => {

@@ -4,6 +4,7 @@ import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import { couponCode } from './order-plan.ts'
 import { american, brazilian, type Person } from './people.ts'
+import { demoPrizes } from './popup-prizes.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
@@ -13,7 +14,8 @@ import { dayMs, minuteMs } from './timeline.ts'
 export type Subscriber = SeedRow<'newsletter_subscribers'>
 
 const consentText = 'Quero receber novidades e ofertas por e-mail e mensagem.'
-const prizes = ['10% de desconto', '10% de desconto', 'Frete grátis', '15% de desconto', '20% de desconto']
+const [ten, shipping, , fifteen, twenty] = demoPrizes
+const prizes = [ten!, ten!, shipping!, fifteen!, twenty!]
 
 /** 180 over 90 days, more at weekends: 20 who ordered, 40 with a code, 6 who left. Oldest first. */
 export async function seedAuroraSubscribers(
@@ -78,6 +80,7 @@ function subscriberOf(
   code: string | null,
   random: Random,
 ): Subscriber {
+  const prize = code === null ? null : random.pick(prizes)
   return {
     id: namedId(`subscriber ${store.slug} ${person.email}`, at.getTime()),
     email: person.email,
@@ -90,9 +93,12 @@ function subscriberOf(
     consent_phone: person.phone !== null,
     consent_text: consentText,
     consent_at: at,
-    prize_label: code && random.pick(prizes),
+    prize_id: prize?.id ?? null,
+    prize_label: prize?.label ?? null,
     coupon_code: code,
     coupon_status: code && 'issued',
+    coupon: prize && { ...prize.coupon, expiresAt: new Date(at.getTime() + 30 * dayMs).toISOString() },
+    coupon_email: code && 'sent',
     page_url: `https://${store.domain}/${random.pick(['', 'products/manta-de-algodao', 'collections/casa'])}`,
     device: random.pick(['mobile', 'mobile', 'desktop']),
     unsubscribed_at: null,

@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
+import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
 import { seedAuroraBars } from './bars.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
@@ -15,6 +16,8 @@ import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
+import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
+import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
@@ -175,11 +178,13 @@ async function seedStores(services: Services, at: Date): Promise<void> {
     await seedAuroraSingles(db, aurora, auroraShop.customers, templateIds)
     const subscribers = await seedAuroraSubscribers(db, aurora, auroraShop)
     const lists = await seedAuroraLists(db, aurora, auroraShop.groups, subscribers)
+    await seedAuroraPopup(db, aurora, subscribers, lists.vip)
     await seedAuroraCampaigns(db, aurora, auroraShop, lists, templateIds)
     await seedAuroraNotifications(db, aurora)
 
     const borealisShop = await seedBorealisShop(db, clock, borealis)
     await seedBorealisSubscribers(db, borealis, borealisShop)
+    await seedBorealisForm(db, borealis)
     const known = auroraShop.customers[0]!
     const list = await seedBorealisList(db, borealis, known, borealisShop.customers)
     await seedBorealisOptOut(db, borealis, borealisShop.customers[9]!)
@@ -189,17 +194,24 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   })
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
+  await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
+  const known = shops.aurora.customers[0]!
+  await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
   await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
   await seedBorealisStock(ofBorealis, borealis)
   await seedAuroraBars(database.root, aurora)
+  await seedAuroraPromotions(ofAurora, aurora)
+  await seedBorealisPromotions(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, {
+    automation: 110,
     'messaging-campaign': 24,
     newsletter: 20,
     'stock-notification': 6,
   })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
+  await seedLoader(ofAurora, aurora)
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)
   for (const { id } of [aurora, borealis]) await countUsage(database.root, id)

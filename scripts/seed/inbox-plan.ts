@@ -47,13 +47,14 @@ const answers = [
 ]
 const templateText = 'Olá! Podemos ajudar com mais alguma coisa sobre o seu pedido?'
 
-export function planInbox(timeline: Timeline, random: Random): PlannedConversation[] {
+/** `templates`: how many messages of the team are one. */
+export function planInbox(timeline: Timeline, random: Random, templates: number): PlannedConversation[] {
   const plans = Array.from({ length: count }, (_, i) => planOne(i, timeline, random))
   give(plans, 'inbound', 24, 'image')
   give(plans, 'inbound', 6, 'audio')
   give(plans, 'inbound', 4, 'document')
   give(plans, 'inbound', 3, 'location')
-  give(plans, 'outbound', 40, 'template')
+  give(plans, 'outbound', templates, 'template')
   // The first message of one is a sticker's worth of thanks; the last words of another are STOP.
   const thanks = plans[30]!.messages.find((each) => each.direction === 'inbound' && each.type === 'text')!
   Object.assign(thanks, { type: 'reaction', text: null })

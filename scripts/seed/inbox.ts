@@ -1,29 +1,27 @@
-/** The demo's inbox: conversations over what the campaigns sent, tags, notes, quick replies, tiers. No message leaves. */
-import { sql } from 'kysely'
-import { defaultTierSettings, recalculate } from '#operations/inbox/lib/tiers'
-import { plain, previewOf, searchTextOf, wordsOf } from '#operations/inbox/lib/words'
+/** The demo's inbox: conversations over what automations and campaigns sent, tags, notes, quick replies, tiers. No message leaves. */
+import { addWords } from '#operations/inbox/lib/conversation-words'
+import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/lib/tiers'
+import { plain, previewOf, searchTextOf } from '#operations/inbox/lib/words'
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
-import { type PlannedConversation, type PlannedMessage, planInbox } from './inbox-plan.ts'
+import { peopleFor, type Writer } from './inbox-people.ts'
+import { type PlannedConversation, planInbox } from './inbox-plan.ts'
+import {
+  earlierRow,
+  type Given,
+  ledgerRow,
+  messageRow,
+  type Sample,
+  type Stored,
+  samples,
+} from './inbox-rows.ts'
 import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import { auroraPeople, type DemoStore } from './store.ts'
 import { dayMs, hourMs, minuteMs } from './timeline.ts'
-
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-const samples = {
-  image: { fileName: 'foto.png', contentType: 'image/png', bytes: Buffer.from(png, 'base64') },
-  audio: {
-    fileName: 'audio.amr',
-    contentType: 'audio/amr',
-    bytes: Buffer.concat([Buffer.from('#!AMR\n'), Buffer.alloc(10, 0x7c)]),
-  },
-  document: { fileName: 'comprovante.txt', contentType: 'text/plain', bytes: Buffer.from('Comprovante\n') },
-}
-type Sample = keyof typeof samples
 
 const tagColours = {
   VIP: '#ca8a04',
@@ -48,7 +46,9 @@ const replies: [shortcut: string, title: string, text: string][] = [
   ['obrigado', 'Obrigado', 'Obrigado pelo contato, {{firstName|volte sempre}}!'],
 ]
 
-/** 60 conversations, 640 messages, 30 of them of campaigns. */
+const templatesInAll = 40
+
+/** 60 conversations, 640 messages, 30 of them of automations and campaigns: after both. */
 export async function seedAuroraInbox(
   ctx: Context,
   store: DemoStore,
@@ -59,7 +59,8 @@ export async function seedAuroraInbox(
   const random = new Random('aurora inbox')
   const stored = await storeFiles(ctx, store)
   const people = await peopleFor(ctx, customers)
-  const plans = planInbox(timeline, random)
+  const shownTemplates = people.filter(({ earlier }) => earlier?.type === 'template').length
+  const plans = planInbox(timeline, random, templatesInAll - shownTemplates)
   const templateId = templateIds.values().next().value ?? null
   await ctx.transaction(async (tx) => {
     const enabledAt = timeline.ago(90)
@@ -90,10 +91,9 @@ export async function seedAuroraInbox(
         .where('id', '=', contactIds[20 + n]!)
         .execute()
     }
+    await showTiers(tx, contactIds.slice(20, 22))
   })
 }
-
-type Stored = Record<Sample, { key: string; url: string }>
 
 async function storeFiles(ctx: Context, store: DemoStore): Promise<Stored> {
   const put = async (name: Sample) => {
@@ -113,76 +113,6 @@ async function storeFiles(ctx: Context, store: DemoStore): Promise<Stored> {
   return { image: await put('image'), audio: await put('audio'), document: await put('document') }
 }
 
-interface Writer {
-  name: string
-  phone: string
-  /** A campaign's message to them, for the first thirty. */
-  campaign: { id: string; text: string | null; at: Date; status: string; providerId: string | null } | null
-}
-
-/** 25 with orders first; of every second one a campaign's message is shown; the last one has opted out. */
-async function peopleFor(ctx: Context, customers: readonly Customer[]): Promise<Writer[]> {
-  const buyers = new Set(
-    (await ctx.db.selectFrom('orders').select('phone_key').distinct().execute()).map((row) => row.phone_key),
-  )
-  const sent = await ctx.db
-    .selectFrom('campaign_messages')
-    .select(['id', 'phone_key', 'text', 'sent_at', 'status', 'provider_message_id', 'name', 'phone'])
-    .where('sent_at', 'is not', null)
-    .where('status', 'in', ['delivered', 'read'])
-    .orderBy('id')
-    .execute()
-  const stopped = await ctx.db.selectFrom('opt_outs').select('phone_key').execute()
-  const isStopped = new Set(stopped.map((row) => row.phone_key))
-  const campaignOf = new Map(sent.map((row) => [row.phone_key, row]))
-  const known = new Map<string, { name: string; phone: string }>()
-  for (const { name, phone } of customers) known.set(phoneKey(phone), { name, phone })
-  for (const row of sent)
-    if (row.name && !known.has(row.phone_key)) known.set(row.phone_key, { name: row.name, phone: row.phone })
-  const all = [...known].filter(([key]) => !isStopped.has(key))
-  const told =
-    (has: boolean) =>
-    ([key]: [string, unknown]) =>
-      campaignOf.has(key) === has
-  const withOrders = all.filter(([key]) => buyers.has(key))
-  const without = all.filter(([key]) => !buyers.has(key))
-  const chosen = [
-    ...withOrders.filter(told(true)).slice(0, 15),
-    ...withOrders.filter(told(false)).slice(0, 10),
-    ...without.filter(told(true)).slice(0, 15),
-  ]
-  const used = new Set(chosen.map(([key]) => key))
-  chosen.push(...without.filter(([key]) => !used.has(key)).slice(0, 60 - chosen.length))
-  if (chosen.length < 60)
-    throw new Error(`The demo has ${chosen.length} people for its inbox, which takes 60`)
-  let shown = 0
-  return chosen.map(([key, person]) => {
-    const row = shown < 30 ? campaignOf.get(key) : undefined
-    if (row) shown += 1
-    return {
-      ...person,
-      campaign: row
-        ? {
-            id: row.id,
-            text: row.text,
-            at: row.sent_at!,
-            status: row.status,
-            providerId: row.provider_message_id,
-          }
-        : null,
-    }
-  })
-}
-
-interface Given {
-  id: string
-  person: Writer
-  plan: PlannedConversation
-  i: number
-  stored: Stored
-  templateId: number | null
-}
-
 async function addConversation(tx: Context, store: DemoStore, given: Given): Promise<string> {
   const { id, person, plan, i } = given
   const { messages } = plan
@@ -192,7 +122,7 @@ async function addConversation(tx: Context, store: DemoStore, given: Given): Pro
   const inbound = messages.filter((each) => each.direction === 'inbound' && each.type !== 'reaction')
   const rows = [
     ...messages.map((message, n) => messageRow(store, given, message, n)),
-    ...(person.campaign ? [campaignRow(id, person.campaign)] : []),
+    ...(person.earlier ? [earlierRow(id, person.earlier)] : []),
   ]
   const assignee = plan.assignee === null ? null : auroraPeople.find((each) => each.key === plan.assignee)!
   const closedAt = plan.isOpen ? null : new Date(last.at.getTime() + 30 * minuteMs)
@@ -240,20 +170,7 @@ async function addConversation(tx: Context, store: DemoStore, given: Given): Pro
     } as SeedRow<'conversations'>,
   ])
   await insertRows(tx.system, 'inbox_messages', store.id, rows)
-  for (const row of rows) {
-    await tx.db
-      .updateTable('inbox_messages')
-      .set({ words: sql<string>`array_to_tsvector(${wordsOf(row.text ?? null)}::text[])` })
-      .where('id', '=', row.id)
-      .execute()
-  }
-  const words = [...new Set(rows.flatMap((row) => wordsOf(row.text ?? null)))]
-  await insertRows(
-    tx.system,
-    'inbox_conversation_words',
-    store.id,
-    words.map((word) => ({ word, conversation_id: id })),
-  )
+  await addWords(tx, id, rows)
   await insertRows(tx.system, 'contact_windows', store.id, [
     { phone_key: key, last_inbound_at: inbound.at(-1)!.at },
   ])
@@ -264,108 +181,6 @@ async function addConversation(tx: Context, store: DemoStore, given: Given): Pro
   return contactId
 }
 
-type MessageRow = SeedRow<'inbox_messages'>
-
-function messageRow(
-  store: DemoStore,
-  { id, i, stored, templateId }: Given,
-  message: PlannedMessage,
-  n: number,
-): MessageRow {
-  const { at, direction, type, text, failure } = message
-  const isInbound = direction === 'inbound'
-  const writer = auroraPeople[i % auroraPeople.length]!
-  const sample = type in samples ? samples[type as Sample] : null
-  const messageId = namedId(`inbox message ${id} ${n}`, at.getTime())
-  const hasLeft = !isInbound && failure === null
-  const after = (ms: number) => (hasLeft ? store.timeline.notAfterNow(new Date(at.getTime() + ms)) : null)
-  return {
-    id: messageId,
-    conversation_id: id,
-    direction,
-    source: isInbound ? 'customer' : 'agent',
-    type,
-    text,
-    media: sample && {
-      mediaId: null,
-      ...stored[type as Sample],
-      contentType: sample.contentType,
-      fileName: sample.fileName,
-      size: sample.bytes.length,
-      status: 'ready',
-    },
-    content:
-      type === 'location'
-        ? { latitude: -23.5614, longitude: -46.6559, name: 'Avenida Paulista', address: null }
-        : type === 'reaction'
-          ? { emoji: '❤️', messageId: null }
-          : null,
-    officialapi_template_id: type === 'template' ? templateId : null,
-    status: isInbound ? 'received' : failure ? 'failed' : 'read',
-    error_code: failure,
-    error_message:
-      failure === 'not-on-network'
-        ? 'The phone is not on the network'
-        : failure && 'The window closed before the message could leave: send an approved template',
-    provider_message_id: isInbound || hasLeft ? `wamid.demo-${messageId}` : null,
-    sent_by: isInbound ? null : store.people[writer.key]!,
-    sent_by_name: isInbound ? null : writer.name,
-    attempts: isInbound ? 0 : 1,
-    occurred_at: at,
-    sent_at: after(800),
-    delivered_at: after(2500),
-    read_at: after(40_000),
-    failed_at: failure ? at : null,
-    created_at: at,
-    updated_at: at,
-  } as MessageRow
-}
-
-const campaignRow = (conversationId: string, sent: NonNullable<Writer['campaign']>): MessageRow =>
-  ({
-    id: sent.id,
-    conversation_id: conversationId,
-    direction: 'outbound',
-    source: 'campaign',
-    type: 'text',
-    text: sent.text,
-    media: null,
-    content: null,
-    officialapi_template_id: null,
-    status: sent.status,
-    error_code: null,
-    error_message: null,
-    provider_message_id: sent.providerId,
-    sent_by: null,
-    sent_by_name: null,
-    attempts: 1,
-    occurred_at: sent.at,
-    sent_at: sent.at,
-    delivered_at: sent.at,
-    read_at: sent.status === 'read' ? sent.at : null,
-    failed_at: null,
-    created_at: sent.at,
-    updated_at: sent.at,
-  }) as MessageRow
-
-const ledgerRow = (row: MessageRow, conversationId: string, key: string): SeedRow<'message_ledger'> =>
-  ({
-    message_id: row.id,
-    channel: 'messaging',
-    source: 'inbox',
-    source_id: conversationId,
-    phone_key: key,
-    email: null,
-    provider_message_id: row.provider_message_id,
-    status: 'read',
-    failure_code: null,
-    sent_at: row.sent_at!,
-    delivered_at: row.delivered_at,
-    read_at: row.read_at,
-    failed_at: null,
-  }) as SeedRow<'message_ledger'>
-
-/** Six tags on 35 conversations, 20 notes by all three, 8 quick replies. */
 async function addTeamwork(
   tx: Context,
   store: DemoStore,
@@ -452,8 +267,8 @@ export async function seedBorealisInbox(
       },
     ])
     const writers: Writer[] = [
-      { ...known, campaign: null },
-      { name: 'Grace Hayes', phone: '+19175550142', campaign: null },
+      { ...known, earlier: null },
+      { name: 'Grace Hayes', phone: '+19175550142', earlier: null },
     ]
     for (const [i, person] of writers.entries()) {
       const plan: PlannedConversation = {

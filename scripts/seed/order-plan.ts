@@ -1,4 +1,5 @@
 /** Who orders when, and what becomes of it: the numbers of the demo's store page, before any order is written. */
+import { chooseForAutomations } from './automation-orders.ts'
 import type { Person } from './people.ts'
 import type { Random } from './random.ts'
 import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
@@ -11,7 +12,17 @@ export interface Customer extends Person {
 
 export type OrderState = 'paid' | 'partially-refunded' | 'refunded' | 'pending' | 'cancelled'
 /** What an order will be attributed to; campaigns by the name of their moment. */
-export type OrderSource = 'spring' | 'fair' | 'winter' | 'newsletter' | 'stock'
+export type OrderSource =
+  | 'spring'
+  | 'fair'
+  | 'winter'
+  | 'newsletter'
+  /** The first message about a cart, the second one with its coupon, two others. */
+  | 'cart'
+  | 'cart-coupon'
+  | 'win-back'
+  | 'post-purchase'
+  | 'stock'
 
 export interface PlannedOrder {
   placedAt: Date
@@ -123,6 +134,7 @@ export function planOrders(groups: CustomerGroups, timeline: Timeline, random: R
 
   for (const order of inDollars) order.currency = 'USD'
   giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
+  chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
   afterStockAlerts(orders, new Set(groups.others), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
 }

@@ -55,6 +55,8 @@ export interface BillingStandIn {
   failOnce(...faults: Fault[]): void
   /** Done, but the answer never comes. */
   loseAnswers(isLost: boolean): void
+  /** Called between doing what was asked and answering it. */
+  onDone(listener: ((method: string) => void) | null): void
   pay(id: string, card: Card): void
   /** The charge or retry that comes next. */
   charge(id: string): void
@@ -97,6 +99,7 @@ export async function billingStandIn(
   let fault: Fault = null
   const faults: Fault[] = []
   let isLost = false
+  let onDone: ((method: string) => void) | null = null
   let last = 6_114_264_375
 
   // Their instants carry an offset.
@@ -248,6 +251,7 @@ export async function billingStandIn(
       if (now) return void response.writeHead(now.status, now.headers).end(now.body ?? '{}')
       const key = request.headers['x-idempotency-key']?.toString() ?? null
       const { status, body } = respond(method, url, request.headers.authorization, key, text)
+      onDone?.(method)
       if (!isLost)
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     })()
@@ -310,6 +314,9 @@ export async function billingStandIn(
     failOnce: (...next) => void faults.push(...next),
     loseAnswers(next) {
       isLost = next
+    },
+    onDone(listener) {
+      onDone = listener
     },
     pay(id, card) {
       const subscription = subscriptionOf(id)

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { discountHash, type QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
 import type { EcommercePort, PlatformCustomer, PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 
 /** The shop the contract asks for, filled by whoever runs it. Amounts in the shop's currency. */
@@ -334,6 +336,81 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       await expect(port.ensureScript(store, { src })).rejects.toMatchObject(unavailable)
       await setting.setDown(false)
       expect((await port.listScripts(store)).map((script) => script.src)).not.toContain(src)
+    })
+
+    const promotion = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
+      kind: 'quantity',
+      reference: 'promotion:contract',
+      revision: 1,
+      title: 'Three for two',
+      startsAt: null,
+      endsAt: null,
+      combinesWith: { promotions: false, coupons: true },
+      buyQuantity: 3,
+      payQuantity: 2,
+      discountPercentage: 100,
+      mixing: 'any',
+      maxSetsPerOrder: null,
+      scope: 'all',
+      categoryIds: [],
+      productIds: [],
+      excludedProductIds: [],
+      ...change,
+    })
+    const held = async (reference = 'promotion:contract') =>
+      (await port.listDiscounts(store)).find((each) => each.reference === reference)
+
+    test('a discount is put once for each reference, and read back by its hash', async () => {
+      const { kinds } = await port.discountCapabilities(store)
+      expect(kinds).toContain('quantity')
+      const { platformId } = await port.putDiscount(store, promotion())
+      expect(await port.putDiscount(store, promotion())).toEqual({ platformId })
+      expect(await held()).toEqual({
+        reference: 'promotion:contract',
+        platformId,
+        revision: 1,
+        hash: discountHash(promotion({ revision: 7 })),
+      })
+      const changed = promotion({ revision: 3, title: 'Four for three', buyQuantity: 4 })
+      await port.putDiscount(store, changed)
+      expect(await held()).toMatchObject({ platformId, revision: 3, hash: discountHash(changed) })
+    })
+
+    test('an older revision changes nothing, also of a discount that is gone', async () => {
+      const newer = promotion({ reference: 'promotion:old', revision: 5 })
+      await port.putDiscount(store, newer)
+      await port.putDiscount(store, { ...newer, revision: 4, title: 'Late' })
+      await port.removeDiscount(store, 'promotion:old', 4)
+      expect(await held('promotion:old')).toMatchObject({ revision: 5, hash: discountHash(newer) })
+      await port.removeDiscount(store, 'promotion:old', 6)
+      await port.removeDiscount(store, 'promotion:old', 6)
+      await port.putDiscount(store, newer)
+      expect(await held('promotion:old')).toBeUndefined()
+      await port.removeDiscount(store, 'promotion:never', 2)
+      await port.putDiscount(store, promotion({ reference: 'promotion:never', revision: 1 }))
+      expect(await held('promotion:never')).toBeUndefined()
+    })
+
+    test('what nobody used is 0 or left out; an unknown reference is no error', async () => {
+      const usage = await port.discountUsage(store, ['promotion:contract', 'promotion:unknown'])
+      for (const each of Object.values(usage)) expect(each.orders).toBe(0)
+    })
+
+    test('a platform that is down takes no discount', async () => {
+      await setting.setDown(true)
+      const calls = [
+        port.putDiscount(store, promotion({ reference: 'promotion:down' })),
+        port.removeDiscount(store, 'promotion:contract', 99),
+        port.listDiscounts(store),
+        port.discountUsage(store, ['promotion:contract']),
+      ]
+      const outcomes = await Promise.allSettled(calls)
+      await setting.setDown(false)
+      expect(outcomes.map((each) => each.status === 'rejected' && each.reason)).toEqual(
+        calls.map(() => expect.any(Unavailable)),
+      )
+      expect(await held('promotion:down')).toBeUndefined()
+      expect(await held()).toBeDefined()
     })
   })
 }

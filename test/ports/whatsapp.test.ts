@@ -21,7 +21,7 @@ const optionsOf = (standIn: WhatsappStandIn): WhatsappOptions => ({
     template: { name: 'store_message', language: 'pt_BR' },
   },
   assistant: { numberId: standIn.number.id, accessToken: standIn.token, phone: '+5511900000010' },
-  sendTimeoutMs: 150,
+  sendTimeoutMs: 1_000,
   callTimeoutMs: 1_000,
 })
 const storeOf = (standIn: WhatsappStandIn) => ({
@@ -112,7 +112,13 @@ describe('WhatsApp Business Cloud API', async () => {
     [131009, { name: 'Refused', code: 'provider-error' }],
     [190, { name: 'Refused', code: 'disconnected' }],
     [131031, { name: 'Refused', code: 'disconnected' }],
+    [131042, { name: 'Refused', code: 'disconnected' }],
+    [131037, { name: 'Refused', code: 'disconnected' }],
+    [33, { name: 'Refused', code: 'disconnected' }],
+    [131005, { name: 'Refused', code: 'disconnected' }],
     [131048, { name: 'NumberLimit' }],
+    [130429, { name: 'Throttled', retryAfterMs: 2_000 }],
+    [80008, { name: 'Throttled', retryAfterMs: 60_000 }],
     [80007, { name: 'Throttled', retryAfterMs: 60_000 }],
     [131056, { name: 'Throttled', retryAfterMs: 6_000 }],
     [131016, { name: 'Unavailable', accepted: 'no' }],
@@ -128,6 +134,81 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(await failure(sendText())).toMatchObject({ name: 'Throttled', retryAfterMs: 7_000 })
     standIn.fail({ status: 502, code: -1 })
     expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+  })
+
+  test('a number that is gone is our trouble, not that of the message', async () => {
+    standIn.fail({ status: 400, code: 100, subcode: 33, message: 'Object does not exist' })
+    expect(await failure(sendText())).toMatchObject({ name: 'Refused', code: 'disconnected' })
+    standIn.fail({ status: 400, code: 100, message: 'Invalid parameter' })
+    expect(await failure(sendText())).toMatchObject({ name: 'Refused', code: 'provider-error' })
+  })
+
+  test('templates: too many calls are asked again later, and what is gone is deleted', async () => {
+    const template = { name: 'gone', providerId: '404' }
+    await port.deleteTemplate(store, template)
+    standIn.fail({ status: 400, code: 80008, message: 'Too many calls' })
+    expect(await failure(port.deleteTemplate(store, template))).toMatchObject({
+      name: 'Unavailable',
+      accepted: 'no',
+    })
+    expect(await failure(port.listTemplates(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('a file is fetched in two steps, both with the token; one that is gone says so', async () => {
+    standIn.files.set('77', Buffer.from('the file'))
+    const { stream, contentType, size } = await port.fetchMedia(store, { mediaId: '77' })
+    expect([contentType, size, Buffer.concat(await stream.toArray()).toString()]).toEqual([
+      'image/png',
+      8,
+      'the file',
+    ])
+    expect(standIn.requests).toEqual(['GET 77', 'GET files/77'])
+    expect(await failure(port.fetchMedia(store, { mediaId: '78' }))).toMatchObject({
+      name: 'Refused',
+      code: 'media-gone',
+    })
+    const other = { ...store, credentials: { ...store.credentials, accessToken: 'EAAother' } }
+    expect(await failure(port.fetchMedia(other, { mediaId: '77' }))).toMatchObject({ name: 'Unavailable' })
+  })
+
+  test.each([
+    [131026, 'undelivered'],
+    [131047, 'window-closed'],
+    [131049, 'frequency-capped'],
+    [131050, 'recipient-stopped'],
+    [131053, 'media-refused'],
+    [131048, 'number-limit'],
+    [131042, 'disconnected'],
+    [132015, 'template-refused'],
+    [132001, 'template-refused'],
+    [131000, 'provider-error'],
+  ])('a message that fails with %i after it was accepted', (code, expected) => {
+    const change = {
+      id: 'wamid.1',
+      status: 'failed',
+      timestamp: '1795262400',
+      biz_opaque_callback_data: 'au_1_1',
+      errors: [{ code, title: 'Title', error_data: { details: 'Details' } }],
+    }
+    const { body } = hookBody(standIn.appSecret, [
+      { numberId: '1', account: '2', statuses: [change], messages: [], contacts: [] },
+    ])
+    expect(port.parseEvents(body)).toMatchObject([
+      { kind: 'status', data: { key: 'au_1_1', failureCode: expected } },
+    ])
+  })
+
+  test('errors of a number are an event of their own', () => {
+    const value = {
+      metadata: { phone_number_id: '1' },
+      errors: [{ code: 130429, title: 'Rate limit hit' }],
+    }
+    const text = {
+      object: 'whatsapp_business_account',
+      entry: [{ id: '2', changes: [{ field: 'messages', value }] }],
+    }
+    const events = port.parseEvents(Buffer.from(JSON.stringify(text)))
+    expect(events).toMatchObject([{ kind: 'number-error', storeRef: '1', data: { value: { code: 130429 } } }])
   })
 
   test('silence is asked once: nobody knows whether it was taken', async () => {

@@ -46,7 +46,7 @@ test('conversations', async () => {
 test('messages', async () => {
   expect(
     await one(`select count(*)::int as all, count(*) filter (where direction = 'inbound')::int as inbound,
-      count(*) filter (where source = 'agent')::int as team, count(*) filter (where source = 'campaign')::int as campaigns,
+      count(*) filter (where source = 'agent')::int as team, count(*) filter (where source in ('automation', 'campaign'))::int as earlier,
       count(*) filter (where type = 'image')::int as images, count(*) filter (where type = 'audio')::int as audios,
       count(*) filter (where type = 'document')::int as documents, count(*) filter (where type = 'location')::int as locations,
       count(*) filter (where type = 'template')::int as templates, count(*) filter (where type = 'reaction')::int as reactions,
@@ -56,7 +56,7 @@ test('messages', async () => {
     all: 640,
     inbound: 335,
     team: 275,
-    campaigns: 30,
+    earlier: 30,
     images: 24,
     audios: 6,
     documents: 4,

@@ -242,6 +242,31 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(subscribers).toEqual({ all: 180, coupons: 40, gone: 6, recent: true })
   })
 
+  test('the popup is live with five prizes, shown for ninety days; the form has caught 24', async () => {
+    const [owner] = (await seedDemo(app.services, 'owner')).keys
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+    const read = async (path: string): Promise<any> => (await call(app, owner!.key, 'GET', path)).body
+    const settings = await read('/newsletter/settings')
+    expect(settings.roulette.prizes.map((each: { probability: number }) => each.probability)).toEqual([
+      40, 25, 20, 10, 5,
+    ])
+    const won = settings.roulette.prizes.map((each: { won: number }) => each.won)
+    expect([won.reduce((sum: number, each: number) => sum + each, 0), won[2]]).toEqual([40, 0])
+    expect((await read('/newsletter/publication-status')).state).toBe('live')
+    const metrics = await read('/newsletter/metrics')
+    expect(metrics.impressions).toBeGreaterThan(2000)
+    expect(metrics.attributed.orders).toBeGreaterThan(0)
+    const pushed = await rows<{ n: number }>(
+      `select count(*)::int as n from newsletter_subscribers where store_id = $1 and mailprovider_status = 'added'`,
+      [storeId],
+    )
+    expect(pushed).toEqual([{ n: 120 }])
+    expect((await read('/contact-form/submissions')).total).toBe(24)
+    expect((await read('/contact-form/crm-lists')).data).toContainEqual(
+      expect.objectContaining({ name: 'VIP', size: 12, isSelected: true }),
+    )
+  })
+
   test('campaigns in every state, their counters those of their messages', async () => {
     const campaigns = await rows<{
       status: string
@@ -294,6 +319,7 @@ describe.each(moments)('%s', async (_name, at) => {
     )
     expect(byKey(ledger)).toEqual({
       'messaging messaging-campaign': 341,
+      'messaging automation': 1410,
       'messaging direct': 25,
       'messaging inbox': 270,
       'email newsletter': 40,
@@ -302,7 +328,7 @@ describe.each(moments)('%s', async (_name, at) => {
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source = 'inbox' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
+          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
           where r.store_id = u.store_id and r.cycle_starts_at = u.starts_at) as held
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
@@ -321,17 +347,23 @@ describe.each(moments)('%s', async (_name, at) => {
       Object.fromEntries(
         [...Map.groupBy(conversions, (each) => each[key])].map(([name, all]) => [name, all.length]),
       )
-    expect(of('source_type')).toEqual({ 'messaging-campaign': 24, newsletter: 20, 'stock-notification': 6 })
+    expect(of('source_type')).toEqual({
+      automation: 110,
+      'messaging-campaign': 24,
+      newsletter: 20,
+      'stock-notification': 6,
+    })
     expect(of('status')).toEqual({
-      confirmed: 44,
-      'partially-refunded': 3,
-      pending: 1,
-      refunded: 1,
-      cancelled: 1,
+      confirmed: 141,
+      'partially-refunded': 6,
+      pending: 4,
+      refunded: 3,
+      cancelled: 6,
     })
     const since = (ms: number) => conversions.filter((each) => now.getTime() - each.placed_at.getTime() < ms)
     expect(since(dayMs).length).toBeGreaterThanOrEqual(1)
-    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(3)
+    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(4)
+    expect(since(7 * dayMs).length).toBeGreaterThanOrEqual(12)
     expect(await rows(`select 1 from conversions where store_id = $1`, [borealisId])).toHaveLength(3)
   })
 
@@ -413,7 +445,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(campaign).toEqual({ status: 'sent', total: 80, sent: 78, skipped: 2, pending: 0 })
     const [cycle] = await rows(
       `select u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source = 'inbox' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
+          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )

@@ -4,7 +4,9 @@ import enable from '#operations/inbox/state/enable'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import { receiveHook } from '#operations/messaging/lib/hooks'
 import { SystemContext } from '#runtime/context'
+import { hookBody, timestampOf } from '#runtime/ports/messaging/hook-body'
 import { type SandboxInbound, sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { derivedKey } from '#runtime/secrets'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
 
@@ -15,6 +17,8 @@ export interface InboxShop extends Shop {
   callback(message: Omit<SandboxInbound, 'numberId'>): Promise<void>
   /** What the provider says of a message. */
   status(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
+  /** The same of a message that did not leave here: it has no key of ours. */
+  told(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
   /** The one conversation with a phone, or the one there is. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
   conversation(phone?: string): Promise<any>
@@ -33,7 +37,11 @@ export async function inboxShop(
   options: Parameters<typeof store>[1] & { isOn?: boolean } = {},
 ): Promise<InboxShop> {
   const { isOn = true, ...others } = options
-  const shop = await store(app, others)
+  return withInbox(app, await store(app, others), isOn)
+}
+
+/** The inbox of a store that is there already, such as one with a shop. */
+export async function withInbox<S extends Shop>(app: TestApp, shop: S, isOn = true): Promise<S & InboxShop> {
   const ctx = await shop.context()
   const system = new SystemContext(app.services, app.services.log, 'test')
   const sandbox = sandboxOf(app.services.adapters.messaging)
@@ -57,6 +65,15 @@ export async function inboxShop(
     async status(providerMessageId, status) {
       const hook = await sandbox.status(shop.id, { providerMessageId, status })
       if (!hook) throw new Error('there is no such message at the provider')
+      await receiveHook(system, 'sandbox', hook.headers, hook.body)
+      await app.drainJobs()
+    },
+    async told(providerMessageId, status) {
+      const numberId = sandboxNumberId(shop.id, 'official')
+      const change = { id: providerMessageId, status, timestamp: timestampOf(app.clock.now()) }
+      const hook = hookBody(derivedKey(app.services.settings.secretKey, 'messaging-app').toString('hex'), [
+        { numberId, account: 'sandbox', statuses: [change], messages: [], contacts: [] },
+      ])
       await receiveHook(system, 'sandbox', hook.headers, hook.body)
       await app.drainJobs()
     },

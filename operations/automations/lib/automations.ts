@@ -105,7 +105,13 @@ export async function available(ctx: Context): Promise<AvailableAutomation[]> {
     id,
     name,
     type,
-    requires: type === 'birthday' ? 'none' : kinds[type].entityType === 'cart' ? 'cart' : 'order',
+    requires: requirementOf(type),
     message,
   }))
+}
+
+/** What a message of this type speaks of, which a run by hand has to be given. */
+export function requirementOf(type: AutomationType): AvailableAutomation['requires'] {
+  if (type === 'birthday') return 'none'
+  return kinds[type].entityType === 'cart' ? 'cart' : 'order'
 }

@@ -1,5 +1,11 @@
 /** What other sections may use of this one. */
-export { type AvailableAutomation, automationsOfTypes, available, getAutomation } from './automations.ts'
+export {
+  type AvailableAutomation,
+  automationsOfTypes,
+  available,
+  getAutomation,
+  requirementOf,
+} from './automations.ts'
 export { type Reviewed, registerReviewed } from './engine/reviewed.ts'
 export { enterManually, type ManualEntry } from './enter-manually.ts'
 export type { AutomationRow, AutomationType } from './types.ts'

@@ -1,18 +1,20 @@
 /** Automations that can be sent by hand (Rules 6b). */
-import { sql } from 'kysely'
+import {
+  type AutomationType,
+  type AvailableAutomation,
+  available,
+  enterManually,
+  getAutomation,
+  requirementOf,
+} from '#operations/automations/lib/door'
 import { templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
 import { id, object, z } from '#runtime/schema'
-import { enterManually } from './automations-port.ts'
 import { type ContactOf, contactOf } from './contact-of.ts'
 import { findOrder } from './contact-orders.ts'
-import { lockConversation } from './conversations.ts'
 import { isWindowOpen } from './send.ts'
 import { requireInbox } from './state.ts'
-
-const againAfterMs = 60_000
 
 const reason = z.enum(['window-closed', 'no-order', 'no-cart', 'template-not-approved', 'opted-out'])
 type Reason = z.infer<typeof reason>
@@ -28,53 +30,25 @@ export const availableAutomation = object({
   ineligibleReason: reason.nullable(),
 })
 
-interface Message {
-  text: string | null
-  officialapiTemplateId: number | null
-  templateParameters: { header: string[]; body: string[]; buttons: string[] }
-}
-interface Automation {
-  id: string
-  name: string
-  type: string
-  is_active: boolean
-  message: Message
-}
-
-const requires = (type: string): 'cart' | 'order' | 'none' =>
-  type === 'abandoned-cart' ? 'cart' : type === 'birthday' ? 'none' : 'order'
-
-const automationRows = (ctx: Context) =>
-  ctx.db
-    .selectFrom('automations')
-    .select(['id', 'name', 'type', 'is_active', 'message'])
-    .where('deleted_at', 'is', null)
-
-/** The active ones, by name. Refuses an unknown conversation. */
+/** The active ones, newest first. Refuses an unknown conversation. */
 export async function listAvailable(
   ctx: Context,
   conversationId: string | undefined,
 ): Promise<{ data: z.infer<typeof availableAutomation>[] }> {
   const contact = conversationId === undefined ? null : await contactOf(ctx, conversationId)
-  const rows = (await automationRows(ctx)
-    .where('is_active', '=', true)
-    .orderBy(sql`lower(name)`)
-    .orderBy('id')
-    .execute()) as Automation[]
   const data: z.infer<typeof availableAutomation>[] = []
-  for (const automation of rows) {
-    const { officialapiTemplateId: templateId } = automation.message
+  for (const automation of await available(ctx)) {
+    const { id: automationId, name, type, message } = automation
+    const { officialapiTemplateId: templateId, templateParameters } = message
     const template = templateId === null ? null : await templates.get(ctx, templateId)
     const why = contact && (await reasonAgainst(ctx, automation, contact))
     data.push({
-      id: automation.id,
-      name: automation.name,
-      type: automation.type,
-      requires: requires(automation.type),
+      id: automationId,
+      name,
+      type,
+      requires: automation.requires,
       officialapiTemplateId: templateId,
-      preview: template
-        ? templates.render(template, automation.message.templateParameters).body
-        : automation.message.text,
+      preview: template ? templates.render(template, templateParameters).body : message.text,
       eligible: contact && why === null,
       ineligibleReason: why,
     })
@@ -84,18 +58,21 @@ export async function listAvailable(
 
 async function reasonAgainst(
   ctx: Context,
-  { type, message }: Automation,
+  { type, message }: Pick<AvailableAutomation, 'type' | 'message'>,
   contact: ContactOf,
 ): Promise<Reason | null> {
-  const needs = requires(type)
+  const needs = requirementOf(type)
   if (needs === 'order' && !(await findOrder(ctx, contact.phoneKey))) return 'no-order'
   if (needs === 'cart' && !(await findCart(ctx, contact.phoneKey))) return 'no-cart'
   const { officialapiTemplateId: templateId } = message
   const template = templateId === null ? null : await templates.get(ctx, templateId)
-  if (templateId !== null && template?.status !== 'approved') return 'template-not-approved'
-  if (template?.category !== 'utility' && (await isOptedOut(ctx, contact.phoneKey))) return 'opted-out'
-  if (!template && !isWindowOpen(contact.lastInboundAt, ctx.now())) return 'window-closed'
-  return null
+  const isApproved = template?.status === 'approved'
+  const isOpen = isWindowOpen(contact.lastInboundAt, ctx.now())
+  // In an open window the text of a message leaves in the place of a template that may not.
+  if (templateId !== null && !isApproved && !(isOpen && message.text)) return 'template-not-approved'
+  const isUtility = isApproved && template.category === 'utility'
+  if (!isUtility && (await isOptedOut(ctx, contact.phoneKey))) return 'opted-out'
+  return isApproved || isOpen ? null : 'window-closed'
 }
 
 async function isOptedOut(ctx: Context, phoneKey: string): Promise<boolean> {
@@ -128,36 +105,32 @@ export async function trigger(
   conversationId: string,
   input: { automationId: string; orderId?: string | undefined },
 ) {
-  // Locked: of two who trigger at once the second sees what the first did.
-  await lockConversation(ctx, conversationId)
   const contact = await contactOf(ctx, conversationId)
-  const automation = (await automationRows(ctx)
-    .where('id', '=', isId(input.automationId) ? input.automationId : null)
-    .executeTakeFirst()) as Automation | undefined
+  const automation = await getAutomation(ctx, input.automationId)
   if (!automation) throw refuse('not_found', 'automationId: there is no such automation')
+  const entity = await entityFor(ctx, automation.type, contact, input.orderId)
   await requireInbox(ctx)
-  const { orderId, cartId } = await entityFor(ctx, automation, contact, input.orderId)
-  if (!automation.is_active) throw refuse('conflict', `${automation.name} is not active: activate it first`)
+  if (!automation.isActive) throw refuse('conflict', `${automation.name} is not active: activate it first`)
   const why = await reasonAgainst(ctx, automation, contact)
   if (why) throw refuse('conflict', sentences[why])
-  await refuseAgain(ctx, automation, contact)
   const { jobId, executionId } = await enterManually(ctx, {
     automationId: automation.id,
     phone: contact.phone,
-    userId: ctx.actor.userId!,
-    ...(orderId ? { orderId } : {}),
-    ...(cartId ? { cartId } : {}),
+    // An order or cart has its own name of the person.
+    name: entity.orderId || entity.cartId ? null : contact.name,
+    userId: ctx.actor.userId,
+    ...entity,
   })
   return { jobId, status: 'queued' as const, executionId, messageId: executionId }
 }
 
 async function entityFor(
   ctx: Context,
-  { type }: Automation,
+  type: AutomationType,
   contact: ContactOf,
   given: string | undefined,
 ): Promise<{ orderId?: string; cartId?: string }> {
-  const needs = requires(type)
+  const needs = requirementOf(type)
   if (needs === 'none') return {}
   const found =
     needs === 'cart'
@@ -168,23 +141,4 @@ async function entityFor(
     return {}
   }
   return needs === 'cart' ? { cartId: found.id } : { orderId: found.id }
-}
-
-async function refuseAgain(ctx: Context, automation: Automation, contact: ContactOf): Promise<void> {
-  const again = await ctx.db
-    .selectFrom('automation_runs as r')
-    .leftJoin('automation_executions as e', 'e.run_id', 'r.id')
-    .select('r.id')
-    .where('r.automation_id', '=', automation.id)
-    .where('r.phone_key', '=', contact.phoneKey)
-    .where('r.origin', '=', 'manual')
-    .where((eb) =>
-      eb.or([
-        eb('r.created_at', '>', new Date(ctx.clock.ms() - againAfterMs)),
-        eb('e.status', 'in', ['pending', 'sending']),
-      ]),
-    )
-    .limit(1)
-    .executeTakeFirst()
-  if (again) throw refuse('conflict', `${automation.name} was sent to this contact by hand just now`)
 }

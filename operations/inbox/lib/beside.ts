@@ -1,5 +1,6 @@
 /** What stands beside a conversation: the orders, automations and reviews of its contact. */
 import { sql } from 'kysely'
+import { order, orderJson } from '#operations/statistics/lib/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
@@ -7,7 +8,6 @@ import type { JsonText } from '#runtime/operation'
 import { count, currency, id, instant, listOf, money, object, z } from '#runtime/schema'
 import { contactOf } from './contact-of.ts'
 import { isOfContact, matchedCustomer } from './contact-orders.ts'
-import { order, orderJson } from './order-json.ts'
 import { reviewsOf } from './reviews-port.ts'
 
 export const ordersPage = listOf(order).extend({

@@ -1,4 +1,5 @@
 /** Who a conversation is with. */
+import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { prepared } from '#runtime/query'
@@ -9,6 +10,7 @@ export interface ContactOf {
   contactId: string
   phone: string
   phoneKey: string
+  name: string | null
   lastInboundAt: Date | null
 }
 
@@ -16,7 +18,14 @@ const find = prepared((db, values: { id: string }) =>
   db
     .selectFrom('conversations as c')
     .innerJoin('contacts as k', 'k.id', 'c.contact_id')
-    .select(['c.id', 'k.id as contact_id', 'k.phone', 'k.phone_key', 'c.last_inbound_at'])
+    .select([
+      'c.id',
+      'k.id as contact_id',
+      'k.phone',
+      'k.phone_key',
+      sql<string | null>`coalesce(k.given_name, k.profile_name, k.order_name)`.as('name'),
+      'c.last_inbound_at',
+    ])
     .where('c.id', '=', values.id),
 )
 
@@ -29,6 +38,7 @@ export async function contactOf(ctx: Context, conversationId: string): Promise<C
     contactId: row.contact_id,
     phone: row.phone,
     phoneKey: row.phone_key,
+    name: row.name,
     lastInboundAt: row.last_inbound_at,
   }
 }

@@ -4,13 +4,26 @@ import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { searchTextOf } from './words.ts'
 
+const longestName = 200
+
+interface Names {
+  given_name: string | null
+  profile_name: string | null
+  order_name: string | null
+}
+
+/** What somebody is found by: the name that is shown, and the one they give themselves. */
+const foundBy = ({ given_name: given, profile_name: profile, order_name: ordered }: Names): string =>
+  searchTextOf([given ?? profile ?? ordered, profile])
+
 /** The contact of a phone, made where there is none; a name they give themselves replaces the one before. */
 export async function ensureContact(
   ctx: Context,
   phone: string,
-  profileName: string | null,
+  givenByThem: string | null,
 ): Promise<{ id: string; isNew: boolean }> {
   const key = phoneKey(phone)
+  const profileName = [...(givenByThem?.trim() ?? '')].slice(0, longestName).join('') || null
   const now = ctx.now()
   const known = await findByKey(ctx, key)
   if (known) {
@@ -21,7 +34,7 @@ export async function ensureContact(
         .set({
           phone,
           profile_name: name,
-          search_text: searchTextOf([known.given_name, name, known.order_name]),
+          search_text: foundBy({ ...known, profile_name: name }),
           updated_at: now,
         })
         .where('id', '=', known.id)
@@ -38,7 +51,7 @@ export async function ensureContact(
       phone_key: key,
       profile_name: profileName,
       order_name: orderName,
-      search_text: searchTextOf([profileName, orderName]),
+      search_text: foundBy({ given_name: null, profile_name: profileName, order_name: orderName }),
       created_at: now,
       updated_at: now,
     })
@@ -82,7 +95,7 @@ export async function giveName(ctx: Context, id: string, name: string | null): P
     .updateTable('contacts')
     .set({
       given_name: name,
-      search_text: searchTextOf([name, contact.profile_name, contact.order_name]),
+      search_text: foundBy({ ...contact, given_name: name }),
       updated_at: ctx.now(),
     })
     .where('id', '=', id)
@@ -96,6 +109,8 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
     .selectFrom('contacts')
     .select(['id', 'phone_key', 'given_name', 'profile_name', 'order_name'])
     .where(sql<boolean>`id = any(${[...contactIds]}::uuid[])`)
+    .orderBy('id')
+    .forNoKeyUpdate()
     .execute()
   for (const contact of contacts) {
     const name = await nameOnOrder(ctx, contact.phone_key)
@@ -104,7 +119,7 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
       .updateTable('contacts')
       .set({
         order_name: name,
-        search_text: searchTextOf([contact.given_name, contact.profile_name, name]),
+        search_text: foundBy({ ...contact, order_name: name }),
         updated_at: ctx.now(),
       })
       .where('id', '=', contact.id)

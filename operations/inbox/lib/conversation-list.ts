@@ -27,21 +27,14 @@ export interface ConversationFilters {
   updatedSince?: string | undefined
 }
 
-type Rows = SelectQueryBuilder<
-  TenantTables & { c: TenantTables['conversations']; k: TenantTables['contacts'] },
-  'c' | 'k',
-  object
->
+type Rows = SelectQueryBuilder<TenantTables & { c: TenantTables['conversations'] }, 'c', object>
 
 const windowMs = 24 * 3_600_000
 const fourDigits = /^[-+(). \d]*$/
 
-/** FROM and WHERE of the filters; alias `c`, and `k` for contacts where a filter is about them. */
+/** FROM and WHERE of the filters; alias `c`. */
 export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
-  const ofContacts = filters.tier !== undefined
-  let rows = (ofContacts
-    ? conversationRows(ctx.db)
-    : ctx.db.selectFrom('conversations as c')) as unknown as Rows
+  let rows: Rows = ctx.db.selectFrom('conversations as c')
   const { status, assignee, tag, unread, pinned, waiting, windowOpen, tier, search } = filters
   if (status) rows = rows.where('c.status', '=', status)
   if (assignee === 'none') rows = rows.where('c.assignee_id', 'is', null)
@@ -67,10 +60,13 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
       ? rows.where('c.last_inbound_at', '>', since)
       : rows.where((eb) => eb.or([eb('c.last_inbound_at', 'is', null), eb('c.last_inbound_at', '<=', since)]))
   }
-  if (tier !== undefined) rows = rows.where('k.tier', 'is not distinct from', tier === 'none' ? null : tier)
-  const lastDay = sql`(c.last_message_at at time zone ${ctx.store.timezone})::date`
-  if (filters.startDate) rows = rows.where(sql<boolean>`${lastDay} >= ${filters.startDate}::date`)
-  if (filters.endDate) rows = rows.where(sql<boolean>`${lastDay} <= ${filters.endDate}::date`)
+  if (tier === 'none') rows = rows.where('c.tier', 'is', null)
+  else if (tier !== undefined) rows = rows.where('c.tier', '=', tier)
+  const { startDate, endDate } = filters
+  const beginOf = (day: string, more: number) =>
+    sql<Date>`(${day}::date + ${sql.lit(more)})::timestamp at time zone ${ctx.store.timezone}`
+  if (startDate) rows = rows.where('c.last_message_at', '>=', beginOf(startDate, 0))
+  if (endDate) rows = rows.where('c.last_message_at', '<', beginOf(endDate, 1))
   if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))
   if (search !== undefined) rows = searched(ctx, rows, search)
   return rows
@@ -82,17 +78,20 @@ const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}
 function searched(ctx: Context, rows: Rows, search: string): Rows {
   const digits = search.replace(/\D/g, '')
   const isPhone = digits.length >= 4 && fourDigits.test(search)
+  const name = plain(search)
   const named = conversationRows(ctx.db)
     .select('c.id')
-    .where(sql<boolean>`k.search_text like ${literally(plain(search))}`)
+    // Of accents alone nothing is left, which every name has.
+    .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${literally(name)}`)
   const called = conversationRows(ctx.db)
     .select('c.id')
     .where(sql<boolean>`k.phone like ${`%${digits}%`}`)
   const written = writtenIn(ctx, wordsOf(search))
-  // Not one condition with `or`: each part has an index of its own.
+  // Not one condition with `or`: each part has an index of its own. UNION and not UNION ALL: the planner then knows
+  // how many there will be.
   let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
-  if (isPhone) found = found.unionAll(called as never)
-  if (written) found = found.unionAll(written as never)
+  if (isPhone) found = found.union(called as never)
+  if (written) found = found.union(written as never)
   return rows.where('c.id', 'in', found as never)
 }
 
@@ -102,7 +101,7 @@ function writtenIn(ctx: Context, words: readonly string[]) {
   if (word === undefined) return null
   if (words.length > 1) {
     return ctx.db
-      .selectFrom('inbox_messages as m')
+      .selectFrom('inbox_message_words as m')
       .select('m.conversation_id as id')
       .where(sql<boolean>`m.words @@ ${wordQueryOf(words)}::tsquery`)
   }

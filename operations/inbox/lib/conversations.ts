@@ -1,10 +1,11 @@
 /** What the team does to a conversation. A setter that asks for what already holds changes nothing. */
-import { sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import { notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
+import { contactOf } from './contact-of.ts'
 import { giveName } from './contacts.ts'
 import { noConversation } from './conversation-json.ts'
 
@@ -22,6 +23,11 @@ export async function lockConversation(ctx: Context, id: string) {
     : undefined
   if (!row) throw noConversation()
   return row
+}
+
+/** Many at once, always in one order: two who do so wait for each other. */
+export async function lockAll(ctx: Context, ids: Expression<SqlBool>): Promise<void> {
+  await ctx.db.selectFrom('conversations').select('id').where(ids).orderBy('id').forNoKeyUpdate().execute()
 }
 
 export async function changeConversation(
@@ -73,8 +79,9 @@ export async function setStatus(ctx: Context, id: string, status: 'open' | 'clos
 
 /** Names the contact by hand; null goes back to the name they gave themselves. */
 export async function nameContact(ctx: Context, id: string, name: string | null): Promise<void> {
-  const row = await lockConversation(ctx, id)
-  if (await giveName(ctx, row.contact_id, name)) await changeConversation(ctx, id, {})
+  // The contact is locked before the conversation, as where a message comes in: the other way round is a deadlock.
+  const { contactId } = await contactOf(ctx, id)
+  if (await giveName(ctx, contactId, name)) await changeConversation(ctx, id, {})
 }
 
 async function isMember(ctx: Context, userId: string): Promise<boolean> {
@@ -99,10 +106,12 @@ export async function assign(
   id: string,
   { assigneeId, onlyIfUnassigned }: { assigneeId: string | null; onlyIfUnassigned: boolean },
 ): Promise<void> {
-  const row = await lockConversation(ctx, id)
   const wanted = assigneeId?.toLowerCase() ?? null
+  // Before the conversation, as where a member is removed.
+  if (wanted !== null) await holdMember(ctx, wanted)
   const name = wanted === null ? null : await memberName(ctx, wanted)
   if (wanted !== null && name === null) throw refuse('not_found', 'assigneeId: is no member of this store')
+  const row = await lockConversation(ctx, id)
   if (onlyIfUnassigned && row.assignee_id !== null && row.assignee_id !== wanted) {
     throw refuse('conflict', `${row.assignee_name} has this conversation already`)
   }
@@ -119,8 +128,28 @@ export async function assign(
   })
 }
 
+/** Nobody removes them until the transaction ends. */
+async function holdMember(ctx: Context, userId: string): Promise<void> {
+  if (!isId(userId)) return
+  await ctx.db
+    .selectFrom('memberships')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('removed_at', 'is', null)
+    .forShare()
+    .execute()
+}
+
 /** In the transaction that removes a member: what is open is nobody's; a closed one shows the name until it opens. */
 export async function releaseMember(ctx: Context, userId: string): Promise<void> {
+  // All of theirs: a closed one may be opening at this very moment.
+  await ctx.db
+    .selectFrom('conversations')
+    .select('id')
+    .where('assignee_id', '=', userId)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
   await ctx.db
     .updateTable('conversations')
     .set({ assignee_id: null, assignee_name: null, updated_at: ctx.now() })

@@ -1,6 +1,7 @@
 /** The place of a row in a list that moves: where a reader goes on, strictly after it (Rules 1). */
 import { createHash } from 'node:crypto'
 import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
 
 /** Of these filters only: a cursor of other ones is refused. */
 export const fingerprintOf = (filters: object): string =>
@@ -15,7 +16,12 @@ export const fingerprintOf = (filters: object): string =>
     .digest('base64url')
     .slice(0, 16)
 
-/** Refuses what is no cursor of this list with these filters. `parts`: how many texts it holds. */
+const instant = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/
+
+/**
+ * Refuses what is no cursor of this list with these filters. `parts`: how many texts it holds, of which the last two
+ * are an instant as the database writes it and an id.
+ */
 export function readCursor(cursor: string, fingerprint: string, parts: number): string[] {
   const wrong = refuse(
     'bad_request',
@@ -29,6 +35,7 @@ export function readCursor(cursor: string, fingerprint: string, parts: number): 
   }
   if (!Array.isArray(read) || read.length !== parts + 1 || read[0] !== fingerprint) throw wrong
   if (!read.every((part) => typeof part === 'string')) throw wrong
+  if (!instant.test(read.at(-2)!) || !isId(read.at(-1)!)) throw wrong
   return read.slice(1) as string[]
 }
 

@@ -1,10 +1,8 @@
 /** A new conversation begins with what the contact answers to. */
-import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { addWords } from './conversation-words.ts'
-import { sourceOf, textsOf } from './sent-texts.ts'
-import { wordsOf } from './words.ts'
+import { sourceOf, textsOf, unknownText } from './sent-texts.ts'
 
 const atMost = 20
 const days = 7
@@ -48,14 +46,15 @@ export async function putEarlierBefore(
     .insertInto('inbox_messages')
     .values(
       sent.map((row) => {
-        const { text = null, templateId = null } = texts.get(row.message_id) ?? {}
+        const { type, text, templateId, media } = texts.get(row.message_id) ?? unknownText
         return {
           id: row.message_id,
           conversation_id: conversationId,
           direction: 'outbound',
           source: sourceOf(row.source),
-          type: templateId === null ? 'text' : 'template',
+          type,
           text,
+          media: media && JSON.stringify(media),
           officialapi_template_id: templateId,
           status: row.status,
           error_code: row.failure_code,
@@ -66,7 +65,6 @@ export async function putEarlierBefore(
           delivered_at: row.delivered_at,
           read_at: row.read_at,
           failed_at: row.failed_at,
-          words: sql<string>`array_to_tsvector(${wordsOf(text)}::text[])`,
           created_at: now,
           updated_at: now,
         }
@@ -77,7 +75,7 @@ export async function putEarlierBefore(
   await addWords(
     ctx,
     conversationId,
-    sent.map((row) => texts.get(row.message_id)?.text ?? null),
+    sent.map(({ message_id: id }) => ({ id, text: texts.get(id)?.text ?? null })),
   )
   await ctx.db
     .updateTable('conversations')

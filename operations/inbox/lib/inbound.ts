@@ -26,8 +26,14 @@ const mediaTypes = new Set(['image', 'video', 'audio', 'document', 'sticker'])
 type Parts = Record<string, unknown>
 const partsOf = (value: unknown): Parts =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Parts) : {}
-const textOf = (value: unknown, atMost = 4096): string | null =>
-  typeof value === 'string' && value !== '' ? value.slice(0, atMost) : null
+const longestText = 4096
+/** Cut between characters, never within one. */
+const textOf = (value: unknown, atMost = longestText): string | null =>
+  typeof value === 'string' && value !== ''
+    ? value.length > atMost
+      ? [...value.slice(0, 2 * atMost)].slice(0, atMost).join('')
+      : value
+    : null
 const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
 
@@ -35,7 +41,7 @@ const numberOf = (value: unknown): number | null =>
 export function readInbound(message: sending.InboundMessage): InboundPart {
   const content = partsOf(message.content)
   const refersTo = textOf(partsOf(content.context).id, 255)
-  const plain = { text: message.text, media: null, content: null, refersTo }
+  const plain = { text: textOf(message.text), media: null, content: null, refersTo }
   if (mediaTypes.has(message.type)) {
     const part = partsOf(content[message.type])
     const media: MediaRow = {

@@ -52,6 +52,8 @@ export interface MediaView {
 export async function mediaView(ctx: Context, media: MediaRow): Promise<MediaView> {
   const { contentType, fileName, size, status, key } = media
   const shown = { contentType, fileName, size, status }
+  // What another section sent has an address of its own, which lasts.
+  if (status === 'ready' && key === null) return { ...shown, url: media.url, expiresAt: null }
   if (status !== 'ready' || key === null) return { ...shown, url: null, expiresAt: null }
   const { url } = await ctx.adapters.storage.signDownload(key, signedSeconds, fileName ?? undefined)
   return { ...shown, url, expiresAt: new Date(ctx.clock.ms() + signedSeconds * 1000).toISOString() }

@@ -36,18 +36,31 @@ export async function listMessages(
   if (updatedSince) all = all.where('m.updated_at', '>=', new Date(updatedSince))
   if (search !== undefined) {
     const query = wordQuery(search)
-    all = query === null ? all.where(sql.lit(false)) : all.where(sql<boolean>`m.words @@ ${query}::tsquery`)
+    all = all.where('m.id', 'in', (eb) =>
+      eb
+        .selectFrom('inbox_message_words as w')
+        .select('w.message_id')
+        .where('w.conversation_id', '=', conversationId)
+        .where(query === null ? sql.lit(false) : sql<boolean>`w.words @@ ${query}::tsquery`),
+    )
   }
-  let rows = all
-    .select([messageJson('m').as('item'), 'm.id', sql<string>`m.occurred_at::text`.as('at')])
+  // One more than asked tells whether there is a next page. What an offset skips is not made into JSON.
+  let places = all
+    .select(['m.id', 'm.occurred_at'])
     .orderBy('m.occurred_at', 'desc')
     .orderBy('m.id', 'desc')
     .limit(limit + 1)
-  if (cursor === undefined) rows = rows.offset((page - 1) * limit)
+  if (cursor === undefined) places = places.offset((page - 1) * limit)
   else {
     const [at, id] = readCursor(cursor, fingerprint, 2)
-    rows = rows.where(sql<boolean>`(m.occurred_at, m.id) < (${at}::timestamptz, ${id}::uuid)`)
+    places = places.where(sql<boolean>`(m.occurred_at, m.id) < (${at}::timestamptz, ${id}::uuid)`)
   }
+  const rows = ctx.db
+    .selectFrom(places.as('p'))
+    .innerJoin('inbox_messages as m', 'm.id', 'p.id')
+    .select([messageJson('m').as('item'), 'm.id', sql<string>`m.occurred_at::text`.as('at')])
+    .orderBy('p.occurred_at', 'desc')
+    .orderBy('p.id', 'desc')
   const of = conversationRows(ctx.db)
     .select(conversationJson(ctx.db, ctx.now()).as('json'))
     .where('c.id', '=', conversationId)

@@ -8,9 +8,9 @@ import { conversationsOf } from './contacts.ts'
 import { addWords } from './conversation-words.ts'
 import { memberName } from './conversations.ts'
 import { ensureConversation } from './receive.ts'
-import { sourceOf, textsOf } from './sent-texts.ts'
+import { type SentText, sourceOf, textsOf, unknownText } from './sent-texts.ts'
 import { isReceiving } from './state.ts'
-import { previewOf, wordsOf } from './words.ts'
+import { previewOf } from './words.ts'
 
 /** Called in the transaction that records messages as sent. Its own have a row already. */
 export async function recordOutbound(ctx: Context, departures: sending.Departure[]): Promise<void> {
@@ -33,16 +33,28 @@ export async function recordOutbound(ctx: Context, departures: sending.Departure
     conversations.set(key, { conversationId, status: 'open' })
   }
   const shown = official.filter((each) => conversations.has(phoneKey(each.phone)))
-  const lacking = shown.filter((each) => each.text === undefined).map((each) => each.messageId)
-  const texts = await textsOf(ctx, lacking)
+  const texts = await textsOf(
+    ctx,
+    shown.map((each) => each.messageId),
+  )
   for (const each of shown) {
     const { conversationId } = conversations.get(phoneKey(each.phone))!
-    const known = texts.get(each.messageId)
-    const text = each.text === undefined ? (known?.text ?? null) : each.text
-    const templateId = each.officialapiTemplateId ?? known?.templateId ?? null
-    await show(ctx, conversationId, { ...each, text, templateId })
+    await show(ctx, conversationId, each, texts.get(each.messageId) ?? textOf(each))
   }
 }
+
+/** Of a section whose rows the inbox does not know: as it was told. */
+const textOf = ({
+  text = null,
+  officialapiTemplateId: templateId = null,
+  sentBy = null,
+}: sending.Departure): SentText => ({
+  ...unknownText,
+  type: templateId === null ? 'text' : 'template',
+  text,
+  templateId,
+  sentBy,
+})
 
 async function isOfficialSelected(ctx: Context): Promise<boolean> {
   const { messaging_connection_type } = await ctx.db
@@ -55,20 +67,20 @@ async function isOfficialSelected(ctx: Context): Promise<boolean> {
 async function show(
   ctx: Context,
   conversationId: string,
-  sent: sending.Departure & { text: string | null; templateId: number | null },
+  sent: sending.Departure,
+  { type, text, templateId, media, sentBy }: SentText,
 ): Promise<void> {
   const now = ctx.now()
-  const sentBy = sent.sentBy ?? null
   const source = sourceOf(sent.source)
-  const type = sent.templateId === null ? 'text' : 'template'
-  const row: Omit<NewRow<'inbox_messages'>, 'store_id' | 'words'> = {
+  const row: Omit<NewRow<'inbox_messages'>, 'store_id'> = {
     id: sent.messageId,
     conversation_id: conversationId,
     direction: 'outbound',
     source,
     type,
-    text: sent.text,
-    officialapi_template_id: sent.templateId,
+    text,
+    media: media && JSON.stringify(media),
+    officialapi_template_id: templateId,
     status: 'sent',
     provider_message_id: sent.providerMessageId,
     sent_by: sentBy,
@@ -80,28 +92,38 @@ async function show(
   }
   const added = await ctx.db
     .insertInto('inbox_messages')
-    .values({ ...row, words: sql<string>`array_to_tsvector(${wordsOf(sent.text)}::text[])` })
+    .values(row)
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   if (!added) return
-  await addWords(ctx, conversationId, [sent.text])
+  await addWords(ctx, conversationId, [row])
   const leads = sentBy !== null || source === 'api'
   await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
 }
 
-/** Counts a message; `leading`, one by a person, is what the list shows, and answers who waited. */
+/**
+ * Counts a message; `leading`, one by a person, is what the list shows, and answers who waited: those who
+ * wrote until `answersUntil`, where that is given.
+ */
 export async function noteOutbound(
   ctx: Context,
   conversationId: string,
   leading: { id: string; type: string; text?: string | null; status: string; at: Date } | null,
+  answersUntil?: Date,
 ): Promise<void> {
   await ctx.db
     .updateTable('conversations')
     .set({
       message_count: sql<number>`message_count + 1`,
       updated_at: ctx.now(),
-      ...(leading ? { waiting_since: null } : {}),
+      ...(leading
+        ? {
+            waiting_since: answersUntil
+              ? sql<Date>`case when waiting_since > ${answersUntil}::timestamptz then waiting_since end`
+              : null,
+          }
+        : {}),
     })
     .where('id', '=', conversationId)
     .execute()

@@ -7,6 +7,7 @@ import { memberName } from './conversations.ts'
 const orderVariables = ['orderNumber', 'orderTotal', 'orderStatus', 'trackingCode', 'trackingUrl'] as const
 export const variables: ReadonlySet<string> = new Set([
   'customerName',
+  'name',
   'firstName',
   'phone',
   'agentName',
@@ -36,6 +37,7 @@ export async function valuesFor(ctx: Context, conversationId: string): Promise<V
   const { userId } = ctx.actor
   return {
     customerName: name,
+    name,
     firstName: name?.trim().split(/\s+/)[0] ?? null,
     phone: contact.phone,
     agentName: userId === null ? null : await memberName(ctx, userId),

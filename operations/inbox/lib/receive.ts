@@ -7,7 +7,7 @@ import { addWords } from './conversation-words.ts'
 import { putEarlierBefore } from './earlier.ts'
 import { readInbound } from './inbound.ts'
 import { isReceiving } from './state.ts'
-import { previewOf, wordsOf } from './words.ts'
+import { previewOf } from './words.ts'
 
 /** Called for every inbound message; with the inbox off, or on another number than the official one, it is not ours. */
 export async function receive(ctx: Context, message: sending.InboundMessage): Promise<void> {
@@ -61,7 +61,6 @@ export async function takeIn(
       status: 'received',
       provider_message_id: message.providerMessageId,
       occurred_at: message.at,
-      words: sql<string>`array_to_tsvector(${wordsOf(part.text)}::text[])`,
       created_at: now,
       updated_at: now,
     })
@@ -69,7 +68,7 @@ export async function takeIn(
     .returning('id')
     .executeTakeFirst()
   if (!added) return false
-  await addWords(ctx, conversationId, [part.text])
+  await addWords(ctx, conversationId, [{ id, text: part.text }])
   const opens =
     conversation.status === 'closed' && !isReaction && manner.mayOpen(conversation.closed_at ?? message.at)
   const isNewest = message.at >= conversation.last_message_at || conversation.last_message_id === null
@@ -106,7 +105,7 @@ export async function takeIn(
   return true
 }
 
-async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean> {
+export async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select('id')
@@ -115,7 +114,8 @@ async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean
   return row !== undefined
 }
 
-async function existingConversation(ctx: Context, phone: string): Promise<string | null> {
+/** With that phone, in any spelling. */
+export async function existingConversation(ctx: Context, phone: string): Promise<string | null> {
   const [found] = (await conversationsOf(ctx, [phone])).values()
   return found?.conversationId ?? null
 }
@@ -152,7 +152,12 @@ export async function ensureConversation(
   return id
 }
 
-async function idOf(ctx: Context, conversationId: string, providerMessageId: string): Promise<string | null> {
+/** Of a message of the conversation, by the provider's id. */
+export async function idOf(
+  ctx: Context,
+  conversationId: string,
+  providerMessageId: string,
+): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select('id')

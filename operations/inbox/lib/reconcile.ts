@@ -7,6 +7,7 @@ import { refuse } from '#runtime/errors'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { conversationsOf } from './contacts.ts'
+import { takeInEcho } from './echo.ts'
 import { applyCallback } from './outbound.ts'
 import { takeIn } from './receive.ts'
 import { beginRun, lockRun, type RunRow, startRun, writeRun } from './runs.ts'
@@ -79,7 +80,7 @@ async function storedPage(ctx: Context, since: Date, numberId: string, after: st
     occurred_at: Date
     payload: { storeRef: string | null; data: unknown }
   }>`select id, key, kind, occurred_at, payload from provider_events
-     where store_id = ${ctx.store.id}::uuid and port = 'messaging' and kind = 'inbound'
+     where store_id = ${ctx.store.id}::uuid and port = 'messaging' and kind in ('inbound', 'echo')
        and occurred_at >= ${since}::timestamptz and payload->>'storeRef' = ${numberId}::text
        and (${after}::text = '' or (occurred_at, id) > (
          select e.occurred_at, e.id from provider_events e where e.id = nullif(${after}::text, '')::uuid))
@@ -104,19 +105,19 @@ async function replay(
   const touched = new Set<string>()
   let added = 0
   for (const event of events) {
-    if (event.kind !== 'inbound' || event.storeRef !== numberId) continue
+    if (event.storeRef !== numberId || !(event.kind === 'inbound' || event.kind === 'echo')) continue
     const data = event.data as InboundData
     const at = new Date(event.occurredAt)
     const known = [...(await conversationsOf(tx, [data.phone])).values()][0]
     const answeredAt = known ? await lastOutboundAt(tx, known.conversationId) : null
-    const isNew = await takeIn(
-      tx,
-      { ...data, at, via: 'official' },
-      {
-        counts: at.getTime() > tx.clock.ms() - dayMs && (answeredAt === null || at > answeredAt),
-        mayOpen: (closedAt) => at > closedAt,
-      },
-    )
+    const message: sending.InboundMessage = { ...data, at, via: 'official' }
+    const isNew =
+      event.kind === 'echo'
+        ? await takeInEcho(tx, message)
+        : await takeIn(tx, message, {
+            counts: at.getTime() > tx.clock.ms() - dayMs && (answeredAt === null || at > answeredAt),
+            mayOpen: (closedAt) => at > closedAt,
+          })
     if (!isNew) continue
     added += 1
     for (const { conversationId } of (await conversationsOf(tx, [data.phone])).values()) {

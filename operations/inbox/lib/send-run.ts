@@ -14,6 +14,8 @@ import {
 } from './send-claims.ts'
 import { recordFailed, recordSent } from './send-results.ts'
 
+/** Of the number's rate, together with all else but campaigns. */
+const share = 0.2
 const retryAfterMs = [5_000, 30_000, 120_000]
 /** Messages of one run: then others have their turn. */
 const atOnce = 20
@@ -48,6 +50,13 @@ const unknownOutcome = {
 
 /** What it ends in is written down: the next look at the conversation goes on from there. */
 async function sendOne(ctx: Context, message: ClaimedMessage): Promise<void> {
+  const connection = await sending.connectionFor(ctx, 'official')
+  if (connection) {
+    const turn = await sending.takeTurn(ctx, connection, 1, share)
+    if (!(await sending.reaches(ctx.clock, turn))) {
+      return message.mayHaveLeft ? holdUntil(ctx, message, turn) : putBack(ctx, message, turn, false)
+    }
+  }
   const objection = await objectionNow(ctx, message)
   if (objection) return recordFailed(ctx, message, objection)
   const { phone, replyTo } = message
@@ -74,7 +83,11 @@ async function sendOne(ctx: Context, message: ClaimedMessage): Promise<void> {
     case 'unknown':
       return holdUntil(ctx, message, again)
     case 'retry':
-      if (outcome.reason === 'throttled') return putBack(ctx, message, new Date(now + outcome.afterMs), false)
+      if (outcome.reason === 'throttled') {
+        const until = new Date(now + outcome.afterMs)
+        if (connection) await sending.throttled(ctx, connection, until)
+        return putBack(ctx, message, until, false)
+      }
       if (outcome.reason === 'number-limit') return recordFailed(ctx, message, numberLimit)
       if (message.attempts < callsAtMost) return putBack(ctx, message, again)
       return recordFailed(ctx, message, {

@@ -7,15 +7,15 @@ import { refuse } from '#runtime/errors'
 import { isId, sha256 } from '#runtime/ids'
 import type { z } from '#runtime/schema'
 import { type Composed, compose, contentOf } from './compose.ts'
+import { contactOf } from './contact-of.ts'
 import { addWords } from './conversation-words.ts'
-import { lockConversation, memberName } from './conversations.ts'
+import { memberName } from './conversations.ts'
 import type { MediaRow } from './inbound.ts'
 import { messageJson, withMedia } from './message-json.ts'
 import { noteOutbound } from './outbound.ts'
 import type { message } from './schema.ts'
 import type { SendInput } from './send-schema.ts'
 import { requireInbox } from './state.ts'
-import { wordsOf } from './words.ts'
 
 const windowMs = 24 * 3_600_000
 
@@ -25,25 +25,27 @@ export const isWindowOpen = (lastInboundAt: Date | null, now: Date): boolean =>
 
 /** Answers the message's id: a new one, or the one that the same `clientId` made before. */
 export async function queueMessage(ctx: Context, conversationId: string, input: SendInput): Promise<string> {
-  const conversation = await lockConversation(ctx, conversationId)
+  const contact = await contactOf(ctx, conversationId)
   const { clientId, ...content } = input
   const hash = sha256(JSON.stringify(sorted(content)))
-  const known = clientId === undefined ? null : await findByClientId(ctx, conversation.id, clientId)
+  if (clientId !== undefined) await takeTurn(ctx, `${contact.conversationId} ${clientId}`)
+  const known = clientId === undefined ? null : await findByClientId(ctx, contact.conversationId, clientId)
   if (known) {
     if (known.request_hash === hash) return known.id
     throw refuse('conflict', 'clientId: was used with other content already')
   }
   await requireInbox(ctx)
   const messageId = ctx.newId()
-  const repliedTo = await findReplied(ctx, conversation.id, input.replyToMessageId)
-  const composed = await compose(ctx, messageId, conversation.id, input)
-  if (composed.type !== 'template' && !isWindowOpen(conversation.last_inbound_at, ctx.now())) {
+  const repliedTo = await findReplied(ctx, contact.conversationId, input.replyToMessageId)
+  const composed = await compose(ctx, messageId, contact.conversationId, input)
+  if (composed.type !== 'template' && !isWindowOpen(contact.lastInboundAt, ctx.now())) {
     throw refuse(
       'conflict',
       'The contact has not written in the last 24 hours: send an approved template instead',
     )
   }
-  await refuseObjection(ctx, conversation.contact_id, composed)
+  await refuseObjection(ctx, contact.phone, composed)
+  // The cycle is locked before the conversation, as where a message is recorded: the other way round is a deadlock.
   const reservationId = await metering.reserve(ctx, 1, 'inbox')
   const now = ctx.now()
   const sentBy = ctx.actor.userId
@@ -51,7 +53,7 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
     .insertInto('inbox_messages')
     .values({
       id: messageId,
-      conversation_id: conversation.id,
+      conversation_id: contact.conversationId,
       client_id: clientId ?? null,
       request_hash: hash,
       direction: 'outbound',
@@ -68,16 +70,22 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
       sent_by_name: sentBy === null ? null : await memberName(ctx, sentBy),
       reservation_id: reservationId,
       occurred_at: now,
-      words: sql<string>`array_to_tsvector(${wordsOf(composed.text)}::text[])`,
       created_at: now,
       updated_at: now,
     })
     .execute()
   const { type, text } = composed
-  await addWords(ctx, conversation.id, [text])
-  await noteOutbound(ctx, conversation.id, { id: messageId, type, text, status: 'queued', at: now })
-  await ctx.queue('inbox-send', { conversationId: conversation.id })
+  await addWords(ctx, contact.conversationId, [{ id: messageId, text }])
+  await noteOutbound(ctx, contact.conversationId, { id: messageId, type, text, status: 'queued', at: now })
+  await ctx.queue('inbox-send', { conversationId: contact.conversationId })
   return messageId
+}
+
+/** Of several who send under one `clientId` at once, each waits for the one before until its transaction ends. */
+async function takeTurn(ctx: Context, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`inbox:${ctx.store.id}:${name}`}, 0))`.execute(
+    ctx.db,
+  )
 }
 
 /** Fields in one order, so that the same content has the same hash. */
@@ -116,12 +124,7 @@ async function findReplied(
 }
 
 /** What speaks against it beside the window, which the conversation knows itself. */
-async function refuseObjection(ctx: Context, contactId: string, composed: Composed): Promise<void> {
-  const { phone } = await ctx.db
-    .selectFrom('contacts')
-    .select('phone')
-    .where('id', '=', contactId)
-    .executeTakeFirstOrThrow()
+async function refuseObjection(ctx: Context, phone: string, composed: Composed): Promise<void> {
   const objection = await objectionTo(ctx, phone, composed)
   if (!objection) return
   throw refuse(objection.code === 'subscription-inactive' ? 'forbidden' : 'conflict', objection.message)

@@ -7,7 +7,7 @@ import { isId } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
-import { changeConversation, lockConversation } from './conversations.ts'
+import { changeConversation, lockAll, lockConversation } from './conversations.ts'
 
 const tagsAtMost = 100
 const onConversationAtMost = 20
@@ -84,7 +84,7 @@ export async function createTag(ctx: Context, input: { name: string; color: stri
   return readTag(ctx, id)
 }
 
-/** Shown at once on every conversation. */
+/** Shown at once on every conversation; who asks what changed since is told of them. */
 export async function changeTag(
   ctx: Context,
   id: string,
@@ -94,7 +94,7 @@ export async function changeTag(
   const name = input.name === undefined ? undefined : collapsed(input.name)
   const change = { ...(name === undefined ? {} : { name }), ...(input.color ? { color: input.color } : {}) }
   try {
-    await ctx.db
+    const changed = await ctx.db
       .updateTable('inbox_tags')
       .set({ ...change, updated_at: ctx.now() })
       .where('id', '=', id)
@@ -104,7 +104,9 @@ export async function changeTag(
           eb('color', 'is distinct from', input.color ?? eb.ref('color')),
         ]),
       )
-      .execute()
+      .returning('id')
+      .executeTakeFirst()
+    if (changed) await touchTagged(ctx, id)
   } catch (error) {
     throw isTaken(error) ? taken(name!) : error
   }
@@ -114,23 +116,33 @@ export async function changeTag(
 /** Takes it off every conversation with it. */
 export async function deleteTag(ctx: Context, id: string): Promise<void> {
   if (!isId(id)) throw noTag()
-  await ctx.db
-    .updateTable('conversations')
-    .set({ updated_at: ctx.now() })
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('inbox_conversation_tags').select('conversation_id').where('tag_id', '=', id),
-    )
-    .execute()
+  // Locked before it is looked for: nobody puts it on one more conversation meanwhile.
+  await ctx.db.selectFrom('inbox_tags').select('id').where('id', '=', id).forUpdate().execute()
+  await touchTagged(ctx, id)
   const { numDeletedRows } = await ctx.db.deleteFrom('inbox_tags').where('id', '=', id).executeTakeFirst()
   if (numDeletedRows === 0n) throw noTag()
 }
 
+async function touchTagged(ctx: Context, tagId: string): Promise<void> {
+  const carries = sql<boolean>`id in (${ctx.db
+    .selectFrom('inbox_conversation_tags')
+    .select('conversation_id')
+    .where('tag_id', '=', tagId)})`
+  await lockAll(ctx, carries)
+  await ctx.db.updateTable('conversations').set({ updated_at: ctx.now() }).where(carries).execute()
+}
+
 /** Refuses an unknown tag and the 21st of a conversation; one that it has already changes nothing. */
 export async function addTag(ctx: Context, conversationId: string, tagId: string): Promise<void> {
-  await lockConversation(ctx, conversationId)
   const tag = isId(tagId)
-    ? await ctx.db.selectFrom('inbox_tags').select('id').where('id', '=', tagId).executeTakeFirst()
+    ? await ctx.db
+        .selectFrom('inbox_tags')
+        .select('id')
+        .where('id', '=', tagId)
+        .forKeyShare()
+        .executeTakeFirst()
     : undefined
+  await lockConversation(ctx, conversationId)
   if (!tag) throw refuse('not_found', 'tagId: there is no such tag')
   const present = await ctx.db
     .selectFrom('inbox_conversation_tags')

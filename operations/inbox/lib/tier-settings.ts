@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { colour, count, currency, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
-import { changeConversation, lockConversation } from './conversations.ts'
+import { contactOf } from './contact-of.ts'
 import { recalculateContacts, recalculateSoon } from './segments.ts'
-import { faultOfTiers, type TierSettings, tierSettingsOf } from './tiers.ts'
+import { faultOfTiers, showTiers, type TierSettings, tierSettingsOf } from './tiers.ts'
 
 const key = z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9 and -')
 const match = z.enum(['any', 'all'])
@@ -149,11 +149,11 @@ function refuseFaults({ tiers }: TierSettings): void {
 
 /** A key sets the contact's tier by hand; null takes that away and computes the automatic one at once. */
 export async function setTier(ctx: Context, conversationId: string, tier: string | null): Promise<void> {
-  const conversation = await lockConversation(ctx, conversationId)
+  const { contactId } = await contactOf(ctx, conversationId)
   const contact = await ctx.db
     .selectFrom('contacts')
     .select(['id', 'tier', 'tier_source'])
-    .where('id', '=', conversation.contact_id)
+    .where('id', '=', contactId)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
   const { tiers } = await tierSettingsOf(ctx)
@@ -175,5 +175,5 @@ export async function setTier(ctx: Context, conversationId: string, tier: string
     .where('id', '=', contact.id)
     .execute()
   if (tier === null) await recalculateContacts(ctx, [contact.id])
-  await changeConversation(ctx, conversation.id, {})
+  await showTiers(ctx, [contact.id])
 }

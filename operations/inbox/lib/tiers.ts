@@ -1,6 +1,7 @@
 /** Buying tiers: which one a contact has, by what they bought (Rules 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { lockAll } from './conversations.ts'
 
 export interface Tier {
   key: string
@@ -96,6 +97,14 @@ export async function recalculate(
   contactIds: readonly string[],
 ): Promise<number> {
   if (contactIds.length === 0) return 0
+  // Who sets a tier by hand meanwhile waits: it is not overwritten by what was computed before.
+  await ctx.db
+    .selectFrom('contacts')
+    .select('id')
+    .where(sql<boolean>`id = any(${[...contactIds]}::uuid[])`)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
   const rows = await boughtBy(ctx, settings, contactIds)
   const changed = rows.flatMap((row) => {
     const automatic = tierFor(settings, { purchases: row.purchases, amount: Number(row.amount) })
@@ -134,7 +143,28 @@ export async function recalculate(
     })
     .where(sql<boolean>`contacts.id = r.id`)
     .execute()
+  await showTiers(
+    ctx,
+    changed.map((each) => each.id),
+  )
   return changed.length
+}
+
+/** Conversations have the tiers of their contacts, which the list filters by; who asks what changed is told. */
+export async function showTiers(ctx: Context, contactIds: readonly string[]): Promise<void> {
+  const ofThem = sql<boolean>`contact_id = any(${[...contactIds]}::uuid[])`
+  await lockAll(ctx, ofThem)
+  await ctx.db
+    .updateTable('conversations')
+    .set({
+      tier: sql<string>`(${ctx.db
+        .selectFrom('contacts as k')
+        .select('k.tier')
+        .where('k.id', '=', sql.ref<string>('conversations.contact_id'))})`,
+      updated_at: ctx.now(),
+    })
+    .where(ofThem)
+    .execute()
 }
 
 /** Orders of a contact: by the phone's match form, or of the customer on the newest order with that phone. */

@@ -1,9 +1,10 @@
 import { serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
-import { doReleases, pruneEvents } from '../lib/releases.ts'
+import { doReleases, pruneOld } from '../lib/releases.ts'
 
 export default serverJob({
-  description: 'Ends at the providers what is over here, and deletes callbacks of more than 90 days ago',
+  description:
+    'Ends at the providers what is over here, and deletes what callbacks and the assistant were told more than 90 days ago',
   payload: object({}),
   retry: { limit: 3, backoffSeconds: 60 },
   timeoutSeconds: 900,
@@ -12,6 +13,6 @@ export default serverJob({
   async run(system, _payload, { signal }) {
     const again = await doReleases(system, signal)
     if (again) await system.queue('messaging-cleanup', {}, { at: again })
-    await pruneEvents(system, signal)
+    await pruneOld(system, signal)
   },
 })

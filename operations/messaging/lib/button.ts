@@ -84,7 +84,8 @@ export async function buttonWidget(ctx: Context): Promise<Widget | null> {
   const isOwn = shown.phone !== null
   const until = isOwn ? null : new Date(ctx.clock.ms() + connectedForMs)
   if (phone === null && shown.attendants.length === 0) return { value: null, until }
-  return { value: { ...shown, phone, timezone: ctx.store.timezone }, until }
+  const { name: storeName, timezone } = ctx.store
+  return { value: { ...shown, phone, storeName, timezone }, until }
 }
 
 /** In the caller's transaction. Refuses a second one, and one that would open no number. */
@@ -128,6 +129,16 @@ export async function updateButton(ctx: Context, id: string, change: ButtonChang
     .where('id', '=', id)
     .execute()
   if (before.isEnabled || content.isEnabled) await changed(ctx)
+}
+
+/** Another number, or none, is the one that sends now: a button without a phone of its own opens that one. */
+export async function connectedNumberChanged(ctx: Context): Promise<void> {
+  const shown = await ctx.db
+    .selectFrom('messaging_buttons')
+    .select('id')
+    .where(sql<boolean>`content -> 'isEnabled' = 'true' and content -> 'phone' = 'null'`)
+    .executeTakeFirst()
+  if (shown) await changed(ctx)
 }
 
 function refuseNumberless(content: ButtonContent, connectedPhone: string | null): void {

@@ -11,6 +11,7 @@ import { storesOfAccounts } from './official-callbacks.ts'
 import {
   type DeliveryStatus,
   type InboundMessage,
+  listenersOfEchoes,
   listenersOfEveryStatus,
   listenersOfInbound,
   statusListener,
@@ -61,7 +62,7 @@ export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promis
   return stored.filter((event) => !placed.has(event.id)).map((event) => event.id)
 }
 
-/** By the key that came back with it, else by the provider's id of a message in the ledger. */
+/** By the key that came back with it, else by the provider's id: in the ledger, or written in its own app. */
 async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
   const keyless: string[] = []
   for (const { data } of stored) {
@@ -99,12 +100,22 @@ async function findByProviderId(ctx: Context, ids: string[]): Promise<Map<string
     .select(['message_id', 'source', 'provider_message_id'])
     .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
     .execute()
-  return new Map(
-    rows.map((row) => [
+  const written = await ctx.db
+    .selectFrom('inbox_messages')
+    .select(['id', 'provider_message_id'])
+    .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
+    .where('source', '=', 'provider')
+    .execute()
+  return new Map([
+    ...written.map((row): [string, Sender] => [
+      row.provider_message_id!,
+      { kind: 'in', messageId: row.id, attempt: 1 },
+    ]),
+    ...rows.map((row): [string, Sender] => [
       row.provider_message_id!,
       { kind: kindOfSource[row.source] ?? row.source, messageId: row.message_id, attempt: 1 },
     ]),
-  )
+  ])
 }
 
 function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
@@ -119,31 +130,28 @@ function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
 
 async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<string>> {
   if (messageIds.length === 0) return new Set()
+  const ids = [...new Set(messageIds)]
   const rows = await ctx.db
     .selectFrom('message_ledger')
     .select('message_id')
-    .where(sql<boolean>`message_id = any(${[...new Set(messageIds)]}::uuid[])`)
+    .where(sql<boolean>`message_id = any(${ids}::uuid[])`)
+    .unionAll(
+      ctx.db
+        .selectFrom('inbox_messages')
+        .select('id as message_id')
+        .where(sql<boolean>`id = any(${ids}::uuid[])`)
+        .where('source', '=', 'provider'),
+    )
     .execute()
   return new Set(rows.map((row) => row.message_id))
 }
 
 /** Inbound messages: the 24-hour window of the official number, then whoever listens. */
 export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise<void> {
-  const via = await connectionsByNumber(ctx)
-  const messages = stored.map((event) => {
-    const { phone, text, type, name, content, providerMessageId } = event.data as InboundData
-    const message: InboundMessage = {
-      phone,
-      text,
-      name,
-      type,
-      content,
-      at: event.occurredAt,
-      providerMessageId,
-      via: via.get(event.storeRef ?? '') ?? 'shared',
-    }
-    return { message, isReaction: type === 'reaction' }
-  })
+  const messages = (await messagesOf(ctx, stored)).map((message) => ({
+    message,
+    isReaction: message.type === 'reaction',
+  }))
   await openWindows(
     ctx,
     messages
@@ -157,6 +165,30 @@ export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise
   for (const { message } of messages) {
     for (const listener of listenersOfInbound()) await listener(ctx, message)
   }
+}
+
+/** What the merchant wrote in the provider's own app: to whoever listens. */
+export async function applyEchoes(ctx: Context, stored: StoredEvent[]): Promise<void> {
+  for (const message of await messagesOf(ctx, stored)) {
+    for (const listener of listenersOfEchoes()) await listener(ctx, message)
+  }
+}
+
+async function messagesOf(ctx: Context, stored: readonly StoredEvent[]): Promise<InboundMessage[]> {
+  const via = await connectionsByNumber(ctx)
+  return stored.map((event) => {
+    const { phone, text, type, name, content, providerMessageId } = event.data as InboundData
+    return {
+      phone,
+      text,
+      name,
+      type,
+      content,
+      at: event.occurredAt,
+      providerMessageId,
+      via: via.get(event.storeRef ?? '') ?? 'shared',
+    }
+  })
 }
 
 /** Of two connections over one number, as the sandbox's, the official one when it is connected, else the selected. */
@@ -203,9 +235,9 @@ const sharedForDays = 30
 
 /** What merchants write to the assistant: a job each, which knows one inbound message once. */
 async function passOn(ctx: SystemContext, stored: readonly StoredEvent[]): Promise<void> {
-  for (const { data, occurredAt } of stored) {
+  for (const { key, data, occurredAt } of stored) {
     const { phone, text, providerMessageId } = data as Partial<InboundData>
-    if (!phone || !providerMessageId) continue
+    if (!phone || !providerMessageId || !key.startsWith('inbound:')) continue
     await ctx.queue('chat-agent-reply', {
       inboundId: providerMessageId,
       phone,

@@ -4,6 +4,7 @@ import { notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { connectedNumberChanged } from './button.ts'
 import { selectConnection } from './select.ts'
 
 type Listener = (ctx: Context, type: ConnectionType) => Promise<void>
@@ -22,6 +23,7 @@ export const onOfficialDisconnected = (listener: (ctx: Context) => Promise<void>
 
 /** Tells those who wait that a connection can send again, selected or not. */
 export async function tellConnected(ctx: Context, type: ConnectionType): Promise<void> {
+  await connectedNumberChanged(ctx)
   for (const listener of connectedListeners) await listener(ctx, type)
 }
 

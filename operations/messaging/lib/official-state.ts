@@ -4,6 +4,7 @@ import { notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
+import { connectedNumberChanged } from './button.ts'
 import { claimPhone, welcome } from './connected.ts'
 import { setNumberLimit, tierLimits } from './number-limit.ts'
 import { describeIssue } from './official-clock.ts'
@@ -74,6 +75,7 @@ export async function toConnected(
 export async function toTrouble(ctx: Context, row: OfficialNumberRow, issue: NumberIssue): Promise<void> {
   if (row.status === 'error' && row.issue_code === issue) return
   await changeOfficial(ctx, { status: 'error', issue_code: issue })
+  await connectedNumberChanged(ctx)
   await notify(ctx, {
     type: 'official-number-issue',
     level: 'error',

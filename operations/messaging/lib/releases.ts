@@ -2,6 +2,7 @@
  * What is over here and still to be ended at the provider: phones to log out, numbers to let go, templates to delete.
  * Each is written down in the transaction that ends it here, and tried until it is done or too old.
  */
+import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
@@ -133,7 +134,7 @@ async function unused(ctx: Context, row: ReleaseRow): Promise<{ name: string; pr
 }
 
 const batch = 100
-const eventsKeptMs = 90 * 24 * 3_600_000
+const keptMs = 90 * 24 * 3_600_000
 const eventsAtOnce = 5_000
 
 /** Does all releases that wait, oldest first. Answers when to look again; null when none is left. */
@@ -160,9 +161,9 @@ export async function doReleases(system: SystemContext, signal: AbortSignal): Pr
 const againAt = (createdAt: Date, now: Date): Date =>
   new Date(now.getTime() + Math.max(60_000, Math.min(3_600_000, now.getTime() - createdAt.getTime())))
 
-/** Deletes what callbacks told more than 90 days ago, and setups as old. */
-export async function pruneEvents(system: SystemContext, signal: AbortSignal): Promise<void> {
-  const before = new Date(system.now().getTime() - eventsKeptMs)
+/** Deletes what callbacks told more than 90 days ago, and setups, codes and talks with the assistant as old. */
+export async function pruneOld(system: SystemContext, signal: AbortSignal): Promise<void> {
+  const before = new Date(system.now().getTime() - keptMs)
   for (;;) {
     const { numDeletedRows } = await system.root
       .deleteFrom('provider_events')
@@ -178,4 +179,9 @@ export async function pruneEvents(system: SystemContext, signal: AbortSignal): P
     if (Number(numDeletedRows) < eventsAtOnce || signal.aborted) break
   }
   await system.root.deleteFrom('messaging_setups').where('expires_at', '<', before).execute()
+  await system.root.deleteFrom('chat_agent_codes').where('created_at', '<', before).execute()
+  await system.root.deleteFrom('chat_agent_requests').where('requested_at', '<', before).execute()
+  await system.root.deleteFrom('chat_agent_replies').where('created_at', '<', before).execute()
+  const lastHeard = sql<Date>`greatest(told_at, silent_until, wrong_at[cardinality(wrong_at)])`
+  await system.root.deleteFrom('chat_agent_strangers').where(lastHeard, '<', before).execute()
 }

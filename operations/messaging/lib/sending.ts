@@ -393,4 +393,10 @@ const inboundListeners: InboundListener[] = []
 export const onInbound = (listener: InboundListener): void => {
   inboundListeners.push(listener)
 }
+const echoListeners: InboundListener[] = []
+/** Called in the transaction that applies what the merchant wrote in the provider's own app; `phone`: to whom. */
+export const onEcho = (listener: InboundListener): void => {
+  echoListeners.push(listener)
+}
+export const listenersOfEchoes = (): readonly InboundListener[] => echoListeners
 export const listenersOfInbound = (): readonly InboundListener[] => inboundListeners

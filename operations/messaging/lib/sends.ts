@@ -134,6 +134,7 @@ async function writeDown(
         template_parameters: isTemplate ? JSON.stringify(content.parameters) : null,
         via: send.via ?? null,
         connection_type: route.connection.type,
+        sent_by: tx.actor.userId,
         status: 'queued',
         reservation_id: reservationId,
         claimed_at: now,

@@ -5,6 +5,7 @@ import { type events, notify } from '#operations/store/lib/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { QrSessionData } from '#runtime/ports/messaging/number-port'
+import { connectedNumberChanged } from './button.ts'
 import { claimPhone, tellConnected, welcome } from './connected.ts'
 import { addRelease } from './releases.ts'
 import { type EndReason, sessionAt } from './session-clock.ts'
@@ -74,6 +75,7 @@ async function applyOne(ctx: Context, data: QrSessionData, at: Date): Promise<vo
     case 'lost':
       if (status !== 'connected') return
       await change(ctx, { status: 'reconnecting', lost_at: at })
+      await connectedNumberChanged(ctx)
       await queueLoss(ctx, at)
       return
     case 'back':
@@ -85,7 +87,9 @@ async function applyOne(ctx: Context, data: QrSessionData, at: Date): Promise<vo
     case 'replaced':
       if (!isWaiting && status !== 'connected' && status !== 'reconnecting') return
       await end(ctx, data.event === 'logout' ? 'logged-out' : 'replaced', at)
-      if (!isWaiting) await tellOfEnd(ctx, row.phone)
+      if (isWaiting) return
+      await connectedNumberChanged(ctx)
+      await tellOfEnd(ctx, row.phone)
   }
 }
 

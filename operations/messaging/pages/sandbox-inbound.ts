@@ -15,6 +15,7 @@ const body = object({
   type: z.string().max(20).optional(),
   mediaType: z.string().max(100).optional(),
   refersTo: z.string().max(200).optional(),
+  isEcho: z.boolean().default(false),
   occurredAt: z.string().datetime({ offset: true }).optional(),
   providerMessageId: z.string().min(1).max(200).optional(),
 })
@@ -23,7 +24,7 @@ export default page({
   method: 'POST',
   path: '/sandbox/api/messaging/:storeId/inbound',
   description:
-    "Somebody writes to the store's number (the official one when connected, else the selected one), or to the assistant's.",
+    "Somebody writes to the store's number (the official one when connected, else the selected one), or to the assistant's; with `isEcho` the merchant writes to them, in the provider's own app.",
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, { raw, params }) {

@@ -10,5 +10,7 @@ export default job({
   oneAtATimePer: ({ discountId, token }) => `${discountId}:${token}`,
   safeTwice:
     'It does nothing where the intent is closed; the platform takes a put or a removal of one reference and revision as often as it comes.',
-  run: (ctx, { discountId, token }) => settleIntent(ctx, discountId, token),
+  async run(ctx, { discountId, token }) {
+    await settleIntent(ctx, discountId, token)
+  },
 })

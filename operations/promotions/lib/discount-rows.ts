@@ -14,12 +14,14 @@ export interface Draft<C extends object = object> {
   content: C
 }
 
+export type SyncStatus = 'none' | 'synced' | 'failed' | 'suspended'
+
 export interface Saved<C extends object = object> extends Draft<C> {
   id: string
   kind: KindName
   revision: number
   /** As it was left; `pending` is computed where it is read. */
-  syncStatus: 'none' | 'synced' | 'failed' | 'suspended'
+  syncStatus: SyncStatus
   usageCount: number
   updatedAt: Date
 }
@@ -36,7 +38,7 @@ export function savedOf(row: Row<'discounts'>): Saved {
     endsAt: row.ends_at?.toISOString() ?? null,
     content: row.content as object,
     revision: row.revision,
-    syncStatus: row.sync_status as Saved['syncStatus'],
+    syncStatus: row.sync_status as SyncStatus,
     usageCount: row.usage_count,
     updatedAt: row.updated_at,
   }

@@ -3,7 +3,7 @@ import { connections, entitlementOf, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { allKinds, kindOf } from './all-kinds.ts'
-import { isLive, type Saved, savedOf } from './discount-rows.ts'
+import { isLive, type Saved, type SyncStatus, savedOf } from './discount-rows.ts'
 import { closeIntent, type Intent, intentRow, isStillOurs, openIntent } from './intents.ts'
 import { type Kind, type KindName, referenceOf } from './kinds.ts'
 import { answered } from './platform-call.ts'
@@ -12,14 +12,19 @@ type Outcome = { status: 'synced' | 'none' | 'suspended'; error: null } | { stat
 
 /**
  * Brings the platform to the saved row of an open intent and closes it; does nothing where the intent is closed or
- * another's. Not inside a transaction. Throws `Unavailable` where the platform is silent: the intent stays open.
+ * another's (null). Not inside a transaction. Throws `Unavailable` where the platform is silent: the intent stays open.
  */
-export async function settleIntent(ctx: Context, discountId: string, token: string): Promise<void> {
+export async function settleIntent(
+  ctx: Context,
+  discountId: string,
+  token: string,
+): Promise<SyncStatus | null> {
   const claimed = await ctx.transaction((tx) => claim(tx, discountId, token))
-  if (!claimed) return
+  if (!claimed) return null
   const { intent, kind, saved } = claimed
   const outcome = await bring(ctx, kind, saved, intent)
   await ctx.transaction((tx) => writeOutcome(tx, kind, intent, outcome))
+  return outcome.status
 }
 
 interface Claimed {
@@ -113,14 +118,19 @@ async function tellOfRefusal(ctx: Context, kind: Kind, saved: Saved, reason: str
   })
 }
 
-/** Opens an intent for a discount that the platform has otherwise, unless one is open. Answers its token. */
-export async function openRepair(ctx: Context, kind: Kind, discountId: string): Promise<string | null> {
+/** Opens an intent for a discount that the platform has otherwise, unless one is open (null). Answers its token. */
+export async function openRepair(
+  ctx: Context,
+  kind: Kind,
+  discountId: string,
+  revision: number,
+): Promise<string | null> {
   await ctx.lockStore()
   const open = await intentRow(ctx, discountId).executeTakeFirst()
   const saved = open ? null : await lockSaved(ctx, discountId)
   if (!saved) return null
   const token = ctx.newId()
-  const intent = { discountId, token, revision: saved.revision + 1 }
+  const intent = { discountId, token, revision }
   await openIntent(ctx, { ...intent, kind, action: 'repair', wanted: null, takesPlace: false })
   return token
 }

@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { discountHash, type LiveDiscount } from '#runtime/ports/ecommerce/discounts'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { kindOf } from './all-kinds.ts'
-import { isLive, type Saved, savedOf } from './discount-rows.ts'
+import { isLive, type Saved, type SyncStatus, savedOf } from './discount-rows.ts'
 import { intentLastsMs } from './intents.ts'
 import { referenceOf } from './kinds.ts'
 import { answered } from './platform-call.ts'
@@ -15,6 +15,9 @@ import { allowedKinds, openRepair, settleIntent } from './reconcile.ts'
 type Connected = connections.Connected<EcommercePort>
 
 const askedAtOnce = 100
+
+/** A restored database has forgotten how far the platform's revisions went: further steps reach beyond them. */
+const strides = [1, 100, 10_000]
 
 /**
  * Reads the usage, puts what is missing or differs, removes what nobody wants there. Discounts with an open intent are
@@ -25,32 +28,56 @@ export async function syncDiscounts(ctx: Context, signal: AbortSignal): Promise<
   if (!connected) return
   await requeueIntents(ctx)
   await readUsage(ctx, connected)
+  const refused = new Set<string>()
+  for (const stride of strides) {
+    const { differing, orphans } = await compare(ctx, connected)
+    for (const orphan of orphans) {
+      signal.throwIfAborted()
+      await removeOrphan(connected, orphan)
+    }
+    const mendable = differing.filter(({ discount }) => !refused.has(discount.id))
+    if (mendable.length === 0) return
+    for (const { discount, live } of mendable) {
+      signal.throwIfAborted()
+      const revision = Math.max(discount.revision, live?.revision ?? 0) + stride
+      if ((await repair(ctx, discount, revision)) === 'failed') refused.add(discount.id)
+    }
+  }
+}
+
+interface Differing {
+  discount: Saved
+  live: LiveDiscount | undefined
+}
+
+/** What differs, and what is there without a row; where both sides agree that is noted. */
+async function compare(
+  ctx: Context,
+  { port, store }: Connected,
+): Promise<{ differing: Differing[]; orphans: LiveDiscount[] }> {
   // In this order: one that is being made meanwhile has its intent before it is listed, and its row when that is gone.
-  const listed = await answered(connected.port.listDiscounts(connected.store))
+  const listed = await answered(port.listDiscounts(store))
   const open = await openIntents(ctx)
   const saved = await allDiscounts(ctx)
   const allowed = await allowedKinds(ctx)
   const there = new Map(listed.map((each) => [each.reference, each]))
   const now = ctx.now()
-  const settled: { id: string; status: string }[] = []
+  const differing: Differing[] = []
+  const agreed: { id: string; status: string }[] = []
   for (const discount of saved) {
     const reference = referenceOf(discount.kind, discount.id)
     const live = there.get(reference)
     there.delete(reference)
     if (open.has(discount.id)) continue
-    signal.throwIfAborted()
     const shouldBe = isLive(discount, now)
     const isAllowed = allowed.has(discount.kind)
     if (isAgreed(discount, shouldBe && isAllowed, live)) {
       const status = !shouldBe ? 'none' : isAllowed ? 'synced' : 'suspended'
-      settled.push({ id: discount.id, status })
-    } else await repair(ctx, discount)
+      agreed.push({ id: discount.id, status })
+    } else differing.push({ discount, live })
   }
-  await noteSettled(ctx, settled)
-  for (const orphan of there.values()) {
-    signal.throwIfAborted()
-    if (!open.has(idOf(orphan.reference))) await removeOrphan(connected, orphan)
-  }
+  await noteAgreed(ctx, agreed)
+  return { differing, orphans: [...there.values()].filter(({ reference }) => !open.has(idOf(reference))) }
 }
 
 function isAgreed(discount: Saved, shouldBe: boolean, live: LiveDiscount | undefined): boolean {
@@ -61,9 +88,10 @@ function isAgreed(discount: Saved, shouldBe: boolean, live: LiveDiscount | undef
 
 const idOf = (reference: string): string => reference.slice(reference.indexOf(':') + 1)
 
-async function repair(ctx: Context, { id, kind }: Saved): Promise<void> {
-  const token = await ctx.transaction((tx) => openRepair(tx, kindOf(kind), id))
-  if (token !== null) await settleIntent(ctx, id, token)
+/** Null: somebody else is writing it. */
+async function repair(ctx: Context, { id, kind }: Saved, revision: number): Promise<SyncStatus | null> {
+  const token = await ctx.transaction((tx) => openRepair(tx, kindOf(kind), id, revision))
+  return token === null ? null : settleIntent(ctx, id, token)
 }
 
 const removeOrphan = ({ port, store }: Connected, { reference, revision }: LiveDiscount): Promise<void> =>
@@ -92,9 +120,9 @@ async function allDiscounts(ctx: Context): Promise<Saved[]> {
 }
 
 /** Where both sides agree already. */
-async function noteSettled(ctx: Context, settled: readonly { id: string; status: string }[]): Promise<void> {
+async function noteAgreed(ctx: Context, agreed: readonly { id: string; status: string }[]): Promise<void> {
   for (const status of ['none', 'synced', 'suspended'] as const) {
-    const ids = settled.filter((each) => each.status === status).map(({ id }) => id)
+    const ids = agreed.filter((each) => each.status === status).map(({ id }) => id)
     if (ids.length === 0) continue
     // Not over an intent that was opened meanwhile: what it writes is newer.
     const untouched = ctx.db.selectFrom('discount_intents as i').select('i.discount_id')

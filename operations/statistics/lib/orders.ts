@@ -1,13 +1,14 @@
 /** The platform's orders as they are mirrored here. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedOrder } from '#operations/store/lib/door'
+import { areSummed, days, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject, moneyOf } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { containing, phoneContaining } from '#runtime/search'
 
 type Db = Kysely<TenantTables>
 
@@ -81,30 +82,60 @@ export interface OrderFilters {
   search?: string | undefined
 }
 
+/** `search` and `digits` as patterns for `like`. */
 interface Selected extends days.DayRange {
   timezone: string
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
-  search?: string | undefined
+  search?: string
+  digits?: string
 }
 
-const listed = preparedList<Selected>((db, values, has) => {
-  let rows = db.selectFrom('orders as o').where(days.isWithin('o.placed_at', values))
-  if (has('status')) rows = rows.where(sql<boolean>`o.status = any(${values.status}::text[])`)
-  if (has('paymentStatus')) {
-    rows = rows.where(sql<boolean>`o.payment_status = any(${values.paymentStatus}::text[])`)
-  }
-  if (has('search')) {
-    const search = sql<string>`lower(${values.search}::text)`
-    const digits = sql<string>`regexp_replace(${search}, '[^0-9]', '', 'g')`
-    rows = rows.where(
-      sql<boolean>`(strpos(lower(o.number), ${search}) > 0 or strpos(lower(o.customer_name), ${search}) > 0
-        or strpos(lower(o.customer_email), ${search}) > 0
-        or (${digits} <> '' and ${search} !~ '[^-0-9+(). ]' and strpos(o.customer_phone, ${digits}) > 0))`,
-    )
-  }
-  // Of the whole range, whatever page, filter or search is asked for.
-  const totals = db
+const listed = preparedList<Selected>(
+  (db, values, has) => {
+    let rows = db.selectFrom('orders as o').where(days.isWithin('o.placed_at', values))
+    if (has('status')) rows = rows.where(sql<boolean>`o.status = any(${values.status}::text[])`)
+    if (has('paymentStatus')) {
+      rows = rows.where(sql<boolean>`o.payment_status = any(${values.paymentStatus}::text[])`)
+    }
+    if (has('search')) {
+      const search = sql`lower(${values.search}::text)`
+      rows = rows.where(
+        sql<boolean>`(lower(o.number) like ${search} or lower(o.customer_name) like ${search}
+          or lower(o.customer_email) like ${search}
+          ${has('digits') ? sql`or o.customer_phone like ${values.digits}::text` : sql``})`,
+      )
+    }
+    return {
+      rows,
+      item: orderJson(db),
+      order: [
+        ['o.placed_at', 'desc'],
+        ['o.id', 'desc'],
+      ],
+      page: 'o',
+      table: 'orders',
+      extra: { totals: totalsOf(db, values), syncedAt: sql`(${syncedAt(db)})` },
+    }
+  },
+  { text: ['search'] },
+)
+
+/** Of the whole range, whatever page, filter or search is asked for: by the daily sums where they are complete. */
+function totalsOf(db: Db, values: Selected) {
+  const summed = db
+    .selectFrom('activity_days as d')
+    .where('d.timezone', '=', values.timezone)
+    .where('d.kind', '=', 'orders')
+    .where(sql<boolean>`d.day between ${values.startDate}::date and ${values.endDate}::date`)
+    .groupBy('d.currency')
+    .having(sql<boolean>`sum(d.n) > 0`)
+    .select([
+      'd.currency',
+      sql<number>`sum(d.n)::int`.as('orders'),
+      sql<number>`sum(d.amount)::numeric(14,2)`.as('revenue'),
+    ])
+  const counted = db
     .selectFrom('orders as o')
     .where(days.isWithin('o.placed_at', values))
     .where(isCountedOrder('o'))
@@ -115,20 +146,10 @@ const listed = preparedList<Selected>((db, values, has) => {
       sql<number>`sum(o.total - o.refunded_total)::numeric(14,2)`.as('revenue'),
     ])
   const own = db.selectFrom('stores as s').select('s.currency')
-  return {
-    rows,
-    item: orderJson(db),
-    order: [
-      ['o.placed_at', 'desc'],
-      ['o.id', 'desc'],
-    ],
-    page: 'o',
-    extra: {
-      totals: sql`(select coalesce(json_agg(t order by t.currency <> (${own}), t.currency), '[]') from (${totals}) as t)`,
-      syncedAt: sql`(${syncedAt(db)})`,
-    },
-  }
-})
+  const json = (rows: typeof summed | typeof counted) => sql`(select coalesce(
+    json_agg(t order by t.currency <> (${own}), t.currency), '[]') from (${rows}) as t)`
+  return sql`case when exists (${areSummed(db)}) then ${json(summed)} else ${json(counted)} end`
+}
 
 const syncedAt = (db: Db) =>
   db
@@ -148,12 +169,14 @@ export async function listOrders(ctx: Context, filters: OrderFilters & Paging): 
   if (!connection) {
     throw refuse('conflict', 'The store was never connected to an ecommerce platform: connect it first')
   }
+  const digits = search ? phoneContaining(search) : null
   return listed(ctx, {
     ...range,
     timezone: ctx.store.timezone,
     ...(status ? { status } : {}),
     ...(paymentStatus ? { paymentStatus } : {}),
-    ...(search ? { search } : {}),
+    ...(search ? { search: containing(search) } : {}),
+    ...(digits ? { digits } : {}),
     page,
     limit,
   })

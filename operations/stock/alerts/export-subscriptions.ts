@@ -9,6 +9,7 @@ export default operation({
   method: 'GET',
   path: '/stock-notifications/export',
   description: 'Email who waits for stock, or was told, as a CSV file to the member whose key asks.',
+  words: 'back-in-stock waiting list as a spreadsheet',
   details: 'All of them unless filtered; deleted ones are in none.',
   scopes: ['platform:write'],
   readOnly: false,

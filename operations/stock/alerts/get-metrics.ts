@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/stock-notifications/metrics',
   description: 'Get how many people subscribed and were told in a period, and what that brought.',
+  words: 'how many wait for products, results of back-in-stock alerts',
   details:
     "The last 30 days unless said, at most 365, in the store's time zone. `waiting` and `topProducts` are of now.",
   scopes: ['platform:read'],

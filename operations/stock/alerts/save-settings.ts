@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/stock-notifications/settings',
   description: "Change the settings of stock alerts and have the platform's webhook of stock registered.",
+  words: 'turn back-in-stock alerts on or off, notify me button, text of the alert email',
   details:
     'Fields left out keep their value, within templateEmail too. Texts are kept to the letter: null stands for the built-in text, an empty one shows nothing. The webhook is registered first: when the platform does not answer, nothing is saved. What returned while alerts were off is looked for when they are turned on.',
   scopes: ['platform:write'],

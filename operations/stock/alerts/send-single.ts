@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/stock-notifications/send-single/:notificationId',
   description: 'Send the alert of one subscription now, whatever the stock is.',
+  words: 'tell one customer that it is back, notify one person now',
   details:
     "For who waits, or whose alert failed. The merchant's own decision: the threshold, the waves and turned-off alerts do not hold it back.",
   scopes: ['platform:write', 'messages:send'],
@@ -29,6 +30,7 @@ export default operation({
       'It is on its way, was sent or cancelled, its channel is not allowed, or nothing can carry it to the phone',
     forbidden: 'No message is left in the cycle',
   },
+  example: { body: {} },
   async handler(ctx, { params }) {
     const { claimId, inStock } = await claimSingle(ctx, params.notificationId)
     const job = await ctx.queue(stockAlertSend, { claimId, tries: 0 })

@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/stock-notifications/send-test-email',
   description: 'Send the email of stock alerts, as it is saved, to an address to look at.',
+  words: 'preview of the back-in-stock email',
   details: "To the address of the key's creator unless said. It makes no subscription and counts nowhere.",
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/stock-counter/settings',
   description: 'Get the settings of the stock counter; the defaults until they are saved.',
+  words: 'only a few left, urgency by low stock',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

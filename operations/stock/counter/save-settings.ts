@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/stock-counter/settings',
   description: 'Change the settings of the stock counter. Fields left out keep their value.',
+  words: 'change the text that only a few are left, low stock counter',
   details: 'Products and categories that are new must be known to the platform.',
   scopes: ['platform:write'],
   readOnly: false,

@@ -5,6 +5,7 @@ import { isDuplicate, refuse } from '#runtime/errors'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
+import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { prepared } from '#runtime/query'
 import { seal, sign, unseal } from '#runtime/secrets'
@@ -32,11 +33,11 @@ const topics: readonly WebhookTopic[] = ['order.updated', 'cart.updated', 'produ
 
 const connectionOf = prepared<
   { port: string },
-  { provider: string; credentials: string | null; connected_at: Date | null }
+  { provider: string; credentials: string | null; settings: unknown; connected_at: Date | null }
 >((db, values) =>
   db
     .selectFrom('connections')
-    .select(['provider', 'credentials', 'connected_at'])
+    .select(['provider', 'credentials', 'settings', 'connected_at'])
     .where('port', '=', values.port)
     .where('connected_at', 'is not', null),
 )
@@ -47,15 +48,36 @@ export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> 
   if (!row?.connected_at) return null
   const port = adapterOf(ctx, row.provider)
   if (!port) throw new Error(`No adapter of this server is named ${row.provider}`)
-  const credentials =
-    row.credentials === null
-      ? null
-      : unseal(ctx.settings.secretKey, sealContext(ctx, 'ecommerce'), row.credentials)
   return {
     port,
-    store: { id: ctx.store.id, credentials },
+    store: unsealed(ctx, 'ecommerce', row.credentials),
     provider: row.provider,
     connectedAt: row.connected_at,
+  }
+}
+
+const unsealed = (ctx: Context, port: ConnectionPort, credentials: string | null): ProviderStore => ({
+  id: ctx.store.id,
+  credentials:
+    credentials === null ? null : unseal(ctx.settings.secretKey, sealContext(ctx, port), credentials),
+})
+
+/** The email provider of the store with the list chosen there, or null when none is connected. */
+export async function mailingList(
+  ctx: Context,
+): Promise<(Connected<MailingListPort> & { listId: string | null }) | null> {
+  const [row] = await connectionOf(ctx, { port: 'mailingList' })
+  if (!row?.connected_at) return null
+  const { mailingList: adapters } = ctx.adapters
+  if (!Object.hasOwn(adapters, row.provider)) {
+    throw new Error(`No adapter of this server is named ${row.provider}`)
+  }
+  return {
+    port: adapters[row.provider]!,
+    store: unsealed(ctx, 'mailingList', row.credentials),
+    provider: row.provider,
+    connectedAt: row.connected_at,
+    listId: (row.settings as { listId?: string } | null)?.listId ?? null,
   }
 }
 
@@ -118,6 +140,39 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
   })
 }
 
+/**
+ * Connects the store to its email provider, replacing what was connected: the provider is asked for its lists with the
+ * credentials, which are then sealed. `credentials.listId` chooses a list; without it an account's only one is chosen.
+ * Called outside a transaction. Refuses an unknown provider, credentials it does not take, and a list it does not have.
+ */
+export async function connectMailingList(ctx: Context, provider: string, given: unknown): Promise<void> {
+  const { mailingList: adapters } = ctx.adapters
+  if (!Object.hasOwn(adapters, provider)) {
+    const known = Object.keys(adapters).join(', ')
+    throw refuse('bad_request', `provider: ${provider} is none of this server: one of ${known}`)
+  }
+  const { listId: chosen, ...credentials } = (given ?? {}) as { listId?: unknown }
+  const lists = await refusedAsBad(adapters[provider]!.lists({ id: ctx.store.id, credentials }))
+  const listId = chosen ?? (lists.length === 1 ? lists[0]!.id : null)
+  if (listId !== null && !lists.some((list) => list.id === listId)) {
+    const known = lists.map(({ id, name }) => `${id} (${name})`).join(', ')
+    throw refuse('bad_request', `credentials.listId: the provider has no such list: ${known}`)
+  }
+  const now = ctx.now()
+  const connection = {
+    provider,
+    credentials: seal(ctx.settings.secretKey, sealContext(ctx, 'mailingList'), credentials),
+    settings: JSON.stringify({ listId }),
+    connected_at: now,
+    updated_at: now,
+  }
+  await ctx.db
+    .insertInto('connections')
+    .values({ port: 'mailingList', ...connection, created_at: now })
+    .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
+    .execute()
+}
+
 /** Forgets the credentials of a connection. Refuses when it is not connected. */
 export async function disconnect(ctx: Context, port: ConnectionPort): Promise<void> {
   const [gone] = await ctx.db
@@ -160,9 +215,11 @@ const sealContext = (ctx: Context, port: ConnectionPort): string => `${ctx.store
 
 type Shop = Awaited<ReturnType<EcommercePort['check']>>
 
-async function checked(port: EcommercePort, store: ProviderStore): Promise<Shop> {
+const checked = (port: EcommercePort, store: ProviderStore): Promise<Shop> => refusedAsBad(port.check(store))
+
+async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
   try {
-    return await port.check(store)
+    return await asked
   } catch (error) {
     if (error instanceof Refused) throw refuse('bad_request', `credentials: ${error.message}`)
     throw error

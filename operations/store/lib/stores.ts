@@ -40,11 +40,21 @@ export async function selectConnection(
   ctx: Context,
   type: 'qr' | 'official' | 'shared' | null,
 ): Promise<void> {
-  await ctx.db
+  const changed = await ctx.db
     .updateTable('stores')
     .set({ messaging_connection_type: type, updated_at: ctx.now() })
     .where('messaging_connection_type', 'is distinct from', type)
+    .returning('id')
     .execute()
+  if (changed.length === 0) return
+  for (const listener of selectedListeners) await listener(ctx)
+}
+
+const selectedListeners: ((ctx: Context) => Promise<void>)[] = []
+
+/** Called in the transaction that selects another connection, or none. */
+export const onSelected = (listener: (ctx: Context) => Promise<void>): void => {
+  selectedListeners.push(listener)
 }
 
 const trialMs = 14 * 24 * 3_600_000

@@ -48,7 +48,10 @@ export async function updateCard(ctx: Context): Promise<string> {
     const { agreement_id: agreementId, provider } = row
     if (!agreementId || !provider) throw refuse('conflict', 'Nothing is charged: there is no card to replace')
     if (!port.capabilities.cardUpdate) {
-      throw refuse('conflict', `${provider} cannot replace a card: start a new checkout with another one`)
+      throw refuse(
+        'conflict',
+        `${provider} has no page for another card: change it in your account there, or cancel and subscribe anew`,
+      )
     }
     const owed = row.status === 'past-due' ? nextCharge(row) : null
     return { agreementId, provider, owed: owed?.amount ?? amounts.toMoney(0n) }

@@ -40,6 +40,7 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
   if (!request.preview) await settleAsked(ctx)
   const row = await readRow(ctx)
   const { provider, port } = await connections.billing(ctx, row.provider ?? undefined)
+  const { port: checkouts } = await connections.billing(ctx)
   const target = targetOf(row, request)
   const currency = row.currency ?? planCurrency(ctx.store.currency)
   const coupon = await requireCoupon(ctx, request.couponCode, { ...target, currency })
@@ -48,6 +49,7 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
       storeCurrency: ctx.store.currency,
       coupon,
       canCharge: port.capabilities.chargeNow,
+      startsLater: checkouts.capabilities.startsLater,
       now: ctx.now(),
     })
   const offer = decide(row)
@@ -73,6 +75,7 @@ interface Given {
   storeCurrency: string
   coupon: HeldCoupon | null
   canCharge: boolean
+  startsLater: boolean
   now: Date
 }
 

@@ -1,4 +1,5 @@
 /** What a change of plan would bring (Rules 9): pure, so that a preview is the very thing. */
+import { amounts } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
 import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } from './money.ts'
 import { type SubscriptionRow, scheduledOf } from './moves.ts'
@@ -49,13 +50,20 @@ export function newAgreement(
 }
 
 /**
- * The offer for an active subscription. `canCharge`: the provider can charge the saved card. Refuses with `conflict`
- * the plan and cycle that hold, or that are scheduled, already.
+ * The offer for an active subscription. `canCharge`: the provider can charge the saved card; `startsLater`: a checkout
+ * may charge now and go on with the period that there is. Refuses with `conflict` the plan and cycle that hold, or that
+ * are scheduled, already.
  */
 export function changeOf(
   row: SubscriptionRow,
   target: Target,
-  given: { storeCurrency: string; coupon: HeldCoupon | null; canCharge: boolean; now: Date },
+  given: {
+    storeCurrency: string
+    coupon: HeldCoupon | null
+    canCharge: boolean
+    startsLater: boolean
+    now: Date
+  },
 ): Offer {
   const { planId, billingCycle } = target
   const scheduled = scheduledOf(row)
@@ -80,8 +88,13 @@ export function changeOf(
   }
   if (isUpgrade(row, target)) {
     if (!isSameCycle) return checkout(offered('now'))
-    if (!row.agreement_id || !isCarried || !given.canCharge) return checkout(offered('same-period'))
-    return { outcome: 'applied', terms: offered('same-period'), effectiveAt: given.now }
+    const within = offered('same-period')
+    if (row.agreement_id && isCarried && given.canCharge) {
+      return { outcome: 'applied', terms: within, effectiveAt: given.now }
+    }
+    // Otherwise a new period begins with the payment, the unused rest of this one credited.
+    const canGoOn = given.startsLater || amounts.toCents(within.amount) === 0n
+    return checkout(canGoOn ? within : offered('now'))
   }
   const terms = offered('at-period-end')
   // Without an agreement nothing will be charged for the smaller plan either.

@@ -8,6 +8,9 @@ import type { ProviderEvent } from '../provider.ts'
 import { numberEvent } from './number-hooks.ts'
 import { templateEvent } from './template-hooks.ts'
 
+/** What the merchant wrote on the phone comes under a name of its own. */
+const echoField = 'smb_message_echoes'
+
 export const signatureHeader = 'x-hub-signature-256'
 
 export const signatureOf = (secret: string, body: Uint8Array | string): string =>
@@ -32,10 +35,10 @@ export interface StatusData {
   failureMessage: string | null
 }
 
-/** `data` of an event of kind `inbound`. */
+/** `data` of an event of kind `inbound`, and of `echo`: what the merchant wrote in the provider's own app. */
 export interface InboundData {
   providerMessageId: string
-  /** E.164. */
+  /** E.164: who wrote, or to whom the merchant did. */
   phone: string
   name: string | null
   /** The provider's word: `text`, `image`, `button`, `reaction`… */
@@ -54,7 +57,20 @@ const failures: Record<number, { code: string; message: string }> = {
   131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
   131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages at the network' },
+  131021: { code: 'not-on-network', message: 'The phone is the number that sends' },
+  131037: { code: 'disconnected', message: "The number's display name is not approved" },
+  131042: { code: 'disconnected', message: 'The account at the provider has a payment issue' },
+  131031: { code: 'disconnected', message: 'The account at the provider cannot send' },
+  131048: { code: 'number-limit', message: 'The number may not send more: too many messages were blocked' },
+  131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
+  131052: { code: 'media-refused', message: 'The network could not fetch the file' },
   131053: { code: 'media-refused', message: 'The network could not take the file' },
+  131001: { code: 'too-long', message: 'The message is too long' },
+  132000: { code: 'template-refused', message: 'The parameters do not fit the template' },
+  132001: { code: 'template-refused', message: 'There is no such template, or it is not approved' },
+  132005: { code: 'too-long', message: 'The text is too long once its parameters are filled in' },
+  132007: { code: 'template-refused', message: 'The template breaks a rule of the network' },
+  132012: { code: 'template-refused', message: 'The parameters do not fit the template' },
   132015: { code: 'template-refused', message: 'The template is paused' },
   132016: { code: 'template-refused', message: 'The template was disabled' },
 }
@@ -90,6 +106,11 @@ const messageShape = z
     interactive: z.object({ button_reply: titled, list_reply: titled }).partial().passthrough().nullish(),
   })
   .passthrough()
+const echoShape = messageShape.extend({ from: z.unknown(), to: messageShape.shape.from })
+const echoesShape = z.object({
+  metadata: z.object({ phone_number_id: z.string() }).partial().optional(),
+  message_echoes: z.array(z.unknown()),
+})
 const contactShape = z.object({
   wa_id: z.string(),
   profile: z.object({ name: z.string() }).partial().nullish(),
@@ -100,6 +121,8 @@ const valueShape = z
     contacts: z.array(z.unknown()),
     statuses: z.array(z.unknown()),
     messages: z.array(z.unknown()),
+    // Of the number or the app, not of a message.
+    errors: z.array(z.unknown()),
   })
   .partial()
 const bodyShape = z.object({
@@ -122,6 +145,14 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
   const events: ProviderEvent[] = []
   for (const entry of body.entry) {
     for (const { field, value } of entry.changes) {
+      const echoes = field === echoField ? echoesShape.safeParse(value).data : undefined
+      if (echoes) {
+        const numberId = echoes.metadata?.phone_number_id ?? null
+        for (const each of echoes.message_echoes) {
+          events.push(echoEvent(each, numberId) ?? otherEvent('echo-unknown', entry.id, null, each, numberId))
+        }
+        continue
+      }
       const read = field === 'messages' ? valueShape.safeParse(value) : null
       if (!read?.success) {
         const at = entry.time == null ? null : instantOf(entry.time)
@@ -130,13 +161,16 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
         events.push(known ?? otherEvent(field, entry.id, entry.time ?? null, value, null))
         continue
       }
-      const { metadata, contacts = [], statuses = [], messages = [] } = read.data
+      const { metadata, contacts = [], statuses = [], messages = [], errors = [] } = read.data
       const numberId = metadata?.phone_number_id ?? null
       const names = namesOf(contacts)
       for (const each of statuses) {
         events.push(
           statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId),
         )
+      }
+      for (const each of errors) {
+        events.push(otherEvent('number-error', entry.id, entry.time ?? null, each, numberId))
       }
       for (const each of messages) {
         events.push(
@@ -177,25 +211,49 @@ function inboundEvent(
   if (!read.success || !occurredAt) return null
   const { id, from, timestamp: _read, type, ...content } = read.data
   const digits = from.replace(/^\+/, '')
-  const { text, image, video, document, button, interactive } = content
   const data: InboundData = {
     providerMessageId: id,
     phone: `+${digits}`,
     name: names.get(digits) ?? null,
     type,
-    text:
-      text?.body ??
-      button?.text ??
-      interactive?.button_reply?.title ??
-      interactive?.list_reply?.title ??
-      image?.caption ??
-      video?.caption ??
-      document?.caption ??
-      null,
+    text: wordsOf(content),
     content,
   }
   return { key: `inbound:${id}`, kind: 'inbound', occurredAt, storeRef: numberId, data }
 }
+
+function echoEvent(given: unknown, numberId: string | null): ProviderEvent | null {
+  const read = echoShape.safeParse(given)
+  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  if (!read.success || !occurredAt) return null
+  const { id, from: _own, to, timestamp: _read, type, ...content } = read.data
+  const phone = `+${to.replace(/^\+/, '')}`
+  const data: InboundData = {
+    providerMessageId: id,
+    phone,
+    name: null,
+    type,
+    text: wordsOf(content),
+    content,
+  }
+  return { key: `echo:${id}`, kind: 'echo', occurredAt, storeRef: numberId, data }
+}
+
+type Parts = Pick<
+  z.infer<typeof messageShape>,
+  'text' | 'image' | 'video' | 'document' | 'button' | 'interactive'
+>
+
+/** Text, caption or what was pressed. */
+const wordsOf = ({ text, image, video, document, button, interactive }: Parts): string | null =>
+  text?.body ??
+  button?.text ??
+  interactive?.button_reply?.title ??
+  interactive?.list_reply?.title ??
+  image?.caption ??
+  video?.caption ??
+  document?.caption ??
+  null
 
 function otherEvent(
   kind: string,
@@ -240,6 +298,8 @@ export interface NumberChanges {
   statuses: Record<string, unknown>[]
   messages: Record<string, unknown>[]
   contacts: Record<string, unknown>[]
+  /** Of the merchant's own app. */
+  echoes?: Record<string, unknown>[]
 }
 
 export interface SignedHook {
@@ -260,21 +320,20 @@ export const signedChanges = (
 export function hookBody(secret: string, numbers: readonly NumberChanges[]): SignedHook {
   return signed(secret, {
     object: 'whatsapp_business_account',
-    entry: numbers.map(({ numberId, account, statuses, messages, contacts }) => ({
-      id: account,
-      changes: [
-        {
-          field: 'messages',
-          value: {
-            messaging_product: 'whatsapp',
-            metadata: { phone_number_id: numberId },
-            ...(statuses.length > 0 ? { statuses } : {}),
-            ...(messages.length > 0 ? { messages, contacts } : {}),
-          },
-        },
-      ],
-    })),
+    entry: numbers.map((changes) => ({ id: changes.account, changes: fieldsOf(changes) })),
   })
+}
+
+function fieldsOf({ numberId, statuses, messages, contacts, echoes = [] }: NumberChanges) {
+  const head = { messaging_product: 'whatsapp', metadata: { phone_number_id: numberId } }
+  const told = {
+    ...head,
+    ...(statuses.length > 0 ? { statuses } : {}),
+    ...(messages.length > 0 ? { messages, contacts } : {}),
+  }
+  if (echoes.length === 0) return [{ field: 'messages', value: told }]
+  const echoed = { field: echoField, value: { ...head, message_echoes: echoes } }
+  return statuses.length + messages.length === 0 ? [echoed] : [{ field: 'messages', value: told }, echoed]
 }
 
 function signed(secret: string, content: unknown): SignedHook {

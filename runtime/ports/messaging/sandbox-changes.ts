@@ -14,6 +14,8 @@ export interface SandboxInbound {
   mediaType?: string
   /** The message that a reaction is about, or that is answered. */
   refersTo?: string
+  /** The merchant wrote it to that phone, in the provider's own app. */
+  isEcho?: boolean
   occurredAt?: Date
   /** The same id is the same message. */
   providerMessageId?: string
@@ -99,21 +101,25 @@ export function addInbound(
   changes: NumberChanges,
   message: Omit<SandboxInbound, 'numberId'> & { providerMessageId: string; at: Date },
 ): void {
-  const { phone, name, type = 'text', text, refersTo } = message
+  const { phone, name, type = 'text', text, refersTo, isEcho = false } = message
   const words =
     type === 'text'
       ? { text: { body: text ?? '' } }
       : type === 'button'
         ? { button: { text } }
         : { [type]: partsOf(type, message) }
-  changes.messages.push({
+  const written = {
     ...(refersTo && type !== 'reaction' ? { context: { id: refersTo } } : {}),
-    from: phone.slice(1),
     id: message.providerMessageId,
     timestamp: timestampOf(message.at),
     type,
     ...words,
-  })
+  }
+  if (isEcho) {
+    changes.echoes = [...(changes.echoes ?? []), { ...written, from: changes.numberId, to: phone.slice(1) }]
+    return
+  }
+  changes.messages.push({ ...written, from: phone.slice(1) })
   changes.contacts.push({ wa_id: phone.slice(1), profile: name ? { name } : {} })
 }
 

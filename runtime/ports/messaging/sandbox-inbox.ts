@@ -35,7 +35,7 @@ export class SandboxInbox implements Pick<NumberPort, 'markRead' | 'fetchMedia' 
   /** Remembers what somebody wrote to a store, whether its callback arrives or not. */
   async keep(storeId: string, events: readonly ProviderEvent[]): Promise<void> {
     const rows = events
-      .filter((event) => event.kind === 'inbound')
+      .filter((event) => event.kind === 'inbound' || event.kind === 'echo')
       .map((event) => ({
         store_id: storeId,
         id: event.key,

@@ -1,229 +1,198 @@
-/**
- * The inbox at its size: 100,000 conversations and 2,000,000 messages of one store on a PostgreSQL server of its own;
- * prints the 95th percentile of its lists and searches, in milliseconds, through the whole gateway.
- * `npx node scripts/bench/sizes/inbox.ts [conversations] [messages a conversation]`
- */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { sql } from 'kysely'
-import { type Database, openPostgres, type RootDatabase } from '#db/database'
-import { migrate } from '#db/migrate'
+/** The inbox with 100,000 conversations and 2,000,000 messages (Rules 1 and 2 of the page). */
+import type { Database } from '#db/database'
 import { createKey } from '#operations/store/lib/keys'
 import { createStore } from '#operations/store/lib/stores'
-import { openApp } from '#runtime/app'
-import { machineClock } from '#runtime/clock'
-import { silentLog } from '#runtime/log'
 import { allScopes } from '#runtime/operation'
-import { readSettings } from '#runtime/settings'
-import { throwawayPostgres } from '../../lib/postgres.ts'
+import { area, type Measure } from '../area.ts'
+import { fillInbox, tagOf, wordOf } from '../parts/inbox-rows.ts'
 
-const rounds = 20
-const vocabulary = 5_000
-
-/** Fills a store, in SQL: words are as unevenly used as in a language. */
-export async function prepare(
-  db: RootDatabase,
-  storeId: string,
-  { conversations, messages }: { conversations: number; messages: number },
-): Promise<void> {
-  const id = sql.lit(storeId)
-  const run = (text: ReturnType<typeof sql>): Promise<unknown> => text.execute(db)
-  await run(sql`
-    insert into contacts (store_id, id, phone, phone_key, profile_name, search_text, tier, created_at, updated_at)
-    select ${id}, gen_random_uuid(), phone, phone, name, lower(name),
-      case when n % 5 = 0 then 'gold' end, now(), now()
-    from (select n, '+5511' || (900000000 + n) as phone, 'Person ' || substr(md5(n::text), 1, 8) as name
-      from generate_series(1, ${sql.lit(conversations)}) n) p`)
-  await run(sql`
-    insert into conversations (store_id, id, contact_id, status, unread_count, pinned_at, last_message_at,
-      last_message_direction, last_message_type, last_message_status, last_message_preview, last_inbound_at,
-      waiting_since, message_count, created_at, updated_at)
-    select ${id}, gen_random_uuid(), id, case when n % 3 = 0 then 'closed' else 'open' end, n % 4,
-      case when n % 5000 = 0 then now() end, now() - n * interval '20 seconds', 'inbound', 'text', 'received',
-      'Hello there', now() - n * interval '20 seconds',
-      case when n % 9 = 0 then now() - n * interval '20 seconds' end, ${sql.lit(messages)}, now(),
-      now() - n * interval '20 seconds'
-    from (select id, row_number() over () as n from contacts where store_id = ${id}) k`)
-  // The index is made at the end, which takes a tenth of the time.
-  await run(sql`drop index inbox_messages_words`)
-  await run(sql`
-    insert into inbox_messages (store_id, id, conversation_id, direction, source, type, text, status,
-      provider_message_id, occurred_at, words, created_at, updated_at)
-    select ${id}, gen_random_uuid(), c.id, case when i % 2 = 0 then 'inbound' else 'outbound' end,
-      case when i % 2 = 0 then 'customer' else 'agent' end, 'text', w.text,
-      case when i % 2 = 0 then 'received' else 'read' end, gen_random_uuid()::text, m.at,
-      array_to_tsvector(w.words), m.at, m.at
-    from conversations c cross join generate_series(0, ${sql.lit(messages - 1)}) i
-    cross join lateral (select c.last_message_at - i * interval '7 hours' as at) m
-    cross join lateral (
-      select array_agg(distinct word) as words, string_agg(word, ' ') as text
-      from (select 'w' || substr(md5(pick::text), 1, 2 + pick % 7) as word
-        from (select floor(${sql.lit(vocabulary)} * power(random(), 3))::int as pick
-          from generate_series(1, 8 + 0 * i + 0 * length(c.id::text))) p) q) w
-    where c.store_id = ${id}`)
-  await run(sql`create index inbox_messages_words on inbox_messages using gin (store_id, words)`)
-  await run(sql`
-    insert into inbox_conversation_words (store_id, word, conversation_id)
-    select distinct m.store_id, w.word collate "C", m.conversation_id
-    from inbox_messages m cross join lateral unnest(tsvector_to_array(m.words)) as w(word)
-    where m.store_id = ${id} order by 2, 3`)
+interface Filled {
+  storeId: string
+  key: string
+  /** Of the newest conversation. */
+  newest: string
+  tag: string
+  /** The last local day, and the ninth before it. */
+  today: string
+  from: string
+  /** Rows that a WHERE of conversations leaves, by that text. */
+  counts: ReadonlyMap<string, number>
 }
 
-/** What is asked; `{last}` the deepest page of it. */
-const measures: {
-  name: string
-  path: string
-  atMost: number
-  query: (round: number) => Record<string, string>
-}[] = [
-  { name: 'first page', path: '', atMost: 150, query: () => ({ limit: '20' }) },
-  { name: 'deepest page', path: '', atMost: 150, query: () => ({ page: '{last}', limit: '100' }) },
-  { name: 'open, nobody has it', path: '', atMost: 150, query: () => ({ status: 'open', assignee: 'none' }) },
-  { name: 'open, deepest page', path: '', atMost: 150, query: () => ({ status: 'open', page: '{last}' }) },
-  { name: 'unread', path: '', atMost: 150, query: () => ({ unread: 'true' }) },
-  { name: 'waiting', path: '', atMost: 150, query: () => ({ waiting: 'true' }) },
-  { name: 'window open', path: '', atMost: 150, query: () => ({ windowOpen: 'true' }) },
-  {
-    name: 'window closed, deepest page',
-    path: '',
-    atMost: 150,
-    query: () => ({ windowOpen: 'false', page: '{last}' }),
-  },
-  { name: 'tier gold, deepest page', path: '', atMost: 150, query: () => ({ tier: 'gold', page: '{last}' }) },
-  { name: 'tier none, deepest page', path: '', atMost: 150, query: () => ({ tier: 'none', page: '{last}' }) },
-  { name: 'a day', path: '', atMost: 150, query: () => ({ startDate: '{today}', endDate: '{today}' }) },
-  {
-    name: 'search: a name',
-    path: '',
-    atMost: 300,
-    query: (n) => ({ search: `person ${'abcdef0123456789'[n % 16]}1` }),
-  },
-  { name: 'search: of everybody', path: '', atMost: 300, query: () => ({ search: 'person' }) },
-  { name: 'search: digits', path: '', atMost: 300, query: (n) => ({ search: `9000${10 + n}` }) },
-  { name: 'search: a rare word', path: '', atMost: 300, query: (n) => ({ search: `{word:${4000 + n}}` }) },
-  { name: 'search: a common word', path: '', atMost: 300, query: (n) => ({ search: `{word:${10 + n}}` }) },
-  { name: 'search: the commonest word', path: '', atMost: 300, query: () => ({ search: '{word:0}' }) },
-  { name: 'search: a beginning', path: '', atMost: 300, query: () => ({ search: 'w1a' }) },
-  {
-    name: 'search: two words',
-    path: '',
-    atMost: 300,
-    query: (n) => ({ search: `{word:${100 + n}} {word:${200 + n}}` }),
-  },
-  { name: 'search: two common words', path: '', atMost: 300, query: () => ({ search: '{word:0} {word:1}' }) },
-  {
-    name: 'search: common, deepest page',
-    path: '',
-    atMost: 300,
-    query: () => ({ search: '{word:5}', page: '{last}' }),
-  },
-  { name: 'messages', path: '/{id}/messages', atMost: 150, query: () => ({ limit: '20' }) },
-  { name: 'messages, search', path: '/{id}/messages', atMost: 300, query: () => ({ search: '{word:3}' }) },
+const timezone = 'America/Sao_Paulo'
+const slug = 'bench-inbox'
+const messagesEach = 20
+const listAtMostMs = 150
+const searchAtMostMs = 300
+
+/** Of lists whose deepest page is asked for: the filters, and the same as a WHERE of `conversations`. */
+const deepest: [name: string, query: string, where: string][] = [
+  ['all', '', 'true'],
+  ['open', 'status=open', `status = 'open'`],
+  ['closed', 'status=closed', `status = 'closed'`],
+  ['nobody has', 'assignee=none', 'assignee_id is null'],
+  ['read', 'unread=false', 'unread_count = 0'],
+  ['unread', 'unread=true', 'unread_count > 0'],
+  ['waiting', 'waiting=true', 'waiting_since is not null'],
+  ['not waiting', 'waiting=false', 'waiting_since is null'],
+  ['window closed', 'windowOpen=false', `last_inbound_at <= now() - interval '1 day'`],
+  ['tier gold', 'tier=gold', `tier = 'gold'`],
+  ['tier none', 'tier=none', 'tier is null'],
+  ['not pinned', 'pinned=false', 'not is_pinned'],
+  [
+    'of a tag',
+    'tag={tag}',
+    `id in (select conversation_id from inbox_conversation_tags where tag_id = '{tag}')`,
+  ],
+  ['of ten days', 'startDate={from}', `last_message_at >= '{from}'::timestamp at time zone '${timezone}'`],
 ]
 
-const [conversations = 100_000, messages = 20] = process.argv.slice(2).map(Number)
-const server = await throwawayPostgres({ durable: false })
-const dataDir = mkdtempSync(join(tmpdir(), 'inbox-size-'))
-try {
-  const database = openPostgres(server.url, { reads: 3, transactions: 4 })
-  await migrate(database)
-  await measure(database)
-} finally {
-  rmSync(dataDir, { recursive: true, force: true })
-  await server.stop()
-}
+export default area<Filled>({
+  name: 'inbox',
+  description: 'Every list, filter and search of conversations, the deepest pages included, and messages',
+  rows: 100_000,
 
-async function measure(database: Database): Promise<void> {
-  const clock = machineClock()
-  const app = await openApp({
-    settings: {
-      ...readSettings({
-        DATA_DIR: dataDir,
-        SECRET_KEY: 'of one run, and of no other: 0123456789',
-        LOG_LEVEL: 'silent',
-      }),
-      rateLimitStore: 1_000_000,
-      rateLimitIp: 1_000_000,
-    },
-    log: silentLog(),
-    strict: false,
-    supervise: false,
-    database,
-    clock,
-  })
-  const shop = await createStore(database, clock.now(), {
-    slug: 'size',
-    name: 'Size',
-    owner: 'owner@size.example.com',
-    ownerName: 'Owner',
-    country: 'BR',
-    currency: 'BRL',
-    timezone: 'America/Sao_Paulo',
-    plan: 'scale',
-  })
-  const { key } = await createKey(database, clock.now(), {
-    storeId: shop.id,
-    member: 'owner@size.example.com',
-    scopes: allScopes,
-  })
-  const began = performance.now()
-  await prepare(database.root, shop.id, { conversations, messages })
-  await sql`vacuum analyze`.execute(database.root)
-  console.log(`made in ${Math.round((performance.now() - began) / 1000)} s`)
-  const words = new Map<string, string>()
-  const wordOf = async (n: string): Promise<string> => {
-    const { rows } = await sql<{
-      word: string
-    }>`select 'w' || substr(md5(${n}::text), 1, 2 + ${n}::int % 7) as word`.execute(database.root)
-    words.set(n, rows[0]!.word)
-    return rows[0]!.word
-  }
-  const get = async (
-    path: string,
-    query: Record<string, string>,
-  ): Promise<{ total: number; data: { id: string }[] }> => {
-    const response = await app.fetch(
-      new Request(`http://localhost/v1/inbox/conversations${path}?${new URLSearchParams(query)}`, {
-        headers: { authorization: `Bearer ${key}` },
-      }),
-      { ip: '127.0.0.1' },
+  async prepare({ database, timed }, rows) {
+    const owner = `owner@${slug}.example.com`
+    const now = new Date()
+    const made = { slug, name: slug, owner, plan: 'scale', country: 'BR', currency: 'BRL', timezone }
+    const { id: storeId } = await createStore(database, now, made)
+    const { key } = await createKey(database, now, { storeId, member: owner, scopes: [...allScopes] })
+    await timed(`filling ${rows * messagesEach} messages`, null, () =>
+      fillInbox(database, storeId, { conversations: rows, messagesEach }),
     )
-    const body = await response.json()
-    if (response.status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`)
-    return body as { total: number; data: { id: string }[] }
-  }
-  const { id } = (await get('', {})).data[0]!
-  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Sao_Paulo' }).format(clock.now())
-  for (const { name, path, atMost, query } of measures) {
-    const times: number[] = []
-    let total = 0
-    for (let round = 0; round < rounds; round += 1) {
-      const given = query(round)
-      for (const [field, value] of Object.entries(given)) {
-        let filled = value.replace('{today}', today)
-        for (const [all, n] of value.matchAll(/\{word:(\d+)\}/g)) {
-          filled = filled.replace(all, words.get(n!) ?? (await wordOf(n!)))
-        }
-        given[field] = filled
-      }
-      if (given.page) {
-        const { page: _deepest, ...rest } = given
-        total = (await get('', { ...rest, limit: '1' })).total
-        given.page = String(Math.max(1, Math.ceil(total / Number(given.limit ?? 20))))
-      }
-      const from = performance.now()
-      const answer = await get(path.replace('{id}', id), given)
-      times.push(performance.now() - from)
-      total = answer.total
+    const today = dayOf(now.getTime())
+    const tag = await tagOf(database, storeId)
+    const from = dayOf(now.getTime() - 9 * 86_400_000)
+    const counts = new Map<string, number>()
+    for (const [, , where] of deepest) {
+      counts.set(where, await countOf(database, storeId, filled(where, { tag, from })))
     }
-    times.sort((a, b) => a - b)
-    const p95 = times[Math.ceil(times.length * 0.95) - 1]!
-    const verdict = p95 <= atMost ? 'ok  ' : 'SLOW'
-    console.log(
-      `${verdict} ${name.padEnd(32)} p95 ${p95.toFixed(0).padStart(5)} ms  median ${times[times.length >> 1]!.toFixed(0).padStart(5)} ms  of ${total}`,
+    const [first] = await database.query<{ id: string }>(
+      'select id from conversations where store_id = $1 order by last_message_at desc limit 1',
+      [storeId],
     )
-  }
-  await app.close()
-  await database.close()
+    return { storeId, key, newest: first!.id, tag, today, from, counts }
+  },
+
+  measures({ storeId, key, newest, tag, today, from, counts }) {
+    const read = (
+      name: string,
+      path: string,
+      atMostMs: number,
+      text: string,
+      values: unknown[] = [],
+    ): Measure => ({
+      name,
+      path: `/v1/inbox/conversations${path}`,
+      key,
+      atMostMs,
+      bare: { text, values: [storeId, ...values] },
+    })
+    const rowsWhere = (where: string, offset: number, limit: number): string =>
+      `select *, count(*) over () from conversations where store_id = $1 and ${filled(where, { tag, from })}
+       order by is_pinned desc, last_message_at desc, id desc offset ${offset} limit ${limit}`
+    const list = (name: string, query: string, where: string): Measure =>
+      read(name, `?${query}`, listAtMostMs, rowsWhere(where, 0, 20))
+    const deep = ([name, query, where]: (typeof deepest)[number]): Measure => {
+      const page = Math.max(1, Math.ceil(counts.get(where)! / 100))
+      const offset = (page - 1) * 100
+      return read(
+        `${name}, page ${page} of 100`,
+        `?${filled(query, { tag, from })}&page=${page}&limit=100`,
+        listAtMostMs,
+        rowsWhere(where, offset, 100),
+      )
+    }
+    const containing = `select c.id from conversations c join contacts k on k.store_id = c.store_id and k.id = c.contact_id
+      where c.store_id = $1 and k.search_text like $2`
+    const withWord = `select distinct conversation_id from inbox_message_words where store_id = $1 and words @@ $2::tsquery`
+    const search = (name: string, text: string, bare: string, value: string, more = ''): Measure =>
+      read(`search: ${name}`, `?search=${encodeURIComponent(text)}${more}`, searchAtMostMs, bare, [value])
+    const named = (name: string, text: string, more?: string): Measure =>
+      search(name, text, containing, `%${text}%`, more)
+    const written = (name: string, words: readonly string[], more?: string): Measure =>
+      search(name, words.join(' '), withWord, words.map((word) => `'${word}':*`).join(' & '), more)
+    const messages = (name: string, query: string, atMostMs: number): Measure =>
+      read(
+        name,
+        `/${newest}/messages?${query}`,
+        atMostMs,
+        `select * from inbox_messages where store_id = $1 and conversation_id = $2 order by occurred_at desc limit 20`,
+        [newest],
+      )
+    return [
+      list('first page', 'limit=20', 'true'),
+      list(
+        'open, nobody has, waiting',
+        'status=open&assignee=none&waiting=true',
+        `status = 'open' and assignee_id is null and waiting_since is not null`,
+      ),
+      list('window open', 'windowOpen=true', `last_inbound_at > now() - interval '1 day'`),
+      list('one day', `startDate=${today}&endDate=${today}`, `last_message_at >= now() - interval '1 day'`),
+      list(
+        'changed in the last minute',
+        `updatedSince=${new Date(Date.now() - 60_000).toISOString()}`,
+        `updated_at > now() - interval '1 minute'`,
+      ),
+      ...deepest.map(deep),
+      named('a name', 'person ab1'),
+      named('of every name', 'person'),
+      named('of every name, page 5,000', 'person', '&page=5000'),
+      search('digits', '900010', `select id from contacts where store_id = $1 and phone like $2`, '%900010%'),
+      search(
+        'digits of everybody',
+        '5511',
+        `select id from contacts where store_id = $1 and phone like $2`,
+        '%5511%',
+      ),
+      written('a rare word', [wordOf(4100)]),
+      written('a common word', [wordOf(12)]),
+      written('the commonest word', [wordOf(0)]),
+      written('the commonest word, page 1,000', [wordOf(0)], '&page=1000&limit=100'),
+      written('a beginning of many', ['w1a']),
+      written('two words', [wordOf(100), wordOf(200)]),
+      written('two common words', [wordOf(5), wordOf(12)]),
+      written('the two commonest words', [wordOf(0), wordOf(1)]),
+      written('the commonest and a rare word', [wordOf(0), wordOf(4100)]),
+      written('the commonest word, open and of a tag', [wordOf(0)], `&status=open&tag=${tag}`),
+      messages('messages', 'limit=20', listAtMostMs),
+      messages('messages, a word', `search=${wordOf(0)}`, searchAtMostMs),
+      {
+        name: 'status',
+        path: '/v1/inbox/status',
+        key,
+        atMostMs: listAtMostMs,
+        bare: {
+          text: `select count(*) filter (where unread_count > 0), count(*) filter (where assignee_id is null), count(*)
+            from conversations where store_id = $1 and status = 'open'`,
+          values: [storeId],
+        },
+      },
+      {
+        name: 'tags',
+        path: '/v1/inbox/tags',
+        key,
+        atMostMs: listAtMostMs,
+        bare: {
+          text: 'select tag_id, count(*) from inbox_conversation_tags where store_id = $1 group by tag_id',
+          values: [storeId],
+        },
+      },
+    ]
+  },
+})
+
+const filled = (text: string, { tag, from }: { tag: string; from: string }): string =>
+  text.replace('{tag}', tag).replace('{from}', from)
+
+const dayOf = (at: number): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(at)
+
+async function countOf(database: Database, storeId: string, where: string): Promise<number> {
+  const [row] = await database.query<{ n: number }>(
+    `select count(*)::int as n from conversations where store_id = $1 and ${where}`,
+    [storeId],
+  )
+  return row!.n
 }

@@ -348,7 +348,8 @@ describe('held (acceptance 11)', () => {
     await shop.sell({ customer: { phone: '+5511944443333' } })
     const held = (await shop.executions(automation.id))[1]!
     expect(held.hold_reason).toBe('not-connected')
-    for (let i = 0; i < 96; i += 1) await tick(15 * 60_000)
+    for (let i = 0; i < 23; i += 1) await tick(hour)
+    for (let i = 0; i < 4; i += 1) await tick(15 * 60_000)
     const [, failed] = await shop.executions(automation.id)
     expect(failed).toMatchObject({ status: 'failed', failure_code: 'disconnected' })
     const heldFor = failed!.failed_at!.getTime() - held.held_since!.getTime()

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import createButton from '#operations/messaging/button/create-button'
 import getButton from '#operations/messaging/button/get-button'
 import updateButton from '#operations/messaging/button/update-button'
+import { buttonWidget } from '#operations/messaging/lib/button'
 import { connectNumber } from '#operations/messaging/lib/connect'
+import { registeredEvents } from '#operations/storefront/lib/events'
+import { registeredWidgets } from '#operations/storefront/lib/widgets'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 import { sendEvents, visit } from '#test/support/storefront'
@@ -159,6 +162,62 @@ describe('the chat button', () => {
     await add('messaging-button', '2026-10-21', 50)
     await add('wishlist', now!, 500)
     expect(await read(shop)).toMatchObject({ clicks30d: 7, impressions30d: 70 })
+  })
+
+  test('the storefront gets what is public, only while it is on and opens a number', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const shown = async () => (await buttonWidget(ctx))?.value ?? null
+    expect(await shown()).toBeNull()
+    const { body } = await create(shop, {
+      label: 'Fale conosco',
+      schedule: { hours: [hours('09:00', '12:00')] },
+    })
+    expect(await shown()).toBeNull()
+    await update(shop, body.id, { isEnabled: true, phone: '+5511988887777' })
+    const { isEnabled, effectivePhone, clicks30d, impressions30d, id, createdAt, updatedAt, ...settings } =
+      await read(shop)
+    expect(isEnabled).toBe(true)
+    expect(await shown()).toEqual({
+      ...settings,
+      phone: '+5511988887777',
+      storeName: ctx.store.name,
+      timezone: ctx.store.timezone,
+    })
+    expect([...registeredWidgets().keys()]).toContain('messagingButton')
+    expect(registeredWidgets().get('messagingButton')!.feature).toBe('messaging')
+    expect(registeredEvents().get('messaging-button')).toEqual({
+      feature: 'messaging',
+      types: ['impression', 'click', 'close'],
+    })
+  })
+
+  test('the storefront sees at once that the number it opens is another', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const shown = async () =>
+      ((await buttonWidget(ctx))?.value as { phone: string | null } | undefined)?.phone
+    await connectNumber(ctx, { type: 'qr', phone: '+551140001000' })
+    const { body } = await create(shop, { isEnabled: true })
+    expect(await shown()).toBe('+551140001000')
+    const before = await revisionOf(shop)
+    await shop.request('PATCH', '/store', { body: { messagingConnectionType: null } })
+    expect([await revisionOf(shop), await shown()]).toEqual([before + 1, undefined])
+    await shop.request('PATCH', '/store', { body: { messagingConnectionType: 'qr' } })
+    await app.fetch(
+      new Request(`http://localhost/sandbox/api/messaging/${shop.id}/qr`, {
+        method: 'POST',
+        body: JSON.stringify({ event: 'lost' }),
+      }),
+      { ip: '127.0.0.1' },
+    )
+    await app.drainJobs()
+    expect([await revisionOf(shop), await shown()]).toEqual([before + 3, undefined])
+    await update(shop, body.id, { phone: '+5511988887777' })
+    expect(await shown()).toBe('+5511988887777')
+    const own = await revisionOf(shop)
+    await shop.request('PATCH', '/store', { body: { messagingConnectionType: null } })
+    expect(await revisionOf(shop)).toBe(own)
   })
 
   test('another store does not know it', async () => {

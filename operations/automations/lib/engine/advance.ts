@@ -9,8 +9,9 @@ import { type AdvanceWork, endOfSecond, queueWork } from './schedule.ts'
 import { findMeans } from './surroundings.ts'
 import { clockReaches } from './turns.ts'
 
-/** A run holds one of the worker's few places: others want it too. */
+/** A run holds one of the worker's few places: for so long, or for so long while others wait for it. */
 const runMs = 20_000
+const sharedRunMs = 1_000
 const soonMs = 1_000
 
 export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSignal): Promise<void> {
@@ -20,10 +21,14 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
     await queueLater(ctx, work)
     return
   }
-  const until = performance.now() + runMs
+  const beganAt = performance.now()
+  const isOver = async (): Promise<boolean> => {
+    const ms = performance.now() - beganAt
+    return signal.aborted || ms > runMs || (ms > sharedRunMs && (await othersWait(ctx)))
+  }
   if (work.executionId === null) await recoverDead(ctx, await findMeans(ctx))
   for (;;) {
-    if (signal.aborted || performance.now() > until) {
+    if (await isOver()) {
       await queueWork(ctx, { ...work, key: `more:${work.executionId ?? ''}`, at: ctx.now().toISOString() })
       return
     }
@@ -34,7 +39,8 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
       await recordResults(ctx, claim, results)
       if (error) throw error
     }
-    if (nextTurn && !(await clockReaches(ctx.clock, nextTurn, signal))) {
+    // Nobody's messages wait for a place that is held for those of a number that has to wait.
+    if (nextTurn && ((await othersWait(ctx)) || !(await clockReaches(ctx.clock, nextTurn, signal)))) {
       const key = work.executionId === null ? 'turn' : `turn:${work.executionId}`
       await queueLater(ctx, { ...work, key, at: nextTurn.toISOString() })
       return
@@ -43,6 +49,10 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
   }
   await lookAtRest(ctx, work)
 }
+
+/** Of whichever store. */
+const othersWait = async (ctx: Context): Promise<boolean> =>
+  (await ctx.services.queue.due(['automation-advance'])).length > 0
 
 /** For its time, which the clock has not reached: looked at again a second from now at the earliest. */
 async function queueLater(ctx: Context, work: AdvanceWork): Promise<void> {

@@ -19,10 +19,13 @@ const within = (code: number, from: number, to: number): boolean => code >= from
 export const isAboutAccess = ({ code }: GraphError): boolean =>
   code === 0 || code === 3 || code === 10 || code === 190 || code === 131005 || within(code, 200, 299)
 
-const accountTrouble = new Set([368, 131031, 131042, 131045, 133010])
+const accountTrouble = new Set([33, 368, 131031, 131037, 131042, 131045, 133010])
 const throttling: Readonly<Record<number, number>> = {
   4: 60_000,
   80007: 60_000,
+  // Of an account, and of a template.
+  80008: 60_000,
+  80012: 60_000,
   130429: 2_000,
   // Too fast for this one recipient.
   131056: 6_000,
@@ -48,13 +51,16 @@ const refusals: Readonly<Record<number, { code: string; message: string }>> = {
 
 /** Of a message: what the sending door decides by. */
 export function sendFailure(error: GraphError): Error {
-  const { code, status, retryAfterMs, message } = error
+  const { code, subcode, status, retryAfterMs, message } = error
   const known = refusals[code]
   if (known) return new Refused(known.code, known.message)
   if (within(code, 132000, 132999)) return new Refused('template-refused', plain(message))
   if (isAboutAccess(error))
     return new Refused('disconnected', 'The provider does not accept our access any more')
-  if (accountTrouble.has(code)) return new Refused('disconnected', 'The account at the provider cannot send')
+  // The number itself is gone: no fault of this message.
+  const isGone = code === 100 && subcode === 33
+  if (isGone || accountTrouble.has(code))
+    return new Refused('disconnected', 'The account at the provider cannot send')
   if (code === 131048) return new NumberLimit('The number may not send more: too many messages were blocked')
   const wait = throttling[code]
   if (wait !== undefined || status === 429) return new Throttled(retryAfterMs ?? wait ?? 2_000)

@@ -20,7 +20,20 @@ export class GraphFailure extends Error {
   }
 }
 
-const networkBefore = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+/** Before anything was sent: no connection, or none that can be trusted. */
+const networkBefore = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
 
 export class Graph {
   readonly options: WhatsappOptions
@@ -88,8 +101,9 @@ export class Graph {
 
 /** A network failure, without the address, which can hold secrets. */
 export function lost(error: unknown): Unavailable {
-  const cause = (error as { cause?: { code?: string } }).cause
-  const accepted = networkBefore.has(cause?.code ?? '') ? 'no' : 'unknown'
+  const cause = (error as { cause?: { code?: string; syscall?: string } }).cause
+  const isBefore = networkBefore.has(cause?.code ?? '') || cause?.syscall === 'connect'
+  const accepted = isBefore ? 'no' : 'unknown'
   return new Unavailable(accepted, `The provider did not answer (${cause?.code ?? (error as Error).name})`)
 }
 

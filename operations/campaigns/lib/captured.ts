@@ -1,0 +1,60 @@
+/** Contacts that a form of the storefront caught. */
+import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import { changeSize } from './contacts.ts'
+import { contactsAtMost, lockList } from './lists.ts'
+
+export interface Captured {
+  status: 'added' | 'already-in-list' | 'list-missing' | 'list-full'
+  /** The contact of this phone in the list; null where there is none. */
+  contactId: string | null
+}
+
+/**
+ * Adds who gave their phone (E.164) to a list, in the caller's transaction; a contact of this phone stays as it is. It
+ * holds the list until the transaction ends: the last thing to do in it.
+ */
+export async function addCaptured(
+  ctx: Context,
+  listId: string,
+  person: { phone: string; name: string | null; email: string | null; source: 'newsletter' | 'contact-form' },
+): Promise<Captured> {
+  const key = phoneKey(person.phone)
+  const known = await findContact(ctx, listId, key)
+  if (known) return { status: 'already-in-list', contactId: known }
+  const list = await lockList(ctx, listId)
+  if (!list) return { status: 'list-missing', contactId: null }
+  if (list.size >= contactsAtMost) return { status: 'list-full', contactId: null }
+  const now = ctx.now()
+  const added = await ctx.db
+    .insertInto('list_contacts')
+    .values({
+      id: ctx.newId(),
+      list_id: listId,
+      phone: person.phone,
+      phone_key: key,
+      name: person.name,
+      email: person.email,
+      custom_fields: '{}',
+      source: person.source,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['store_id', 'list_id', 'phone_key']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  // Added by another while this one waited for the list.
+  if (!added) return { status: 'already-in-list', contactId: await findContact(ctx, listId, key) }
+  await changeSize(ctx, list, 1, [])
+  return { status: 'added', contactId: added.id }
+}
+
+async function findContact(ctx: Context, listId: string, key: string): Promise<string | null> {
+  const row = await ctx.db
+    .selectFrom('list_contacts')
+    .select('id')
+    .where('list_id', '=', listId)
+    .where('phone_key', '=', key)
+    .executeTakeFirst()
+  return row?.id ?? null
+}

@@ -1,0 +1,14 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { cleanUp } from '../lib/cleanup.ts'
+
+export default serverJob({
+  description:
+    'Drops old previews of popups, hashes of addresses, and staged rows of imports that have ended.',
+  payload: object({}),
+  retry: { limit: 2, backoffSeconds: 60 },
+  timeoutSeconds: 300,
+  everySeconds: 3600,
+  safeTwice: 'It deletes by age.',
+  run: (ctx) => cleanUp(ctx),
+})

@@ -1,0 +1,4 @@
+import { exports } from '#operations/store/lib/door'
+import { job } from '#runtime/job'
+
+export default job(exports.exportJob('contact-form-export', 'Emails the submissions of the form as CSV'))

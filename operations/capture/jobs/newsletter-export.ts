@@ -1,0 +1,4 @@
+import { exports } from '#operations/store/lib/door'
+import { job } from '#runtime/job'
+
+export default job(exports.exportJob('newsletter-export', 'Emails the newsletter subscribers as CSV'))

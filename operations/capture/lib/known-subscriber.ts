@@ -1,0 +1,81 @@
+/** Subscribers that a capture finds again, by email or phone. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import type { Person } from './person.ts'
+
+export interface Known {
+  id: string
+  email: string | null
+  phone: string | null
+  name: string | null
+  status: string
+  consent_email: boolean
+  consent_phone: boolean
+  /** The phone that was given is another subscriber's. */
+  phoneTaken: boolean
+}
+
+const columns = ['id', 'email', 'phone', 'name', 'status', 'consent_email', 'consent_phone'] as const
+
+const byEmail = prepared<{ email: string | null }, Omit<Known, 'phoneTaken'>>((db, values) =>
+  db
+    .selectFrom('newsletter_subscribers')
+    .select(columns)
+    .where(sql<string>`lower(email)`, '=', sql<string>`lower(${values.email}::text)`),
+)
+const byPhone = prepared<{ key: string | null }, Omit<Known, 'phoneTaken'>>((db, values) =>
+  db.selectFrom('newsletter_subscribers').select(columns).where('phone_key', '=', values.key),
+)
+
+/** Where email and phone are of two, the one with the email. */
+export async function findKnown(ctx: Context, { email, phoneKey }: Person): Promise<Known | null> {
+  const [ofEmail] = email === null ? [] : await byEmail(ctx, { email })
+  const [ofPhone] = phoneKey === null ? [] : await byPhone(ctx, { key: phoneKey })
+  const found = ofEmail ?? ofPhone
+  if (!found) return null
+  return { ...found, phoneTaken: ofPhone !== undefined && ofPhone.id !== found.id }
+}
+
+/**
+ * Fills what the subscriber has not given before, adds consent, and takes back who had left. Nothing that is there is
+ * replaced: whoever types an address need not be its owner. Answers whether something is another now.
+ */
+export async function fillIn(ctx: Context, known: Known, person: Person, push: boolean): Promise<boolean> {
+  const email = known.email ?? person.email
+  const phone = known.phone ?? (known.phoneTaken ? null : person.phone)
+  const gaps = {
+    ...(known.email === null && email !== null ? { email } : {}),
+    ...(known.phone === null && phone !== null ? { phone, phone_key: person.phoneKey } : {}),
+    ...(known.name === null && person.name !== null ? { name: person.name } : {}),
+  }
+  // Consent is for what was typed: the address and the number that they proved to know.
+  const consents = {
+    ...(!known.consent_email && person.consent && isSame(email, person.email) ? { consent_email: true } : {}),
+    ...(!known.consent_phone && person.consent && phone !== null && phone === person.phone
+      ? { consent_phone: true }
+      : {}),
+  }
+  const isBack = known.status === 'unsubscribed'
+  if (!isBack && Object.keys({ ...gaps, ...consents }).length === 0) return false
+  const now = ctx.now()
+  const isConsent = person.consent && (isBack || Object.keys(consents).length > 0)
+  const updated = await ctx.db
+    .updateTable('newsletter_subscribers')
+    .set((eb) => ({
+      ...gaps,
+      ...consents,
+      ...(isConsent ? { consent_text: person.consentText, consent_at: now } : {}),
+      ...(isBack ? { status: 'subscribed', unsubscribed_at: null } : {}),
+      ...(push ? { push_due: true } : {}),
+      revision: eb('revision', '+', 1),
+      updated_at: now,
+    }))
+    .where('id', '=', known.id)
+    .returning('id')
+    .executeTakeFirst()
+  return updated !== undefined
+}
+
+const isSame = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && one.toLowerCase() === other.toLowerCase()

@@ -1,0 +1,27 @@
+import { day, id, instant, named, object, text, z } from '#runtime/schema'
+
+/** Filters of the list, and of its export. */
+export const submissionFilters = {
+  search: text(1, 120).optional().describe('Within name, email, phone or message'),
+  startDate: day.optional().describe('First day of `createdAt`'),
+  endDate: day.optional().describe('Last day of `createdAt`'),
+}
+
+export const crmStatus = z.enum(['added', 'already-in-list', 'no-phone', 'list-missing'])
+
+export const submission = named(
+  'Submission',
+  object({
+    id,
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    phone: z.string().nullable().describe('E.164'),
+    message: z.string().nullable(),
+    values: z.record(z.union([z.string(), z.boolean()])).describe('Of the other keys of the form'),
+    pageUrl: z.string().nullable(),
+    crmListId: id.nullable(),
+    crmStatus: crmStatus.nullable().describe('What became of it in the list; null: none was set'),
+    contactId: id.nullable(),
+    createdAt: instant,
+  }),
+)

@@ -1,0 +1,42 @@
+import { day, id, instant, named, object, text, z } from '#runtime/schema'
+
+export const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
+
+/** Filters of the list, and of its export. */
+export const subscriberFilters = {
+  search: text(1, 120).optional().describe('Within name, email or digits of the phone'),
+  status: subscriberStatus.optional(),
+  startDate: day.optional().describe('First day of `createdAt`'),
+  endDate: day.optional().describe('Last day of `createdAt`'),
+}
+
+export const subscriber = named(
+  'Subscriber',
+  object({
+    id,
+    email: z.string().nullable(),
+    phone: z.string().nullable().describe('E.164'),
+    name: z.string().nullable(),
+    status: subscriberStatus,
+    source: z.enum(['popup', 'contact-form']),
+    consent: object({
+      email: z.boolean(),
+      phone: z.boolean(),
+      text: z.string().nullable().describe('What was ticked'),
+      at: instant.nullable(),
+    }),
+    prizeLabel: z.string().nullable(),
+    couponCode: z.string().nullable(),
+    couponStatus: z.enum(['pending', 'issued', 'failed']).nullable(),
+    pageUrl: z.string().nullable(),
+    device: z.enum(['desktop', 'mobile']).nullable(),
+    mailproviderStatus: z
+      .enum(['added', 'updated', 'unsubscribed', 'invalid'])
+      .nullable()
+      .describe('What the email provider said; null: not pushed'),
+    mailproviderSyncedAt: instant.nullable(),
+    unsubscribedAt: instant.nullable(),
+    createdAt: instant,
+    updatedAt: instant,
+  }),
+)

@@ -1,0 +1,194 @@
+/** Pushes asked for by hand: everybody, or who is new to the email provider. One at a time. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { connections, notify } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { isDuplicate, refuse } from '#runtime/errors'
+import { Refused, Throttled } from '#runtime/ports/errors'
+import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
+import { count, object, queued, text, z } from '#runtime/schema'
+import { pushableRows, pushBatch, recordPushed } from './push.ts'
+
+export const syncInput = object({
+  listId: text(1, 100).optional().describe("A list of the provider; default: the connection's"),
+  mode: z
+    .enum(['new', 'all'])
+    .default('new')
+    .describe('new: who was never pushed, or has changed since; all: everybody'),
+})
+export const syncQueued = queued({ pending: count.describe('Subscribers that will be pushed') })
+
+/** A live sync without progress for so long has lost its worker at the last try. */
+const deadAfterMs = 6 * 3_600_000
+/** The provider asks for longer: the job is tried again later. */
+const pauseAtMostMs = 60_000
+
+/** Queues a push. Called outside a transaction. Refuses without provider or list, a list it does not have, a second one. */
+export async function startSync(
+  ctx: Context,
+  input: z.infer<typeof syncInput>,
+): Promise<z.infer<typeof syncQueued>> {
+  const { connected, listId } = await providerOf(ctx, input.listId)
+  if (!(await connected.port.lists(connected.store)).some((list) => list.id === listId)) {
+    throw refuse('bad_request', `listId: the email provider has no list ${listId}`)
+  }
+  return ctx.transaction(async (tx) => {
+    const now = tx.now()
+    await tx.db
+      .updateTable('newsletter_syncs')
+      .set({ status: 'failed', failure_reason: 'It was interrupted', finished_at: now, updated_at: now })
+      .where('status', 'in', ['queued', 'running'])
+      .where('updated_at', '<', new Date(now.getTime() - deadAfterMs))
+      .execute()
+    const { pending } = await pushableRows(tx, input.mode)
+      .select(sql<number>`count(*)::int`.as('pending'))
+      .executeTakeFirstOrThrow()
+    const jobId = tx.newId()
+    await insertSync(tx, { id: jobId, list_id: listId, mode: input.mode })
+    await tx.queue('mailprovider-sync', { syncId: jobId }, { id: jobId })
+    return { jobId, status: 'queued', pending }
+  })
+}
+
+async function providerOf(ctx: Context, asked: string | undefined) {
+  const connected = await connections.mailingList(ctx)
+  if (!connected) {
+    throw refuse('conflict', 'The store is not connected to an email provider: connect it first')
+  }
+  const listId = asked ?? connected.listId
+  if (listId === null) throw refuse('conflict', 'listId: no list of the email provider was chosen: name one')
+  return { connected, listId }
+}
+
+async function insertSync(ctx: Context, sync: { id: string; list_id: string; mode: string }): Promise<void> {
+  const now = ctx.now()
+  try {
+    await ctx.db
+      .insertInto('newsletter_syncs')
+      .values({ ...sync, cursor: null, failure_reason: null, created_at: now, updated_at: now })
+      .execute()
+  } catch (error) {
+    if (!isDuplicate(error, 'newsletter_syncs_live')) throw error
+    throw refuse('conflict', 'A sync is queued or running: wait until it has ended')
+  }
+}
+
+interface Sync {
+  id: string
+  list_id: string
+  mode: string
+  cursor: string | null
+  pushed: number
+}
+
+/** Pushes batch by batch; a run that follows one that died goes on after its last batch. */
+export async function runSync(ctx: Context, syncId: string, signal: AbortSignal): Promise<void> {
+  let sync = await begin(ctx, syncId)
+  try {
+    const { connected } = await providerOf(ctx, sync?.list_id)
+    while (sync) {
+      const people = await nextBatch(ctx, sync)
+      if (people.length === 0) return await finish(ctx, sync)
+      signal.throwIfAborted()
+      const pushed = await patiently(() => pushBatch(connected, sync!.list_id, people))
+      sync = await advance(ctx, sync, pushed)
+    }
+  } catch (error) {
+    if (!(error instanceof Refused) || !sync) throw error
+    await failSync(ctx, syncId, error.message)
+  }
+}
+
+const begin = async (ctx: Context, syncId: string): Promise<Sync | null> =>
+  (await ctx.db
+    .updateTable('newsletter_syncs')
+    .set({ status: 'running', updated_at: ctx.now() })
+    .where('id', '=', syncId)
+    .where('status', 'in', ['queued', 'running'])
+    .returning(['id', 'list_id', 'mode', 'cursor', 'pushed'])
+    .executeTakeFirst()) ?? null
+
+function nextBatch(ctx: Context, { mode, cursor }: Sync) {
+  let rows = pushableRows(ctx, mode === 'all' ? 'all' : 'new').select([
+    's.id',
+    's.name',
+    's.phone',
+    's.revision',
+    sql<string>`s.email`.as('email'),
+  ])
+  if (cursor) rows = rows.where('s.id', '>', cursor)
+  return rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).execute()
+}
+
+async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!(error instanceof Throttled) || error.retryAfterMs > pauseAtMostMs) throw error
+    await wait(error.retryAfterMs)
+    return call()
+  }
+}
+
+/** The answers and the cursor in one transaction. Null where the sync has ended meanwhile. */
+async function advance(ctx: Context, sync: Sync, pushed: Awaited<ReturnType<typeof pushBatch>>) {
+  return ctx.transaction(async (tx): Promise<Sync | null> => {
+    await recordPushed(tx, pushed)
+    const cursor = pushed.at(-1)!.id
+    const count = sync.pushed + pushed.length
+    const moved = await tx.db
+      .updateTable('newsletter_syncs')
+      .set({ cursor, pushed: count, updated_at: tx.now() })
+      .where('id', '=', sync.id)
+      .where('status', '=', 'running')
+      .returning('id')
+      .executeTakeFirst()
+    return moved ? { ...sync, cursor, pushed: count } : null
+  })
+}
+
+async function finish(ctx: Context, { id, pushed }: Sync): Promise<void> {
+  await end(ctx, id, { status: 'completed', failure_reason: null }, (tx) =>
+    notify(tx, {
+      type: 'mailprovider-sync-completed',
+      level: 'success',
+      title: 'The email provider has your subscribers',
+      message: `${pushed} ${pushed === 1 ? 'subscriber was' : 'subscribers were'} pushed.`,
+      data: { jobId: id, pushed },
+      dedupeKey: `mailprovider-sync:${id}`,
+    }),
+  )
+}
+
+/** `reason`: a plain sentence. */
+export async function failSync(ctx: Context, syncId: string, reason: string): Promise<void> {
+  await end(ctx, syncId, { status: 'failed', failure_reason: reason }, (tx) =>
+    notify(tx, {
+      type: 'mailprovider-sync-failed',
+      level: 'error',
+      title: 'Subscribers could not be pushed to the email provider',
+      message: reason,
+      data: { jobId: syncId },
+      dedupeKey: `mailprovider-sync:${syncId}`,
+    }),
+  )
+}
+
+async function end(
+  ctx: Context,
+  syncId: string,
+  how: { status: string; failure_reason: string | null },
+  tell: (tx: Context) => Promise<void>,
+): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const now = tx.now()
+    const ended = await tx.db
+      .updateTable('newsletter_syncs')
+      .set({ ...how, finished_at: now, updated_at: now })
+      .where('id', '=', syncId)
+      .where('status', 'in', ['queued', 'running'])
+      .returning('id')
+      .executeTakeFirst()
+    if (ended) await tell(tx)
+  })
+}

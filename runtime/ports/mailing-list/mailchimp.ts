@@ -1,0 +1,163 @@
+/**
+ * Mailchimp's Marketing API. Credentials of a store: `{ apiKey }`, from the account's extras. New people go in by one
+ * batch, which leaves those alone who are there already (`update_existing: false`); those are updated one by one with
+ * `status_if_new`, the only way that never subscribes again who left.
+ */
+import { createHash } from 'node:crypto'
+import { Refused } from '../errors.ts'
+import type { ProviderStore } from '../provider.ts'
+import {
+  askMailchimp,
+  BadCredentials,
+  type MailchimpHttpOptions,
+  MailchimpRefused,
+} from './mailchimp-http.ts'
+import { type MailingListPerson, type MailingListPort, type PushedPerson, peopleAtOnce } from './port.ts'
+
+type Status = PushedPerson['status']
+
+/** The account allows ten connections at once, and others may use it too. */
+const updatesAtOnce = 5
+const listsAtMost = 1000
+
+const leftWords = /compliance state|permanently deleted|forgotten|unsubscribed/i
+const mergeWords = /merge field/i
+
+/** Reads `mailchimp://api.mailchimp.com`: the domain whose hosts are the data centres. Throws what is wrong with it. */
+export function mailchimpUrl(text: string): Pick<MailchimpHttpOptions, 'endpoint'> {
+  const url = URL.parse(text)
+  if (!url?.host || url.username || (url.pathname !== '' && url.pathname !== '/')) {
+    throw new Error('MAILING_LIST_URL: must be mailchimp://api.mailchimp.com')
+  }
+  const { host } = url
+  return { endpoint: (dataCentre) => `https://${dataCentre}.${host}` }
+}
+
+export class MailchimpMailingList implements MailingListPort {
+  readonly #http: MailchimpHttpOptions
+
+  constructor(options: Pick<MailchimpHttpOptions, 'endpoint'> & Partial<MailchimpHttpOptions>) {
+    this.#http = { timeoutMs: 60_000, retryDelayMs: 500, pauseAtMostMs: 30_000, ...options }
+  }
+
+  async lists(store: ProviderStore): Promise<{ id: string; name: string }[]> {
+    const path = `/lists?count=${listsAtMost}&fields=lists.id,lists.name`
+    const { lists = [] } = (await this.#ask(store, { method: 'GET', path })) as {
+      lists?: { id: string; name: string }[]
+    }
+    return lists.map(({ id, name }) => ({ id, name }))
+  }
+
+  async upsertSubscribers(
+    store: ProviderStore,
+    listId: string,
+    people: readonly MailingListPerson[],
+  ): Promise<PushedPerson[]> {
+    if (people.length > peopleAtOnce) {
+      throw new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
+    }
+    const byAddress = new Map(people.map((person) => [addressOf(person.email), person]))
+    const statuses = await this.#add(store, listId, [...byAddress.values()])
+    const others = [...byAddress].filter(([address]) => !statuses.has(address))
+    for (let from = 0; from < others.length; from += updatesAtOnce) {
+      const some = others.slice(from, from + updatesAtOnce)
+      const updated = await Promise.all(some.map(([, person]) => this.#update(store, listId, person)))
+      for (const [i, status] of updated.entries()) statuses.set(some[i]![0], status)
+    }
+    return people.map(({ email }) => ({ email, status: statuses.get(addressOf(email)) ?? 'invalid' }))
+  }
+
+  /** Adds those who are new, and says whom it will not take; who is there already is left out of the answer. */
+  async #add(
+    store: ProviderStore,
+    listId: string,
+    people: readonly MailingListPerson[],
+  ): Promise<Map<string, Status>> {
+    const statuses = new Map<string, Status>()
+    if (people.length === 0) return statuses
+    const answer = (await this.#ask(store, {
+      method: 'POST',
+      path: `/lists/${encodeURIComponent(listId)}?skip_merge_validation=true&skip_duplicate_check=true`,
+      body: {
+        update_existing: false,
+        members: people.map((person) => ({
+          email_address: person.email.trim(),
+          status: 'subscribed',
+          merge_fields: mergeFields(person),
+          ...(person.tags?.length ? { tags: person.tags } : {}),
+        })),
+      },
+    })) as BatchAnswer
+    for (const { email_address } of answer.new_members ?? []) statuses.set(addressOf(email_address), 'added')
+    for (const { email_address, error_code, error, field_message } of answer.errors ?? []) {
+      const why = `${error ?? ''} ${field_message ?? ''}`
+      // Those who are there, and those whose other fields were wrong, have their turn alone.
+      if (error_code === 'ERROR_CONTACT_EXISTS' || mergeWords.test(why)) continue
+      statuses.set(addressOf(email_address), leftWords.test(why) ? 'unsubscribed' : 'invalid')
+    }
+    return statuses
+  }
+
+  async #update(store: ProviderStore, listId: string, person: MailingListPerson): Promise<Status> {
+    try {
+      return await this.#put(store, listId, person, mergeFields(person))
+    } catch (error) {
+      if (!(error instanceof MailchimpRefused)) throw error
+      if (mergeWords.test(error.detail)) return this.#putPlain(store, listId, person)
+      return refusedStatus(error)
+    }
+  }
+
+  /** The audience has fields of its own that our values do not fit: the address alone. */
+  async #putPlain(store: ProviderStore, listId: string, person: MailingListPerson): Promise<Status> {
+    try {
+      return await this.#put(store, listId, person, {})
+    } catch (error) {
+      if (error instanceof MailchimpRefused) return refusedStatus(error)
+      throw error
+    }
+  }
+
+  async #put(
+    store: ProviderStore,
+    listId: string,
+    { email }: MailingListPerson,
+    fields: Record<string, string>,
+  ): Promise<Status> {
+    const hash = createHash('md5').update(addressOf(email)).digest('hex')
+    const { status } = (await this.#ask(store, {
+      method: 'PUT',
+      path: `/lists/${encodeURIComponent(listId)}/members/${hash}?skip_merge_validation=true`,
+      body: { email_address: email.trim(), status_if_new: 'subscribed', merge_fields: fields },
+    })) as { status?: string }
+    if (status === 'unsubscribed' || status === 'archived') return 'unsubscribed'
+    return status === 'cleaned' ? 'invalid' : 'updated'
+  }
+
+  #ask(store: ProviderStore, request: Parameters<typeof askMailchimp>[2]): Promise<unknown> {
+    const { apiKey } = (store.credentials ?? {}) as { apiKey?: unknown }
+    if (typeof apiKey !== 'string' || apiKey === '') {
+      throw new BadCredentials('no', 'The store has no API key of the email provider')
+    }
+    return askMailchimp(this.#http, apiKey, request)
+  }
+}
+
+interface BatchAnswer {
+  new_members?: { email_address: string }[]
+  errors?: { email_address: string; error_code?: string; error?: string; field_message?: string }[]
+}
+
+const addressOf = (email: string): string => email.trim().toLowerCase()
+
+function mergeFields({ name, phone }: MailingListPerson): Record<string, string> {
+  const [first = '', ...others] = (name ?? '').trim().split(/\s+/)
+  return {
+    ...(first ? { FNAME: first } : {}),
+    ...(others.length > 0 ? { LNAME: others.join(' ') } : {}),
+    ...(phone ? { PHONE: phone } : {}),
+  }
+}
+
+const refusedStatus = (refused: MailchimpRefused): Status =>
+  leftWords.test(`${refused.title} ${refused.detail}`) ? 'unsubscribed' : 'invalid'

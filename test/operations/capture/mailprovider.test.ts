@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import syncContacts from '#operations/capture/mailprovider/sync-contacts'
+import listSubscribers from '#operations/capture/newsletter/list-subscribers'
+import { connectMailingList, mailingList } from '#operations/store/lib/connections'
+import { newId } from '#runtime/ids'
+import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
+import { testApp } from '#test/support/app'
+import { popupShop, readToken, setMode, subscribersOf } from '#test/support/capture'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+const members = async (shop: Shop) =>
+  (await sandboxMembers(app.database.root, shop.id)).map(({ email }) => email)
+const connect = async (shop: Shop, credentials: unknown = null) =>
+  connectMailingList(await shop.context(), 'sandbox', credentials)
+const sync = (shop: Shop, body: Record<string, unknown> = {}) => shop.call(syncContacts, { body })
+
+/** Rows as captures leave them. */
+const add = async (shop: Shop, rows: Record<string, unknown>[]): Promise<void> => {
+  const now = app.clock.now()
+  await app.database.root
+    .insertInto('newsletter_subscribers')
+    .values(
+      rows.map((row) => ({
+        store_id: shop.id,
+        id: newId(app.clock.ms()),
+        source: 'popup',
+        consent_email: true,
+        consent_at: now,
+        created_at: now,
+        updated_at: now,
+        ...row,
+      })) as never,
+    )
+    .execute()
+}
+
+describe('POST /mailprovider/sync-contacts', () => {
+  test('who is subscribed with an email and consent is pushed; who left there is unsubscribed here', async () => {
+    const shop = await store(app)
+    expect((await sync(shop)).status).toBe(409)
+    await connect(shop)
+    await add(shop, [
+      { email: 'ana@example.com', name: 'Ana', phone: '+5511988887777', phone_key: '+5511988887777' },
+      { email: 'unsub-rui@example.com' },
+      { email: 'invalid-bia@example.com' },
+      { email: 'no-consent@example.com', consent_email: false },
+      { email: 'gone@example.com', status: 'unsubscribed' },
+      { phone: '+5511900000000', phone_key: '+5511900000000', email: null },
+    ])
+    const queued = await sync(shop)
+    expect([queued.status, queued.body]).toEqual([
+      202,
+      { jobId: expect.any(String), status: 'queued', pending: 3 },
+    ])
+    expect((await sync(shop)).status).toBe(409)
+    await app.drainJobs()
+    expect(await members(shop)).toEqual(['ana@example.com'])
+    const { data } = (await shop.call(listSubscribers)).body
+    expect(
+      data.map(({ email, status, mailproviderStatus }: Record<string, string>) => [
+        email,
+        status,
+        mailproviderStatus,
+      ]),
+    ).toEqual([
+      [null, 'subscribed', null],
+      ['gone@example.com', 'unsubscribed', null],
+      ['no-consent@example.com', 'subscribed', null],
+      ['invalid-bia@example.com', 'subscribed', 'invalid'],
+      ['unsub-rui@example.com', 'unsubscribed', 'unsubscribed'],
+      ['ana@example.com', 'subscribed', 'added'],
+    ])
+    // New: never pushed, or changed since.
+    expect((await sync(shop)).body.pending).toBe(0)
+    await app.drainJobs()
+    expect((await sync(shop, { mode: 'all' })).body.pending).toBe(2)
+    await app.drainJobs()
+    const notices = await app.database.root
+      .selectFrom('notifications')
+      .select('message')
+      .where('store_id', '=', shop.id)
+      .where('type', '=', 'mailprovider-sync-completed')
+      .orderBy('id')
+      .execute()
+    expect(notices.map(({ message }) => message)).toEqual([
+      '3 subscribers were pushed.',
+      '0 subscribers were pushed.',
+      '2 subscribers were pushed.',
+    ])
+  })
+
+  test('1,201 in batches of 500; a provider that is down meanwhile loses nobody', async () => {
+    const shop = await store(app)
+    await connect(shop)
+    const many = Array.from({ length: 1201 }, (_, n) => ({ email: `many${n}@example.com` }))
+    await add(shop, many)
+    expect((await sync(shop)).body.pending).toBe(1201)
+    await setMode(shop, 'mailingList', 'down')
+    await app.drainJobs({ allowFailures: true })
+    await setMode(shop, 'mailingList', null)
+    await app.advance(120_000)
+    await app.drainJobs({ allowFailures: true })
+    expect(await members(shop)).toHaveLength(1201)
+    const [row] = await app.database.root
+      .selectFrom('newsletter_syncs')
+      .select(['status', 'pushed'])
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(row).toEqual({ status: 'completed', pushed: 1201 })
+  })
+
+  test('lists: one that there is not is 400, none chosen 409; a provider that is down 503', async () => {
+    const shop = await store(app)
+    await connect(shop)
+    const unknown = await sync(shop, { listId: 'nothing' })
+    expect([unknown.status, unknown.body.error.message]).toEqual([
+      400,
+      'listId: the email provider has no list nothing',
+    ])
+    await setMode(shop, 'mailingList', 'down')
+    expect((await sync(shop)).status).toBe(503)
+    await setMode(shop, 'mailingList', null)
+    await app.database.root
+      .updateTable('connections')
+      .set({ settings: '{}' })
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect((await sync(shop)).status).toBe(409)
+    expect((await sync(shop, { listId: 'sandbox-main' })).status).toBe(202)
+    await app.drainJobs()
+  })
+})
+
+describe('connecting an email provider', () => {
+  test('an only list is chosen, credentials are sealed, unknown lists and providers refused', async () => {
+    const shop = await store(app)
+    await connect(shop, { apiKey: 'a very secret key' })
+    const ctx = await shop.context()
+    expect(await mailingList(ctx)).toMatchObject({
+      provider: 'sandbox',
+      listId: 'sandbox-main',
+      store: { id: shop.id, credentials: { apiKey: 'a very secret key' } },
+    })
+    const [row] = await app.database.root
+      .selectFrom('connections')
+      .selectAll()
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(JSON.stringify(row)).not.toContain('very secret')
+    await expect(connect(shop, { listId: 'nothing' })).rejects.toThrow('credentials.listId')
+    await expect(connectMailingList(ctx, 'constructor', null)).rejects.toThrow('provider:')
+    await expect(connect(shop, { apiKey: 'invalid' })).rejects.toThrow('does not take the credentials')
+  })
+})
+
+describe('pushing each new subscriber', () => {
+  test('those who consent, however many jobs there are; changes again', async () => {
+    const shop = await popupShop(app, { fields: { name: { enabled: true } }, consentRequired: false })
+    await connect(shop)
+    await shop.subscribe({ email: 'before@example.com' })
+    expect((await shop.save({ isMailproviderEnabled: true })).status).toBe(200)
+    await Promise.all(Array.from({ length: 12 }, (_, n) => shop.subscribe({ email: `push${n}@example.com` })))
+    await shop.subscribe({ email: 'silent@example.com', consent: false })
+    await app.drainJobs()
+    const pushed = await members(shop)
+    expect(pushed).toHaveLength(12)
+    expect(pushed).not.toContain('before@example.com')
+    expect(pushed).not.toContain('silent@example.com')
+    // A name that was missing: changed since.
+    await shop.subscribe({ email: 'push0@example.com', name: 'Zoe' })
+    await app.drainJobs()
+    const [zoe] = (await sandboxMembers(app.database.root, shop.id)).filter(
+      ({ email }) => email === 'push0@example.com',
+    )
+    expect(zoe).toMatchObject({ name: 'Zoe' })
+    const rows = await subscribersOf(shop)
+    expect(rows.find(({ email }) => email === 'push0@example.com')).toMatchObject({
+      mailprovider_status: 'updated',
+      push_due: false,
+    })
+  })
+
+  test('a provider that stays down: told once, and nobody is lost', async () => {
+    const shop = await popupShop(app)
+    await connect(shop)
+    await shop.save({ isMailproviderEnabled: true })
+    await setMode(shop, 'mailingList', 'down')
+    await Promise.all(['one', 'two', 'three'].map((name) => shop.subscribe({ email: `${name}@example.com` })))
+    for (let tries = 0; tries < 8; tries += 1) {
+      await app.drainJobs({ allowFailures: true })
+      await app.advance(6 * 3_600_000)
+    }
+    const notices = await app.database.root
+      .selectFrom('notifications')
+      .select('type')
+      .where('store_id', '=', shop.id)
+      .where('level', '=', 'error')
+      .execute()
+    expect(new Set(notices.map(({ type }) => type))).toEqual(new Set(['mailprovider-push-failed']))
+    expect(notices.length).toBeLessThan(3)
+    await setMode(shop, 'mailingList', null)
+    await shop.subscribe({ email: 'four@example.com', token: await readToken(shop) })
+    await app.drainJobs()
+    expect(await members(shop)).toHaveLength(4)
+  })
+
+  test('a worker that died in the middle: its claim is taken over', async () => {
+    const shop = await popupShop(app)
+    await connect(shop)
+    await shop.save({ isMailproviderEnabled: true })
+    await shop.subscribe({ email: 'claimed@example.com' })
+    await app.database.root
+      .updateTable('newsletter_subscribers')
+      .set({ push_claim: newId(1), push_claimed_at: app.clock.now() })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await app.drainJobs()
+    expect(await members(shop)).toEqual([])
+    await app.advance(121_000)
+    await shop.subscribe({ email: 'next@example.com' })
+    await app.drainJobs()
+    expect((await members(shop)).sort()).toEqual(['claimed@example.com', 'next@example.com'])
+  })
+})

@@ -1,0 +1,286 @@
+import { parse } from 'csv-parse/sync'
+import { describe, expect, test } from 'vitest'
+import { unsubscribes } from '#operations/capture/lib/door'
+import createPreview from '#operations/capture/newsletter/create-preview'
+import exportSubscribers from '#operations/capture/newsletter/export-subscribers'
+import getMetrics from '#operations/capture/newsletter/get-metrics'
+import getSettings from '#operations/capture/newsletter/get-settings'
+import listSubscribers from '#operations/capture/newsletter/list-subscribers'
+import uploadImage from '#operations/capture/newsletter/upload-image'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { testApp } from '#test/support/app'
+import { popupShop, subscribersOf, tenPercent, visit } from '#test/support/capture'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
+const pathOf = (shop: Shop, url: string): string => {
+  const { pathname, search } = new URL(url)
+  return pathname.slice(`/storefront/${shop.publicId}`.length) + search
+}
+
+describe('previews', () => {
+  test('unsaved settings, even when off, for 24 hours; nothing is stored', async () => {
+    const shop = await store(app)
+    const made = await shop.call(createPreview, {
+      body: {
+        settings: { design: { buttonColor: '#4f46e5', customCss: '</style><script>alert(1)</script>' } },
+      },
+    })
+    expect(made.status).toBe(201)
+    const { url, hostedUrl } = made.body
+    expect(new URL(url).host).toBe((await shop.context()).store.domain)
+    const page = await visit(shop, 'GET', pathOf(shop, hostedUrl))
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(page.text).toContain('#4f46e5')
+    expect(page.text).not.toContain('<script')
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const preview = new URL(url).searchParams.get('popup_preview')!
+    const read = async () => (await visit(shop, 'GET', `/newsletter?preview=${preview}`)).body
+    const config = await read()
+    expect(config).toMatchObject({ enabled: true, settings: { design: { buttonColor: '#4f46e5' } } })
+    expect((await shop.call(getSettings)).body.design.buttonColor).toBe('#111827')
+    await app.advance(2000)
+    const sent = (body: object) =>
+      visit(shop, 'POST', '/newsletter/subscribers', {
+        body: { token: config.token, consent: true, ...body },
+      })
+    expect((await sent({ email: 'no' })).status).toBe(400)
+    expect((await sent({ email: 'a@example.com' })).body.status).toBe('subscribed')
+    expect(await subscribersOf(shop)).toEqual([])
+    const forged = `/newsletter/preview?token=${preview.slice(0, -3)}abc`
+    expect((await visit(shop, 'GET', forged)).status).toBe(404)
+    const other = await store(app)
+    expect((await visit(other, 'GET', `/newsletter/preview?token=${preview}`)).status).toBe(404)
+    await app.advance(24 * 3_600_000)
+    expect((await visit(shop, 'GET', pathOf(shop, hostedUrl))).status).toBe(404)
+    expect(await read()).toEqual({ enabled: false })
+    await app.drainJobs()
+    const kept = await app.database.root.selectFrom('newsletter_previews').select('id').execute()
+    expect(kept).toEqual([])
+  })
+
+  test('validated like a save; the 20 newest are kept', async () => {
+    const shop = await store(app)
+    const bad = await shop.call(createPreview, { body: { settings: { coupon: { enabled: true } } } })
+    expect([bad.status, bad.body.error.message]).toEqual([400, expect.stringContaining('coupon.code')])
+    const links: string[] = []
+    for (let n = 0; n < 22; n += 1) links.push((await shop.call(createPreview)).body.hostedUrl)
+    const statuses = []
+    for (const link of links) statuses.push((await visit(shop, 'GET', pathOf(shop, link))).status)
+    expect(statuses).toEqual([404, 404, ...Array.from({ length: 20 }, () => 200)])
+  })
+})
+
+describe('the unsubscribe page', () => {
+  test('a look changes nothing, the button and one click do; forged tokens are 404', async () => {
+    const shop = await popupShop(app, {
+      coupon: { enabled: true, mode: 'shared', code: 'OLA' },
+      couponDelivery: 'both',
+    })
+    await shop.subscribe({ email: 'leave@example.com' })
+    await app.drainJobs()
+    const [mail] = await mailTo('leave@example.com')
+    const link = pathOf(shop, mail!.headers['List-Unsubscribe']!.slice(1, -1))
+    const look = await visit(shop, 'GET', link, { accept: 'text/html' })
+    expect(look.text).toContain('<form method="post">')
+    expect((await subscribersOf(shop))[0]!.status).toBe('subscribed')
+    const forged = link.slice(0, -4)
+    expect((await visit(shop, 'POST', `${forged}AAAA`)).status).toBe(404)
+    const other = await store(app)
+    expect((await visit(other, 'POST', link)).status).toBe(404)
+    const oneClick = await visit(shop, 'POST', link, {
+      body: 'List-Unsubscribe=One-Click',
+      type: 'application/x-www-form-urlencoded',
+    })
+    expect(oneClick.status).toBe(200)
+    const [left] = await subscribersOf(shop)
+    expect(left).toMatchObject({ status: 'unsubscribed', unsubscribed_at: expect.any(Date) })
+    await app.advance(1000)
+    const again = await visit(shop, 'POST', link, { accept: 'text/html' })
+    expect([again.status, again.text]).toEqual([200, expect.stringContaining('You are unsubscribed')])
+    expect((await subscribersOf(shop))[0]!.unsubscribed_at).toEqual(left!.unsubscribed_at)
+  })
+
+  test('other topics are kept by address, per store', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const link = pathOf(shop, unsubscribes.link(ctx, 'reviews', 'Bia@Example.com'))
+    expect(await unsubscribes.has(ctx, 'bia@example.com', 'reviews')).toBe(false)
+    expect((await visit(shop, 'POST', link)).status).toBe(200)
+    expect(await unsubscribes.has(ctx, ' BIA@example.com', 'reviews')).toBe(true)
+    expect(await unsubscribes.has(ctx, 'bia@example.com', 'other')).toBe(false)
+    expect(await unsubscribes.has(await (await store(app)).context(), 'bia@example.com', 'reviews')).toBe(
+      false,
+    )
+  })
+})
+
+test('the list is searched, filtered and exported', async () => {
+  await app.setClock('2026-11-21T02:00:00Z')
+  const shop = await popupShop(app, {
+    fields: { name: { enabled: true }, phone: { enabled: true } },
+  })
+  await app.setClock('2026-11-21T02:30:00Z')
+  await shop.subscribe({ email: 'ana@example.com', name: '=cmd|calc', phone: '+5511966665555' })
+  await app.setClock('2026-11-21T03:30:00Z')
+  await shop.subscribe({ email: 'b_b@example.com', name: '<img src=x onerror=alert(1)>' })
+  await app.database.root
+    .updateTable('newsletter_subscribers')
+    .set({ status: 'unsubscribed' })
+    .where('store_id', '=', shop.id)
+    .where('email', '=', 'b_b@example.com')
+    .execute()
+  const emails = async (query: Record<string, string>) =>
+    (await shop.call(listSubscribers, { query })).body.data.map((each: { email: string }) => each.email)
+  expect(await emails({})).toEqual(['b_b@example.com', 'ana@example.com'])
+  expect(await emails({ search: 'B_' })).toEqual(['b_b@example.com'])
+  expect(await emails({ search: '6666 5555' })).toEqual(['ana@example.com'])
+  expect(await emails({ status: 'unsubscribed' })).toEqual(['b_b@example.com'])
+  expect(await emails({ startDate: '2026-11-21' })).toEqual(['b_b@example.com'])
+  expect(await emails({ startDate: '2026-11-20', endDate: '2026-11-20' })).toEqual(['ana@example.com'])
+  const crossed = { startDate: '2026-11-21', endDate: '2026-11-20' }
+  expect((await shop.call(listSubscribers, { query: crossed })).status).toBe(400)
+  expect((await shop.call(exportSubscribers, { query: crossed })).status).toBe(400)
+  const asked = await shop.call(exportSubscribers, { query: { search: 'ana' } })
+  expect(asked.body).toMatchObject({ status: 'queued', email: shop.email })
+  await app.drainJobs()
+  const [mail] = await mailTo(shop.email)
+  const rows: string[][] = parse(Buffer.from(mail!.attachments[0]!.content), { bom: true })
+  expect(rows[0]!.join()).toBe(
+    'email,phone,name,status,source,consent_email,consent_phone,prize,coupon_code,page_url,device,created_at,unsubscribed_at',
+  )
+  expect(rows.slice(1).map((row) => row.slice(0, 7))).toEqual([
+    ['ana@example.com', '+5511966665555', "'=cmd|calc", 'subscribed', 'popup', 'true', 'true'],
+  ])
+})
+
+test('metrics: days of the store, every one of them, against those before', async () => {
+  await app.setClock('2026-11-20T12:00:00Z')
+  const shop = await popupShop(app, {
+    roulette: {
+      enabled: true,
+      prizes: [
+        { label: 'Ten', probability: 99.99, coupon: { mode: 'unique' } },
+        { label: 'Nothing', probability: 0.01 },
+      ],
+    },
+  })
+  // 02:30 UTC is still the day before in São Paulo.
+  await app.setClock('2026-11-21T02:30:00Z')
+  for (let n = 0; n < 47; n += 1) await shop.subscribe({ email: `m${n}@example.com` })
+  const shown = (day: string, impressions: number, visitors: number) =>
+    app.database.root
+      .insertInto('widget_daily')
+      .values({ store_id: shop.id, widget: 'newsletter', day, impressions, visitors })
+      .execute()
+  await shown('2026-11-20', 1250, 900)
+  await shown('2026-11-17', 100, 80)
+  await app.database.root
+    .updateTable('newsletter_subscribers')
+    .set({ status: 'unsubscribed', unsubscribed_at: app.clock.now() })
+    .where('store_id', '=', shop.id)
+    .where('email', '=', 'm0@example.com')
+    .execute()
+  const read = async (query: Record<string, string>) => shop.call(getMetrics, { query })
+  const { status, body } = await read({ startDate: '2026-11-19', endDate: '2026-11-20' })
+  expect(status).toBe(200)
+  const won = body.prizes.map((each: { won: number }) => each.won)
+  expect(won[0] + won[1]).toBe(47)
+  expect(body).toMatchObject({
+    impressions: 1250,
+    visitors: 900,
+    subscribers: 47,
+    emails: 47,
+    phones: 0,
+    unsubscribed: 1,
+    conversionRate: 3.76,
+    couponsIssued: won[0],
+    attributed: { orders: 0, revenue: 0, currency: 'BRL' },
+    series: [
+      { date: '2026-11-19', impressions: 0, subscribers: 0 },
+      { date: '2026-11-20', impressions: 1250, subscribers: 47 },
+    ],
+    previous: { impressions: 100, subscribers: 0, conversionRate: 0 },
+  })
+  const whole = (await read({})).body
+  expect([whole.startDate, whole.endDate, whole.series.length]).toEqual(['2026-10-22', '2026-11-20', 30])
+  expect(whole.previous.conversionRate).toBeNull()
+  expect((await read({ startDate: '2026-11-21', endDate: '2026-11-20' })).status).toBe(400)
+  expect((await read({ startDate: '2025-11-20', endDate: '2026-11-20' })).status).toBe(400)
+  // An order with a code of their own is attributed to the popup.
+  const [subscriber] = await subscribersOf(shop)
+  await shop.sell({
+    customer: { name: null, email: 'someone@example.com', phone: null },
+    couponCode: subscriber!.coupon_code!,
+  } as never)
+  const sold = (await read({ startDate: '2026-11-20', endDate: '2026-11-20' })).body
+  expect(sold.attributed.orders).toBe(1)
+  expect(sold.attributed.revenue).toBeGreaterThan(0)
+}, 30_000)
+
+describe('POST /newsletter/upload-image', () => {
+  const pixel =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const upload = (shop: Shop, data: string, fileName = 'a.png') =>
+    shop.call(uploadImage, { body: { fileName, data } })
+
+  test('a real PNG is served at its address, the same bytes at the same one', async () => {
+    const shop = await store(app)
+    const first = await upload(shop, pixel)
+    expect([first.status, first.body]).toEqual([
+      201,
+      { url: expect.any(String), fileName: 'a.png', contentType: 'image/png', size: 70, width: 1, height: 1 },
+    ])
+    const again = await upload(shop, `data:image/jpeg;base64,${pixel}`, '../<b>.jpg')
+    expect(again.body).toMatchObject({ url: first.body.url, contentType: 'image/png' })
+    const served = await app.fetch(new Request(first.body.url), { ip: '127.0.0.1' })
+    expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
+    const other = await store(app)
+    expect((await upload(other, pixel)).body.url).not.toBe(first.body.url)
+  })
+
+  test('one that the popup shows is kept, others go after a day', async () => {
+    const shop = await popupShop(app)
+    const { url } = (await upload(shop, pixel)).body
+    expect((await shop.save({ design: { imageUrl: url, imagePosition: 'top' } })).status).toBe(200)
+    await app.advance(25 * 3_600_000)
+    await app.drainJobs()
+    expect((await app.fetch(new Request(url), { ip: '127.0.0.1' })).status).toBe(200)
+    await shop.save({ design: { imageUrl: null } })
+    await app.advance(25 * 3_600_000)
+    await app.drainJobs()
+    expect((await app.fetch(new Request(url), { ip: '127.0.0.1' })).status).toBe(404)
+  })
+
+  test('an SVG named .png, text, too many pixels or bytes are 400', async () => {
+    const shop = await store(app)
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')
+    const wide = Buffer.from(pixel, 'base64')
+    wide.writeUInt32BE(6001, 16)
+    const refused: [string, string][] = [
+      [svg, 'data: is no PNG'],
+      ['not base64!', 'data: is not base64'],
+      [wide.toString('base64'), 'data: must be at most 6000 pixels a side'],
+      [Buffer.alloc(5 * 1024 * 1024 + 1).toString('base64'), 'data: must be at most 5 MiB'],
+      ['A'.repeat(8_000_000), 'data: must be at most 5 MiB'],
+    ]
+    for (const [data, message] of refused) {
+      const { status, body } = await upload(shop, data)
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)])
+    }
+  })
+})
+
+test('the popup and the form are among the widgets, and events count', async () => {
+  const shop = await popupShop(app, { coupon: tenPercent })
+  const widgets = async () => (await visit(shop, 'GET', '/widgets?page=home')).body
+  expect((await widgets()).newsletter ?? (await widgets()).widgets?.newsletter).toBe(true)
+  const event = { id: crypto.randomUUID(), type: 'impression', widget: 'newsletter' }
+  const told = await visit(shop, 'POST', '/events', { body: { visitorId: 'a'.repeat(20), events: [event] } })
+  expect(told.status).toBe(204)
+  expect((await shop.call(getMetrics)).body).toMatchObject({ impressions: 1, visitors: 1 })
+  await shop.save({ isEnabled: false })
+  const off = await widgets()
+  expect(off.newsletter ?? off.widgets?.newsletter).toBeUndefined()
+})

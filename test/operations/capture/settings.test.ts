@@ -1,0 +1,300 @@
+import { describe, expect, test } from 'vitest'
+import createList from '#operations/campaigns/lists/create-list'
+import deleteList from '#operations/campaigns/lists/delete-list'
+import getPublicationStatus from '#operations/capture/newsletter/get-publication-status'
+import getSettings from '#operations/capture/newsletter/get-settings'
+import saveSettings from '#operations/capture/newsletter/save-settings'
+import activateFeatures from '#operations/store/onboarding/activate-features'
+import getOnboarding from '#operations/store/onboarding/get-onboarding'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { popupShop, setMode, visit } from '#test/support/capture'
+import { connectedStore } from '#test/support/platform'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+const save = (shop: Shop, body: Record<string, unknown>) => shop.call(saveSettings, { body })
+const prize = (probability: number, more: Record<string, unknown> = {}) => ({
+  label: `${probability}%`,
+  probability,
+  ...more,
+})
+const coupon = { mode: 'unique', value: 10 }
+const messageOf = async (shop: Shop, body: Record<string, unknown>): Promise<[number, string]> => {
+  const answer = await save(shop, body)
+  return [answer.status, answer.body.error?.message]
+}
+
+describe('settings of the popup', () => {
+  test('defaults when never saved; what is read can be sent back and changes nothing', async () => {
+    const shop = await store(app)
+    const first = await shop.call(getSettings)
+    expect([first.status, first.body.isEnabled, first.body.updatedAt]).toEqual([200, false, null])
+    expect(first.body.coupon).toEqual({
+      enabled: false,
+      mode: 'shared',
+      code: null,
+      prefix: null,
+      type: 'percentage',
+      value: 10,
+      minimumAmount: null,
+      validDays: null,
+    })
+    const back = await save(shop, first.body)
+    expect([back.status, back.body]).toEqual([200, first.body])
+  })
+
+  test('one colour keeps the rest; sent back again, updatedAt stays', async () => {
+    const shop = await connectedStore(app)
+    await save(shop, {
+      texts: { title: 'Olá' },
+      roulette: { prizes: [prize(60, { coupon }), prize(40)] },
+    })
+    const changed = await save(shop, { design: { buttonColor: '#4f46e5' } })
+    expect(changed.body).toMatchObject({
+      design: { buttonColor: '#4f46e5', backgroundColor: '#ffffff', borderRadius: 12 },
+      texts: { title: 'Olá', buttonText: 'Subscribe' },
+      roulette: { enabled: false, prizes: [{ label: '60%', color: '#6366f1', stock: null, won: 0 }, {}] },
+    })
+    await app.advance(5000)
+    expect((await save(shop, changed.body)).body).toEqual(changed.body)
+    // A prize sent back with its id keeps it; one without gets its own, and so does a made-up one.
+    const [kept] = changed.body.roulette.prizes
+    const replaced = await save(shop, {
+      roulette: { prizes: [{ ...kept, label: 'Kept' }, prize(20), prize(20, { id: newId(1) })] },
+    })
+    const ids = replaced.body.roulette.prizes.map((each: { id: string }) => each.id)
+    expect(ids[0]).toBe(kept.id)
+    expect(new Set(ids).size).toBe(3)
+    expect(ids).not.toContain(newId(1))
+  })
+
+  test('probabilities must sum to 100', async () => {
+    const shop = await connectedStore(app)
+    const thirds = (last: number) => ({
+      roulette: { enabled: true, prizes: [prize(33.33, { coupon }), prize(33.33), prize(last)] },
+    })
+    expect(await messageOf(shop, thirds(33.33))).toEqual([
+      400,
+      'roulette.prizes: probabilities must sum to 100 (now 99.99)',
+    ])
+    expect((await save(shop, thirds(33.34))).status).toBe(200)
+    expect((await messageOf(shop, { roulette: { prizes: [prize(33.333), prize(66.667)] } }))[1]).toContain(
+      'roulette.prizes.0.probability: must have at most two decimals',
+    )
+  })
+
+  test('each part that is on is checked, and says which field', async () => {
+    const shop = await connectedStore(app)
+    const refused: [Record<string, unknown>, string][] = [
+      [{ coupon: { enabled: true } }, 'coupon.code: is required'],
+      [{ coupon: { enabled: true, code: 'TEN', value: 101 } }, 'coupon.value: must be at most 100'],
+      [
+        { coupon: { enabled: true, code: 'TEN', type: 'amount', value: 0 } },
+        'coupon.value: must be more than 0',
+      ],
+      [{ coupon: { enabled: true, code: 'TEN', type: 'free-shipping' } }, 'coupon.value: must be null'],
+      [{ roulette: { enabled: true, prizes: [prize(100, { coupon })] } }, 'must have at least 2 prizes'],
+      [
+        { roulette: { enabled: true, prizes: [prize(100, { coupon }), prize(0)] } },
+        '1.probability: must be more',
+      ],
+      [{ roulette: { enabled: true, prizes: [prize(50), prize(50)] } }, 'at least one must have a coupon'],
+      [
+        { isEnabled: true, fields: { email: { enabled: false, required: false } } },
+        'fields: the email or the phone',
+      ],
+      [{ isEnabled: true, fields: { name: { required: true } } }, 'fields.name.required'],
+      [
+        {
+          isEnabled: true,
+          couponDelivery: 'both',
+          fields: { email: { required: false }, phone: { enabled: true } },
+        },
+        'couponDelivery: both needs fields.email to be required',
+      ],
+      [
+        {
+          isEnabled: true,
+          display: { startsAt: '2026-11-20T12:00:00.000Z', endsAt: '2026-11-20T12:00:00.000Z' },
+        },
+        'display.endsAt',
+      ],
+      [{ isEnabled: true, display: { pageMode: 'include' } }, 'display.pagePatterns'],
+      [{ isEnabled: true, display: { delaySeconds: null } }, 'display: one of delaySeconds'],
+      [{ design: { buttonColor: 'red' } }, 'design.buttonColor'],
+      [{ design: { imageUrl: 'http://images.example.com/a.png' } }, 'design.imageUrl: must be an https'],
+      [{ design: { logoUrl: 'javascript:alert(1)' } }, 'design.logoUrl'],
+      [{ texts: { title: '' } }, 'texts.title'],
+      [
+        {
+          roulette: {
+            enabled: true,
+            prizes: [
+              prize(50, { coupon: { code: 'same', value: 10 } }),
+              prize(50, { coupon: { code: 'SAME', value: 15 } }),
+            ],
+          },
+        },
+        'roulette.prizes.1.coupon.code: SAME is used for another discount already',
+      ],
+    ]
+    for (const [body, message] of refused) {
+      const [status, said] = await messageOf(shop, body)
+      expect([status, said], JSON.stringify(body)).toEqual([400, expect.stringContaining(message)])
+    }
+    // Parts that are off may be unfinished.
+    expect((await save(shop, { coupon: { code: null }, display: { pageMode: 'include' } })).status).toBe(200)
+  })
+
+  test('shared codes are made on the platform, in upper case, once; its refusal names the field', async () => {
+    const shop = await connectedStore(app)
+    const saved = await save(shop, { coupon: { enabled: true, code: 'bemvindo10', minimumAmount: 50 } })
+    expect(saved.body.coupon.code).toBe('BEMVINDO10')
+    const coupons = await app.database.root
+      .selectFrom('sandbox_objects')
+      .select(['id', 'data'])
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'coupon')
+      .execute()
+    expect(coupons).toMatchObject([
+      { id: 'BEMVINDO10', data: { type: 'percentage', value: '10.00', minimumAmount: '50.00' } },
+    ])
+    expect(await messageOf(shop, { coupon: { code: 'REFUSED' } })).toEqual([
+      400,
+      expect.stringContaining('coupon.code: The platform does not take'),
+    ])
+    await setMode(shop, 'ecommerce', 'down')
+    expect((await save(shop, { texts: { title: 'Hi' } })).status).toBe(200)
+    expect((await save(shop, { coupon: { code: 'OTHER' } })).status).toBe(503)
+  })
+
+  test('without a platform or an email provider: 409 only where this save turns it on', async () => {
+    const shop = await store(app)
+    expect((await save(shop, { coupon: { enabled: true, code: 'TEN' } })).status).toBe(409)
+    expect((await save(shop, { isMailproviderEnabled: true })).status).toBe(409)
+    expect((await save(shop, { isEnabled: true })).status).toBe(200)
+    const other = await connectedStore(app)
+    await save(other, { coupon: { enabled: true, code: 'TEN' } })
+    await app.database.root
+      .updateTable('connections')
+      .set({ connected_at: null })
+      .where('store_id', '=', other.id)
+      .execute()
+    expect((await save(other, { texts: { title: 'Still' } })).status).toBe(200)
+    expect((await save(other, { coupon: { value: 20 } })).status).toBe(409)
+  })
+
+  test('a contact list: unknown and foreign ones are 404; deleted, the settings let go of it', async () => {
+    const shop = await store(app)
+    const other = await store(app)
+    const { id } = (await shop.call(createList, { body: { name: 'Popup' } })).body
+    const foreign = (await other.call(createList, { body: { name: 'Popup' } })).body.id
+    expect((await save(shop, { contactListId: foreign })).status).toBe(404)
+    expect((await save(shop, { contactListId: newId(1) })).status).toBe(404)
+    expect((await save(shop, { contactListId: id })).body.contactListId).toBe(id)
+    await shop.call(deleteList, { params: { id } })
+    expect((await shop.call(getSettings)).body.contactListId).toBeNull()
+  })
+
+  test('two saves at once both hold', async () => {
+    const shop = await store(app)
+    const answers = await Promise.all([
+      save(shop, { texts: { title: 'One' } }),
+      save(shop, { design: { buttonColor: '#000000' } }),
+      save(shop, { layout: 'bar' }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await shop.call(getSettings)).body).toMatchObject({
+      texts: { title: 'One' },
+      design: { buttonColor: '#000000' },
+      layout: 'bar',
+    })
+  })
+})
+
+describe('publication status', () => {
+  const stateOf = async (shop: Shop) => (await shop.call(getPublicationStatus)).body
+
+  test('from disabled to live, outside its schedule, and off the platform', async () => {
+    const shop = await connectedStore(app)
+    expect(await stateOf(shop)).toMatchObject({
+      isEnabled: false,
+      isLive: false,
+      state: 'disabled',
+      scriptUrl: expect.stringContaining(`/storefront/${shop.publicId}/loader.js`),
+      lastSeenAt: null,
+    })
+    await save(shop, { isEnabled: true })
+    expect(await stateOf(shop)).toMatchObject({ state: 'publishing', isLive: false })
+    await app.drainJobs()
+    expect(await stateOf(shop)).toMatchObject({
+      state: 'live',
+      isLive: true,
+      scriptId: expect.any(String),
+      installedAt: expect.any(String),
+      message: null,
+    })
+    await visit(shop, 'GET', '/newsletter')
+    expect((await stateOf(shop)).lastSeenAt).not.toBeNull()
+    const tomorrow = new Date(app.clock.ms() + 86_400_000).toISOString()
+    await save(shop, { display: { startsAt: tomorrow } })
+    await app.drainJobs()
+    expect((await stateOf(shop)).state).toBe('outside-schedule')
+    expect((await visit(shop, 'GET', '/newsletter')).body).toEqual({ enabled: false })
+    await save(shop, { isEnabled: false })
+    expect((await stateOf(shop)).state).toBe('disabled')
+    await app.database.root
+      .deleteFrom('sandbox_objects')
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'script')
+      .execute()
+    await save(shop, { isEnabled: true })
+    await app.drainJobs()
+    await app.database.root
+      .deleteFrom('sandbox_objects')
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'script')
+      .execute()
+    expect((await stateOf(shop)).state).toBe('not-installed')
+    await setMode(shop, 'ecommerce', 'down')
+    expect((await shop.call(getPublicationStatus)).status).toBe(503)
+  })
+})
+
+describe('onboarding', () => {
+  test('activating turns the popup on, which is the evidence of its step', async () => {
+    const shop = await store(app)
+    const step = async () =>
+      (await shop.call(getOnboarding)).body.steps.find((each: { id: string }) => each.id === 'popup')
+    expect(await step()).toMatchObject({ isDone: false })
+    const activated = await shop.call(activateFeatures, {
+      body: { features: ['newsletter', 'contact-form'] },
+    })
+    expect(activated.body.activated).toEqual(['newsletter', 'contact-form'])
+    expect((await shop.call(getSettings)).body.isEnabled).toBe(true)
+    const done = await step()
+    expect(done).toMatchObject({ isDone: true, doneAt: expect.any(String) })
+    expect((await visit(shop, 'GET', '/contact-form')).body.enabled).toBe(true)
+    await app.advance(1000)
+    expect((await shop.call(activateFeatures, { body: { features: ['newsletter'] } })).status).toBe(200)
+    expect(await step()).toEqual(done)
+  })
+})
+
+test('what shoppers read of the popup has no probabilities, stock, codes or list ids', async () => {
+  const shop = await popupShop(app, {
+    roulette: {
+      enabled: true,
+      prizes: [prize(60, { coupon: { mode: 'shared', code: 'SECRET60' }, stock: 77 }), prize(40)],
+    },
+  })
+  const { body, text, headers } = await visit(shop, 'GET', '/newsletter')
+  expect(body).toMatchObject({
+    enabled: true,
+    token: expect.any(String),
+    settings: { roulette: { enabled: true, prizes: [{ id: expect.any(String), label: '60%' }, {}] } },
+  })
+  expect(text).not.toMatch(/SECRET60|probability|77|contactListId|isMailprovider|"coupon"/)
+  expect(headers.get('access-control-allow-origin')).toBe('*')
+})

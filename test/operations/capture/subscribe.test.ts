@@ -1,0 +1,380 @@
+import { describe, expect, test } from 'vitest'
+import listContacts from '#operations/campaigns/contacts/list-contacts'
+import createList from '#operations/campaigns/lists/create-list'
+import getList from '#operations/campaigns/lists/get-list'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import getSettings from '#operations/capture/newsletter/get-settings'
+import listSubscribers from '#operations/capture/newsletter/list-subscribers'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { testApp } from '#test/support/app'
+import {
+  newAddress,
+  popupShop,
+  readToken,
+  setMode,
+  subscribersOf,
+  tenPercent,
+  visit,
+} from '#test/support/capture'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
+const couponsOf = (storeId: string) =>
+  app.database.root
+    .selectFrom('sandbox_objects')
+    .select(['id', 'data'])
+    .where('store_id', '=', storeId)
+    .where('kind', '=', 'coupon')
+    .execute()
+const plain = { status: 'subscribed', prize: null, coupon: null, couponPending: false }
+const allFields = {
+  fields: {
+    phone: { enabled: true, required: false },
+    name: { enabled: true, required: false },
+  },
+}
+
+describe('POST /newsletter/subscribers', () => {
+  test('a code of its own is made at once, shown, listed and a touch; again nothing is drawn or shown', async () => {
+    const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'OI', validDays: 7 } })
+    const first = await shop.subscribe({
+      email: 'Ana@Example.com',
+      pageUrl: 'https://shop.example.com/a',
+      device: 'mobile',
+    })
+    expect([first.status, first.body]).toEqual([
+      201,
+      {
+        status: 'subscribed',
+        prize: null,
+        coupon: {
+          code: expect.stringMatching(/^OI-[A-HJ-NP-Z2-9]{6}$/),
+          type: 'percentage',
+          value: 10,
+          expiresAt: expect.any(String),
+        },
+        couponPending: false,
+      },
+    ])
+    const { code, expiresAt } = first.body.coupon
+    expect(await couponsOf(shop.id)).toMatchObject([
+      { id: code, data: { usageLimit: 1, endsAt: expiresAt, value: '10.00' } },
+    ])
+    const again = await shop.subscribe({ email: ' ana@example.COM ' })
+    expect([again.status, again.body]).toEqual([200, { ...plain, status: 'already-subscribed' }])
+    const { body } = await shop.call(listSubscribers)
+    expect(body.data).toEqual([
+      {
+        id: expect.any(String),
+        email: 'Ana@Example.com',
+        phone: null,
+        name: null,
+        status: 'subscribed',
+        source: 'popup',
+        consent: { email: true, phone: false, text: expect.any(String), at: expect.any(String) },
+        prizeLabel: null,
+        couponCode: code,
+        couponStatus: 'issued',
+        pageUrl: 'https://shop.example.com/a',
+        device: 'mobile',
+        mailproviderStatus: null,
+        mailproviderSyncedAt: null,
+        unsubscribedAt: null,
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+      },
+    ])
+    const touches = await app.database.root
+      .selectFrom('attribution_touches')
+      .select(['source_type', 'source_id', 'source_name', 'channel', 'email', 'coupon_code'])
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(touches).toEqual([
+      {
+        source_type: 'newsletter',
+        source_id: body.data[0].id,
+        source_name: 'Popup',
+        channel: 'storefront',
+        email: 'ana@example.com',
+        coupon_code: code,
+      },
+    ])
+    await app.advance(10_000)
+    await app.drainJobs()
+    // Shown on the screen: it is not emailed as well.
+    expect(await mailTo('ana@example.com')).toEqual([])
+  })
+
+  test('a slow platform: the code is promised, made by the job, and emailed with a way out', async () => {
+    const shop = await popupShop(app, { coupon: tenPercent })
+    await setMode(shop, 'ecommerce', 'down')
+    const { status, body } = await shop.subscribe({ email: 'slow@example.com' })
+    expect([status, body]).toEqual([
+      201,
+      {
+        ...plain,
+        coupon: { code: null, type: 'percentage', value: 10, expiresAt: null },
+        couponPending: true,
+      },
+    ])
+    expect((await subscribersOf(shop))[0]).toMatchObject({ coupon_status: 'pending' })
+    await setMode(shop, 'ecommerce', null)
+    await app.advance(10_000)
+    await app.drainJobs()
+    const [row] = await subscribersOf(shop)
+    expect(row).toMatchObject({ coupon_status: 'issued', coupon_email: 'sent' })
+    const mails = await mailTo('slow@example.com')
+    expect(mails).toHaveLength(1)
+    expect(mails[0]!.text).toContain(row!.coupon_code)
+    expect(mails[0]!.headers).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
+    const ledger = await app.database.root
+      .selectFrom('message_ledger')
+      .select(['channel', 'source', 'source_id', 'email', 'cycle_starts_at'])
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(ledger).toEqual([
+      {
+        channel: 'email',
+        source: 'newsletter',
+        source_id: row!.id,
+        email: 'slow@example.com',
+        cycle_starts_at: null,
+      },
+    ])
+  })
+
+  test('a platform that hangs is waited for three seconds, then the code comes by email', async () => {
+    const shop = await popupShop(app, { coupon: tenPercent })
+    const adapters = app.services.adapters.ecommerce as Record<string, EcommercePort>
+    const hanging = { ...adapters.sandbox!, ensureCoupon: () => new Promise<never>(() => {}) }
+    adapters.hanging = hanging
+    const useProvider = (provider: string) =>
+      app.database.root
+        .updateTable('connections')
+        .set({ provider })
+        .where('store_id', '=', shop.id)
+        .where('port', '=', 'ecommerce')
+        .execute()
+    await useProvider('hanging')
+    const startedAt = performance.now()
+    const { body } = await shop.subscribe({ email: 'hangs@example.com' })
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(body).toMatchObject({ couponPending: true, coupon: { code: null } })
+    await useProvider('sandbox')
+    await app.advance(10_000)
+    await app.drainJobs()
+    const [row] = await subscribersOf(shop)
+    expect((await mailTo('hangs@example.com'))[0]!.text).toContain(row!.coupon_code)
+  }, 20_000)
+
+  test('a code that the platform refuses: failed, and the merchant is told once', async () => {
+    const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'REFUSE' } })
+    const { body } = await shop.subscribe({ email: 'never@example.com' })
+    expect(body.couponPending).toBe(true)
+    await app.advance(10_000)
+    await app.drainJobs()
+    expect((await subscribersOf(shop))[0]).toMatchObject({ coupon_status: 'failed' })
+    const notices = await app.database.root
+      .selectFrom('notifications')
+      .select('type')
+      .where('store_id', '=', shop.id)
+      .where('type', '=', 'newsletter-coupon-failed')
+      .execute()
+    expect(notices).toHaveLength(1)
+  })
+
+  test('by email: the code is not shown, and arrives', async () => {
+    const shop = await popupShop(app, {
+      coupon: { enabled: true, mode: 'shared', code: 'OLA10' },
+      couponDelivery: 'email',
+    })
+    const { body } = await shop.subscribe({ email: 'mail@example.com' })
+    expect(body.coupon).toEqual({ code: null, type: 'percentage', value: 10, expiresAt: null })
+    await app.drainJobs()
+    expect((await mailTo('mail@example.com'))[0]!.text).toContain('OLA10')
+  })
+
+  test('once a prize of stock 1 is won, every later subscriber gets the other; at once too', async () => {
+    const shop = await popupShop(app, {
+      roulette: {
+        enabled: true,
+        prizes: [
+          { label: 'First', probability: 99.99, stock: 1, coupon: { mode: 'unique' } },
+          { label: 'Second', probability: 0.01, coupon: null },
+        ],
+      },
+    })
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => shop.subscribe({ email: `stock${n}@example.com` })),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+    const labels = answers.map(({ body }) => body.prize.label)
+    expect(labels.filter((label) => label === 'First').length).toBeLessThanOrEqual(1)
+    const later = await shop.subscribe({ email: 'later@example.com' })
+    expect(later.body.prize.label).toBe('Second')
+    expect(later.body.coupon).toBeNull()
+    const { prizes } = (await shop.call(getSettings)).body.roulette
+    expect(prizes.map((each: { won: number }) => each.won)).toEqual([1, 12])
+  })
+
+  test('no prize left: no coupon', async () => {
+    const shop = await popupShop(app, {
+      roulette: {
+        enabled: true,
+        prizes: [
+          { label: 'A', probability: 50, stock: 0, coupon: { mode: 'unique' } },
+          { label: 'B', probability: 50, stock: 0, coupon: null },
+        ],
+      },
+    })
+    const { status, body } = await shop.subscribe({ email: 'none@example.com' })
+    expect([status, body]).toEqual([201, plain])
+  })
+
+  test('the same email at the same time is one subscriber with one code', async () => {
+    const shop = await popupShop(app, { coupon: tenPercent })
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => shop.subscribe({ email: 'twice@example.com' })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
+    expect(await subscribersOf(shop)).toHaveLength(1)
+    expect(await couponsOf(shop.id)).toHaveLength(1)
+  })
+
+  test('machines are told the same, and nothing is stored; forged and old tokens are 400', async () => {
+    const shop = await popupShop(app, { coupon: tenPercent })
+    const trapped = await shop.subscribe({ email: 'bot@example.com', website: 'https://spam.example' })
+    expect([trapped.status, trapped.body]).toEqual([201, plain])
+    const { body } = await visit(shop, 'GET', '/newsletter')
+    const tooFast = await shop.subscribe({ email: 'bot@example.com', token: body.token })
+    expect([tooFast.status, tooFast.body]).toEqual([201, plain])
+    expect((await shop.subscribe({ email: 'a@example.com', token: 'forged.token' })).status).toBe(400)
+    const other = await popupShop(app)
+    expect((await shop.subscribe({ email: 'a@example.com', token: other.token })).status).toBe(400)
+    const form = await readToken(shop)
+    await app.advance(24 * 3_600_000)
+    expect((await shop.subscribe({ email: 'a@example.com', token: form })).status).toBe(400)
+    expect(await subscribersOf(shop)).toEqual([])
+    expect(await couponsOf(shop.id)).toEqual([])
+  })
+
+  test('what is missing or no phone is named; consent is needed', async () => {
+    const shop = await popupShop(app, allFields)
+    const refused: [Record<string, unknown>, string][] = [
+      [{}, 'email: is required'],
+      [{ email: 'nobody' }, 'email: must be an email address'],
+      [{ email: 'a@example.com', phone: '123' }, 'phone: is not a phone number'],
+      [{ email: 'a@example.com', consent: false }, 'consent: must be ticked'],
+      [{ email: 'a@example.com', extra: 1 }, 'extra: is not a known field'],
+      [{ email: 'a@example.com', device: 'tv' }, 'device: must be one of'],
+    ]
+    for (const [fields, message] of refused) {
+      const { status, body } = await shop.subscribe(fields)
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)])
+    }
+    const large = await shop.subscribe({ email: 'a@example.com', pageUrl: 'x'.repeat(40_000) })
+    expect(large.status).toBe(413)
+  })
+
+  test('merging: gaps are filled, nothing is replaced, a phone that is another subscriber stays theirs', async () => {
+    const shop = await popupShop(app, {
+      ...allFields,
+      fields: { ...allFields.fields, email: { required: false } },
+    })
+    await shop.subscribe({ phone: '(11) 98888-7777' })
+    await shop.subscribe({ email: 'one@example.com', name: 'One' })
+    // Two different subscribers: the one with the email, whose phone stays as it was.
+    const both = await shop.subscribe({ email: 'one@example.com', phone: '11 8888-7777', name: 'Other' })
+    expect(both.status).toBe(200)
+    expect((await subscribersOf(shop)).map(({ email, phone, name }) => [email, phone, name])).toEqual([
+      [null, '+5511988887777', null],
+      ['one@example.com', null, 'One'],
+    ])
+    await shop.subscribe({ email: 'one@example.com', phone: '+5511977776666' })
+    await shop.subscribe({ email: 'one@example.com', phone: '+5511955554444' })
+    expect((await subscribersOf(shop))[1]).toMatchObject({ phone: '+5511977776666', consent_phone: true })
+  })
+
+  test('who had left is back with their consent, without another code', async () => {
+    const shop = await popupShop(app, { coupon: tenPercent })
+    await shop.subscribe({ email: 'back@example.com' })
+    await app.database.root
+      .updateTable('newsletter_subscribers')
+      .set({ status: 'unsubscribed', unsubscribed_at: app.clock.now() })
+      .where('store_id', '=', shop.id)
+      .execute()
+    const { status, body } = await shop.subscribe({ email: 'back@example.com' })
+    expect([status, body]).toEqual([201, plain])
+    expect(await subscribersOf(shop)).toMatchObject([{ status: 'subscribed', unsubscribed_at: null }])
+    expect(await couponsOf(shop.id)).toHaveLength(1)
+  })
+
+  test('a contact list gets who gave a phone and consent; an opt-out stays one', async () => {
+    const shop = await popupShop(app, { ...allFields, consentRequired: false })
+    const { id } = (await shop.call(createList, { body: { name: 'From the popup' } })).body
+    await shop.save({ contactListId: id })
+    await shop.call(addOptOut, { body: { phone: '+5511977770001' } })
+    await shop.subscribe({ email: 'p1@example.com', phone: '+5511977770001', name: 'P One' })
+    await shop.subscribe({ email: 'p2@example.com', phone: '+5511977770002', consent: false })
+    await shop.subscribe({ email: 'p3@example.com' })
+    const { body } = await shop.call(listContacts, { params: { id } })
+    expect(body.data).toMatchObject([
+      {
+        phone: '+5511977770001',
+        name: 'P One',
+        email: 'p1@example.com',
+        source: 'newsletter',
+        optedOut: true,
+      },
+    ])
+    expect(body.total).toBe(1)
+    expect((await shop.call(getList, { params: { id } })).body.size).toBe(1)
+  })
+
+  test('unknown, off, without the plan: nothing is said', async () => {
+    const on = await popupShop(app)
+    const off = await popupShop(app)
+    await off.save({ isEnabled: false })
+    const lapsed = await popupShop(app)
+    await app.database.root
+      .updateTable('subscriptions')
+      .set({ status: 'paused', paused_at: app.clock.now() })
+      .where('store_id', '=', lapsed.id)
+      .execute()
+    const never = await store(app)
+    const unknown = await visit(on, 'POST', '/newsletter/subscribers', { publicId: 'nobody', body: { a: 1 } })
+    expect(unknown.status).toBe(404)
+    for (const shop of [off, lapsed, never]) {
+      for (const body of [{ token: on.token, consent: true, email: 'a@example.com' }, { a: 1 }, '{']) {
+        const answer = await visit(shop, 'POST', '/newsletter/subscribers', { body })
+        expect([answer.status, answer.body]).toEqual([404, unknown.body])
+      }
+      const read = await visit(shop, 'GET', '/newsletter')
+      expect([read.status, read.body]).toEqual([200, { enabled: false }])
+    }
+    expect((await visit(on, 'GET', '/newsletter', { publicId: 'nobody' })).body).toEqual({ enabled: false })
+  })
+
+  test('limits: ten captures a minute and twenty accepted an hour of an address', async () => {
+    const shop = await popupShop(app)
+    const ip = newAddress()
+    const statuses: number[] = []
+    for (let n = 0; n < 11; n += 1) {
+      statuses.push((await shop.subscribe({ email: `limit${n}@example.com` }, ip)).status)
+    }
+    expect(statuses.filter((status) => status === 201)).toHaveLength(10)
+    const last = await shop.subscribe({ email: 'limit@example.com' }, ip)
+    expect(last.status).toBe(429)
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
+    for (let minute = 0; minute < 2; minute += 1) {
+      await app.advance(61_000)
+      for (let n = 0; n < 10; n += 1) {
+        statuses.push((await shop.subscribe({ email: `limit${minute}-${n}@example.com` }, ip)).status)
+      }
+    }
+    expect(statuses.filter((status) => status === 201)).toHaveLength(20)
+    expect(await subscribersOf(shop)).toHaveLength(20)
+  })
+})

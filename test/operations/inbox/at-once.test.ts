@@ -1,0 +1,198 @@
+/** Two of the team who do the same thing at once, and callbacks that come late, twice and in another order. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import addTag from '#operations/inbox/conversations/add-tag'
+import assign from '#operations/inbox/conversations/assign'
+import listConversations from '#operations/inbox/conversations/list-conversations'
+import pin from '#operations/inbox/conversations/pin'
+import removeTag from '#operations/inbox/conversations/remove-tag'
+import setStatus from '#operations/inbox/conversations/set-status'
+import listMessages from '#operations/inbox/messages/list-messages'
+import sendMessage from '#operations/inbox/messages/send-message'
+import createTag from '#operations/inbox/tags/create-tag'
+import deleteTag from '#operations/inbox/tags/delete-tag'
+import listTags from '#operations/inbox/tags/list-tags'
+import setTier from '#operations/inbox/tiers/set-tier'
+import removeMember from '#operations/store/team/remove-member'
+import { testApp } from '#test/support/app'
+import { type InboxShop, inboxShop } from '#test/support/inbox'
+import type { Answer, Person } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+const phone = '+5511987654321'
+const statuses = (answers: Answer[]): number[] => answers.map((each) => each.status).sort()
+const numbered = (n: number): string => `+55119876${String(10_000 + n)}`
+
+describe('two of the team at once', () => {
+  let shop: InboxShop
+  let ada: Person
+  let marco: Person
+  let id: string
+  beforeAll(async () => {
+    shop = await inboxShop(app)
+    ada = await shop.person('agent')
+    marco = await shop.person('member')
+    await shop.write({ phone, name: 'Rita', text: 'Oi' })
+    id = (await shop.conversation()).id
+  })
+  const both = (call: (person: Person) => Promise<Answer>) => Promise.all([call(ada), call(marco)])
+  const told = async (type: string) =>
+    (await shop.context()).db
+      .selectFrom('notifications')
+      .select('recipient_ids')
+      .where('type', '=', type)
+      .execute()
+
+  test('close it once: the second changes nothing', async () => {
+    const close = (person: Person) =>
+      shop.call(setStatus, { params: { id }, key: person.key, body: { status: 'closed' } })
+    const [one, other] = await both(close)
+    expect([one.status, other.status]).toEqual([200, 200])
+    expect(one.body).toEqual(other.body)
+    const before = await shop.conversation()
+    await app.advance(1000)
+    expect((await close(ada)).body).toEqual(before)
+    await shop.call(setStatus, { params: { id }, body: { status: 'open' } })
+  })
+
+  test('assign it to themselves: the last has it, and nobody is told', async () => {
+    const take = (person: Person) =>
+      shop.call(assign, { params: { id }, key: person.key, body: { assigneeId: person.userId } })
+    const answers = await both(take)
+    expect(statuses(answers)).toEqual([200, 200])
+    const { assigneeId } = await shop.conversation()
+    expect([ada.userId, marco.userId]).toContain(assigneeId)
+    expect(await told('inbox-assigned')).toEqual([])
+  })
+
+  test('put one tag on, and take it off: once each', async () => {
+    const { body: tag } = await shop.call(createTag, { body: { name: 'Delivery' } })
+    const add = (person: Person) =>
+      shop.call(addTag, { params: { id }, key: person.key, body: { tagId: tag.id } })
+    expect(statuses(await both(add))).toEqual([200, 200])
+    const { body } = await shop.call(listTags)
+    expect(body.data).toMatchObject([{ id: tag.id, conversationCount: 1 }])
+    const remove = (person: Person) =>
+      shop.call(removeTag, { params: { id, tagId: tag.id }, key: person.key })
+    expect(statuses(await both(remove))).toEqual([204, 404])
+    const [added, deleted] = await Promise.all([
+      add(ada),
+      shop.call(deleteTag, { params: { tagId: tag.id } }),
+    ])
+    expect([200, 404]).toContain(added.status)
+    expect(deleted.status).toBe(204)
+    expect((await shop.conversation()).tags).toEqual([])
+  })
+
+  test('make the hundredth tag: the 101st is refused', async () => {
+    const other = await inboxShop(app)
+    for (let n = 0; n < 99; n += 1) {
+      expect((await other.call(createTag, { body: { name: `Tag ${n}` } })).status).toBe(201)
+    }
+    const answers = await Promise.all(['one', 'two'].map((name) => other.call(createTag, { body: { name } })))
+    expect(statuses(answers)).toEqual([201, 409])
+    expect(answers.find((each) => each.status === 409)!.body.error.message).toContain('100')
+    await other.write({ phone, text: 'Oi' })
+    const own = (await other.conversation()).id
+    const tags = (await other.call(listTags)).body.data
+    for (const tag of tags.slice(0, 20)) {
+      expect((await other.call(addTag, { params: { id: own }, body: { tagId: tag.id } })).status).toBe(200)
+    }
+    const more = await other.call(addTag, { params: { id: own }, body: { tagId: tags[20].id } })
+    expect([more.status, more.body.error.message]).toEqual([409, expect.stringContaining('20')])
+    const again = await other.call(addTag, { params: { id: own }, body: { tagId: tags[0].id } })
+    expect(again.status).toBe(200)
+  })
+
+  test('pin the fiftieth: the 51st is refused', async () => {
+    const other = await inboxShop(app)
+    for (let n = 0; n < 51; n += 1) await other.callback({ phone: numbered(n), text: 'Oi' })
+    await app.drainJobs()
+    const { body } = await other.call(listConversations, { query: { limit: 100 } })
+    const keep = (conversationId: string, pinned = true) =>
+      other.call(pin, { params: { id: conversationId }, body: { pinned } })
+    const ids: string[] = body.data.map((each: { id: string }) => each.id)
+    for (const each of ids.slice(0, 49)) expect((await keep(each)).status).toBe(200)
+    expect(statuses(await Promise.all(ids.slice(49).map((each) => keep(each))))).toEqual([200, 409])
+    const { body: pinned } = await other.call(listConversations, { query: { pinned: true } })
+    expect(pinned.total).toBe(50)
+    expect((await keep(ids[0]!, false)).body).toMatchObject({ pinned: false, pinnedAt: null })
+  })
+
+  test('assign it to who is being removed from the team: it is nobody’s in the end', async () => {
+    const leaver = await shop.person('agent')
+    const [assigned, removed] = await Promise.all([
+      shop.call(assign, { params: { id }, body: { assigneeId: leaver.userId } }),
+      shop.call(removeMember, { params: { userId: leaver.userId } }),
+    ])
+    expect([200, 404]).toContain(assigned.status)
+    expect(removed.status).toBe(204)
+    expect((await shop.conversation()).assigneeId).not.toBe(leaver.userId)
+    const late = await shop.call(assign, { params: { id }, body: { assigneeId: leaver.userId } })
+    expect(late.status).toBe(404)
+  })
+
+  test('a closed conversation of a member who left is nobody’s once it opens', async () => {
+    const leaver = await shop.person('agent')
+    await shop.call(assign, { params: { id }, body: { assigneeId: leaver.userId } })
+    await shop.call(setStatus, { params: { id }, body: { status: 'closed' } })
+    await shop.call(removeMember, { params: { userId: leaver.userId } })
+    expect((await shop.conversation()).assigneeId).toBe(leaver.userId)
+    await app.advance(1000)
+    await shop.write({ phone, text: 'Ainda aí?' })
+    expect(await shop.conversation()).toMatchObject({ status: 'open', assigneeId: null, assignee: null })
+  })
+
+  test('send, name, tier and write at once: nothing waits for ever', async () => {
+    const body = { type: 'text', text: 'Hello' }
+    const answers = await Promise.all([
+      ...[1, 2, 3, 4].map(() => shop.call(sendMessage, { params: { id }, body })),
+      shop.request('POST', `/inbox/conversations/${id}/name`, { body: { name: 'Rita M' } }),
+      shop.call(setTier, { params: { id }, body: { tier: 'gold' } }),
+      shop.callback({ phone, name: 'Rita again', text: 'Oi' }).then(() => ({ status: 200 })),
+      app.worker.drain().then(() => ({ status: 200 })),
+    ])
+    expect(answers.map((each) => each.status)).toEqual([201, 201, 201, 201, 200, 200, 200, 200])
+    await app.drainJobs()
+    expect(await shop.conversation()).toMatchObject({
+      contactName: 'Rita M',
+      profileName: 'Rita again',
+      tier: 'gold',
+      tierSource: 'manual',
+    })
+  })
+})
+
+describe('callbacks', () => {
+  test('of a message whose answer is not known yet count for it', async () => {
+    const shop = await inboxShop(app)
+    await shop.write({ phone, text: 'Oi' })
+    const { id } = await shop.conversation()
+    const { body } = await shop.call(sendMessage, { params: { id }, body: { type: 'text', text: 'Hi' } })
+    await app.drainJobs()
+    const [sent] = (await shop.call(listMessages, { params: { id } })).body.data
+    expect(sent.id).toBe(body.id)
+    const wamid = sent.providerMessageId
+    await Promise.all([shop.status(wamid, 'read'), shop.status(wamid, 'delivered')])
+    await shop.status(wamid, 'failed')
+    await shop.status(wamid, 'sent')
+    const [after] = (await shop.call(listMessages, { params: { id } })).body.data
+    expect(after).toMatchObject({ status: 'read', error: null, failedAt: null })
+    expect(await shop.conversation()).toMatchObject({ lastMessageStatus: 'read' })
+    expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('of two phones’ first messages, and of one phone twice, at once', async () => {
+    const shop = await inboxShop(app)
+    await Promise.all([
+      shop.callback({ phone, name: 'Rita', text: 'one', providerMessageId: 'a' }),
+      shop.callback({ phone: '+551187654321', text: 'two', providerMessageId: 'b' }),
+      shop.callback({ phone: '+5511987650000', text: 'three', providerMessageId: 'c' }),
+      shop.callback({ phone, name: 'Rita', text: 'one', providerMessageId: 'a' }),
+    ])
+    await Promise.all([app.worker.drain(), app.worker.drain()])
+    await app.drainJobs()
+    const { body } = await shop.call(listConversations)
+    expect(body.data.map((each: { messageCount: number }) => each.messageCount).sort()).toEqual([1, 2])
+  })
+})

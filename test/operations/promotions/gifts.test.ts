@@ -1,0 +1,152 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import createGift from '#operations/promotions/gifts/create-gift'
+import listGifts from '#operations/promotions/gifts/list-gifts'
+import setActive from '#operations/promotions/gifts/set-gift-active'
+import updateGift from '#operations/promotions/gifts/update-gift'
+import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { recordUsage } from '#runtime/ports/ecommerce/sandbox-discounts'
+import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
+import { type TestApp, testApp } from '#test/support/app'
+import { discountStore } from '#test/support/discounts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+
+describe('cart gifts', () => {
+  test('the only variant is filled in; of several one is asked for; another product clears the old one', async () => {
+    const shop = await discountStore(app)
+    const { status, body } = await shop.call(createGift, { body: shop.gift() })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      minAmount: 150,
+      amountBasis: 'after-discounts',
+      gift: {
+        productId: '1002',
+        variantId: '2003',
+        quantity: 1,
+        name: 'Avental',
+        unitPrice: 100,
+        status: 'available',
+      },
+      addAutomatically: true,
+      usageLimit: null,
+      usageLimitPerCustomer: null,
+      message: 'Add {{missingAmount}} more and get {{gift}}',
+      combinesWith: { promotions: false, coupons: false, gifts: false },
+      status: 'active',
+      syncStatus: 'synced',
+    })
+    expect(await shop.held()).toMatchObject([
+      { spec: { kind: 'gift', minAmount: '150.00', variantId: '2003', combinesWith: { gifts: false } } },
+    ])
+    const params = { id: body.id }
+    const several = await shop.call(updateGift, { params, body: { gift: { productId: '1001' } } })
+    expect(several).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/^gift\.variantId: is required/) } },
+    })
+    const other = await shop.call(updateGift, {
+      params,
+      body: { gift: { productId: '1001', variantId: '2002' } },
+    })
+    expect(other.body.gift).toMatchObject({
+      productId: '1001',
+      variantId: '2002',
+      unitPrice: 60,
+      quantity: 1,
+    })
+    const more = await shop.call(updateGift, { params, body: { gift: { quantity: 3 } } })
+    expect(more.body.gift).toMatchObject({ productId: '1001', variantId: '2002', quantity: 3 })
+    const back = await shop.call(updateGift, { params, body: { gift: { productId: '1002' } } })
+    expect(back.body.gift).toMatchObject({ productId: '1002', variantId: '2003', quantity: 3 })
+    await app.advance(5)
+    expect((await shop.call(updateGift, { params, body: back.body })).body).toEqual(back.body)
+  })
+
+  test('what cannot be given is refused by its field, and so is an unknown variable', async () => {
+    const shop = await discountStore(app)
+    const faults: [object, RegExp][] = [
+      [{ gift: { productId: 'sandbox-missing' } }, /^gift\.productId: .*sandbox-missing/],
+      [{ gift: { productId: '1002', variantId: '2001' } }, /^gift\.variantId: .*2001/],
+      [{ gift: { quantity: 1 } }, /^gift\.productId: is required/],
+      [{ gift: { productId: '1002', quantity: 11 } }, /^gift\.quantity: /],
+      [{ minAmount: 0 }, /^minAmount: /],
+      [{ minAmount: 10.001 }, /^minAmount: /],
+      [{ message: 'Get {{product}}' }, /^message: /],
+      [{ usageLimit: 0 }, /^usageLimit: /],
+    ]
+    for (const [change, message] of faults) {
+      const { status, body } = await shop.call(createGift, { body: shop.gift(change) })
+      expect({ change, status, message: body.error?.message }).toEqual({
+        change,
+        status: 400,
+        message: expect.stringMatching(message),
+      })
+    }
+    expect(await shop.held()).toEqual([])
+  })
+
+  test('one out of stock is made, and seen to be so', async () => {
+    const shop = await discountStore(app)
+    await putProducts(shop.platform, [
+      { id: 'sold-out', name: 'Sold out', variants: [{ id: 'so-1', price: 10, stock: 0 }] },
+    ])
+    const { status, body } = await shop.call(createGift, {
+      body: shop.gift({ gift: { productId: 'sold-out' } }),
+    })
+    expect(status).toBe(201)
+    expect(body.gift.status).toBe('out-of-stock')
+  })
+
+  test('used up: exhausted, taken off by the sync, back with a higher limit', async () => {
+    const shop = await discountStore(app)
+    const { body } = await shop.call(createGift, { body: shop.gift({ usageLimit: 50 }) })
+    const params = { id: body.id }
+    await recordUsage(shop.platform, `gift:${body.id}`, { orders: 50, total: '5000.00', currency: 'BRL' })
+    await (await shop.context()).queue('discounts-sync', {})
+    await app.drainJobs()
+    const listed = await shop.call(listGifts, { query: { status: 'exhausted' } })
+    expect(listed.body.data).toMatchObject([
+      { usageCount: 50, discountTotal: 5000, status: 'exhausted', syncStatus: 'none', isActive: true },
+    ])
+    expect(await shop.held()).toEqual([])
+    expect((await shop.call(updateGift, { params, body: { usageLimit: 49 } })).body.error.message).toMatch(
+      /^usageLimit: .*50/,
+    )
+    await shop.call(setActive, { params, body: { isActive: false } })
+    const active = await shop.call(setActive, { params, body: { isActive: true } })
+    expect(active).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('usageLimit') } },
+    })
+    expect((await shop.call(updateGift, { params, body: { usageLimit: 100 } })).body.status).toBe('paused')
+    expect((await shop.call(setActive, { params, body: { isActive: true } })).body).toMatchObject({
+      status: 'active',
+      syncStatus: 'synced',
+    })
+    expect(await shop.held()).toHaveLength(1)
+  })
+
+  test('lowest amount first; at most 20 live; a vanished gift is not activated', async () => {
+    const shop = await discountStore(app)
+    for (let n = 20; n >= 1; n -= 1) {
+      const { status } = await shop.call(createGift, {
+        body: shop.gift({ name: `G${n}`, minAmount: n * 10 }),
+      })
+      expect(status).toBe(201)
+    }
+    expect((await shop.call(createGift, { body: shop.gift({ name: 'G21' }) })).status).toBe(409)
+    const { body } = await shop.call(listGifts, { query: { limit: 3 } })
+    expect(body.data.map((each: { minAmount: number }) => each.minAmount)).toEqual([10, 20, 30])
+    const { id } = body.data[0]
+    await shop.call(setActive, { params: { id }, body: { isActive: false } })
+    await changeProduct(shop.platform, '1002', { isDeleted: true })
+    const active = await shop.call(setActive, { params: { id }, body: { isActive: true } })
+    expect(active).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('1002') } },
+    })
+  })
+})

@@ -1,0 +1,189 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import changeRule from '#operations/promotions/installments/change-rule'
+import createRule from '#operations/promotions/installments/create-rule'
+import deleteRule from '#operations/promotions/installments/delete-rule'
+import getInstallments from '#operations/promotions/installments/get-installments'
+import saveSettings from '#operations/promotions/installments/save-settings'
+import { optionsOf } from '#operations/promotions/lib/installment-math'
+import { type TestApp, testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+
+const terms = (change: object = {}) => ({
+  id: 'rule',
+  minAmount: '0.00',
+  maxAmount: null,
+  maxInstallments: 6,
+  interestFreeInstallments: 3,
+  monthlyInterestRate: '2.9900',
+  minInstallmentAmount: '0.00',
+  ...change,
+})
+
+describe('installments of an amount', () => {
+  test("the page's example: 500.00 in 6, 3 of them free, at 2.99 %", () => {
+    const options = optionsOf('500.00', terms())
+    const of = (n: number) => options.find((each) => each.installments === n)
+    expect(of(3)).toEqual({
+      installments: 3,
+      amount: 166.66,
+      firstAmount: 166.68,
+      total: 500,
+      interestTotal: 0,
+      isInterestFree: true,
+    })
+    expect(of(4)).toMatchObject({ amount: 134.48, total: 537.92, isInterestFree: false })
+    expect(of(6)).toMatchObject({ amount: 92.27, firstAmount: 92.27, total: 553.62, interestTotal: 53.62 })
+    expect(options.map(({ installments }) => installments)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test('too small installments are left out, all at once never', () => {
+    const many = terms({ minInstallmentAmount: '50.00' })
+    expect(optionsOf('120.00', many).map((each) => each.installments)).toEqual([1, 2])
+    expect(optionsOf('10.00', many).map((each) => each.installments)).toEqual([1])
+    const free = terms({ maxInstallments: 12, interestFreeInstallments: 12, monthlyInterestRate: '0' })
+    expect(
+      optionsOf('0.05', free).map(({ installments, amount, firstAmount }) => [
+        installments,
+        amount,
+        firstAmount,
+      ]),
+    ).toEqual([
+      [1, 0.05, 0.05],
+      [2, 0.02, 0.03],
+      [3, 0.01, 0.03],
+      [4, 0.01, 0.02],
+      [5, 0.01, 0.01],
+    ])
+    expect(optionsOf('99.90', null)).toMatchObject([{ installments: 1, total: 99.9 }])
+  })
+
+  test('every free option adds up to the amount', () => {
+    const free = terms({ maxInstallments: 36, interestFreeInstallments: 36, monthlyInterestRate: '0' })
+    for (const amount of ['0.37', '99.99', '1234.56', '999999999.99']) {
+      for (const { installments, amount: each, firstAmount, total } of optionsOf(amount, free)) {
+        const cents = Math.round(firstAmount * 100) + (installments - 1) * Math.round(each * 100)
+        expect(cents).toBe(Math.round(Number(amount) * 100))
+        expect(total).toBe(Number(amount))
+      }
+    }
+  })
+})
+
+describe('rules', () => {
+  const card = { name: 'Card', maxInstallments: 3 }
+
+  test('scenario 7: ranges do not overlap while active; an amount uses the rule it falls in', async () => {
+    const shop = await store(app)
+    const first = await shop.call(createRule, { body: { ...card, minAmount: 0, maxAmount: 100 } })
+    const second = await shop.call(createRule, { body: { ...card, name: 'More', minAmount: 100 } })
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(first.body).toMatchObject({ interestFreeInstallments: 3, monthlyInterestRate: 0, isActive: true })
+    const between = { ...card, name: 'Between', minAmount: 50, maxAmount: 150 }
+    const overlapping = await shop.call(createRule, { body: between })
+    expect(overlapping).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('Card') } },
+    })
+    const inactive = await shop.call(createRule, { body: { ...between, isActive: false } })
+    expect(inactive.status).toBe(201)
+    const active = await shop.call(changeRule, { body: { id: inactive.body.id, isActive: true } })
+    expect(active.status).toBe(409)
+
+    const { body } = await shop.call(getInstallments, { query: { amount: '100' } })
+    expect(body.data.map((each: { name: string }) => each.name)).toEqual(['Card', 'Between', 'More'])
+    expect(body.simulation).toMatchObject({ amount: 100, currency: 'BRL', ruleId: second.body.id })
+    expect(body.simulation.options[2]).toMatchObject({ installments: 3, amount: 33.33, firstAmount: 33.34 })
+    const below = await shop.call(getInstallments, { query: { amount: '99.99' } })
+    expect(below.body.simulation.ruleId).toBe(first.body.id)
+    expect((await shop.call(getInstallments)).body.simulation).toBeNull()
+    expect((await shop.call(deleteRule, { params: { id: first.body.id } })).status).toBe(204)
+    expect((await shop.call(deleteRule, { params: { id: first.body.id } })).status).toBe(404)
+    const none = await shop.call(getInstallments, { query: { amount: '20' } })
+    expect(none.body.simulation).toMatchObject({ ruleId: null, options: [{ installments: 1, amount: 20 }] })
+  })
+
+  test('what does not hold together is refused by its field', async () => {
+    const shop = await store(app)
+    const faults: [object, RegExp][] = [
+      [{ maxInstallments: 6, interestFreeInstallments: 3 }, /^monthlyInterestRate: must be above 0/],
+      [{ monthlyInterestRate: 1 }, /^monthlyInterestRate: must be 0/],
+      [{ interestFreeInstallments: 4 }, /^interestFreeInstallments: /],
+      [{ minAmount: 100, maxAmount: 100 }, /^maxAmount: /],
+      [{ minAmount: -1 }, /^minAmount: /],
+      [{ maxInstallments: 37 }, /^maxInstallments: /],
+      [{ monthlyInterestRate: 1.00001 }, /^monthlyInterestRate: /],
+    ]
+    for (const [change, message] of faults) {
+      const { status, body } = await shop.call(createRule, { body: { ...card, ...change } })
+      expect({ change, status, message: body.error?.message }).toEqual({
+        change,
+        status: 400,
+        message: expect.stringMatching(message),
+      })
+    }
+    for (const amount of ['0', '-5', '1.234', 'ten']) {
+      expect((await shop.call(getInstallments, { query: { amount } })).status).toBe(400)
+    }
+  })
+
+  test('of two that overlap, made at once, one is made; of 51 rules fifty', async () => {
+    const shop = await store(app)
+    const both = await Promise.all([1, 2].map(() => shop.call(createRule, { body: card })))
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
+    for (let n = 1; n < 50; n += 1) {
+      expect((await shop.call(createRule, { body: { ...card, isActive: false } })).status).toBe(201)
+    }
+    const { status, body } = await shop.call(createRule, { body: { ...card, isActive: false } })
+    expect({ status, message: body.error.message }).toEqual({
+      status: 409,
+      message: expect.stringContaining('50'),
+    })
+  })
+
+  test('a rule is sent back unchanged; another store knows nothing of it', async () => {
+    const shop = await store(app)
+    const other = await store(app)
+    const { body } = await shop.call(createRule, {
+      body: {
+        ...card,
+        maxInstallments: 12,
+        interestFreeInstallments: 6,
+        monthlyInterestRate: 2.4999,
+        minInstallmentAmount: 50,
+      },
+    })
+    await app.advance(5)
+    expect((await shop.call(changeRule, { body })).body).toEqual(body)
+    const changed = await shop.call(changeRule, { body: { id: body.id, maxAmount: 500 } })
+    expect(changed.body).toMatchObject({ maxAmount: 500, monthlyInterestRate: 2.4999 })
+    expect(changed.body.updatedAt).not.toBe(body.updatedAt)
+    expect((await other.call(changeRule, { body: { ...body, name: 'Mine' } })).status).toBe(404)
+    expect((await other.call(changeRule, { body: { id: 'nothing', name: 'Mine' } })).status).toBe(404)
+  })
+
+  test('settings are merged, and unknown variables refused', async () => {
+    const shop = await store(app)
+    expect((await shop.call(getInstallments)).body.settings).toMatchObject({
+      isEnabled: true,
+      showInProductList: false,
+      display: 'max-interest-free',
+      interestText: '{{installments}}x of {{amount}}',
+      updatedAt: null,
+    })
+    const saved = await shop.call(saveSettings, {
+      body: { showTable: false, interestText: '{{installments}}x' },
+    })
+    expect(saved.body).toMatchObject({ showTable: false, interestText: '{{installments}}x', fontSize: 14 })
+    expect((await shop.call(getInstallments)).body.settings).toEqual(saved.body)
+    const { status, body } = await shop.call(saveSettings, { body: { interestText: '{{name}}' } })
+    expect({ status, message: body.error.message }).toEqual({
+      status: 400,
+      message: expect.stringMatching(/^interestText: /),
+    })
+  })
+})

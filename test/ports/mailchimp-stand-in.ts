@@ -1,0 +1,197 @@
+/**
+ * The part of Mailchimp's Marketing API that the adapter uses, in memory, behind real HTTP, written from its public
+ * reference: lists, the batch of a list, and one member by the MD5 of its address.
+ */
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface StandInMember {
+  email_address: string
+  status: string
+  merge_fields: Record<string, string>
+  tags: string[]
+}
+
+/** What the service does with the next requests: a status, silence, or a connection that breaks. */
+export type Fault = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop'
+
+export interface MailchimpStandIn {
+  endpoint: string
+  members: Map<string, StandInMember>
+  /** Such as `POST /3.0/lists/main`. */
+  requests: string[]
+  bodies: unknown[]
+  /** Connections at once, at most. */
+  busiest: number
+  faults: Fault[]
+  isDown: boolean
+  /** Fields of the audience that take no value of ours. */
+  pickyFields: Set<string>
+  close(): Promise<void>
+}
+
+const problem = (status: number, title: string, detail: string) =>
+  [status, { type: 'https://mailchimp.com/developer/marketing/docs/errors/', title, status, detail }] as const
+
+const keyOf = (address: string): string => createHash('md5').update(address.toLowerCase()).digest('hex')
+const isAddress = (text: string): boolean =>
+  /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) && !text.toLowerCase().startsWith('invalid')
+
+export async function mailchimpStandIn(apiKey: string, listId: string): Promise<MailchimpStandIn> {
+  let open = 0
+  const standIn: MailchimpStandIn = {
+    endpoint: '',
+    members: new Map(),
+    requests: [],
+    bodies: [],
+    busiest: 0,
+    faults: [],
+    isDown: false,
+    pickyFields: new Set(),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+  const expected = `Basic ${Buffer.from(`key:${apiKey}`).toString('base64')}`
+  const server = createServer(async (request, response) => {
+    open += 1
+    standIn.busiest = Math.max(standIn.busiest, open)
+    response.on('close', () => {
+      open -= 1
+    })
+    const body = await bodyOf(request)
+    standIn.requests.push(`${request.method} ${request.url?.split('?')[0]}`)
+    standIn.bodies.push(body)
+    const fault = standIn.isDown ? { status: 503 } : standIn.faults.shift()
+    if (fault) return fail(fault, response)
+    const [status, answer] =
+      request.headers.authorization === expected
+        ? answerTo(standIn, listId, request, body)
+        : problem(
+            401,
+            'API Key Invalid',
+            "Your API key may be invalid, or you've attempted the wrong datacenter.",
+          )
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  standIn.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return standIn
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return text === '' ? null : JSON.parse(text)
+}
+
+function fail(fault: Fault, response: ServerResponse): void {
+  if (fault === 'silence') return
+  if (fault === 'drop') {
+    response.socket?.destroy()
+    return
+  }
+  response.writeHead(fault.status, fault.headers ?? {}).end(fault.body ?? '')
+}
+
+type Answer = readonly [status: number, body: unknown]
+
+function answerTo(
+  standIn: MailchimpStandIn,
+  listId: string,
+  request: IncomingMessage,
+  body: unknown,
+): Answer {
+  const url = new URL(request.url!, 'http://stand-in')
+  if (request.method === 'GET' && url.pathname === '/3.0/lists') {
+    return [200, { lists: [{ id: listId, name: 'Main' }], total_items: 1 }]
+  }
+  const [, , , list, , hash] = url.pathname.split('/')
+  if (list !== listId) return problem(404, 'Resource Not Found', 'The requested resource could not be found.')
+  if (request.method === 'POST') return batch(standIn, body as Batch)
+  return put(standIn, hash!, body as Put)
+}
+
+interface Batch {
+  update_existing: boolean
+  members: { email_address: string; status: string; merge_fields?: Record<string, string>; tags?: string[] }[]
+}
+
+function batch(standIn: MailchimpStandIn, { members, update_existing }: Batch): Answer {
+  if (members.length > 500) return problem(400, 'Bad Request', 'Batch size may not exceed 500 members.')
+  const new_members: StandInMember[] = []
+  const updated_members: StandInMember[] = []
+  const errors: object[] = []
+  for (const { email_address, status, merge_fields = {}, tags = [] } of members) {
+    const error = (text: string, error_code: string) =>
+      errors.push({ email_address, error: text, error_code })
+    const known = standIn.members.get(keyOf(email_address))
+    if (!isAddress(email_address)) {
+      error('Please provide a valid email address.', 'ERROR_GENERIC')
+    } else if (known?.status === 'forgotten') {
+      error(
+        `${email_address} was permanently deleted and cannot be re-imported. The contact must re-subscribe to get back on the list.`,
+        'ERROR_GENERIC',
+      )
+    } else if (known && !update_existing) {
+      error(`${email_address} is already a list member. Do you want to update?`, 'ERROR_CONTACT_EXISTS')
+    } else if (Object.keys(merge_fields).some((field) => standIn.pickyFields.has(field))) {
+      error('Your merge fields were invalid.', 'ERROR_GENERIC')
+    } else {
+      const member = {
+        email_address,
+        status,
+        merge_fields: { ...known?.merge_fields, ...merge_fields },
+        tags,
+      }
+      standIn.members.set(keyOf(email_address), member)
+      ;(known ? updated_members : new_members).push(member)
+    }
+  }
+  return [
+    200,
+    {
+      new_members,
+      updated_members,
+      errors,
+      total_created: new_members.length,
+      total_updated: updated_members.length,
+      error_count: errors.length,
+    },
+  ]
+}
+
+interface Put {
+  email_address: string
+  status?: string
+  status_if_new?: string
+  merge_fields?: Record<string, string>
+}
+
+function put(standIn: MailchimpStandIn, hash: string, given: Put): Answer {
+  const { email_address, status, status_if_new, merge_fields = {} } = given
+  const known = standIn.members.get(hash)
+  if (!isAddress(email_address)) {
+    return problem(400, 'Invalid Resource', 'Please provide a valid email address.')
+  }
+  if (known?.status === 'forgotten') {
+    return problem(400, 'Forgotten Email Not Subscribed', `${email_address} was permanently deleted.`)
+  }
+  if (known?.status === 'compliance') {
+    return problem(
+      400,
+      'Member In Compliance State',
+      `${email_address} is in a compliance state due to unsubscribe, bounce, or compliance review and cannot be subscribed.`,
+    )
+  }
+  if (Object.keys(merge_fields).some((field) => standIn.pickyFields.has(field))) {
+    return problem(400, 'Invalid Resource', 'Your merge fields were invalid.')
+  }
+  const member = {
+    email_address: known?.email_address ?? email_address,
+    status: known ? (status ?? known.status) : (status_if_new ?? 'subscribed'),
+    merge_fields: { ...known?.merge_fields, ...merge_fields },
+    tags: known?.tags ?? [],
+  }
+  standIn.members.set(hash, member)
+  return [200, member]
+}

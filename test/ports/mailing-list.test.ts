@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto'
+import { afterEach, describe, expect, test } from 'vitest'
+import { machineClock } from '#runtime/clock'
+import { newId } from '#runtime/ids'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { MailchimpMailingList, mailchimpUrl } from '#runtime/ports/mailing-list/mailchimp'
+import { sandboxList, sandboxMailingList, sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
+import { readSettings } from '#runtime/settings'
+import { freshDatabase } from '#test/support/app'
+import { type MailchimpStandIn, mailchimpStandIn } from './mailchimp-stand-in.ts'
+import { aPerson, mailingListContract } from './mailing-list.contract.ts'
+
+const apiKey = '0123456789abcdef0123456789abcdef-us21'
+
+mailingListContract('sandbox', async () => {
+  const { database } = await freshDatabase()
+  const store = { id: newId(Date.parse('2026-11-20T12:00:00Z')), credentials: null }
+  const mode = { store_id: store.id, port: 'mailingList', mode: 'down' }
+  await database.query(
+    `insert into stores (id, slug, public_id, name, domain, country, currency, timezone, joined_at, created_at, updated_at)
+     values ($1, 'list', 'list', 'List', 'list.example', 'BR', 'BRL', 'UTC', now(), now(), now())`,
+    [store.id],
+  )
+  return {
+    port: sandboxMailingList({ db: database.root, clock: machineClock() }),
+    store,
+    listId: sandboxList.id,
+    leaver: 'unsub@example.com',
+    subscribed: () => sandboxMembers(database.root, store.id),
+    async setDown(isDown) {
+      if (isDown) await database.root.insertInto('sandbox_modes').values(mode).execute()
+      else await database.root.deleteFrom('sandbox_modes').where('store_id', '=', store.id).execute()
+    },
+    close: () => database.close(),
+  }
+})
+
+const open: MailchimpStandIn[] = []
+afterEach(async () => {
+  for (const standIn of open.splice(0)) await standIn.close()
+})
+
+async function mailchimp() {
+  const standIn = await mailchimpStandIn(apiKey, 'main')
+  const port = new MailchimpMailingList({
+    endpoint: () => standIn.endpoint,
+    timeoutMs: 300,
+    retryDelayMs: 1,
+    pauseAtMostMs: 50,
+  })
+  return { standIn, port, store: { id: 'store', credentials: { apiKey } } }
+}
+
+const put = (standIn: MailchimpStandIn, email_address: string, status: string) =>
+  standIn.members.set(createHash('md5').update(email_address).digest('hex'), {
+    email_address,
+    status,
+    merge_fields: {},
+    tags: [],
+  })
+
+mailingListContract('Mailchimp', async () => {
+  const { standIn, port, store } = await mailchimp()
+  put(standIn, 'unsub@example.com', 'unsubscribed')
+  return {
+    port,
+    store,
+    listId: 'main',
+    leaver: 'unsub@example.com',
+    subscribed: async () =>
+      [...standIn.members.values()]
+        .filter(({ status }) => status === 'subscribed')
+        .map(({ email_address, merge_fields: { FNAME, LNAME, PHONE } }) => ({
+          email: email_address,
+          name: [FNAME, LNAME].filter(Boolean).join(' ') || null,
+          phone: PHONE ?? null,
+        })),
+    async setDown(isDown) {
+      standIn.isDown = isDown
+    },
+    close: () => standIn.close(),
+  }
+})
+
+describe('Mailchimp', () => {
+  const started = async () => {
+    const all = await mailchimp()
+    open.push(all.standIn)
+    const push = (...people: Parameters<typeof all.port.upsertSubscribers>[2]) =>
+      all.port.upsertSubscribers(all.store, 'main', people)
+    return { ...all, push }
+  }
+
+  test('new people go in by one request; who is there is updated without a status', async () => {
+    const { standIn, push } = await started()
+    const [one, two] = [aPerson({ tags: ['popup'] }), aPerson()]
+    await push(one, two)
+    expect(standIn.requests).toEqual(['POST /3.0/lists/main'])
+    expect(standIn.bodies[0]).toMatchObject({
+      update_existing: false,
+      members: [{ email_address: one.email, status: 'subscribed', tags: ['popup'] }, {}],
+    })
+    await push(one)
+    expect(standIn.requests.slice(1)).toEqual([
+      'POST /3.0/lists/main',
+      `PUT /3.0/lists/main/members/${createHash('md5').update(one.email).digest('hex')}`,
+    ])
+    expect(standIn.bodies.at(-1)).not.toHaveProperty('status')
+  })
+
+  test.each([
+    ['unsubscribed', 'unsubscribed'],
+    ['archived', 'unsubscribed'],
+    ['forgotten', 'unsubscribed'],
+    ['compliance', 'unsubscribed'],
+    ['cleaned', 'invalid'],
+    ['pending', 'updated'],
+  ])('who is %s there is %s here, and stays it', async (theirs, ours) => {
+    const { standIn, push } = await started()
+    put(standIn, 'known@example.com', theirs)
+    expect(await push(aPerson({ email: 'Known@example.com' }))).toEqual([
+      { email: 'Known@example.com', status: ours },
+    ])
+    expect([...standIn.members.values()].map(({ status }) => status)).toEqual([theirs])
+  })
+
+  test('an audience whose fields do not take ours: the address alone', async () => {
+    const { standIn, push } = await started()
+    standIn.pickyFields.add('PHONE')
+    const person = aPerson()
+    expect((await push(person))[0]!.status).toBe('updated')
+    expect([...standIn.members.values()]).toMatchObject([{ email_address: person.email, merge_fields: {} }])
+  })
+
+  test('five updates at once, no more', async () => {
+    const { standIn, push } = await started()
+    const people = Array.from({ length: 23 }, () => aPerson())
+    await push(...people)
+    expect((await push(...people)).every(({ status }) => status === 'updated')).toBe(true)
+    expect(standIn.busiest).toBeLessThanOrEqual(5)
+  })
+
+  test('errors of the server, silence and broken connections are tried again', async () => {
+    const { standIn, push } = await started()
+    standIn.faults.push({ status: 502, body: '<html>' }, 'drop')
+    expect((await push(aPerson()))[0]!.status).toBe('added')
+    standIn.faults.push('silence')
+    expect((await push(aPerson()))[0]!.status).toBe('added')
+    standIn.faults.push({ status: 500 }, { status: 500 }, { status: 500 })
+    await expect(push(aPerson())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    standIn.faults.push({ status: 200, body: 'not JSON' }, { status: 200, body: '{' }, { status: 200 })
+    await expect(push(aPerson())).rejects.toBeInstanceOf(Unavailable)
+  })
+
+  test('a request that was done though its answer was lost: done again, it is an update', async () => {
+    const { standIn, push } = await started()
+    const person = aPerson()
+    await push(person)
+    standIn.faults.push('drop')
+    expect((await push(person))[0]!.status).toBe('updated')
+    expect(standIn.members.size).toBe(1)
+  })
+
+  test('asked to slow down: a short pause is waited for, a long one is told', async () => {
+    const { standIn, push } = await started()
+    const throttled = (seconds: string) => ({ status: 429, headers: { 'retry-after': seconds } })
+    standIn.faults.push(throttled('0.01'), throttled('0.01'))
+    expect((await push(aPerson()))[0]!.status).toBe('added')
+    standIn.faults.push(throttled('120'))
+    const error = await push(aPerson()).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(Throttled)
+    expect((error as Throttled).retryAfterMs).toBe(120_000)
+  })
+
+  test('bad credentials are not tried again, and no message holds them', async () => {
+    const { standIn, port } = await started()
+    for (const bad of ['short', 'ffffffffffffffffffffffffffffffff-us21', 'x-evil.example.com/us1', null]) {
+      const error = await port
+        .lists({ id: 'store', credentials: bad === null ? null : { apiKey: bad } })
+        .catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(Unavailable)
+      expect((error as Error).message).not.toContain(bad ?? 'nothing')
+    }
+    expect(standIn.requests).toEqual(['GET /3.0/lists'])
+  })
+
+  test('what it refuses is said in its words, on one line', async () => {
+    const { standIn, push } = await started()
+    standIn.faults.push({ status: 400, body: JSON.stringify({ title: 'Bad Request', detail: 'Not\nnow.' }) })
+    const error = await push(aPerson()).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(Refused)
+    expect((error as Error).message).toBe('The email provider refused this: Not now.')
+  })
+})
+
+describe('MAILING_LIST_URL', () => {
+  const env = (url: string) => ({ MAILING_LIST_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
+
+  test('the data centre of a key is part of the host', () => {
+    expect(mailchimpUrl('mailchimp://api.mailchimp.com').endpoint('us21')).toBe(
+      'https://us21.api.mailchimp.com',
+    )
+    expect(readSettings(env('mailchimp://api.mailchimp.com')).mailingListUrl).toBe(
+      'mailchimp://api.mailchimp.com',
+    )
+    expect(readSettings({ ...env(''), MAILING_LIST_URL: undefined }).mailingListUrl).toBe('sandbox')
+  })
+
+  test.each(['https://api.mailchimp.com', 'mailchimp://key@host', 'mailchimp://host/path'])(
+    '%s is refused at the start',
+    (url) => {
+      expect(() => readSettings(env(url))).toThrow('MAILING_LIST_URL')
+    },
+  )
+})

@@ -1,0 +1,238 @@
+/** The sandbox's checkout: what discounts take off a cart, as the promotions page has it (R3 to R5). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '#db/database'
+import { createStore } from '#operations/store/lib/stores'
+import { machineClock } from '#runtime/clock'
+import type { BundleDiscount, GiftDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
+import { applyQuantity, sharedOut, sumOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
+import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
+import { putCategories, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { putDiscount, recordUsage, removeDiscount } from '#runtime/ports/ecommerce/sandbox-discounts'
+import { type QuoteInput, quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
+import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
+import { freshDatabase } from '#test/support/app'
+
+const common = {
+  revision: 1,
+  startsAt: null,
+  endsAt: null,
+  combinesWith: { promotions: false, coupons: false },
+}
+const quantity = (reference: string, change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
+  ...common,
+  kind: 'quantity',
+  reference,
+  title: reference,
+  buyQuantity: 3,
+  payQuantity: 2,
+  discountPercentage: 100,
+  mixing: 'any',
+  maxSetsPerOrder: null,
+  scope: 'all',
+  categoryIds: [],
+  productIds: [],
+  excludedProductIds: [],
+  ...change,
+})
+const bundle = (reference: string, change: Partial<BundleDiscount> = {}): BundleDiscount => ({
+  ...common,
+  kind: 'bundle',
+  reference,
+  title: reference,
+  items: [{ productId: 'cup', variantId: null, quantity: 2 }],
+  discountType: 'fixed',
+  value: '10.00',
+  maxPerOrder: null,
+  ...change,
+})
+const gift = (reference: string, change: Partial<GiftDiscount> = {}): GiftDiscount => ({
+  ...common,
+  kind: 'gift',
+  reference,
+  title: reference,
+  minAmount: '150.00',
+  amountBasis: 'after-discounts',
+  productId: 'pin',
+  variantId: 'pin-1',
+  quantity: 1,
+  addAutomatically: true,
+  usageLimit: null,
+  usageLimitPerCustomer: null,
+  ...change,
+})
+const units = (cents: number[]): Unit[] =>
+  cents.map((each, line) => ({
+    line,
+    productId: `p${line}`,
+    variantId: `v${line}`,
+    categoryIds: [],
+    cents: each,
+  }))
+
+describe('rules', () => {
+  test('the cheapest units of the sets are free', () => {
+    const applied = applyQuantity(quantity('a'), units([10000, 8000, 8000, 5000, 5000, 3000, 2000]))!
+    expect(sumOf(applied.off)).toBe(5000)
+    expect([...applied.off.values()].sort()).toEqual([2000, 3000])
+    expect(applied.units.size).toBe(6)
+  })
+
+  test('halves are rounded up, each unit alone', () => {
+    const half = quantity('a', { buyQuantity: 2, payQuantity: 1, discountPercentage: 50 })
+    expect(sumOf(applyQuantity(half, units([5990, 3995]))!.off)).toBe(1998)
+  })
+
+  test('sets are of one product or variant where it says so, the dearest group first', () => {
+    const group = (productId: string, cents: number): Unit => ({
+      line: 0,
+      productId,
+      variantId: `${productId}-1`,
+      categoryIds: [],
+      cents,
+    })
+    const cart = [group('a', 1000), group('a', 1000), group('b', 500), group('b', 500), group('c', 300)]
+    const twoForOne = quantity('a', { buyQuantity: 2, payQuantity: 1, mixing: 'same-product' })
+    expect(sumOf(applyQuantity(twoForOne, cart)!.off)).toBe(1500)
+    expect(sumOf(applyQuantity({ ...twoForOne, maxSetsPerOrder: 1 }, cart)!.off)).toBe(1000)
+    expect(applyQuantity({ ...twoForOne, excludedProductIds: ['a', 'b'] }, cart)).toBeNull()
+  })
+
+  test('an amount is shared to the cent, what is left by the largest remainders', () => {
+    expect(sharedOut(1000, [5990, 5990, 3515])).toEqual([387, 386, 227])
+    expect(sharedOut(0, [1, 2])).toEqual([0, 0])
+  })
+})
+
+describe('cart quotes', () => {
+  let database: Database
+  let shop: Shop
+  beforeAll(async () => {
+    database = (await freshDatabase()).database
+    const clock = machineClock()
+    const { id } = await createStore(database, clock.now(), {
+      slug: 'quoted',
+      name: 'Quoted',
+      owner: 'owner@example.com',
+      country: 'BR',
+      currency: 'BRL',
+      timezone: 'America/Sao_Paulo',
+    })
+    shop = { db: database.root, clock, storeId: id }
+    await putCategories(shop, [
+      { id: '301', name: 'Home' },
+      { id: '302', name: 'Kitchen', parentId: '301' },
+    ])
+    await putProducts(shop, [
+      { id: 'cup', name: 'Cup', categoryIds: ['302'], variants: [{ id: 'cup-1', price: 59.9, stock: 10 }] },
+      { id: 'pot', name: 'Pot', variants: [{ id: 'pot-1', price: 120, stock: 10 }] },
+      { id: 'pin', name: 'Pin', variants: [{ id: 'pin-1', price: 5, stock: 1 }] },
+    ])
+  })
+  afterAll(() => database.close())
+
+  const withDiscounts = async (
+    specs: (QuantityDiscount | BundleDiscount | GiftDiscount)[],
+    lines: [string, number][],
+    more: Partial<QuoteInput> = {},
+  ) => {
+    for (const spec of specs) await putDiscount(shop, spec)
+    const quote = await quoteCart(shop, {
+      lines: lines.map(([variantId, count]) => ({ variantId, quantity: count })),
+      ...more,
+    })
+    for (const { reference } of specs) await removeDiscount(shop, reference, 1)
+    return quote
+  }
+
+  test('bundles take their units before promotions see the cart, as often as they fit', async () => {
+    const quote = await withDiscounts(
+      [bundle('bundle:1'), quantity('promotion:1', { buyQuantity: 2, payQuantity: 1 })],
+      [
+        ['cup-1', 5],
+        ['pot-1', 1],
+      ],
+    )
+    // Two bundles take four cups; the fifth and the pot make a set.
+    expect(quote.discounts).toEqual([
+      { reference: 'bundle:1', title: 'bundle:1', amount: '20.00' },
+      { reference: 'promotion:1', title: 'promotion:1', amount: '59.90' },
+    ])
+    expect(quote).toMatchObject({ subtotal: '419.50', total: '339.60' })
+    expect((await withDiscounts([bundle('bundle:2', { maxPerOrder: 1 })], [['cup-1', 5]])).total).toBe(
+      '289.50',
+    )
+  })
+
+  test('the promotion that takes most off comes first; a unit is in one, unless both combine', async () => {
+    const specs = [
+      quantity('promotion:2', { buyQuantity: 2, payQuantity: 1, discountPercentage: 10 }),
+      quantity('promotion:3', { buyQuantity: 2, payQuantity: 1, discountPercentage: 50 }),
+    ]
+    const alone = await withDiscounts(specs, [['cup-1', 2]])
+    expect(alone.discounts.map((each) => each.reference)).toEqual(['promotion:3'])
+    const both = specs.map((spec, n) => ({
+      ...spec,
+      reference: `promotion:4${n}`,
+      combinesWith: { promotions: true, coupons: false },
+    }))
+    expect((await withDiscounts(both, [['cup-1', 2]])).discounts).toHaveLength(2)
+  })
+
+  test('categories count with all below them; dates by the clock', async () => {
+    const inHome = quantity('promotion:5', {
+      buyQuantity: 2,
+      payQuantity: 1,
+      scope: 'categories',
+      categoryIds: ['301'],
+    })
+    const later = new Date(shop.clock.ms() + 60_000).toISOString()
+    expect((await withDiscounts([inHome], [['cup-1', 2]])).total).toBe('59.90')
+    expect((await withDiscounts([inHome], [['pot-1', 2]])).total).toBe('240.00')
+    const scheduled = { ...inHome, reference: 'promotion:6', startsAt: later }
+    expect((await withDiscounts([scheduled], [['cup-1', 2]])).discounts).toEqual([])
+  })
+
+  test('a coupon that does not combine replaces a promotion only where it saves more', async () => {
+    const port = sandboxEcommerce({ db: shop.db, clock: shop.clock })
+    const coupon = (code: string, value: string) =>
+      port.ensureCoupon(
+        { id: shop.storeId, credentials: {} },
+        { code, type: 'percentage', value, minimumAmount: null, usageLimit: null, endsAt: null },
+      )
+    await coupon('SMALL', '10.00')
+    await coupon('LARGE', '60.00')
+    const half = (reference: string, coupons = false) =>
+      quantity(reference, { buyQuantity: 2, payQuantity: 1, combinesWith: { promotions: false, coupons } })
+    const small = await withDiscounts([half('promotion:7')], [['pot-1', 2]], { couponCode: 'small' })
+    expect(small).toMatchObject({ total: '120.00', couponDiscount: '0.00' })
+    const large = await withDiscounts([half('promotion:8')], [['pot-1', 2]], { couponCode: 'LARGE' })
+    expect(large).toMatchObject({ total: '96.00', couponDiscount: '144.00', discounts: [] })
+    const both = await withDiscounts([half('promotion:9', true)], [['pot-1', 2]], { couponCode: 'SMALL' })
+    expect(both).toMatchObject({ total: '108.00', couponDiscount: '12.00' })
+  })
+
+  test('gifts: from the amount on, the highest alone unless all combine, while there is one to give', async () => {
+    expect((await withDiscounts([gift('gift:1', { minAmount: '119.81' })], [['cup-1', 2]])).gifts).toEqual([])
+    expect(
+      (await withDiscounts([gift('gift:2', { minAmount: '119.80' })], [['cup-1', 2]])).gifts,
+    ).toMatchObject([{ reference: 'gift:2', variantId: 'pin-1', quantity: 1, isAdded: true }])
+    const two = [gift('gift:3', { minAmount: '50.00' }), gift('gift:4', { minAmount: '100.00' })]
+    expect((await withDiscounts(two, [['pot-1', 1]])).gifts.map((each) => each.reference)).toEqual(['gift:4'])
+    const combining = two.map((spec, n) => ({
+      ...spec,
+      reference: `gift:5${n}`,
+      combinesWith: { ...spec.combinesWith, gifts: true },
+    }))
+    expect((await withDiscounts(combining, [['pot-1', 1]])).gifts).toHaveLength(2)
+    await recordUsage(shop, 'gift:6', { orders: 3, total: '15.00', currency: 'BRL' })
+    const usedUp = gift('gift:6', { usageLimit: 3 })
+    expect((await withDiscounts([usedUp], [['pot-1', 2]])).gifts).toEqual([])
+    const missing = gift('gift:7', { productId: 'nothing', variantId: 'nothing-1' })
+    expect((await withDiscounts([missing], [['pot-1', 2]])).gifts).toEqual([])
+    // What a promotion takes off counts, unless it says otherwise.
+    const off = quantity('promotion:10', { buyQuantity: 2, payQuantity: 1 })
+    expect((await withDiscounts([off, gift('gift:8')], [['pot-1', 2]])).gifts).toEqual([])
+    const before = gift('gift:9', { amountBasis: 'before-discounts' })
+    expect((await withDiscounts([{ ...off, revision: 2 }, before], [['pot-1', 2]])).gifts).toHaveLength(1)
+  })
+})

@@ -1,0 +1,135 @@
+/** kill -9 of the process that sends an automation's messages: each customer has one, none is left on its way. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { connectNumber } from '#operations/messaging/lib/connect'
+import type { TestApp } from '#test/support/app'
+import { call, opened, outbox, prepared, type Running, start, until } from '#test/support/processes'
+import { store } from '#test/support/store'
+
+const customers = 5000
+
+/** A store with a QR number, an automation for new orders, and 5,000 of these since yesterday. */
+async function filled(app: TestApp): Promise<{ key: string; id: string }> {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  await connectNumber(ctx, { type: 'qr', phone: '+5511900002222' })
+  const automation = await shop.request('POST', '/automations', {
+    body: { type: 'order-created', isActive: true, message: { text: 'Hello, {{orderNumber}}' } },
+  })
+  const n = sql<number>`g.n`
+  const phone = sql<string>`'+55119' || (60000000 + g.n * 10 + 5)`
+  const now = sql<Date>`now()`
+  await ctx.db
+    .insertInto('orders')
+    .columns([
+      'id',
+      'number',
+      'status',
+      'payment_status',
+      'fulfillment_status',
+      'currency',
+      'subtotal',
+      'discount',
+      'shipping',
+      'total',
+      'refunded_total',
+      'coupon_codes',
+      'customer_phone',
+      'phone_key',
+      'placed_at',
+      'updated_at',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(sql<{ n: number }>`generate_series(1, ${sql.lit(customers)})`.as(sql`g(n)`))
+        .select([
+          sql<string>`'o' || ${n}`.as('id'),
+          sql<string>`${n}::text`.as('number'),
+          sql<string>`'open'`.as('status'),
+          sql<string>`'paid'`.as('payment_status'),
+          sql<string>`'unfulfilled'`.as('fulfillment_status'),
+          sql<string>`'BRL'`.as('currency'),
+          sql<string>`90`.as('subtotal'),
+          sql<string>`0`.as('discount'),
+          sql<string>`10`.as('shipping'),
+          sql<string>`100`.as('total'),
+          sql<string>`0`.as('refunded_total'),
+          sql<string[]>`'{}'::text[]`.as('coupon_codes'),
+          phone.as('customer_phone'),
+          phone.as('phone_key'),
+          sql<Date>`now() - interval '1 day' - g.n * interval '1 second'`.as('placed_at'),
+          now.as('updated_at'),
+        ] as never),
+    )
+    .execute()
+  return { key: shop.key, id: automation.body.id }
+}
+
+test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
+  const {
+    env,
+    filled: { key, id },
+  } = await prepared(filled)
+  const path = `/v1/automations/${id}`
+  const summary = async ({ url }: Running) =>
+    (await call(url, key, 'GET', `${path}/report?limit=1`)).body.summary as Record<string, number>
+  const advance = async ({ url }: Running, advanceSeconds: number): Promise<void> => {
+    const moved = await fetch(`${url}/sandbox/api/clock`, {
+      method: 'POST',
+      body: JSON.stringify({ advanceSeconds }),
+    })
+    expect(moved.status).toBe(200)
+  }
+  const kill = async ({ child, ended }: Running): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  const first = await start('scripts/start.ts', env)
+  const executed = await Promise.all(
+    [1, 2].map(() => call(first.url, key, 'POST', `${path}/execute`, { limit: 10_000 })),
+  )
+  expect(executed.map((each) => each.status).sort()).toEqual([202, 409])
+  expect(executed.find((each) => each.status === 202)!.body.candidates).toBe(customers)
+  // While customers still enter, and messages leave already.
+  await until(60, async () => (await summary(first)).total! >= 300 && true)
+  await kill(first)
+
+  const second = await start('scripts/start.ts', env)
+  const entered = await summary(second)
+  expect(entered.total).toBeGreaterThanOrEqual(300)
+  // Its jobs have no heartbeat any more, its claims are two minutes old.
+  await advance(second, 130)
+  await until(120, async () => (await summary(second)).sent! >= 2000 && true)
+  await kill(second)
+
+  const third = await start('scripts/start.ts', env)
+  const middle = await summary(third)
+  expect(middle.total).toBe(customers)
+  expect(middle.sent).toBeLessThan(customers)
+  // What the dead process had claimed is taken up after two minutes of the clock.
+  await advance(third, 130)
+  const done = await until(180, async () => {
+    const now = await summary(third)
+    return now.pending === 0 && now
+  })
+  expect(done).toMatchObject({ total: customers, sent: customers, failed: 0, skipped: 0, cancelled: 0 })
+  const again = await call(third.url, key, 'POST', `${path}/execute`, {})
+  expect(again).toMatchObject({ status: 202, body: { candidates: 0 } })
+  third.child.kill('SIGTERM')
+  expect(await third.ended).toBe(0)
+
+  const { rows, phones, keys } = await outbox(env)
+  expect([rows, phones, keys]).toEqual([customers, customers, customers])
+  const database = await opened(env)
+  const [left] = await database.query<{ claimed: number; ledger: number; touches: number; used: number }>(
+    `select (select count(*)::int from automation_executions where status in ('pending', 'sending')) as claimed,
+      (select count(*)::int from message_ledger) as ledger,
+      (select count(*)::int from attribution_touches) as touches,
+      (select sum(used)::int from usage_cycles) as used,
+      (select sum(reserved)::int from usage_cycles) as reserved`,
+    [],
+  )
+  await database.close()
+  expect(left).toEqual({ claimed: 0, ledger: customers, touches: customers, used: customers, reserved: 0 })
+})

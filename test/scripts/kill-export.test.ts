@@ -1,0 +1,72 @@
+/** kill -9 of the process that writes an export (scenario 7): the whole file, once, by one email. */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { expect, test } from 'vitest'
+import { seedLoad } from '#scripts/seed/load'
+import { advance, call, prepared, start, until } from '#test/support/processes'
+import { store } from '#test/support/store'
+
+const conversions = 60_000
+
+/** Bytes below a folder. */
+function sizeOf(folder: string): number {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
+}
+
+test('an export survives kill -9 of the process that writes it', { timeout: 300_000 }, async () => {
+  let key = ''
+  let email = ''
+  const { env } = await prepared(async (app) => {
+    const shop = await store(app)
+    ;({ key, email } = shop)
+    await seedLoad(app.services, { store: shop.slug, conversions, days: 100 })
+  })
+  const files = join(env.DATA_DIR!, 'files')
+  const written = (): number => {
+    try {
+      return sizeOf(files)
+    } catch (error) {
+      // Not there yet, or renamed while it is looked at.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+      throw error
+    }
+  }
+  const day = (before: number): string =>
+    new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10)
+  const path = `/v1/conversions/export?startDate=${day(110)}&endDate=${day(-1)}&status=all`
+  const first = await start('scripts/start.ts', env)
+  const queued = await call(first.url, key, 'GET', path)
+  expect(queued.status).toBe(202)
+  await until(60, async () => written() > 500_000)
+  first.child.kill('SIGKILL')
+  await first.ended
+
+  const second = await start('scripts/start.ts', env)
+  // Asked again meanwhile it is the same one.
+  expect((await call(second.url, key, 'GET', path)).body.jobId).toBe(queued.body.jobId)
+  // The job of a dead process is missed after some seconds of silence, and tried again.
+  await advance(second, 300)
+  const outbox = async () => {
+    const answer = await fetch(`${second.url}/sandbox/api/mail/outbox?to=${encodeURIComponent(email)}`)
+    return ((await answer.json()) as { data: { text: string; calls: number }[] }).data
+  }
+  const mails = await until(120, async () => {
+    const found = await outbox()
+    return found.length > 0 && found
+  })
+  expect(mails).toHaveLength(1)
+  const link = /https?:\/\/\S+\/files\/\S+/.exec(mails[0]!.text)![0]
+  const { pathname, search } = new URL(link)
+  const file = await fetch(second.url + pathname + search)
+  const rows: Record<string, string>[] = parse(Buffer.from(await file.arrayBuffer()), {
+    bom: true,
+    columns: true,
+  })
+  expect(rows).toHaveLength(conversions)
+  expect(new Set(rows.map((row) => row.order_number)).size).toBe(conversions)
+  second.child.kill('SIGTERM')
+  expect(await second.ended).toBe(0)
+})

@@ -1,0 +1,87 @@
+/** A connected shop whose discounts are looked at on both sides, and a platform that can be held up. */
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import { heldDiscounts, type StoredDiscount } from '#runtime/ports/ecommerce/sandbox-discounts'
+import type { TestApp } from './app.ts'
+import { connectedStore } from './platform.ts'
+
+export const minute = 60_000
+
+export async function discountStore(app: TestApp, options: Parameters<typeof connectedStore>[1] = {}) {
+  const shop = await connectedStore(app, options)
+  return {
+    ...shop,
+    /** What the platform holds. */
+    held: () => heldDiscounts(shop.platform),
+    heldTitles: async () => (await heldDiscounts(shop.platform)).map(({ spec }) => spec.title).sort(),
+    /** From now on the platform does not answer, or does again. */
+    async setDown(isDown: boolean) {
+      const mode = { store_id: shop.id, port: 'ecommerce', mode: isDown ? 'down' : 'up' }
+      await app.database.root
+        .insertInto('sandbox_modes')
+        .values(mode)
+        .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet({ mode: mode.mode }))
+        .execute()
+    },
+    /** A body that a POST of each kind takes. */
+    promotion: (change: object = {}) => ({ name: 'Leve 3', buyQuantity: 3, payQuantity: 2, ...change }),
+    bundle: (change: object = {}) => ({
+      name: 'Combo',
+      items: [{ productId: '1001', variantId: '2002', quantity: 2 }, { productId: '1002' }],
+      discountType: 'percentage',
+      discountValue: 10,
+      ...change,
+    }),
+    gift: (change: object = {}) => ({
+      name: 'Brinde',
+      minAmount: 150,
+      gift: { productId: '1002' },
+      ...change,
+    }),
+  }
+}
+export type DiscountShop = Awaited<ReturnType<typeof discountStore>>
+export type { StoredDiscount }
+
+type Method = 'putDiscount' | 'removeDiscount'
+
+/**
+ * The platform takes the next call of a method, and its answer waits until it is let go: what a process that died
+ * there leaves behind can be looked at meanwhile.
+ */
+export function holdAnswer(app: TestApp, method: Method): { reached: Promise<void>; letGo(): void } {
+  const port = app.services.adapters.ecommerce.sandbox as unknown as Record<
+    Method,
+    (...parameters: never[]) => Promise<unknown>
+  >
+  const real = port[method]
+  let tell: () => void = () => undefined
+  let letGo: () => void = () => undefined
+  const reached = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const released = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  port[method] = async (...parameters) => {
+    port[method] = real
+    const answer = await real.apply(port, parameters)
+    tell()
+    await released
+    return answer
+  }
+  return { reached, letGo: () => letGo() }
+}
+
+/** The platform's answers of one method are made by `answer` from now on; answers what puts the real one back. */
+export function replaceMethod<M extends keyof EcommercePort>(
+  app: TestApp,
+  method: M,
+  replacement: EcommercePort[M],
+): () => void {
+  const port = app.services.adapters.ecommerce.sandbox as EcommercePort
+  const real = port[method]
+  port[method] = replacement
+  return () => {
+    port[method] = real
+  }
+}
