@@ -1,3 +1,4 @@
+import { unsubscribes } from '#operations/capture/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { attribution, events, exports, home, onboarding } from '#operations/store/lib/door'
 import { registerWidget } from '#operations/storefront/lib/door'
@@ -7,6 +8,7 @@ import { applyConversions } from './lib/conversions.ts'
 import { stockChanged } from './lib/reconcile.ts'
 import { stockRequests, templateUse } from './lib/registrations.ts'
 import { applyStatuses } from './lib/statuses.ts'
+import { unsubscribed } from './lib/subscribe.ts'
 import { subscriptionsExport } from './lib/subscriptions-export.ts'
 import { alertsWidget, counterWidget } from './lib/widgets.ts'
 
@@ -15,6 +17,7 @@ export default wiring(() => {
   sending.onStatus('st', applyStatuses)
   attribution.onConversionChanged('stock-notification', applyConversions)
   templates.registerUse(templateUse)
+  unsubscribes.on('stock', unsubscribed)
   onboarding.onActivate('stock-alerts', turnOn)
   home.registerStockRequests(stockRequests)
   exports.register('stock-export', subscriptionsExport)

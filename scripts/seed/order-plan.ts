@@ -22,7 +22,6 @@ export type OrderSource =
   | 'cart-coupon'
   | 'win-back'
   | 'post-purchase'
-  /** A product that was sold out is back. */
   | 'stock'
 
 export interface PlannedOrder {
@@ -135,8 +134,8 @@ export function planOrders(groups: CustomerGroups, timeline: Timeline, random: R
 
   for (const order of inDollars) order.currency = 'USD'
   giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
-  afterStockAlerts(orders, new Set(groups.others), timeline)
   chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
+  afterStockAlerts(orders, new Set(groups.others), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
 }
 
@@ -154,28 +153,35 @@ function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Rand
     add(customer, soonAfter(spring), 'spring')
 }
 
-const afterAlertsDaysAgo = [5, 12, 26, 48, 70, 96]
+const afterAlertsDaysAgo = [96, 70, 48, 26, 12, 5]
 
-/** Six orders of people whom nothing else wrote to, and who ordered nothing else within the days of an alert. */
+/**
+ * Six orders of people whom nothing else wrote to, and who ordered nothing else within the days of an alert: those
+ * nearest to these days.
+ */
 function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>, timeline: Timeline): void {
   const isAlone = (order: PlannedOrder): boolean =>
     orders.every(
       (other) =>
         other === order ||
         other.customer !== order.customer ||
-        Math.abs(other.placedAt.getTime() - order.placedAt.getTime()) > 15 * dayMs,
+        Math.abs(other.placedAt.getTime() - order.placedAt.getTime()) > 12 * dayMs,
     )
-  const free = orders
-    .filter(
-      (each) =>
-        each.state === 'paid' && each.source === null && each.currency === 'BRL' && others.has(each.customer),
-    )
-    .sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
+  const free = orders.filter(
+    (each) =>
+      each.state === 'paid' &&
+      each.source === null &&
+      each.currency === 'BRL' &&
+      others.has(each.customer) &&
+      isAlone(each),
+  )
   for (const days of afterAlertsDaysAgo) {
-    const from = timeline.ago(days)
-    const found = free.find((each) => each.source === null && each.placedAt >= from && isAlone(each))
-    if (!found) throw new Error(`No order since ${days} days ago can come from a stock alert`)
-    found.source = 'stock'
+    const far = (order: PlannedOrder) => Math.abs(order.placedAt.getTime() - timeline.ago(days).getTime())
+    const nearest = free
+      .filter((each) => each.source === null)
+      .reduce<PlannedOrder | null>((best, each) => (best && far(best) <= far(each) ? best : each), null)
+    if (!nearest) throw new Error('The demo has too few orders that can come from stock alerts')
+    nearest.source = 'stock'
   }
 }
 

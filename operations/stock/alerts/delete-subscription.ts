@@ -5,7 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/stock-notifications/:notificationId',
   description: 'Delete a subscription to stock and erase whose it was; what it counted stays.',
-  words: 'take somebody off the waiting list',
+  words: 'take a customer off the waiting list',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'stock-alerts',

@@ -6,7 +6,7 @@ export default operation({
   method: 'GET',
   path: '/stock-notifications/settings',
   description: 'Get the settings of stock alerts; the defaults until they are saved.',
-  words: 'back in stock alerts, how are they set up',
+  words: 'back-in-stock alerts, notify me when available, texts of the alert',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

@@ -7,7 +7,7 @@ export default operation({
   method: 'GET',
   path: '/stock-notifications/list',
   description: 'List who waits for products to return, newest first; with `status`, those told too.',
-  words: 'who waits for a product to be back, sold out, notify me',
+  words: 'back-in-stock waiting list, people who want to be told, sold-out products that are wanted',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

@@ -30,6 +30,7 @@ export default operation({
       'It is on its way, was sent or cancelled, its channel is not allowed, or nothing can carry it to the phone',
     forbidden: 'No message is left in the cycle',
   },
+  example: { body: {} },
   async handler(ctx, { params }) {
     const { claimId, inStock } = await claimSingle(ctx, params.notificationId)
     const job = await ctx.queue(stockAlertSend, { claimId, tries: 0 })

@@ -6,7 +6,7 @@ export default operation({
   method: 'GET',
   path: '/stock-counter/settings',
   description: 'Get the settings of the stock counter; the defaults until they are saved.',
-  words: 'only 3 left, how is it set up',
+  words: 'only a few left, urgency by low stock',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

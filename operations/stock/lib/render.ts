@@ -1,5 +1,6 @@
 /** How an alert reads (Rules 1). No database, no clock. */
 import type { StoreFacts } from '#db/access'
+import { unsubscribes } from '#operations/capture/lib/door'
 import { type sending, templates } from '#operations/messaging/lib/door'
 import { escaped } from '#operations/store/lib/door'
 import { renderLoosely, type Values } from '#runtime/variables'
@@ -150,12 +151,7 @@ export function alertMail(settings: AlertContent, values: Values, unsubscribe: s
     subject: part('subject').replace(/\s+/g, ' '),
     html: `<div style="font:16px/1.5 sans-serif;color:#111827;max-width:560px">${html.filter(Boolean).join('')}</div>`,
     text: `${text.filter(Boolean).join('\n\n')}\n`,
-    headers: unsubscribe
-      ? {
-          'List-Unsubscribe': `<${unsubscribe}>`,
-          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-        }
-      : {},
+    headers: unsubscribe ? unsubscribes.headers(unsubscribe) : {},
   }
 }
 

@@ -1,5 +1,6 @@
 /** The alerts of one claim: looked at again, rendered, handed over at the number's pace, written down. */
 import { optOuts } from '#operations/campaigns/lib/door'
+import { unsubscribes } from '#operations/capture/lib/door'
 import { sending } from '#operations/messaging/lib/door'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -9,7 +10,6 @@ import { readAlerts } from './alert-settings.ts'
 import { type ClaimedAlert, deliverMail, deliverMessage, inParallel, type Result } from './deliver.ts'
 import { type Live, readLive } from './facts.ts'
 import { findWay, mayLeave, type Way } from './means.ts'
-import { unsubscribeLinkOf } from './ports.ts'
 import { recordResults } from './record.ts'
 import { alertMail, valuesOf } from './render.ts'
 
@@ -200,7 +200,7 @@ class Run {
     try {
       await inParallel(mine, async (alert) => {
         const values = valuesOf(alert, live, this.#ctx.store)
-        const mail = alertMail(this.#settings, values, unsubscribeLinkOf(this.#ctx, alert.id))
+        const mail = alertMail(this.#settings, values, unsubscribes.link(this.#ctx, 'stock', alert.id))
         this.#note(results, alert, await deliverMail(this.#ctx, alert, mail))
       })
     } finally {

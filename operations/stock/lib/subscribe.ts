@@ -1,13 +1,13 @@
 /** A shopper leaves an email or a phone on what is sold out. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
+import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
 import { email, line, object, text, z } from '#runtime/schema'
 import { type AlertContent, defaultAlerts } from './alert-schema.ts'
-import { mailingListOf } from './ports.ts'
 import { source } from './subscription-schema.ts'
 
 /** `website`: a field that people do not see. */
@@ -153,10 +153,13 @@ export async function subscribe(
     .returning('id')
     .execute()
   if (!added) throw alreadyWaiting(settings)
-  if (contact.channel === 'email' && settings.isMailproviderEnabled && (await mailingListOf(ctx))) {
+  if (contact.channel === 'email' && settings.isMailproviderEnabled && (await hasList(ctx))) {
     await ctx.queue('stock-list-push', { subscriptionId: id })
   }
 }
+
+const hasList = async (ctx: Context): Promise<boolean> =>
+  ((await connections.mailingList(ctx))?.listId ?? null) !== null
 
 /** Adds who left an email to the connected list; deleted or without a list meanwhile, nothing happens. */
 export async function pushToList(ctx: Context, subscriptionId: string): Promise<void> {
@@ -166,8 +169,8 @@ export async function pushToList(ctx: Context, subscriptionId: string): Promise<
     .where('id', '=', subscriptionId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  const list = row?.email ? await mailingListOf(ctx) : null
-  if (!row?.email || !list) return
+  const list = row?.email ? await connections.mailingList(ctx) : null
+  if (!row?.email || !list?.listId) return
   const person = { email: row.email, name: row.name, phone: null, tags: ['back-in-stock'] }
   await list.port.upsertSubscribers(list.store, list.listId, [person])
 }

@@ -5,9 +5,10 @@ import exportSubscriptions from '#operations/stock/alerts/export-subscriptions'
 import getMetrics from '#operations/stock/alerts/get-metrics'
 import getSubscription from '#operations/stock/alerts/get-subscription'
 import listSubscriptions from '#operations/stock/alerts/list-subscriptions'
-import { useMailingLists } from '#operations/stock/lib/door'
+import { connectMailingList } from '#operations/store/lib/connections'
 import { newId } from '#runtime/ids'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
 import { testApp } from '#test/support/app'
 import { mailOf, phoneOf, stockShop } from '#test/support/stock'
 import { store } from '#test/support/store'
@@ -105,28 +106,14 @@ describe('a shopper', () => {
 
   test('goes to the list of the email provider when the merchant wants it', async () => {
     const shop = await stockShop(app)
-    const pushed: unknown[] = []
-    useMailingLists(async (ctx) =>
-      ctx.store.id === shop.id
-        ? {
-            store: { id: ctx.store.id, credentials: null },
-            listId: 'main',
-            port: {
-              async upsertSubscribers(_store, listId, people) {
-                pushed.push({ listId, people })
-                return []
-              },
-            },
-          }
-        : null,
-    )
+    await connectMailingList(await shop.context(), 'sandbox', { token: 'x', listId: 'sandbox-main' })
     await shop.ask({ email: mailOf(1), name: 'Ana' })
     await shop.save({ isMailproviderEnabled: true })
     await shop.ask({ email: mailOf(2), name: 'Bia' })
     await shop.ask({ phone: phoneOf(2) })
     await app.drainJobs()
-    expect(pushed).toEqual([
-      { listId: 'main', people: [{ email: mailOf(2), name: 'Bia', phone: null, tags: ['back-in-stock'] }] },
+    expect(await sandboxMembers(app.database.root, shop.id)).toEqual([
+      { email: mailOf(2), name: 'Bia', phone: null, tags: ['back-in-stock'] },
     ])
   })
 })

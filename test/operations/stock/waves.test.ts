@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import { unsubscribes } from '#operations/capture/lib/door'
 import { makeTemplate } from '#operations/messaging/lib/connect'
 import deleteSubscription from '#operations/stock/alerts/delete-subscription'
 import getSettings from '#operations/stock/alerts/get-settings'
-import { unsubscribed, useUnsubscribeLinks } from '#operations/stock/lib/door'
 import { runWave } from '#operations/stock/lib/waves'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { post } from '#test/support/numbers'
 import { mailOf, phoneOf, type StockShop, stockShop } from '#test/support/stock'
+import { visit } from '#test/support/storefront'
 
 const app = await testApp({ storefrontAcceptedIp: 1000 })
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -162,8 +163,11 @@ describe('a wave', () => {
     await askers(shop, 10)
     await shop.call(addOptOut, { body: { phone: phoneOf(1) } })
     const rows = await shop.all()
-    const ctx = await shop.context()
-    await ctx.transaction((tx) => unsubscribed(tx, rows[2].id))
+    const link = new URL(unsubscribes.link(await shop.context(), 'stock', rows[2].id))
+    const path = `/unsubscribe${link.search}`
+    expect((await visit(shop, path)).status).toBe(200)
+    expect((await shop.all())[2].status).toBe('waiting')
+    expect((await visit(shop, path, { body: {} })).body).toEqual({ status: 'unsubscribed' })
     await shop.restock(3)
     const after = await shop.all()
     expect(after.map((row) => [row.status, row.reason])).toEqual([
@@ -190,7 +194,6 @@ describe('a wave', () => {
 
 describe('what leaves', () => {
   test('reads as the settings say, escaped, with a link that knows the shopper', async () => {
-    useUnsubscribeLinks((_ctx, subject) => `https://api.example/unsubscribe?token=${subject}`)
     const shop = await stockShop(app, {
       settings: {
         templateMessaging:
@@ -206,7 +209,7 @@ describe('what leaves', () => {
       subject: 'Luminária <b>Lua</b> is back in stock',
       idempotencyKey: `st_${row.id}_1`,
       headers: {
-        'List-Unsubscribe': `<https://api.example/unsubscribe?token=${row.id}>`,
+        'List-Unsubscribe': `<${unsubscribes.link(await shop.context(), 'stock', row.id)}>`,
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
       },
     })
