@@ -180,9 +180,15 @@ export async function moveBlock(
   await changed(ctx)
 }
 
+/** Events lock the blocks that they count by id: who writes several does the same, so that neither waits for ever. */
+async function lockBlocks(ctx: Context): Promise<void> {
+  await ctx.db.selectFrom('content_blocks').select('id').orderBy('id').forUpdate().execute()
+}
+
 /** The blocks between two places make room. */
 async function shift(ctx: Context, from: number, to: number): Promise<void> {
   if (from === to) return
+  await lockBlocks(ctx)
   const [first, last, step] = from < to ? [from + 1, to, -1] : [to, from - 1, 1]
   await ctx.db
     .updateTable('content_blocks')
@@ -212,6 +218,7 @@ export async function reorderBlocks(
   }
   const data = order.map((id, at) => ({ id, priority: at + 1 }))
   if (data.every(({ id, priority }) => places.get(id) === priority)) return { data }
+  await lockBlocks(ctx)
   await ctx.db
     .updateTable('content_blocks')
     .set({ priority: sql`array_position(${order}::uuid[], id)`, updated_at: ctx.now() })
@@ -225,6 +232,7 @@ export async function reorderBlocks(
 export async function deleteBlock(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known, priority } = await findBlock(ctx, id)
+  await lockBlocks(ctx)
   await ctx.db.deleteFrom('content_blocks').where('id', '=', known).execute()
   await ctx.db
     .updateTable('content_blocks')

@@ -450,6 +450,22 @@ describe('what shoppers saw and clicked', () => {
     expect((await sendEvents(shop, [impression])).status).toBe(204)
   })
 
+  test('counts while others put the blocks into another order', async () => {
+    const shop = await store(app)
+    const ids: string[] = []
+    for (let n = 0; n < 8; n += 1) ids.push((await made(shop)).id)
+    const event = (resourceId: string) => ({ type: 'impression', widget: 'content-block', resourceId })
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_none, at) =>
+        at % 2 === 0
+          ? sendEvents(shop, (at % 4 === 0 ? ids : ids.toReversed()).map(event))
+          : shop.call(reorderBlocks, { body: { ids: at % 4 === 1 ? ids.toReversed() : ids } }),
+      ),
+    )
+    expect(answers.map((each) => each.status)).toEqual(Array(5).fill([204, 200]).flat())
+    expect((await stats(shop)).body.totals.impressions).toBe(40)
+  })
+
   test.each([
     [{ startDate: '2026-11-20', endDate: '2026-11-19' }],
     [{ startDate: '2025-11-20', endDate: '2026-11-20' }],
