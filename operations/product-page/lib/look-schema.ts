@@ -1,5 +1,17 @@
 import { assetUrl, itemStatus, nullableText, platformId } from '#operations/promotions/lib/door'
-import { colour, count, currency, id, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
+import {
+  colour,
+  count,
+  currency,
+  id,
+  instant,
+  line,
+  money,
+  named,
+  object,
+  writeBody,
+  z,
+} from '#runtime/schema'
 
 const hotspot = object({ x: z.number().min(0).max(100), y: z.number().min(0).max(100) })
   .nullable()
@@ -118,7 +130,9 @@ const settingsFields = {
   hotspotColor: colour,
   buttonColor: colour,
   buttonTextColor: colour,
-  unavailableItems: z.enum(['hide', 'show-sold-out']).describe('How shoppers see items that cannot be bought'),
+  unavailableItems: z
+    .enum(['hide', 'show-sold-out'])
+    .describe('How shoppers see items that cannot be bought'),
 }
 export const lookSettings = named(
   'LookSettings',

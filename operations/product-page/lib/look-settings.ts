@@ -6,11 +6,10 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { prepared } from '#runtime/query'
-import { type lookSettings, type lookSettingsInput, shownSection } from './look-schema.ts'
 import type { z } from '#runtime/schema'
 import { given } from './given.ts'
-import type { HomeSection } from './look-schema.ts'
 import { lookJson } from './look-json.ts'
+import type { HomeSection, lookSettings, lookSettingsInput, shownSection } from './look-schema.ts'
 
 export type LookSettings = Omit<z.infer<typeof lookSettings>, 'updatedAt'>
 type Change = { [K in keyof typeof lookSettingsInput]?: z.infer<(typeof lookSettingsInput)[K]> | undefined }
@@ -35,7 +34,14 @@ export function saveLookSettings(ctx: Context, change: Change) {
     const { homeSections, ...fields } = change
     if (!homeSections) return { ...before, ...given(fields) }
     const sections = homeSections.map(
-      ({ subtitle = null, layout = 'carousel', isEnabled = true, key: name, title, lookIds }): HomeSection => ({
+      ({
+        subtitle = null,
+        layout = 'carousel',
+        isEnabled = true,
+        key: name,
+        title,
+        lookIds,
+      }): HomeSection => ({
         ...{ key: name, title, subtitle: emptyToNull(subtitle), lookIds, layout, isEnabled },
       }),
     )
@@ -60,7 +66,11 @@ function refuseDoubles(sections: readonly HomeSection[]): void {
 
 async function requireLooks(ctx: Context, sections: readonly HomeSection[]): Promise<void> {
   const ids = sections.flatMap(({ lookIds }) => lookIds).filter(isId)
-  const rows = await ctx.db.selectFrom('looks').select('id').where(isAmong('id', ids, 'uuid')).execute()
+  const rows = await ctx.db
+    .selectFrom('looks')
+    .select('id')
+    .where(isAmong('id', ids, 'uuid'))
+    .execute()
   const known = new Set(rows.map((row) => row.id))
   for (const [at, { lookIds }] of sections.entries()) {
     const unknown = lookIds.find((id) => !known.has(id))

@@ -61,13 +61,11 @@ export const listLooks = preparedList<Filters>(
 export const listProblems = preparedList<{ health?: string | undefined }>((db, values, has) => {
   let rows = db.selectFrom('looks as l').where('l.health', '<>', 'healthy')
   if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
-  const ofAll = db
-    .selectFrom('looks as a')
-    .select(
-      sql`json_build_object('healthy', count(*) filter (where a.health = 'healthy'),
+  const ofAll = db.selectFrom('looks as a').select(
+    sql`json_build_object('healthy', count(*) filter (where a.health = 'healthy'),
         'degraded', count(*) filter (where a.health = 'degraded'),
         'broken', count(*) filter (where a.health = 'broken'))`.as('summary'),
-    )
+  )
   return {
     rows,
     item: problemJson(db),
@@ -237,7 +235,8 @@ async function check(ctx: Context, before: LookContent | null, after: LookConten
   const products = await snapshots.readLive(ctx, productsOf(after))
   for (const [at, item] of after.items.entries()) {
     const { productId, variantId } = item
-    if (known.has(keyOf(item)) || snapshots.statusOf(products.get(productId), variantId) !== 'missing') continue
+    if (known.has(keyOf(item)) || snapshots.statusOf(products.get(productId), variantId) !== 'missing')
+      continue
     throw products.get(productId)?.exists
       ? refuse('bad_request', `items.${at}.variantId: product ${productId} has no variant ${variantId}`)
       : refuse('bad_request', `items.${at}.productId: your platform has no product ${productId}`)

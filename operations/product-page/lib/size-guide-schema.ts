@@ -1,4 +1,10 @@
-import { assetUrl, nullableText, platformId, type Targeting, targetingFields } from '#operations/promotions/lib/door'
+import {
+  assetUrl,
+  nullableText,
+  platformId,
+  type Targeting,
+  targetingFields,
+} from '#operations/promotions/lib/door'
 import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 import { htmlField } from './rich-text.ts'
 

@@ -23,11 +23,7 @@ import { cleanHtml } from './html.ts'
 import { cleanTexts, picturesUsed } from './rich-text.ts'
 import { settledWrite } from './settled-write.ts'
 import { guideOf } from './size-guide-choice.ts'
-import {
-  instructionsAtMost,
-  type SizeGuideChange,
-  type SizeGuideContent,
-} from './size-guide-schema.ts'
+import { instructionsAtMost, type SizeGuideChange, type SizeGuideContent } from './size-guide-schema.ts'
 
 const guidesAtMost = 200
 
@@ -214,9 +210,7 @@ async function prepare(ctx: Context, before: Draft | null, change: SizeGuideChan
 /** Null where nothing is left of it. */
 async function cleanInstructions(ctx: Context, html: string | null): Promise<string | null> {
   if (html === null || cleanHtml(html, () => true).trim() === '') return null
-  const [clean] = await cleanTexts(ctx, [
-    { field: 'instructionsHtml', html, atMost: instructionsAtMost },
-  ])
+  const [clean] = await cleanTexts(ctx, [{ field: 'instructionsHtml', html, atMost: instructionsAtMost }])
   return clean!
 }
 

@@ -6,7 +6,8 @@ import { readHomeSections } from '../lib/look-settings.ts'
 export default operation({
   method: 'GET',
   path: '/shop-the-look/home-sections',
-  description: 'List the home page sections of looks in their order, with the looks that shoppers see in each.',
+  description:
+    'List the home page sections of looks in their order, with the looks that shoppers see in each.',
   details: 'A look that is off or broken is not shown; `hiddenLooks` counts those.',
   scopes: ['platform:read'],
   readOnly: true,

@@ -6,7 +6,8 @@ import { listProblems } from '../lib/looks.ts'
 export default operation({
   method: 'GET',
   path: '/shop-the-look/looks/health',
-  description: 'List the looks with items that cannot be bought, broken ones first, and which items those are.',
+  description:
+    'List the looks with items that cannot be bought, broken ones first, and which items those are.',
   details: 'As of the last check; `checkedAt` says when that was, and revalidating a look checks it now.',
   scopes: ['platform:read'],
   readOnly: true,

@@ -2,7 +2,7 @@
 import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { EcommercePort, Product } from '#runtime/ports/ecommerce/port'
-import { ancestryOf, markMissing, writeProducts } from './snapshot-write.ts'
+import { ancestryOf, markMissing, toldWhole, writeProducts } from './snapshot-write.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
@@ -34,7 +34,10 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
     signal?.throwIfAborted()
     await readProducts(ctx, connected, unmet.slice(i, i + askedAtOnce), another)
   }
-  await write(ctx, connected, (tx) => noteWhole(tx, connected))
+  await write(ctx, connected, async (tx) => {
+    await noteWhole(tx, connected)
+    await toldWhole(tx)
+  })
 }
 
 /** Reads these products; those that are not found are there no more. Not inside a transaction. */
