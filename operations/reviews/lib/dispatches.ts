@@ -1,6 +1,6 @@
 /** Requests for reviews: a page of them, and cancelling those that wait. */
 import { type RawBuilder, sql } from 'kysely'
-import { days, isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject } from '#runtime/json'
@@ -9,6 +9,7 @@ import type { JsonText } from '#runtime/operation'
 import type { z } from '#runtime/schema'
 import { containing } from '#runtime/search'
 import type { ItemResult } from './bulk-schema.ts'
+import { isWithinDays } from './day-bounds.ts'
 import type { dispatchListQuery, dispatchTargets } from './dispatch-schema.ts'
 import { plainForm } from './words.ts'
 
@@ -55,13 +56,7 @@ const page = preparedList<Filters>(
     if (has('channel')) rows = rows.where('d.channel', '=', values.channel!)
     if (has('search')) rows = rows.where(sql<boolean>`d.search_text like ${values.search}::text`)
     if (has('startDate')) {
-      rows = rows.where(
-        days.isWithin('d.scheduled_at', {
-          startDate: values.startDate!,
-          endDate: values.endDate!,
-          timezone: values.timezone,
-        }),
-      )
+      rows = rows.where(isWithinDays('d.scheduled_at', values))
     }
     return {
       rows,
@@ -96,7 +91,7 @@ export function listDispatches(
     ...(startDate || endDate
       ? {
           startDate: startDate ?? '0001-01-01',
-          endDate: endDate ?? '9999-12-31',
+          endDate: endDate ?? '9999-12-30',
           timezone: ctx.store.timezone,
         }
       : {}),

@@ -8,6 +8,8 @@ import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import { count, day, named, object, percent, z } from '#runtime/schema'
 
+import { isWithinDays } from './day-bounds.ts'
+
 const average = z.number().nullable().describe('Two decimals; null without any')
 
 export const reviewMetrics = named(
@@ -48,16 +50,31 @@ interface Values {
 const daysAtMost = 365
 
 const isApproved = sql`status = 'approved'`
-const counted = (condition: RawBuilder<unknown>) => sql<number>`count(*) filter (where ${condition})::int`
+/** Of rows that stand for `n` reviews each. */
+const counted = (condition: RawBuilder<unknown>) =>
+  sql<number>`coalesce(sum(n) filter (where ${condition}), 0)::int`
+const averageOf = (condition: RawBuilder<unknown>) =>
+  sql<number>`round(sum(n * rating) filter (where ${condition}) / nullif(sum(n) filter (where ${condition}), 0), 2)`
 
 /** `product`: whether only one is asked about. */
 const metricsOf = (product: boolean) =>
   prepared<Values, { text: string }>((db: Kysely<TenantTables>, values) => {
-    const within = (column: string) => days.isWithin(column, values)
-    const reviews = db
+    // Counted by kind first: a dozen conditions for each row would take longer than reading them.
+    const kinds = db
       .selectFrom('product_reviews as r')
-      .where(within('r.reviewed_at'))
+      .where(isWithinDays('r.reviewed_at', values))
       .$if(product, (rows) => rows.where('r.product_id', '=', values.productId))
+      .select([
+        'r.status',
+        'r.rating',
+        'r.source',
+        'r.verified',
+        'r.has_images',
+        sql<number>`count(*)`.as('n'),
+      ])
+      .groupBy(['r.status', 'r.rating', 'r.source', 'r.verified', 'r.has_images'])
+    const reviews = db
+      .selectFrom(kinds.as('k'))
       .select([
         counted(sql`source <> 'import'`).as('received'),
         counted(sql`status = 'pending'`).as('pending'),
@@ -65,7 +82,7 @@ const metricsOf = (product: boolean) =>
         counted(sql`status = 'rejected'`).as('rejected'),
         counted(sql`verified`).as('verified'),
         counted(sql`has_images`).as('images'),
-        sql<number>`round(avg(rating) filter (where ${isApproved}), 2)`.as('average'),
+        averageOf(isApproved).as('average'),
         jsonObject(
           Object.fromEntries(
             [1, 2, 3, 4, 5].map((n) => [String(n), counted(sql`${isApproved} and rating = ${sql.lit(n)}`)]),
@@ -75,7 +92,7 @@ const metricsOf = (product: boolean) =>
     const dispatches = db
       .selectFrom('review_dispatches as d')
       .where('d.sent_at', 'is not', null)
-      .where(within('d.sent_at'))
+      .where(isWithinDays('d.sent_at', values))
       .$if(product, (rows) => rows.where('d.product_id', '=', values.productId))
       .select([
         sql<number>`count(*)::int`.as('requested'),
@@ -88,11 +105,15 @@ const metricsOf = (product: boolean) =>
       .where('w.status', '=', 'scheduled')
       .$if(product, (rows) => rows.where('w.product_id', '=', values.productId))
       .select(sql<number>`count(*)::int`.as('n'))
-    const allTime = db
+    const approvedRatings = db
       .selectFrom('product_reviews as a')
       .where('a.status', '=', sql.lit('approved'))
       .$if(product, (rows) => rows.where('a.product_id', '=', values.productId))
-      .select([sql<number>`count(*)::int`.as('approved'), sql<number>`round(avg(rating), 2)`.as('average')])
+      .select(['a.rating', sql<number>`count(*)`.as('n')])
+      .groupBy('a.rating')
+    const allTime = db
+      .selectFrom(approvedRatings.as('k'))
+      .select([counted(sql`true`).as('approved'), averageOf(sql`true`).as('average')])
     return db
       .selectFrom(reviews.as('r'))
       .innerJoin(dispatches.as('d'), (join) => join.onTrue())

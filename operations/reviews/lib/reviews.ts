@@ -1,7 +1,6 @@
 /** Reading reviews: one, or a page of them. */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
@@ -9,6 +8,7 @@ import { type ListParts, type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import { containing } from '#runtime/search'
+import { isWithinDays } from './day-bounds.ts'
 import { reviewJson } from './review-json.ts'
 import type { ReviewFilters } from './review-schema.ts'
 import { plainForm } from './words.ts'
@@ -51,7 +51,7 @@ export interface PreparedFilters {
 type Reviews = SelectQueryBuilder<TenantTables & { r: TenantTables['product_reviews'] }, 'r', object>
 
 const farBack = '0001-01-01'
-const farAhead = '9999-12-31'
+const farAhead = '9999-12-30'
 
 /** The reviews `r` that fit. `has`: which filters are given. */
 export function fitting(
@@ -71,13 +71,9 @@ export function fitting(
   if (has('search')) found = found.where(sql<boolean>`r.search_text like ${values.search}::text`)
   if (has('startDate') || has('endDate')) {
     const { timezone } = values
-    found = found.where(
-      days.isWithin('r.reviewed_at', {
-        startDate: (has('startDate') ? values.startDate : sql.lit(farBack)) as string,
-        endDate: (has('endDate') ? values.endDate : sql.lit(farAhead)) as string,
-        timezone,
-      }),
-    )
+    const startDate = has('startDate') ? values.startDate : sql.lit(farBack)
+    const endDate = has('endDate') ? values.endDate : sql.lit(farAhead)
+    found = found.where(isWithinDays('r.reviewed_at', { startDate, endDate, timezone }))
   }
   return found
 }

@@ -180,9 +180,9 @@ async function fill(db: RootDatabase, storeId: string, rows: number): Promise<vo
   const id = sql.lit(storeId)
   const run = (text: RawBuilder<unknown>): Promise<unknown> => text.execute(db)
   await run(sql`
-    insert into product_snapshots (store_id, product_id, name, handle, url, price, currency, is_published,
+    insert into product_snapshots (store_id, product_id, name, handle, url, price, currency, digest, is_published,
       platform_created_at, platform_updated_at, checked_at)
-    select ${id}, 'p' || n, 'Produto ' || n, 'produto-' || n, 'https://shop.example/' || n, 10, 'BRL', true, now(), now(), now()
+    select ${id}, 'p' || n, 'Produto ' || n, 'produto-' || n, 'https://shop.example/' || n, 10, 'BRL', '', true, now(), now(), now()
     from generate_series(1, ${sql.lit(products)}) n`)
   await run(sql`
     insert into product_reviews (store_id, id, product_id, product_name, customer_name, customer_email, rating, text,
@@ -200,8 +200,8 @@ async function fill(db: RootDatabase, storeId: string, rows: number): Promise<vo
     from generate_series(1, ${sql.lit(rows)}) n
     cross join lateral (select 1 + floor(${sql.lit(products)} * power(random(), 2) + 0 * n)::int as p) product
     cross join lateral (select now() - n * (interval '1 day' * ${sql.lit(days)} / ${sql.lit(rows)}) as at) written
-    cross join lateral (select string_agg('palavra' || floor(20000 * power(random(), 3) + 0 * n)::int, ' ') as body
-      from generate_series(1, 14 + 0 * n)) words
+    cross join lateral (select string_agg('palavra' || pick, ' ') as body from (
+      select floor(20000 * power(random(), 3) + 0 * n + 0 * k)::int as pick from generate_series(1, 14) k) picks) words
     on conflict do nothing`)
   await run(sql`
     insert into review_dispatches (store_id, id, order_id, order_number, order_item_id, product_id, product_name,
