@@ -35,9 +35,6 @@ const statements = [
   `create index stock_subscriptions_sending on stock_subscriptions (store_id, variant_id, claimed_at)
     where status = 'sending'`,
   `create index stock_subscriptions_claim on stock_subscriptions (store_id, claim_id) where claim_id is not null`,
-  `create index stock_subscriptions_dead on stock_subscriptions (claimed_at) where status = 'sending'`,
-  `create index stock_subscriptions_oldest on stock_subscriptions (created_at)
-    where status = 'waiting' and deleted_at is null`,
   `create index stock_subscriptions_status on stock_subscriptions (store_id, status, created_at, id)
     where deleted_at is null`,
   `create index stock_subscriptions_newest on stock_subscriptions (store_id, created_at, id)

@@ -124,7 +124,8 @@ export async function findStores(root: RootDatabase): Promise<string[]> {
           .selectFrom('stock_subscriptions as w')
           .select('w.id')
           .whereRef('w.store_id', '=', 's.id')
-          .where('w.status', 'in', ['waiting', 'sending']),
+          .where('w.status', 'in', ['waiting', 'sending'])
+          .where('w.deleted_at', 'is', null),
       ),
     )
     .execute()

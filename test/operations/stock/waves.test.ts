@@ -293,6 +293,31 @@ describe('what leaves', () => {
   })
 })
 
+describe('a provider that knows no keys', () => {
+  test('is never asked twice: without a word of it for ten minutes, an alert failed and counts', async () => {
+    const { sandbox } = app.services.adapters.messaging
+    Object.assign(sandbox!.capabilities, { idempotentSend: false })
+    try {
+      const shop = await stockShop(app)
+      await shop.ask({ phone: phoneOf(8) })
+      await mode(shop, 'timeout')
+      // The network keeps silent about it, too.
+      await post(app, `/sandbox/api/ecommerce/${shop.id}/variants/3001/stock`, { stock: 9 })
+      await app.drainJobs()
+      await app.database.root.deleteFrom('sandbox_messages').where('store_id', '=', shop.id).execute()
+      await mode(shop, 'up')
+      await later(130_000)
+      expect((await shop.all())[0].status).toBe('sending')
+      await later(10 * 60_000)
+      expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'provider-error' })
+      expect(await shop.left()).toEqual([])
+      expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
+    } finally {
+      Object.assign(sandbox!.capabilities, { idempotentSend: true })
+    }
+  })
+})
+
 describe('the reconciliation', () => {
   test('finds stock without a webhook, puts a lost webhook back, and lets the oldest go', async () => {
     const shop = await stockShop(app)
