@@ -15,6 +15,7 @@ const statements = [
     requests_since timestamptz, scanned_to timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null)`,
 
+  // `kind`: all that the figures count by, in one small number (`lib/metrics.ts`).
   `create table product_reviews (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     product_id text not null, product_name text, product_image_url text,
@@ -31,6 +32,10 @@ const statements = [
     reply_text text, reply_author text, replied_at timestamptz,
     has_reply boolean generated always as (reply_text is not null) stored,
     source text not null, import_key text, search_text text not null,
+    kind smallint not null generated always as (
+      case status when 'pending' then 0 when 'approved' then 1 else 2 end + rating * 4
+      + case source when 'import' then 32 else 0 end + verified::int * 64
+      + (images <> '[]'::jsonb)::int * 128) stored,
     reviewed_at timestamptz not null, moderated_at timestamptz, moderated_by text,
     created_at timestamptz not null, updated_at timestamptz not null,
     primary key (store_id, id))`,
@@ -38,7 +43,7 @@ const statements = [
     where source <> 'import'`,
   `create unique index product_reviews_import on product_reviews (store_id, import_key)
     where import_key is not null`,
-  `create index product_reviews_newest on product_reviews (store_id, reviewed_at, id) include (${filters})`,
+  `create index product_reviews_newest on product_reviews (store_id, reviewed_at, id) include (${filters}, kind)`,
   `create index product_reviews_rating on product_reviews (store_id, rating, reviewed_at, id)
     include (${filters.replace(' rating,', '')})`,
   `create index product_reviews_status on product_reviews (store_id, status, reviewed_at, id)
@@ -52,7 +57,8 @@ const statements = [
     where phone_key is not null`,
   `create index product_reviews_email on product_reviews (store_id, lower(customer_email))
     where customer_email is not null`,
-  `create index product_reviews_search on product_reviews using gin (store_id, search_text gin_trgm_ops)`,
+  `create index product_reviews_search on product_reviews
+    using gin (store_id, status, search_text gin_trgm_ops)`,
 
   `create table review_dispatches (
     store_id uuid not null references stores on delete cascade, id uuid not null,

@@ -48,6 +48,7 @@ interface ProductReviewsRow {
   source: string
   import_key: string | null
   search_text: string
+  kind: Made<number>
   reviewed_at: Instant
   moderated_at: NullableInstant
   moderated_by: string | null

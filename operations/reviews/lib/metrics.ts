@@ -49,7 +49,8 @@ interface Values {
 
 const daysAtMost = 365
 
-const isApproved = sql`status = 'approved'`
+/** Bits of `kind`, as the table makes it: status, rating, import, verified, images. */
+const isApproved = sql`kind & 3 = 1`
 /** Of rows that stand for `n` reviews each. */
 const counted = (condition: RawBuilder<unknown>) =>
   sql<number>`coalesce(sum(n) filter (where ${condition}), 0)::int`
@@ -64,24 +65,22 @@ const metricsOf = (product: boolean) =>
       .selectFrom('product_reviews as r')
       .where(isWithinDays('r.reviewed_at', values))
       .$if(product, (rows) => rows.where('r.product_id', '=', values.productId))
-      .select([
-        'r.status',
-        'r.rating',
-        'r.source',
-        'r.verified',
-        'r.has_images',
-        sql<number>`count(*)`.as('n'),
-      ])
-      .groupBy(['r.status', 'r.rating', 'r.source', 'r.verified', 'r.has_images'])
+      .select(['r.kind', sql<number>`count(*)`.as('n')])
+      .groupBy('r.kind')
     const reviews = db
-      .selectFrom(kinds.as('k'))
+      .selectFrom(
+        db
+          .selectFrom(kinds.as('k'))
+          .select(['k.n', 'k.kind', sql<number>`(k.kind >> 2) & 7`.as('rating')])
+          .as('k'),
+      )
       .select([
-        counted(sql`source <> 'import'`).as('received'),
-        counted(sql`status = 'pending'`).as('pending'),
+        counted(sql`kind & 32 = 0`).as('received'),
+        counted(sql`kind & 3 = 0`).as('pending'),
         counted(isApproved).as('approved'),
-        counted(sql`status = 'rejected'`).as('rejected'),
-        counted(sql`verified`).as('verified'),
-        counted(sql`has_images`).as('images'),
+        counted(sql`kind & 3 = 2`).as('rejected'),
+        counted(sql`kind & 64 > 0`).as('verified'),
+        counted(sql`kind & 128 > 0`).as('images'),
         averageOf(isApproved).as('average'),
         jsonObject(
           Object.fromEntries(

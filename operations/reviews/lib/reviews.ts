@@ -33,8 +33,11 @@ export async function readReview(ctx: Context, id: string): Promise<JsonText> {
 
 /** Filters as the statements take them. */
 export interface PreparedFilters {
-  status?: readonly string[] | undefined
-  rating?: readonly number[] | undefined
+  /** One, as most ask: an index has its rows in their order. */
+  status?: string | undefined
+  statuses?: readonly string[] | undefined
+  rating?: number | undefined
+  ratings?: readonly number[] | undefined
   productId?: string | undefined
   verified?: boolean | undefined
   featured?: boolean | undefined
@@ -60,8 +63,10 @@ export function fitting(
   has: (name: keyof PreparedFilters) => boolean,
 ): Reviews {
   let found = rows
-  if (has('status')) found = found.where(sql<boolean>`r.status = any(${values.status}::text[])`)
-  if (has('rating')) found = found.where(sql<boolean>`r.rating = any(${values.rating}::smallint[])`)
+  if (has('status')) found = found.where('r.status', '=', values.status!)
+  if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
+  if (has('rating')) found = found.where(sql<boolean>`r.rating = ${values.rating}::smallint`)
+  if (has('ratings')) found = found.where(sql<boolean>`r.rating = any(${values.ratings}::smallint[])`)
   if (has('productId')) found = found.where('r.product_id', '=', values.productId!)
   if (has('verified')) found = found.where(sql<boolean>`r.verified = ${values.verified}::boolean`)
   if (has('featured')) found = found.where(sql<boolean>`r.featured = ${values.featured}::boolean`)
@@ -80,13 +85,15 @@ export function fitting(
 
 /** Refuses days that are turned around. */
 export function preparedFilters(ctx: Context, filters: ReviewFilters): PreparedFilters {
-  const { search, startDate, endDate, ...others } = filters
+  const { search, startDate, endDate, status, rating, ...others } = filters
   if (startDate && endDate && startDate > endDate) {
     throw refuse('bad_request', 'startDate: must not be after endDate')
   }
   const given = Object.entries(others).filter(([, value]) => value !== undefined)
   return {
     ...Object.fromEntries(given),
+    ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
+    ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
     ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
     ...(startDate ? { startDate } : {}),
     ...(endDate ? { endDate } : {}),

@@ -175,7 +175,7 @@ function largeFile(): string {
   return `product_id,rating,reviewer_name,reviewer_email,text\n${rows.join('\n')}\n`
 }
 
-/** Products, reviews over two years and a request for each, in SQL. */
+/** Products, reviews over two years and a request for each, in SQL: the oldest first, as they come in. */
 async function fill(db: RootDatabase, storeId: string, rows: number): Promise<void> {
   const id = sql.lit(storeId)
   const run = (text: RawBuilder<unknown>): Promise<unknown> => text.execute(db)
@@ -197,7 +197,7 @@ async function fill(db: RootDatabase, storeId: string, rows: number): Promise<vo
       case when n % 6 = 0 then now() end,
       (array['request', 'storefront', 'import'])[1 + n % 3],
       'pessoa ' || n || ' pessoa' || n || '@example.com ' || body || ' produto ' || p, at, at, at
-    from generate_series(1, ${sql.lit(rows)}) n
+    from generate_series(${sql.lit(rows)}, 1, -1) n
     cross join lateral (select 1 + floor(${sql.lit(products)} * power(random(), 2) + 0 * n)::int as p) product
     cross join lateral (select now() - n * (interval '1 day' * ${sql.lit(days)} / ${sql.lit(rows)}) as at) written
     cross join lateral (select string_agg('palavra' || pick, ' ') as body from (
@@ -212,6 +212,6 @@ async function fill(db: RootDatabase, storeId: string, rows: number): Promise<vo
       case when n % 40 = 0 then 'scheduled' when n % 3 = 0 then 'reviewed' when n % 11 = 0 then 'skipped' else 'sent' end,
       at, case when n % 40 > 0 then at end, case when n % 40 > 0 then at end,
       'pessoa ' || n || ' pessoa' || n || '@example.com ' || n || ' produto', at, at
-    from generate_series(1, ${sql.lit(rows)}) n
+    from generate_series(${sql.lit(rows)}, 1, -1) n
     cross join lateral (select now() - n * (interval '1 day' * ${sql.lit(days)} / ${sql.lit(rows)}) as at) planned`)
 }
