@@ -13,6 +13,7 @@ import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
+import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
@@ -29,6 +30,7 @@ import {
   seedAurora,
   seedBorealis,
 } from './store.ts'
+import { seedAuroraWishlist, seedBorealisWishlist } from './wishlist.ts'
 
 export interface DemoKey {
   /** Slug. */
@@ -199,6 +201,10 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedAuroraBars(database.root, aurora)
   await seedAuroraPromotions(ofAurora, aurora)
   await seedBorealisPromotions(ofBorealis, borealis)
+  await seedAuroraLooks(ofAurora, aurora)
+  await seedBorealisLooks(ofBorealis, borealis)
+  await seedAuroraWishlist(ofAurora, aurora, shops.aurora)
+  await seedBorealisWishlist(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, { automation: 110, 'messaging-campaign': 24, newsletter: 20 })
