@@ -23,6 +23,7 @@ const passesAtMost = 6
 
 /** The addresses of all pictures in it, before it is cleaned. */
 export function picturesOf(html: string): string[] {
+  if (!/<img/i.test(html)) return []
   const found = new Set<string>()
   cleanHtml(html, (url) => {
     found.add(url)

@@ -7,14 +7,15 @@ import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 import { cleanHtml, picturesOf } from './html.ts'
 
-const rawAtMost = 200_000
+/** Tags that go may make a text longer than what is left of it. */
+const rawFactor = 4
 
 /** An HTML field as it comes in; its length counts once it is clean. */
 export const htmlField = (atMost: number) =>
   z
     .string()
     .min(1, 'must not be empty')
-    .max(rawAtMost, `must have at most ${rawAtMost} characters before it is cleaned`)
+    .max(atMost * rawFactor, `must have at most ${atMost} characters`)
     .describe(`HTML: harmless tags stay; at most ${atMost} characters after cleaning`)
 
 export interface HtmlText {
