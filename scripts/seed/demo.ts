@@ -13,6 +13,7 @@ import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
+import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
@@ -32,6 +33,7 @@ import {
   seedAurora,
   seedBorealis,
 } from './store.ts'
+import { seedAuroraWishlist, seedBorealisWishlist } from './wishlist.ts'
 
 export interface DemoKey {
   /** Slug. */
@@ -208,6 +210,10 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedBorealisPromotions(ofBorealis, borealis)
   await seedAuroraProductPage(database.root, aurora)
   await seedBorealisProductPage(database.root, borealis)
+  await seedAuroraLooks(ofAurora, aurora)
+  await seedBorealisLooks(ofBorealis, borealis)
+  await seedAuroraWishlist(ofAurora, aurora, shops.aurora)
+  await seedBorealisWishlist(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
   await attributeShop(ofAurora, shops.aurora, {

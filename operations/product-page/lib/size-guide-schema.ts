@@ -6,7 +6,6 @@ import {
   targetingFields,
 } from '#operations/promotions/lib/door'
 import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
-import { htmlField } from './rich-text.ts'
 
 export const instructionsAtMost = 10_000
 
@@ -52,7 +51,12 @@ const input = {
     .array(writeBody(tableFields, [], ['columns', 'rows']))
     .min(1)
     .max(5),
-  instructionsHtml: z.union([htmlField(instructionsAtMost), z.literal('')]).nullable(),
+  instructionsHtml: z
+    .string()
+    // Tags that go may make a text longer than what is left of it.
+    .max(instructionsAtMost * 4, `must have at most ${instructionsAtMost} characters`)
+    .nullable()
+    .describe(`HTML: harmless tags stay; at most ${instructionsAtMost} characters after cleaning`),
   isActive: z.boolean(),
 }
 const readOnly = ['createdAt', 'updatedAt']
