@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/automations/executions/:automationExecutionId/cancel',
   description: 'Cancel the next message of a run; nothing of the run follows.',
+  words: 'stop one waiting automatic message',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

@@ -10,6 +10,8 @@ export default operation({
   description: 'Create an automation. It sends once it is active and a number is connected.',
   details:
     'Everything but the type has a default: its usual delay, conditions and quiet hours, and a message in the language of the store. A flow of further steps becomes version 1.',
+  words:
+    'remind who left without paying, abandoned cart reminder, birthday greeting, welcome, win back, follow up, automatic message',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

@@ -6,6 +6,7 @@ export default operation({
   path: '/automations/:id',
   description: 'Delete an automation; its scheduled messages are cancelled.',
   details: 'Messages that left, and sales attributed to them, stay and keep its name.',
+  words: 'throw an automatic message away',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

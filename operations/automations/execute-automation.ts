@@ -8,6 +8,7 @@ export default operation({
   description: 'Send an automation now to every customer it would have written to lately and has not.',
   details:
     'Delay and activation do not count; conditions, quiet hours, cooldown and the pace of the number do. Who has had a run of it is left out, so a second call finds none of them.',
+  words: 'run an automation now for past carts or orders',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/automations/:id',
   description: 'One automation with its message, timing, conditions and flow, and why it would not send now.',
+  words: 'one automatic message, its steps',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/automations/:automationId/failures',
   description: 'Why messages of an automation failed or were skipped: each reason with its count.',
+  words: 'why did automatic messages fail, errors',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

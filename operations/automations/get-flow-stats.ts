@@ -9,6 +9,7 @@ export default operation({
   path: '/automations/:automationId/flow/stats',
   description: 'What became of the runs that entered on the days asked for, at each step of the flow.',
   details: 'Of the current version where none is named. Without a flow: the first message alone.',
+  words: 'where do people drop out of the flow, each step',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

@@ -11,6 +11,8 @@ export default operation({
   description: 'What an automation sent on the days asked for: counters, each day, and every message.',
   details:
     'A message belongs to the day it was sent, else to the day it is due; pending ones count as they are now, whatever the days. status narrows the messages, not the counters.',
+  words:
+    'how well does the automation work, who left without paying and came back, abandoned carts recovered',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

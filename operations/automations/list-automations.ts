@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/automations',
   description: 'List the automations, newest first, each with its counters of the last 30 days.',
+  words: 'which automatic messages run, abandoned carts, birthdays',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

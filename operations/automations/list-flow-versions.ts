@@ -8,6 +8,7 @@ export default operation({
   path: '/automations/:automationId/flow/versions',
   description: 'List the saved versions of the flow of an automation, newest first.',
   details: 'To restore one, send its flow by PUT: that makes a new version.',
+  words: 'earlier versions of the flow',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',

@@ -8,6 +8,7 @@ export default operation({
   description: 'Send the next message of a run now, without waiting for its time.',
   details:
     'Waits and quiet hours are skipped; checks and coupons of the flow on the way are done. It leaves even when the automation is off.',
+  words: 'send a waiting automatic message now, do not wait',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

@@ -9,6 +9,7 @@ export default operation({
   description: 'Send a message of an automation to one phone, to see how it reads.',
   details:
     'With the newest cart or order of the store and a made-up coupon code that no shop knows. It counts in the quota, not in the report; the automation may be off.',
+  words: 'try the automation on my own phone',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

@@ -10,6 +10,7 @@ export default operation({
   description: 'Change an automation, its active state or its flow. Fields left out keep their value.',
   details:
     'A changed flow is a new version; runs under way keep theirs. The first message, its coupon, quiet hours, cooldown and skipIfPurchased hold for whatever has not left; the delay and the other conditions for new runs. Turned off, what falls due meanwhile is skipped.',
+  words: 'change, turn on or turn off an automatic message',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',

@@ -7,6 +7,7 @@ export default operation({
   path: '/openapi.json',
   description: 'Get the OpenAPI 3.1 document of the whole API.',
   details: 'The same for everybody; a key that is sent along is not looked at.',
+  words: 'api document, reference, swagger',
   scopes: [],
   readOnly: true,
   public: 'It describes the API and holds nothing of any store.',

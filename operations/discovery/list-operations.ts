@@ -11,6 +11,7 @@ export default operation({
   details:
     'Listed is what the scopes of the key, the role of its creator, the plan and the state of the subscription ' +
     'allow; everything else answers 403.',
+  words: 'what can I do here, abilities, permissions of this key',
   scopes: [],
   readOnly: true,
   answer: {

@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/notifications/create',
   description: 'Tell every member of the store something; for its author it is read already.',
+  words: 'tell the whole team something',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

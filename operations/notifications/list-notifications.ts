@@ -9,6 +9,7 @@ export default operation({
   description: 'List the notifications for you, newest first, with how many you have not read.',
   details:
     'Those for everybody and those for the creator of the key. The newest 1,000 of the last 90 days are kept.',
+  words: 'news for me, alerts, bell',
   scopes: ['platform:read'],
   readOnly: true,
   input: {

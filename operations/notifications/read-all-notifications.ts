@@ -8,6 +8,7 @@ export default operation({
   path: '/notifications/read-all',
   description:
     'Mark all notifications that exist now as read, for you alone; one that arrives meanwhile stays unread.',
+  words: 'mark everything in the bell as seen',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/notifications/read',
   description: 'Mark a notification as read, for you alone.',
+  words: 'mark one alert as seen',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

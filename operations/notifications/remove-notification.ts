@@ -6,6 +6,7 @@ export default operation({
   method: 'DELETE',
   path: '/notifications/remove',
   description: 'Delete a notification for the whole store.',
+  words: 'throw an alert away',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

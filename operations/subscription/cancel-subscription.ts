@@ -9,6 +9,7 @@ export default operation({
   path: '/subscription/cancel',
   description: 'Cancel the subscription at the payment provider. Access ends with the paid period.',
   details: 'A trial keeps its days. What is past due or paused ends at once: no paid time is left.',
+  words: 'end my plan, stop paying, leave',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
   whilePaused: true,

@@ -10,6 +10,7 @@ export default operation({
   description: 'Start a checkout for a plan; the merchant opens its address to pay.',
   details:
     'From a trial, a cancelled or an ended subscription. A new checkout takes the place of an open one. Paid time that is left is credited.',
+  words: 'subscribe, buy a plan, checkout',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
   whilePaused: true,

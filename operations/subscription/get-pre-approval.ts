@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/subscription/pre-approval',
   description: 'The recurring payment agreement, asked of the payment provider now.',
+  words: 'my agreement with the payment provider, card on file',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: preApproval },

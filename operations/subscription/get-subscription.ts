@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/subscription',
   description: 'The plan of the store, its status now, its card and its next charge.',
+  words: 'what plan am I on, when do I pay next, price',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: subscription },

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/subscription/trial',
   description: 'The free trial, how long it still is, and whether a payment failed of late.',
+  words: 'days of my trial left, free period',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: trial },

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/subscription/usage',
   description: 'Messages used and left in the cycle that holds now, by source and by local day.',
+  words: 'messages left this month, quota, how many can I still send',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: usage },

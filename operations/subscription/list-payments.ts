@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/subscription/payments',
   description: 'List the payments of the subscription, newest first, declined ones included.',
+  words: 'my invoices, receipts, what did I pay',
   scopes: ['platform:read'],
   readOnly: true,
   input: {

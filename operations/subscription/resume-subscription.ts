@@ -8,6 +8,7 @@ export default operation({
   method: 'POST',
   path: '/subscription/resume',
   description: 'Resume a paused subscription through a new checkout. What was missed is not asked for.',
+  words: 'come back, go on with my plan',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
   whilePaused: true,

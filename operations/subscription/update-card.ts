@@ -9,6 +9,7 @@ export default operation({
   path: '/subscription/card-update',
   description:
     'Open a page where the merchant replaces the card; a charge that failed is tried again with it.',
+  words: 'my credit card expired, new card',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
   whilePaused: true,

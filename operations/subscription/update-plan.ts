@@ -10,6 +10,7 @@ export default operation({
   description: 'Change the plan or the billing cycle: now, at the end of the period, or through a checkout.',
   details:
     'A larger plan holds at once, charged for the rest of the period less what is unused. A smaller one holds from the next period. preview changes nothing.',
+  words: 'upgrade, downgrade, change to another plan, yearly',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
   whilePaused: true,

@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/subscription/validate-coupon',
   description: 'Whether a coupon can be redeemed, why not, and what a plan then costs. Redeems nothing.',
+  words: 'does a coupon work for my plan, discount code',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
   whilePaused: true,

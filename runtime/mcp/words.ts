@@ -2,9 +2,9 @@
 
 export const stopWords = new Set(
   (
-    'a an and any are as at be been by can could did do does for from get give had has have help how i if in into is it its ' +
+    'a an and any are as at be been by can could did do does for from get had has have help how i if in into is it its ' +
     'let like list make me my need now of on one or our out please put set should show so some tell that the their them then ' +
-    'there these they this to up us use want was way we what when where which will with would you your'
+    'there these they this to up us use want was way we what when where which will with would you your who all not one many much any every everybody something somebody no just again still more than times'
   ).split(' '),
 )
 

@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/action-bar/deactivate',
   description: 'Turn the bar of buttons off and touch nothing else, whatever is stored or sent.',
+  words: 'take the bar of buttons off',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'storefront-bars',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/action-bar/settings',
   description: 'Get the bar of buttons; the defaults until it was first saved.',
+  words: 'bar of buttons on phones',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'storefront-bars',

@@ -9,6 +9,7 @@ export default operation({
     'Change the bar of buttons; the storefront shows it at once. Fields left out keep their value.',
   details:
     'The whole is checked after the change, also when the bar is turned off; to turn it off whatever is stored, use `POST /action-bar/deactivate`.',
+  words: 'change the bar of buttons on phones',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'storefront-bars',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/fomo-alerts/:alertType',
   description: 'Get the alert of one type; its defaults, without an id, until it is created.',
+  words: 'one kind of live alert',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'fomo-alerts',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/fomo-alerts',
   description: 'List the alerts, one for each type; those never created have their defaults and no id.',
+  words: 'live popups such as somebody just bought, social proof',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'fomo-alerts',

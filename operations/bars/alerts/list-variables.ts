@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/fomo-alerts/variables',
   description: 'List the variables that the texts of alerts know, or those of one type.',
+  words: 'words I can use in live alerts',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'fomo-alerts',

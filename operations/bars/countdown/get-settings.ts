@@ -7,6 +7,7 @@ export default operation({
   path: '/flash-countdown-bar/settings',
   description:
     'Get the countdown bar and how its countdown stands now; the defaults until it was first saved.',
+  words: 'countdown on top of the shop, announcement',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'storefront-bars',

@@ -8,6 +8,7 @@ export default operation({
   description: 'Change the countdown bar; the storefront shows it at once. Fields left out keep their value.',
   details:
     "A countdown to one end, a window that comes back on days of the week, or one that begins with each visitor. Local times are wall clocks of `countdown.timezone`, or the store's. An end that is over may stay, but nothing that has one can be turned on.",
+  words: 'countdown on top of the shop until Sunday, hurry, announcement',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'storefront-bars',

@@ -8,6 +8,7 @@ export default operation({
   description: 'Suggest a threshold for free shipping from what orders usually come to. Changes nothing.',
   details:
     "The median of the paid orders' goods after discounts, and a fifth more, rounded up. Orders of the last complete days count, in the store's currency and time zone; below 20 there is no suggestion.",
+  words: 'from what amount should shipping be free, what do you advise',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'storefront-bars',

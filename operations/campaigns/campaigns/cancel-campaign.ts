@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/:id/cancel',
   description: 'Cancel a scheduled, sending or paused campaign for good. What has left stays.',
+  words: 'call a campaign off, stop for good',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

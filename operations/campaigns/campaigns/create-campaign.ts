@@ -9,6 +9,7 @@ export default operation({
   path: '/campaigns',
   description: 'Create a draft for a contact list. It sends nothing.',
   details: 'A draft may be unfinished: what is missing is told by send and schedule.',
+  words: 'write a campaign, promo to all clients, blast, bulk message',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

@@ -7,6 +7,7 @@ export default operation({
   path: '/campaigns/:id',
   description: 'Delete a campaign that is not sending, with its messages.',
   details: 'Sales attributed to it and opt-outs that answered it stay.',
+  words: 'throw a campaign away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

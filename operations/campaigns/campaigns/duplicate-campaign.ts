@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/:id/duplicate',
   description: 'Duplicate a campaign, whatever its state, into a new draft: same list, content and window.',
+  words: "copy a campaign, use last year's again",
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

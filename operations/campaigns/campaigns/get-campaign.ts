@@ -8,6 +8,7 @@ export default operation({
   description: 'One campaign with its content, audience and counters.',
   details:
     'Counters agree with the messages at the read. The audience is that of the list until sending begins, then it is frozen.',
+  words: 'results of a campaign, how many read it, sales',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

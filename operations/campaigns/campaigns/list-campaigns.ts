@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns',
   description: 'List the campaigns, newest first, each with its audience and counters.',
+  words: 'which campaigns were sent, results, blasts',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

@@ -8,6 +8,7 @@ export default operation({
   path: '/campaigns/:id/messages',
   description: 'List the messages of a campaign, one a recipient, in the order of sending.',
   details: 'Empty until sending has begun.',
+  words: 'who did not get my campaign, each recipient, delivered, read, failed',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

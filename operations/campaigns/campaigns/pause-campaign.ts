@@ -8,6 +8,7 @@ export default operation({
   path: '/campaigns/:id/pause',
   description: 'Pause a campaign that is sending. Nothing resumes it but resume.',
   details: "It takes hold between batches: at most two seconds' worth of messages may still leave.",
+  words: 'stop a campaign that is going out right now, hold',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

@@ -9,6 +9,7 @@ export default operation({
   description: 'The message of a campaign as one contact would get it.',
   details:
     'Rendered for the contact given, else for the oldest of the list, else for a made-up one. missingVariables names those without a value and a fallback.',
+  words: 'how will the campaign look, before it is sent',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

@@ -9,6 +9,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/:id/resume',
   description: 'Go on with a paused campaign, to the same audience.',
+  words: 'go on with a campaign that was paused',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'campaigns',

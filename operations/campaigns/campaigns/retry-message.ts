@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/:id/messages/:messageId/retry',
   description: 'Send one failed message of a campaign again.',
+  words: 'try again to send to one recipient',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'campaigns',

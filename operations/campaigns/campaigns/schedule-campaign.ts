@@ -12,6 +12,7 @@ export default operation({
   description: 'Schedule a campaign for a day and time, or move its schedule.',
   details:
     "A time without Z or an offset is the store's wall clock. It starts within 60 seconds of its time.",
+  words: 'send it later, tomorrow at nine, at a date, plan a blast',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'campaigns',

@@ -10,6 +10,7 @@ export default operation({
   path: '/campaigns/:id/send',
   description: 'Send a campaign now to every contact of its list who can still be reached.',
   details: 'What has left cannot be called back. Pause takes hold between batches.',
+  words: 'send it now to everybody, promo to all clients, launch',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'campaigns',

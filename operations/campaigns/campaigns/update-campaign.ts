@@ -8,6 +8,7 @@ export default operation({
   method: 'PUT',
   path: '/campaigns/:id',
   description: 'Change a draft. Fields left out keep their value.',
+  words: 'rewrite a campaign that is a draft',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

@@ -7,6 +7,7 @@ export default operation({
   path: '/campaigns/lists/:id/contacts',
   description: 'Add a contact to a list by hand.',
   details: 'A phone that was removed from a list of the platform may be added again: syncs keep it then.',
+  words: 'add one person to an audience',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

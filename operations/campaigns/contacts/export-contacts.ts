@@ -9,6 +9,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns/lists/:id/contacts/export',
   description: 'Email the contacts of a list as a CSV file to the member whose key asks.',
+  words: 'contacts of a list as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns/lists/:id/contacts',
   description: 'List the contacts of a list, newest first.',
+  words: 'who is in the audience, find a contact',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

@@ -7,6 +7,7 @@ export default operation({
   description: 'Remove a contact from a list.',
   details:
     'From a list of the platform the phone stays out at later syncs. A campaign that has begun still writes to it.',
+  words: 'take one person out of an audience',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

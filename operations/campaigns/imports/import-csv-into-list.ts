@@ -10,6 +10,7 @@ export default operation({
   description: 'Add the rows of a CSV to a contact list.',
   details:
     'Rows that cannot be taken are told, with their line, in `import.errors` of the list; the others go in.',
+  words: 'upload more phone numbers into a list, excel',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

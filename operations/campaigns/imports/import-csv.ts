@@ -10,6 +10,7 @@ export default operation({
   description: 'Create a contact list of the rows of a CSV.',
   details:
     'Rows that cannot be taken are told, with their line, in `import.errors` of the list; the others go in.',
+  words: 'upload phone numbers from a spreadsheet, excel, csv',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

@@ -9,6 +9,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/lists/import/newsletter',
   description: 'Create a contact list of the popup subscribers who gave their phone and consent for it.',
+  words: 'audience of popup subscribers',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

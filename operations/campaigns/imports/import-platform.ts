@@ -9,6 +9,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/lists/import/ecomplatform',
   description: "Create a contact list of the platform's customers who match.",
+  words: 'audience of customers who bought often, spent much, have not ordered for long',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

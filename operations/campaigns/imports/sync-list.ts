@@ -8,6 +8,7 @@ export default operation({
   path: '/campaigns/lists/:id/sync',
   description: 'Add the customers who match the filters of a list by now and are not in it.',
   details: 'Nobody is updated or removed; who was removed by hand stays out (`excluded`).',
+  words: 'refresh an audience from the platform',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

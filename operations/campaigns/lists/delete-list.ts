@@ -6,6 +6,7 @@ export default operation({
   path: '/campaigns/lists/:id',
   description: 'Delete a contact list with its contacts; an import that runs stops.',
   details: 'Drafts, failed, sent and cancelled campaigns keep the name of the list and lose their listId.',
+  words: 'throw an audience away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns/lists/:id',
   description: 'Read a contact list, with the progress and the row errors of its latest import.',
+  words: 'one audience, how many contacts',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns/lists',
   description: 'List the contact lists, newest first.',
+  words: 'audiences, groups of contacts, segments',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',

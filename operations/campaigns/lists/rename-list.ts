@@ -6,6 +6,7 @@ export default operation({
   method: 'PUT',
   path: '/campaigns/lists/:id',
   description: 'Rename a contact list.',
+  words: 'rename an audience',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',

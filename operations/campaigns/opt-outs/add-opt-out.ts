@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns/opt-outs',
   description: 'Opt a phone out: from this answer on no campaign writes to it, one that is sending included.',
+  words: 'asked not to be written to any more, do not contact, block, unsubscribe somebody',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'messaging',

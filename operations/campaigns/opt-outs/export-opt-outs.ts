@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns/opt-outs/export',
   description: 'Email the opted-out phones as a CSV file to the member whose key asks.',
+  words: 'who unsubscribed as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'messaging',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/campaigns/opt-outs',
   description: 'List the phones that no campaign may write to, newest first.',
+  words: 'who unsubscribed, said stop, do not write, blocked',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'messaging',

@@ -7,6 +7,7 @@ export default operation({
   path: '/contact-form/submissions/delete',
   description: 'Delete submissions of the contact form; contacts and subscribers made from them stay.',
   details: 'Ids that are repeated or not of this store do not count.',
+  words: 'throw entries of the contact form away, spam',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'contact-form',

@@ -9,6 +9,7 @@ export default operation({
   method: 'GET',
   path: '/contact-form/submissions/export',
   description: 'Email the submissions of the contact form as a CSV file to the member whose key asks.',
+  words: 'questions of the contact form as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'contact-form',

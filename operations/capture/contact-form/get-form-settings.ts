@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/contact-form/settings',
   description: 'Read the settings of the contact form; its defaults when it was never saved.',
+  words: 'contact form, how is it set up',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'contact-form',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/contact-form/crm-lists',
   description: 'List the contact lists that submissions of the form can be added to, by name.',
+  words: 'lists that the contact form can add people to',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'contact-form',

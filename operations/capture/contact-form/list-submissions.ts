@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/contact-form/submissions',
   description: 'List what shoppers sent by the contact form, newest first.',
+  words: 'questions that came in through the contact form, leads',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'contact-form',

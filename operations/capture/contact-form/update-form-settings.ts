@@ -7,6 +7,7 @@ export default operation({
   path: '/contact-form/settings',
   description: 'Change the contact form; the storefront shows it at once. Fields left out keep their value.',
   details: 'The whole is checked. One that is on asks for an email or a phone.',
+  words: 'change the contact form, its fields',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'contact-form',

@@ -6,6 +6,7 @@ export default operation({
   path: '/mailprovider/sync-contacts',
   description: 'Push the subscribers who consented to emails to a list of the connected email provider.',
   details: 'Who left at the provider is not subscribed again there, and becomes `unsubscribed` here.',
+  words: 'push subscribers to mailchimp, brevo, email tool',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'newsletter',

@@ -9,6 +9,7 @@ export default operation({
   description:
     'Make a link that shows the popup with changed settings, without saving them; it lives 24 hours.',
   details: 'It shows the popup even when it is off. The 20 newest of a store are kept.',
+  words: 'see the popup before it goes live',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'newsletter',

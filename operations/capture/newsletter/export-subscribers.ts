@@ -9,6 +9,7 @@ export default operation({
   method: 'GET',
   path: '/newsletter/export-subscribers',
   description: 'Email the subscribers as a CSV file to the member whose key asks.',
+  words: 'who signed up as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'newsletter',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/newsletter/metrics',
   description: 'Count how often the popup was shown and what it brought, by day and against the days before.',
+  words: 'how well does the popup convert, signups',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'newsletter',

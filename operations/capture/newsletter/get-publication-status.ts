@@ -5,6 +5,7 @@ export default operation({
   method: 'GET',
   path: '/newsletter/publication-status',
   description: 'Tell whether shoppers see the popup now, and what is in the way; the platform is asked live.',
+  words: 'why does the popup not show on my site, is it live',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'newsletter',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/newsletter/settings',
   description: 'Read the settings of the popup; its defaults when it was never saved.',
+  words: 'popup, wheel of fortune, roulette, how is it set up',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'newsletter',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/newsletter/all-suscribers',
   description: 'List who the popup and the contact form subscribed to the newsletter, newest first.',
+  words: 'who signed up in the popup, leads, emails collected',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'newsletter',

@@ -11,6 +11,7 @@ export default operation({
     'each part that is on is complete. Shared codes are made on the platform. When the popup is on, the loader is put ' +
     'on the platform. `roulette.prizes` and `display.pagePatterns` are replaced whole; a prize keeps its `id` and its ' +
     'count where the id is sent back.',
+  words: 'change the popup, wheel of fortune, prizes, discount for signing up',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'newsletter',

@@ -10,6 +10,7 @@ export default operation({
   description: 'Upload an image for the popup: PNG, JPEG, WebP or GIF, at most 5 MiB and 6000 pixels a side.',
   details:
     'What it is, its bytes tell, not its name. One that the settings do not name within 24 hours is deleted.',
+  words: 'picture for the popup',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'newsletter',

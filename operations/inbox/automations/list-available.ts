@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/automations/available',
   description: 'List the active automations, and whether each could be sent to a contact now.',
+  words: 'automatic messages I can start by hand',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

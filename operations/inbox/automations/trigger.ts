@@ -8,6 +8,7 @@ export default operation({
   description: 'Send the first message of an automation to a contact now.',
   details:
     'Without delay, quiet hours, conditions and further steps, through the official number. It counts in the reports of the automation.',
+  words: 'start an automation for this customer by hand',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   minimumRole: 'agent',

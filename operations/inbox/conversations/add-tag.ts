@@ -8,6 +8,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/tags',
   description: 'Put a tag on a conversation.',
+  words: 'label this customer, wholesale, complaint',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -9,6 +9,7 @@ export default operation({
   path: '/inbox/conversations/:id/assign',
   description: 'Give a conversation to a member of the store, or to nobody.',
   details: 'The assignee is notified, unless they took it themselves.',
+  words: 'give a chat to a colleague, hand over, take it myself',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/export',
   description: 'Email the conversations as CSV, with the filters of the list.',
+  words: 'chats as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'member',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/conversations/:id/automations',
   description: 'List what automations sent to a contact, or are going to send, newest first.',
+  words: 'which automatic messages did this customer get',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

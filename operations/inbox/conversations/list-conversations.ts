@@ -8,6 +8,7 @@ export default operation({
   description: 'List the conversations, pinned ones first, then by the last message.',
   details:
     'To walk a list that moves, go on with `cursor`: the `nextCursor` of the answer before. What did not move is met exactly once. To poll, ask `updatedSince` the largest `updatedAt` that you have seen.',
+  words: 'chats waiting for an answer, unread, who wrote, find a customer',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

@@ -8,6 +8,7 @@ export default operation({
   description: 'List the orders of a contact, newest first, with what they come to.',
   details:
     "Of the mirror, by the phone or the customer it belongs to: it answers while the platform doesn't.",
+  words: 'what did this customer buy before',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/conversations/:id/reviews',
   description: 'List the reviews that a contact wrote, whatever their status.',
+  words: 'what did this customer say about products, opinions',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

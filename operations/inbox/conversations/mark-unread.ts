@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/unread',
   description: 'Put a conversation back among the unread ones.',
+  words: 'mark a chat as not seen, come back to it later',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -8,6 +8,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/name',
   description: 'Name the contact by hand; null goes back to the name they gave themselves.',
+  words: 'correct the name of a customer',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

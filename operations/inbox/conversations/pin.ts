@@ -8,6 +8,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/pin',
   description: 'Keep a conversation on top of the list for the whole team, or let it go.',
+  words: 'keep a chat on top, favourite',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/inbox/conversations/:id/tags/:tagId',
   description: 'Take a tag off a conversation.',
+  words: 'take a label off a chat',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

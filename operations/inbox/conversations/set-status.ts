@@ -10,6 +10,7 @@ export default operation({
   description: 'Close a conversation, or open it again.',
   details:
     'Closing settles what was unread or waited. What the contact writes next opens it again; an answer of the team does not.',
+  words: 'close a chat, solved, done, reopen',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

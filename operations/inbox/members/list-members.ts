@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/members',
   description: 'List the members a conversation can be given to, each with how many open ones they have.',
+  words: 'who can take chats, agents',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

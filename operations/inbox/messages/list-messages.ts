@@ -7,6 +7,7 @@ export default operation({
   path: '/inbox/conversations/:id/messages',
   description: 'List the messages of a conversation, newest first, with the conversation itself.',
   details: 'Reading marks nothing as read. `cursor` goes on where the answer before ended.',
+  words: 'read a chat, what did the customer write, history',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

@@ -9,6 +9,7 @@ export default operation({
   description: 'Answer a contact, through the official number.',
   details:
     'While the window is open anything may be sent, afterwards approved templates only. Messages of a conversation leave in the order they were asked for.',
+  words: 'answer a customer in the chat, reply, send a picture',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   minimumRole: 'agent',

@@ -9,6 +9,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/notes',
   description: 'Write a note on a conversation for the team; the customer never sees it.',
+  words: 'leave a note for the team about a customer',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/inbox/notes/:noteId',
   description: 'Delete a note: an agent their own, others any.',
+  words: 'throw a note away',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

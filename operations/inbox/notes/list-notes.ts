@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/conversations/:id/notes',
   description: "List the team's notes on a conversation, newest first.",
+  words: 'what did the team write about this customer',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

@@ -7,6 +7,7 @@ export default operation({
   description: 'Keep an answer that is given often, with variables of the contact and their newest order.',
   details:
     'Variables: customerName, firstName, phone, agentName, storeName, storeUrl, orderNumber, orderTotal, orderStatus, trackingCode, trackingUrl. A fallback follows a bar: `{{firstName|there}}`.',
+  words: 'save an answer I always type, canned text, snippet',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

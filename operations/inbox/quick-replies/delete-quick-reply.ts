@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/inbox/quick-replies/:id',
   description: 'Delete a quick reply. Messages sent with it stay.',
+  words: 'throw a saved answer away',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/quick-replies',
   description: 'List the quick replies, filled for the contact of a conversation where one is named.',
+  words: 'saved answers, canned texts',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

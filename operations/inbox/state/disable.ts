@@ -7,6 +7,7 @@ export default operation({
   path: '/inbox/disable',
   description: 'Turn the inbox off: nothing comes in any more, everything stays readable.',
   details: 'Messages that are queued still leave.',
+  words: 'turn the inbox off',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'member',

@@ -5,6 +5,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/status',
   description: 'Show whether the inbox is on, and how many conversations wait in it.',
+  words: 'is the inbox on, unread chats',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

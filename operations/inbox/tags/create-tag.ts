@@ -9,6 +9,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/tags',
   description: 'Make a tag for conversations.',
+  words: 'new label for chats',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

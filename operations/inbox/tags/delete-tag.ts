@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/inbox/tags/:tagId',
   description: 'Delete a tag; it comes off every conversation.',
+  words: 'throw a label away',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

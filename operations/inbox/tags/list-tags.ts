@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/tags',
   description: "List the team's tags by name, each with how many conversations carry it.",
+  words: 'labels for chats',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

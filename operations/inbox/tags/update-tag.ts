@@ -9,6 +9,7 @@ export default operation({
   method: 'PATCH',
   path: '/inbox/tags/:tagId',
   description: 'Rename or recolour a tag, at once on every conversation.',
+  words: 'rename or recolour a label',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -5,6 +5,7 @@ export default operation({
   method: 'GET',
   path: '/inbox/tier-settings',
   description: 'Show the buying tiers, and how many contacts each has.',
+  words: 'rules for VIP customers, bronze, silver, gold, platinum',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',

@@ -7,6 +7,7 @@ export default operation({
   path: '/inbox/segments/recalculate',
   description: "Compute every contact's tier anew from the orders.",
   details: 'The status of the inbox shows how far it is; a notification tells of its end.',
+  words: 'work out customer tiers again',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'member',

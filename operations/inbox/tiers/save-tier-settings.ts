@@ -7,6 +7,7 @@ export default operation({
   description: 'Change the buying tiers. Every contact is then computed anew.',
   details:
     'Tiers are given lowest first: from each to the next no threshold may fall, and one at least must rise. What is left out keeps its value.',
+  words: 'set the rules for VIP customers, bronze, silver, gold, platinum',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'member',

@@ -8,6 +8,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/tier',
   description: "Set the contact's tier by hand, or have it computed again.",
+  words: 'make this customer gold, VIP by hand',
   scopes: ['platform:write'],
   readOnly: false,
   minimumRole: 'agent',

@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/messaging-button',
   description: 'Create the chat button of the storefront. Fields left out take their defaults.',
+  words: 'put a chat bubble on the website',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'messaging',

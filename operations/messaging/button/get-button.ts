@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/messaging-button',
   description: 'Get the chat button of the storefront; the defaults, without an id, until it is created.',
+  words: 'chat bubble on the website, its settings',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'messaging',

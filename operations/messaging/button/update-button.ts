@@ -7,6 +7,7 @@ export default operation({
   method: 'PATCH',
   path: '/messaging-button/:messagingButtonId',
   description: 'Change the chat button; the storefront shows it at once. Fields left out keep their value.',
+  words: 'change the chat bubble, its colour, hours, attendants',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'messaging',

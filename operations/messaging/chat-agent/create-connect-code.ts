@@ -7,6 +7,7 @@ export default operation({
   path: '/chat-agent/connect-code',
   description:
     'Make a code that pairs a phone with the assistant, for ten minutes. It ends your earlier one.',
+  words: 'pair my phone with the assistant, manage the store by chat',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'chat-agent',

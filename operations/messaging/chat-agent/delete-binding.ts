@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/chat-agent/bindings/:phone',
   description: 'Part a phone from the assistant: from the answer on it is a stranger.',
+  words: 'unpair a phone from the assistant',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   answer: { status: 204 },

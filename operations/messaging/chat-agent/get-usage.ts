@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/chat-agent/usage',
   description: 'Get how much the assistant was asked in this message cycle, day by day.',
+  words: 'questions to the assistant used this month',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'chat-agent',

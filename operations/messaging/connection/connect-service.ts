@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/messaging/connect-service',
   description: "Send through the service's shared number. Other connections stay connected.",
+  words: 'use the shared number, choose which number sends, switch the connection',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'messaging',

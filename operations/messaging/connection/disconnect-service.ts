@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/messaging/disconnect-service',
   description: "Leave the service's shared number; no other number takes its place by itself.",
+  words: 'stop using the number, leave the shared number',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'messaging',

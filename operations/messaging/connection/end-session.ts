@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/messaging/session',
   description: 'End the QR session: the phone is logged out, and no longer selected.',
+  words: 'log the phone out, unlink, unpair',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'messaging',

@@ -7,6 +7,7 @@ export default operation({
   path: '/messaging/session',
   description: "Read which connection the store's messages leave through, and how each connection stands.",
   details: 'The provider is not asked. The QR code is shown to keys that may start a session.',
+  words: 'is whatsapp connected, QR code, state of the link',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'messaging',

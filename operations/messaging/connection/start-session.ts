@@ -10,6 +10,7 @@ export default operation({
   details:
     'The first code lives 60 seconds, five more 20 seconds each; read the session for the one of the moment. ' +
     'Whoever has a code can link a phone. A phone that scans it becomes the selected connection.',
+  words: 'connect whatsapp with my phone, scan the QR code, pair, link',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'messaging',

@@ -11,6 +11,7 @@ export default operation({
   path: '/officialapi/confirm-redirect',
   description: "Finish the setup of an official number with what came back from the provider's page.",
   details: 'Send the state, and exactly one of code and error.',
+  words: 'finish the setup of the official number',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'official-api',

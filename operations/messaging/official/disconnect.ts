@@ -9,6 +9,7 @@ export default operation({
   description: 'Give the official number up: its access is destroyed and its templates are deleted.',
   details:
     'Messages that were to leave wait for a connection. Templates are created and approved anew afterwards.',
+  words: 'take the official number off',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'messaging',

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/officialapi/status',
   description: 'Read how the official number stands, by what the provider last said of it.',
+  words: 'is the official number connected, its state',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'messaging',

@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/officialapi/revalidate',
   description: 'Ask the provider how the official number stands, and take over what it says.',
+  words: 'repair the official number, check its credentials again',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'official-api',

@@ -9,6 +9,7 @@ export default operation({
   details:
     'It holds for 60 minutes; an earlier link is dead. Other connections go on sending. Without a returnUrl the ' +
     'provider sends the merchant back to a page of this server, which confirms by itself.',
+  words: 'connect the official business number, whatsapp business account',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   feature: 'official-api',

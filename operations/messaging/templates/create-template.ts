@@ -9,6 +9,7 @@ export default operation({
   path: '/messaging/templates',
   description: 'Create a message template and hand it in for review by the provider.',
   details: 'Nothing is kept when the provider does not take it. It can be sent once it is approved.',
+  words: 'write a template, new message for approval',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'official-api',

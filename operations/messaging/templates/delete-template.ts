@@ -7,6 +7,7 @@ export default operation({
   path: '/messaging/templates/:id',
   description: 'Delete a message template in its language, here and at the provider.',
   details: 'The name and language of one that was ever approved are free again after 30 days.',
+  words: 'throw a template away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'official-api',

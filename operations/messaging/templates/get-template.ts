@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/messaging/templates/:id',
   description: 'Get one message template, with its review and where its edits stand.',
+  words: 'one template, why was it rejected, reason',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'messaging',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/messaging/templates',
   description: 'List the message templates of the official number, newest first.',
+  words: 'approved messages, which templates do I have, rejected, why was it rejected',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'messaging',

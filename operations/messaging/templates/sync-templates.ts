@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/messaging/templates/sync',
   description: 'Bring the templates to what the provider has: it is right about each of them.',
+  words: 'fetch templates from the provider again, refresh their states',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'official-api',

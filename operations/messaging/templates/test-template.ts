@@ -8,6 +8,7 @@ export default operation({
   path: '/messaging/templates/:id/test',
   description: 'Send a template to one phone through the official number, whichever number is selected.',
   details: 'Its examples fill what is not given. It counts as a message.',
+  words: 'send myself a template, try it',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'official-api',

@@ -11,6 +11,7 @@ export default operation({
   details:
     'Until it is approved again it cannot be sent. An approved one takes one edit in 24 hours and ten in 30 days. ' +
     'Where nothing really changes, it stays as it is.',
+  words: 'rewrite a template, correct its wording',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'official-api',

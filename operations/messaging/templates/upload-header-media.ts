@@ -8,6 +8,7 @@ export default operation({
   description: 'Get a link to upload a picture or a video for the header of a template.',
   details:
     'JPEG and PNG to 5 MiB, MP4 and 3GPP to 16 MiB. A file that no template uses is deleted after 24 hours.',
+  words: 'picture or video on top of a template',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'official-api',

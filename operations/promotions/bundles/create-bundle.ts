@@ -9,6 +9,7 @@ export default operation({
   description: 'Create a bundle of products that cost less together; the platform applies it at checkout.',
   details:
     'Unless it is paused it is on the platform when this answers 201, and nowhere when it answers anything else. At most 100 are active or scheduled at a time.',
+  words: 'sell products together cheaper, kit, set, combo',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'bundles',

@@ -6,6 +6,7 @@ export default operation({
   method: 'DELETE',
   path: '/bundles/:id',
   description: 'Delete a bundle: it is taken off the platform first.',
+  words: 'throw a kit away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'bundles',

@@ -10,6 +10,7 @@ export default operation({
   path: '/bundles',
   description: 'List the bundles, newest first, with the prices and states of their items.',
   details: 'Prices and states are those of the last look at the catalog, at most six hours ago.',
+  words: 'kits, sets, products sold together',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'bundles',

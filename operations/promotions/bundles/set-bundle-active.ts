@@ -8,6 +8,7 @@ export default operation({
   path: '/bundles/:id/active',
   description: 'Activate a bundle, or pause it: it is put on the platform, or taken off.',
   details: 'The state it has already changes nothing, so that a retry is safe.',
+  words: 'turn a kit on or off',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'bundles',

@@ -11,6 +11,7 @@ export default operation({
   description: 'Change a bundle, on the platform too where it is active or scheduled.',
   details:
     'What is left out keeps its value; items are replaced whole. isActive is accepted and ignored: it has an operation of its own. After a 503 the bundle is as before, pending until the platform is brought back to it.',
+  words: 'change a kit',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'bundles',

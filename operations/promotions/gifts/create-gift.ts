@@ -9,6 +9,7 @@ export default operation({
   description: 'Create a gift for carts from an amount on; the platform gives it at checkout.',
   details:
     'Unless it is paused it is on the platform when this answers 201, and nowhere when it answers anything else. At most 20 are active or scheduled at a time.',
+  words: 'free mug for orders above an amount, giveaway',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'cart-gifts',

@@ -6,6 +6,7 @@ export default operation({
   method: 'DELETE',
   path: '/cart-gifts/:id',
   description: 'Delete a cart gift: it is taken off the platform first.',
+  words: 'throw a giveaway away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'cart-gifts',

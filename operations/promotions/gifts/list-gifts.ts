@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/cart-gifts',
   description: 'List the cart gifts, lowest amount first, with the state of each gift.',
+  words: 'free gifts for big orders, which run',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'cart-gifts',

@@ -11,6 +11,7 @@ export default operation({
   description: 'Change a cart gift, on the platform too where it is active or scheduled.',
   details:
     'What is left out keeps its value; another gift.productId without its variantId clears the old variant. isActive is accepted and ignored: it has an operation of its own. After a 503 the gift is as before, pending until the platform is brought back to it.',
+  words: 'change a giveaway',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'cart-gifts',

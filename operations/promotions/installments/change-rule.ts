@@ -7,6 +7,7 @@ export default operation({
   method: 'PUT',
   path: '/installments',
   description: 'Change a rule of installments; what is left out keeps its value.',
+  words: 'change how people pay in instalments',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'installments',

@@ -7,6 +7,7 @@ export default operation({
   method: 'POST',
   path: '/installments',
   description: 'Create a rule of installments for amounts from minAmount to below maxAmount.',
+  words: 'let people pay in 12 instalments, parts, monthly',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'installments',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/installments/:id',
   description: 'Delete a rule of installments.',
+  words: 'no instalments any more',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'installments',

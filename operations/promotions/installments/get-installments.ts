@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/installments',
   description: 'List the rules of installments, lowest amount first, and what an amount comes to by them.',
+  words: 'pay in parts, monthly, instalments',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'installments',

@@ -8,6 +8,7 @@ export default operation({
   path: '/installments/settings',
   description: 'Change how the storefront presents installments; shoppers see it at once.',
   details: 'What is left out keeps its value. They are read with GET /installments.',
+  words: 'how instalments are shown on the site',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'installments',

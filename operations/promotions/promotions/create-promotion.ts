@@ -10,6 +10,7 @@ export default operation({
     'Create a quantity promotion, such as 3 for the price of 2; the platform applies it at checkout.',
   details:
     'Unless it is paused it is on the platform when this answers 201, and nowhere when it answers anything else. At most 25 are active or scheduled at a time.',
+  words: 'three for the price of two, buy one get one, quantity deal',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'promotions',

@@ -6,6 +6,7 @@ export default operation({
   method: 'DELETE',
   path: '/promotions/:id',
   description: 'Delete a promotion: it is taken off the platform first.',
+  words: 'throw a deal away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'promotions',

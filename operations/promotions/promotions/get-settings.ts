@@ -5,6 +5,7 @@ export default operation({
   method: 'GET',
   path: '/promotions/settings',
   description: 'Show how the storefront presents promotions; the defaults until somebody saves them.',
+  words: 'how deals are shown',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'promotions',

@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/promotions',
   description: 'List the quantity promotions, newest first, and how the platform has each.',
+  words: 'three for two deals, quantity discounts, which run',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'promotions',

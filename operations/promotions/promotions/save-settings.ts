@@ -11,6 +11,7 @@ export default operation({
   path: '/promotions/settings',
   description: 'Change how the storefront presents promotions; shoppers see it at once.',
   details: 'What is left out keeps its value.',
+  words: 'change how deals are shown',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'promotions',

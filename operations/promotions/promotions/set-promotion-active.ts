@@ -8,6 +8,7 @@ export default operation({
   path: '/promotions/:id/active',
   description: 'Activate a promotion, or pause it: it is put on the platform, or taken off.',
   details: 'The state it has already changes nothing, so that a retry is safe.',
+  words: 'turn a deal on or off',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'promotions',

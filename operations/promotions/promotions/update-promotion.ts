@@ -11,6 +11,7 @@ export default operation({
   description: 'Change a promotion, on the platform too where it is active or scheduled.',
   details:
     'What is left out keeps its value. isActive is accepted and ignored: it has an operation of its own. After a 503 the promotion is as before, pending until the platform is brought back to it.',
+  words: 'change a deal',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'promotions',

@@ -8,6 +8,7 @@ export default operation({
   method: 'GET',
   path: '/conversions/export',
   description: 'Email conversions as a CSV file to the member whose key asks.',
+  words: 'attributed sales as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'statistics',

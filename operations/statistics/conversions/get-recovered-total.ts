@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/conversions/recovered-total',
   description: 'Read everything that messages brought back since the store joined, by currency.',
+  words: 'money brought back, recovered carts, how much did the messages earn in all',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',

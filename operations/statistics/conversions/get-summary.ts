@@ -8,6 +8,7 @@ export default operation({
   path: '/conversions/summary',
   description: 'Read recovered orders and revenue by day, week or month, each by source.',
   details: 'At most 731 days. Weeks are of ISO 8601; the first and last period are cut to the range.',
+  words: 'sales brought by messages by day, week, month, chart',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',

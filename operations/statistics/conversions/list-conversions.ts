@@ -8,6 +8,7 @@ export default operation({
   path: '/conversions',
   description: 'List the orders that messages of one source brought about, newest first.',
   details: 'By the day the order was placed; at most 731 days.',
+  words: 'sales brought by messages, attributed orders',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',

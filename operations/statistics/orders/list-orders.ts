@@ -9,6 +9,7 @@ export default operation({
   description:
     "List the platform's orders as they are mirrored here, newest first, each with what it came from.",
   details: 'At most 365 days. It answers when the platform is down; `syncedAt` says how fresh it is.',
+  words: 'orders of the shop, purchases, who bought, unpaid orders, find an order by number',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',

@@ -9,6 +9,7 @@ export default operation({
   path: '/statistics/export',
   description: 'Email the statistics of a range of days as a CSV file to the member whose key asks.',
   details: '`overview`: a row for each day and feature. `products`: one for each product and source.',
+  words: 'statistics as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'statistics',

@@ -9,6 +9,7 @@ export default operation({
   description: 'Read what was sent in a range of days and the orders it brought, by feature and by day.',
   details:
     'At most 365 days, of the store in its time zone. Cancelled and refunded orders bring nothing, whenever that became known.',
+  words: 'how many messages went out and what they sold, performance, conversion rate',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/statistics/products',
   description: 'List the products that were sold in orders that a message brought, by what they earned.',
+  words: 'best sellers thanks to messages, top products',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',

@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/ecomplatform/categories',
   description: 'List the categories on the ecommerce platform, in the order of their tree.',
+  words: 'collections, departments of the catalogue',
   scopes: ['platform:read'],
   readOnly: true,
   input: {

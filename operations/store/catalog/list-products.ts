@@ -7,6 +7,7 @@ export default operation({
   method: 'GET',
   path: '/ecomplatform/products',
   description: "Search the store's catalog on its ecommerce platform: variants, prices and stock.",
+  words: 'catalogue, what do I sell, prices, variants',
   scopes: ['platform:read'],
   readOnly: true,
   input: {

@@ -9,6 +9,7 @@ export default operation({
   details:
     'What is on already stays as it is. A feature that lacks what it needs is skipped: `stock-alerts` without a ' +
     'connected platform, `inbox` without a connected official number.',
+  words: 'turn features on, getting started',
   scopes: ['platform:write'],
   readOnly: false,
   input: { body: activation },

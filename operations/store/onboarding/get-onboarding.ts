@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/onboarding',
   description: 'Get the onboarding checklist: the answers, and which steps are done as things stand now.',
+  words: 'first steps, what is left to do, getting started, setup checklist',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: onboarding },

@@ -6,6 +6,7 @@ export default operation({
   method: 'POST',
   path: '/onboarding',
   description: 'Save answers of the onboarding; those left out keep their value.',
+  words: 'answer the first questions, goals, getting started',
   scopes: ['platform:write'],
   readOnly: false,
   input: { body: onboardingBody },

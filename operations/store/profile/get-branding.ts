@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/store/branding',
   description: "Get the branding of the agency that is shown in this store's dashboard, if there is one.",
+  words: 'logo, colours, agency',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: branding },

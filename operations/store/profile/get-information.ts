@@ -7,6 +7,7 @@ export default operation({
   path: '/store/information',
   description: "Get the store's record as it is kept: settings at the top level, and its connections.",
   details: 'Credentials of connections are never answered.',
+  words: 'store details, address, currency, time zone, locale',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: storeRecord },

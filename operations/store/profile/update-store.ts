@@ -13,6 +13,7 @@ export default operation({
     'checked; read-only fields of either read are ignored; every other key is a preference of your own. `null` ' +
     'removes a preference and clears a field that may be empty. A new `timezone` regroups every day, past ones ' +
     'included; new attribution hours hold for orders placed later.',
+  words: 'change settings of the shop, rename the store, time zone, currency, logo, phone',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
   input: { body: freeObject },

@@ -10,6 +10,7 @@ export default operation({
   path: '/stores/team/invitations',
   description: 'Invite somebody to the team by email; the link in it holds for seven days.',
   details: 'A team has at most 50 members and pending invitations.',
+  words: 'invite a colleague, add an employee, give access',
   scopes: ['platform:write', 'team:write'],
   readOnly: false,
   whilePaused: true,

@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/stores/team',
   description: 'List the members of the team, owners first, and the invitations that are still pending.',
+  words: 'who has access, members, staff, employees, roles, pending invitations',
   scopes: ['platform:read'],
   readOnly: true,
   answer: { status: 200, body: team },

@@ -6,6 +6,7 @@ export default operation({
   path: '/stores/team/members/:userId',
   description: 'Remove a member of the team: their keys stop working at once, everywhere.',
   details: 'Owners may remove themselves too, while another owner remains.',
+  words: 'fire somebody, take away access, kick out, employee left',
   scopes: ['platform:write', 'team:write'],
   readOnly: false,
   whilePaused: true,

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/stores/team/invitations/:id',
   description: 'Revoke a pending invitation: its link is dead.',
+  words: 'withdraw an invitation, take back the invite',
   scopes: ['platform:write', 'team:write'],
   readOnly: false,
   whilePaused: true,

@@ -123,7 +123,10 @@ test('a notification with a wrong signature changes nothing', async () => {
       body: told!.body,
     })
     const response = await app.fetch(request, { ip: '127.0.0.1' })
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([401, 'unauthorized'])
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      401,
+      'unauthorized',
+    ])
   }
   expect(await app.database.query('select count(*) from provider_events', [])).toEqual(before)
   await app.drainJobs()
