@@ -6,6 +6,7 @@ export default operation({
   path: '/shop-the-look/looks/:id',
   description: 'Delete a look; it leaves the sections of the home page as well.',
   details: 'A section that is left without looks is removed.',
+  words: 'throw an outfit away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'shop-the-look',

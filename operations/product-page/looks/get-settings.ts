@@ -6,6 +6,7 @@ export default operation({
   method: 'GET',
   path: '/shop-the-look/settings',
   description: 'Show how the storefront presents looks; the defaults until somebody saves them.',
+  words: 'how outfits are shown',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'shop-the-look',

@@ -9,6 +9,7 @@ export default operation({
   description:
     'List the home page sections of looks in their order, with the looks that shoppers see in each.',
   details: 'A look that is off or broken is not shown; `hiddenLooks` counts those.',
+  words: 'outfits on the home page',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'shop-the-look',

@@ -5,6 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/size-guides/:id',
   description: 'Delete a size guide; shoppers see the next one that is for the product, if any.',
+  words: 'throw a size chart away',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'size-guides',
