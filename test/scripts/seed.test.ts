@@ -409,8 +409,11 @@ describe.each(moments)('%s', async (_name, at) => {
     for (const operation of plain) await expectFilled(app, olivia, operation, operation.spec.path)
     for (const operation of reads.filter((each) => each.parameters.length === 1)) {
       const [parent, rest] = operation.spec.path.split(/\/:[A-Za-z]+/)
-      const { body } = await call(app, olivia, 'GET', `${parent}?limit=100`)
-      const ids = body.data!.map((each) => each.id)
+      const lists = await Promise.all(
+        [parent, `${parent}/list`].map((path) => call(app, olivia, 'GET', `${path}?limit=100`)),
+      )
+      const rows = (lists.find(({ body }) => body.data)?.body.data ?? []) as Record<string, string>[]
+      const ids = rows.map((each) => each[operation.parameters[0]!] ?? each.id)
       await expectFilled(app, olivia, operation, ...ids.map((id) => `${parent}/${id}${rest}`))
     }
   })

@@ -53,6 +53,7 @@ function bought(db: Db, values: Values) {
 }
 
 const nothing = {
+  shoppers: sql<number>`0`,
   adds: sql<number>`0`,
   removes: sql<number>`0`,
   wished: sql<number>`0`,
@@ -63,13 +64,8 @@ const nothing = {
 type Counter = keyof typeof nothing
 
 /** One kind of fact, with the columns of all kinds. */
-const shape = (
-  productId: string,
-  counted: Partial<Record<Counter, RawBuilder<number>>>,
-  visitorId: RawBuilder<string | null> = sql`null::text`,
-) => [
+const shape = (productId: string, counted: Partial<Record<Counter, RawBuilder<number>>>) => [
   sql<string>`${sql.ref(productId)}`.as('product_id'),
-  visitorId.as('visitor_id'),
   ...Object.entries({ ...nothing, ...counted }).map(([name, value]) =>
     sql<string>`(${value})::numeric`.as(name as Counter),
   ),
@@ -77,17 +73,26 @@ const shape = (
 
 const one = sql<number>`1`
 
-const facts = (db: Db, values: Values) =>
+/** Each visitor with each product, once: cheaper by far than counting distinct visitors of many rows. */
+const added = (db: Db, values: Values) =>
   db
     .selectFrom('wishes as w')
     .where(within('w.added_at', values))
-    .select(shape('w.product_id', { adds: one }, sql`w.visitor_id`))
+    .groupBy(['w.product_id', 'w.visitor_id'])
+    .select(['w.product_id', sql<number>`count(*)`.as('adds')])
+
+const facts = (db: Db, values: Values) =>
+  db
+    .selectFrom(added(db, values).as('w'))
+    .groupBy('w.product_id')
+    .select(shape('w.product_id', { adds: sql`sum(w.adds)`, shoppers: sql`count(*)` }))
     .unionAll(
       db
         .selectFrom('wishes as w')
         .where('w.removed_at', 'is not', null)
         .where(within('w.removed_at', values))
-        .select(shape('w.product_id', { removes: one })),
+        .groupBy('w.product_id')
+        .select(shape('w.product_id', { removes: sql`count(*)` })),
     )
     .unionAll(
       db
@@ -136,8 +141,15 @@ const byProduct = prepared<Values, { product: Product; sums: Sums }>((db, values
     .groupBy('f.product_id')
     .select([
       'f.product_id',
-      sql<number>`count(distinct f.visitor_id)`.as('shoppers'),
-      ...[sum('adds'), sum('removes'), sum('wished'), sum('carts'), sum('purchases'), sum('revenue')],
+      ...[
+        sum('shoppers'),
+        sum('adds'),
+        sum('removes'),
+        sum('wished'),
+        sum('carts'),
+        sum('purchases'),
+        sum('revenue'),
+      ],
     ])
   const inAll = (name: Counter) => sql`sum(${sql.ref(`s.${name}`)}) over ()`
   return (
@@ -174,16 +186,17 @@ const byProduct = prepared<Values, { product: Product; sums: Sums }>((db, values
   )
 })
 
-const people = prepared<Values, { shoppers: number; contacts: number }>((db, values) =>
-  db
+const people = prepared<Values, { shoppers: number; contacts: number }>((db, values) => {
+  const visitors = db
     .selectFrom('wishes as w')
-    .leftJoin('wishlist_visitors as v', 'v.visitor_id', 'w.visitor_id')
     .where(within('w.added_at', values))
-    .select([
-      sql<number>`count(distinct w.visitor_id)::int`.as('shoppers'),
-      sql<number>`count(distinct v.visitor_id)::int`.as('contacts'),
-    ]),
-)
+    .groupBy('w.visitor_id')
+    .select('w.visitor_id')
+  return db
+    .selectFrom(visitors.as('w'))
+    .leftJoin('wishlist_visitors as v', 'v.visitor_id', 'w.visitor_id')
+    .select([sql<number>`count(*)::int`.as('shoppers'), sql<number>`count(v.visitor_id)::int`.as('contacts')])
+})
 
 const byDay = prepared<Values, { date: string; adds: number; removes: number }>((db, values) => {
   const counted = (column: 'w.added_at' | 'w.removed_at') =>

@@ -9,7 +9,7 @@ export default operation({
   description:
     'List the looks with items that cannot be bought, broken ones first, and which items those are.',
   details: 'As of the last check; `checkedAt` says when that was, and revalidating a look checks it now.',
-  words: 'which outfits have sold out or missing products',
+  words: 'which outfits are broken, sold out pieces, missing products',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'shop-the-look',

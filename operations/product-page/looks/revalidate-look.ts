@@ -7,7 +7,7 @@ export default operation({
   path: '/shop-the-look/looks/:id/revalidate',
   description: "Check a look's items against your platform now.",
   details: 'A platform that asks to slow down is waited for a short while.',
-  words: 'check an outfit again',
+  words: 'check an outfit again, stock is back',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'shop-the-look',

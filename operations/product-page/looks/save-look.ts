@@ -8,7 +8,7 @@ export default operation({
   description: 'Create a look: a picture with the products on it. With an `id`, change that look instead.',
   details:
     'A new one needs `name`, `imageUrl` and `items`; in a change, what is left out keeps its value and `items` are replaced whole. New items must exist on your platform.',
-  words: 'make an outfit of several products',
+  words: 'photo with several products to buy together, outfit',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'shop-the-look',

@@ -8,7 +8,7 @@ export default operation({
   path: '/shop-the-look/settings',
   description: 'Change how the storefront shows looks, and the sections of its home page.',
   details: 'What is left out keeps its value; `homeSections` is replaced whole, in the order given.',
-  words: 'change how outfits are shown',
+  words: 'how outfits are shown, sections of the home page with outfits',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'shop-the-look',

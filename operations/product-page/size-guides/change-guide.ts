@@ -6,7 +6,7 @@ export default operation({
   method: 'PUT',
   path: '/size-guides',
   description: 'Change a size guide; what is left out keeps its value, and tables are replaced whole.',
-  words: 'change a size chart',
+  words: 'correct the measurements of a size chart',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'size-guides',

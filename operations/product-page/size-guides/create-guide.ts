@@ -6,7 +6,7 @@ export default operation({
   method: 'POST',
   path: '/size-guides',
   description: 'Create a size guide for products; shoppers see it at once, unless it is off.',
-  words: 'new size chart, measures',
+  words: 'new size chart with measurements',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'size-guides',

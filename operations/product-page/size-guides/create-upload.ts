@@ -7,7 +7,7 @@ export default operation({
   path: '/size-guides/upload-url',
   description: 'Get a link to upload the picture of a size guide.',
   details: 'PNG, JPEG and WebP, to 5 MiB. A file that nothing names is deleted after 24 hours.',
-  words: 'picture for a size chart',
+  words: 'picture of how to measure',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'size-guides',

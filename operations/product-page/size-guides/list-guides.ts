@@ -9,7 +9,7 @@ export default operation({
   description: 'List the size guides, newest first, or the one that shoppers see of a product.',
   details:
     'Of the active guides for a product, one that names the product is shown before one for its category, and that before one for all; among equals the one changed last.',
-  words: 'size charts, which size fits',
+  words: 'size chart, measurements, which one a product has',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'size-guides',

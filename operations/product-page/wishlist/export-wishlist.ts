@@ -9,7 +9,7 @@ export default operation({
   description: 'Email the contacts of wishlists as a CSV file to the member whose key asks.',
   details:
     'A row for each contact, with what is in the list now. With dates, those who last added something in the range, at most 365 days.',
-  words: 'who saved what as a spreadsheet',
+  words: 'emails of people who saved products, favourites as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'wishlist',

@@ -5,7 +5,7 @@ export default operation({
   method: 'GET',
   path: '/wishlist/settings',
   description: 'Show how the storefront presents wishlists; the defaults until somebody saves them.',
-  words: 'favourites, how are they set up',
+  words: 'heart button, favourites, how they are shown',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'wishlist',

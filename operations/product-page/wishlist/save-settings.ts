@@ -8,7 +8,7 @@ export default operation({
   description:
     'Change how the storefront presents wishlists and asks for a contact; shoppers see it at once.',
   details: 'What is left out keeps its value.',
-  words: 'let shoppers save favourites, change the heart',
+  words: 'turn the heart button on, favourites, ask for an email',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'wishlist',
