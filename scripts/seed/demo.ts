@@ -20,7 +20,6 @@ import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
 import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
-import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
@@ -201,8 +200,6 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
   const known = shops.aurora.customers[0]!
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
-  await seedAuroraReviews(database.root, aurora, templateIds)
-  await seedBorealisReviews(database.root, borealis)
   await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
   await seedBorealisStock(ofBorealis, borealis)
   await seedAuroraBars(database.root, aurora)
