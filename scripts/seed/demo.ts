@@ -14,6 +14,7 @@ import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
+import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
@@ -189,6 +190,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedSnapshots(ofBorealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
+  await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
+  await seedBorealisReviews(ofBorealis, borealis)
   await attributeShop(ofAurora, shops.aurora, { 'messaging-campaign': 24, newsletter: 20 })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await settlePlatform(ofAurora, shops.aurora)
