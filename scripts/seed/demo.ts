@@ -20,6 +20,7 @@ import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
 import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
+import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
@@ -213,6 +214,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedBorealisWishlist(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
+  await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
+  await seedBorealisReviews(ofBorealis, borealis)
   await attributeShop(ofAurora, shops.aurora, {
     automation: 110,
     'messaging-campaign': 24,

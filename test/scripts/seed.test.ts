@@ -322,13 +322,16 @@ describe.each(moments)('%s', async (_name, at) => {
       'messaging automation': 1410,
       'messaging direct': 25,
       'messaging inbox': 270,
+      'messaging review-request': 144,
+      'email review-request': 96,
       'email newsletter': 40,
       'messaging stock-notification': 8,
       'email stock-notification': 11,
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
+          and m.source in ('inbox', 'automation', 'review-request') and m.channel = 'messaging'
+          and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
           where r.store_id = u.store_id and r.cycle_starts_at = u.starts_at) as held
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
