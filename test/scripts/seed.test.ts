@@ -413,7 +413,9 @@ describe.each(moments)('%s', async (_name, at) => {
     for (const operation of reads.filter((each) => each.parameters.length === 1)) {
       const [parent, rest] = operation.spec.path.split(/\/:[A-Za-z]+/)
       const lists = await Promise.all(
-        [parent, `${parent}/list`].map((path) => call(app, olivia, 'GET', `${path}?limit=100`)),
+        [`${parent}?limit=100`, `${parent}/list?limit=100`, parent!].map((path) =>
+          call(app, olivia, 'GET', path),
+        ),
       )
       const rows = (lists.find(({ body }) => body.data)?.body.data ?? []) as Record<string, string>[]
       const ids = rows.map((each) => each[operation.parameters[0]!] ?? each.id)
@@ -451,7 +453,8 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(campaign).toEqual({ status: 'sent', total: 80, sent: 78, skipped: 2, pending: 0 })
     const [cycle] = await rows(
       `select u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
+          and m.source in ('inbox', 'automation', 'review-request') and m.channel = 'messaging'
+          and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )
