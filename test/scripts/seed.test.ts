@@ -453,12 +453,8 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(campaign).toEqual({ status: 'sent', total: 80, sent: 78, skipped: 2, pending: 0 })
     const [cycle] = await rows(
       `select u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-<<<<<<< HEAD
           and m.source in ('inbox', 'automation', 'review-request') and m.channel = 'messaging'
           and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
-=======
-          and m.source in ('inbox', 'review-request') and m.channel = 'messaging' and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
->>>>>>> wt-reviews
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )
