@@ -168,7 +168,7 @@ describe('settings of the popup', () => {
     expect((await save(shop, { texts: { title: 'Hi' } })).status).toBe(200)
     expect((await save(shop, { coupon: { code: 'OTHER' } })).status).toBe(503)
     // What waits to be published goes out before the tests that follow.
-    await setMode(shop, 'ecommerce', 'up')
+    await app.database.root.deleteFrom('sandbox_modes').where('store_id', '=', shop.id).execute()
     await app.drainJobs()
   })
 
