@@ -15,7 +15,9 @@ import { z } from './schema.ts'
 const pollMs = 500
 const stopWithinMs = 10_000
 const defaultConcurrency = 4
-const postponedSeconds = 1
+const postponedMs = 1000
+/** While a drain looks on: it waits for them. */
+const postponedInDrainMs = 50
 
 interface Running {
   job: Job
@@ -34,6 +36,8 @@ export class Worker {
   #loop: Promise<void> | null = null
   #beat: NodeJS.Timeout | null = null
   #stopping = false
+  /** When the last job that was behind another is due again, on the machine's own clock. */
+  #postponedUntil = 0
   #wake: (() => void) | null = null
   ran = 0
   failed = 0
@@ -173,7 +177,9 @@ export class Worker {
     try {
       const { singletonKey } = fetched
       if (singletonKey && (await queue.isBehindAnother(job.name, { id: fetched.id, singletonKey }))) {
-        await queue.postpone(fetched.id, postponedSeconds)
+        const ms = this.#loop ? postponedMs : postponedInDrainMs
+        await queue.postpone(fetched.id, ms / 1000)
+        this.#postponedUntil = performance.now() + ms
         return
       }
       // A store that is gone took its work with it.
@@ -242,8 +248,9 @@ export class Worker {
         await Promise.race([...[...this.#running].map((each) => each.done), wait(250)])
         continue
       }
+      const noneIsPostponed = performance.now() > this.#postponedUntil
       pending = (await this.#services.queue.due(names)).length
-      if (pending === 0) break
+      if (pending === 0 && noneIsPostponed) break
       await wait(20)
     }
     return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }

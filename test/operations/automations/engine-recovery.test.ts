@@ -192,8 +192,9 @@ describe('by hand', () => {
     const { connectNumber } = await import('#operations/messaging/lib/connect')
     await connectNumber(ctx, { type: 'official', phone: '+5511400010002' })
     await shop.sandbox(`/messaging/${shop.id}/inbound`, { phone: customer.phone, type: 'text', text: 'Oi' })
+    // What the customer wrote must have arrived: it opens the window.
+    await app.drainJobs()
     await tick(15 * 60_000)
-    await tick(1_000)
     const [sent] = (await shop.executions(automation.id)).filter((row) => row.id === executionId)
     expect(sent?.sent_at).not.toBeNull()
     expect(await shop.outbox()).toMatchObject([{ phone: customer.phone, via: 'official' }])
