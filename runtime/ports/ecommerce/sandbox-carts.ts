@@ -1,6 +1,6 @@
 /** Carts of the sandbox's shops. */
 import type { Cart } from './port.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
+import { toCents, toMoney } from './money.ts'
 import { customerOf, itemsOf, type OrderInput } from './sandbox-orders.ts'
 import {
   findObjects,

@@ -5,7 +5,7 @@ import { Refused } from '../errors.ts'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
 import { countCoupons, takeCoupon } from './sandbox-coupons.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
+import { toCents, toMoney } from './money.ts'
 import {
   findObjects,
   instantText,

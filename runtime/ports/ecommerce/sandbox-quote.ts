@@ -5,7 +5,7 @@ import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } fr
 import type { CouponSpec, Product } from './port.ts'
 import { type Applied, applyBundle, applyQuantity, sumOf, type Unit } from './quote-rules.ts'
 import { discountUsage, heldDiscounts } from './sandbox-discounts.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
+import { toCents, toMoney } from './money.ts'
 import { listCategories } from './sandbox-queries.ts'
 import { findObjects, type Shop, shopFacts } from './sandbox-rows.ts'
 
