@@ -81,7 +81,11 @@ async function create(
  * changed, and whoever hears of it reads that anew. Throws `Refused` on a missing or wrong signature, and on a body of
  * another form.
  */
-export function parseDelivery(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[] {
+export function parseDelivery(
+  headers: Headers,
+  rawBody: Uint8Array,
+  { secret, now }: { secret: string; now: Date },
+): ProviderEvent[] {
   const given = Buffer.from(headers.get('x-shopify-hmac-sha256') ?? '', 'base64')
   const expected = createHmac('sha256', secret).update(rawBody).digest()
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
@@ -96,7 +100,7 @@ export function parseDelivery(headers: Headers, rawBody: Uint8Array, secret: str
   return kindsOf(topic).map((kind) => ({
     key: `${delivery}:${kind}`,
     kind,
-    occurredAt: instantOf(isInstant ? updatedAt : new Date(0).toISOString()),
+    occurredAt: isInstant ? instantOf(updatedAt) : now.toISOString(),
     storeRef: headers.get('x-shopify-shop-domain'),
     data: {
       id: String(object.id),

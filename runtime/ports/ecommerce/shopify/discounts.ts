@@ -1,0 +1,204 @@
+/**
+ * Discounts: what shall be there is written into the ledger first, and then brought about. Whoever is overtaken
+ * meanwhile brings about what the other wrote, so that the highest revision is what stays, in whatever order calls
+ * arrive. A creation whose answer was lost is looked for before another is made.
+ */
+import type { Clock } from '../../../clock.ts'
+import { Refused, Unavailable } from '../../errors.ts'
+import type { ProviderStore } from '../../provider.ts'
+import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount, QuantityDiscount } from '../discounts.ts'
+import type { ShopifyClient } from './client.ts'
+import {
+  activeDiscounts,
+  createDiscount,
+  deleteDiscount,
+  findByTitle,
+  findDiscount,
+  updateDiscount,
+  usageOf,
+} from './discount-calls.ts'
+import { contentOf, discountInput, hashOf, requireExpressible, wantedContent } from './discount-map.ts'
+import { allEntries, type Entry, findEntries, findEntry, type ReadEntry, writeEntry } from './ledger.ts'
+
+/** Of a shop, whoever made them. */
+const activeAtMost = 25
+const triesAtMost = 5
+const usageAtOnce = 100
+/** Longer than that no call is under way. */
+const unheardMs = 24 * 3_600_000
+
+const busy = () => new Unavailable('unknown', 'Others change this discount at Shopify at the same time')
+
+export class ShopifyDiscounts {
+  readonly #client: ShopifyClient
+  readonly #clock: Clock
+
+  constructor(client: ShopifyClient, clock: Clock) {
+    this.#client = client
+    this.#clock = clock
+  }
+
+  async capabilities(store: ProviderStore): Promise<DiscountCapabilities> {
+    const active = await activeDiscounts(this.#client, store)
+    const ours = new Set((await allEntries(this.#client, store)).map(({ platformId }) => platformId))
+    const others = active.filter((id) => !ours.has(id)).length
+    return { kinds: ['quantity'], maxLive: Math.max(0, activeAtMost - others) }
+  }
+
+  /** Throws `Refused` for what Shopify cannot say or does not take: then all is as it was. */
+  async put(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }> {
+    requireExpressible(spec)
+    const platformId = await this.#write(store, spec.reference, spec.revision, spec)
+    return { platformId: platformId ?? '' }
+  }
+
+  async remove(store: ProviderStore, reference: string, revision: number): Promise<void> {
+    await this.#write(store, reference, revision, null)
+  }
+
+  async list(store: ProviderStore): Promise<LiveDiscount[]> {
+    const live: LiveDiscount[] = []
+    for (const entry of await allEntries(this.#client, store)) {
+      const found = await this.#seen(store, entry)
+      if (found) live.push({ reference: entry.reference, revision: entry.revision, ...found })
+    }
+    return live
+  }
+
+  /** Shopify counts the uses of those that are there, and does not add up what they took off. */
+  async usage(store: ProviderStore, references: readonly string[]): Promise<Record<string, DiscountUsage>> {
+    const usage: Record<string, DiscountUsage> = {}
+    for (let i = 0; i < references.length; i += usageAtOnce) {
+      const entries = await findEntries(this.#client, store, references.slice(i, i + usageAtOnce))
+      const ids = entries.flatMap(({ platformId }) => platformId ?? [])
+      if (ids.length === 0) continue
+      const { currency, used } = await usageOf(this.#client, store, ids)
+      for (const { reference, platformId } of entries) {
+        const orders = platformId === null ? undefined : used.get(platformId)
+        if (orders !== undefined) usage[reference] = { orders, total: null, currency }
+      }
+    }
+    return usage
+  }
+
+  /** What Shopify has of an entry; null: nothing. */
+  async #seen(store: ProviderStore, entry: Entry): Promise<Pick<LiveDiscount, 'platformId' | 'hash'> | null> {
+    const { platformId, spec } = entry
+    if (platformId === null) {
+      const lost = await this.#findLost(store, entry)
+      return lost === null ? null : { platformId: lost, hash: 'unfinished' }
+    }
+    const node = await findDiscount(this.#client, store, platformId, itemsIn(spec) + 1)
+    if (!node) return null
+    // One that shall be gone and is still there.
+    return { platformId, hash: spec ? hashOf(spec, node, this.#clock.now()) : 'unfinished' }
+  }
+
+  async #write(
+    store: ProviderStore,
+    reference: string,
+    revision: number,
+    spec: QuantityDiscount | null,
+  ): Promise<string | null> {
+    for (let tries = 0; tries < triesAtMost; tries += 1) {
+      const { shopId, found } = await findEntry(this.#client, store, reference)
+      if (found && found.entry.revision > revision) return found.entry.platformId
+      const entry = this.#claim(found?.entry ?? null, reference, revision, spec)
+      const digest = await writeEntry(this.#client, store, shopId, entry, found?.digest ?? null)
+      if (digest === null) continue
+      try {
+        return await this.#bring(store, shopId, { entry, digest })
+      } catch (error) {
+        if (error instanceof Refused) await this.#giveBack(store, shopId, found?.entry ?? null, { entry, digest })
+        throw error
+      }
+    }
+    throw busy()
+  }
+
+  #claim(before: Entry | null, reference: string, revision: number, spec: QuantityDiscount | null): Entry {
+    const platformId = before?.platformId ?? null
+    const titles = new Set(this.#isUnheard(before) ? before.unheard.titles : [])
+    if (spec && platformId === null) titles.add(spec.title)
+    const since = this.#isUnheard(before) ? before.unheard.since : this.#clock.now().toISOString()
+    const unheard = platformId === null && titles.size > 0 ? { titles: [...titles], since } : null
+    return { reference, revision, spec, platformId, unheard }
+  }
+
+  #isUnheard(entry: Entry | null): entry is Entry & { unheard: NonNullable<Entry['unheard']> } {
+    return entry?.unheard != null && this.#clock.ms() - Date.parse(entry.unheard.since) < unheardMs
+  }
+
+  /** Makes Shopify's discount what the ledger says, also where the ledger is changed meanwhile. */
+  async #bring(store: ProviderStore, shopId: string, claimed: ReadEntry): Promise<string | null> {
+    let wanted = claimed
+    for (let tries = 0; tries < triesAtMost; tries += 1) {
+      const platformId = await this.#apply(store, wanted.entry)
+      const overtaken = await this.#settle(store, shopId, wanted, platformId)
+      if (!overtaken) return platformId
+      wanted = overtaken
+    }
+    throw busy()
+  }
+
+  /** Notes where the discount is. Answers what somebody else wrote meanwhile, which has to be brought about. */
+  async #settle(
+    store: ProviderStore,
+    shopId: string,
+    { entry, digest }: ReadEntry,
+    platformId: string | null,
+  ): Promise<ReadEntry | null> {
+    for (let tries = 0; tries < triesAtMost; tries += 1) {
+      const { found } = await findEntry(this.#client, store, entry.reference)
+      if (!found) throw busy()
+      const isOurs = found.digest === digest
+      const theirs = found.entry.platformId
+      if (theirs === platformId) return isOurs ? null : found
+      if (!isOurs) {
+        if (platformId === null) return found
+        // Two made one each, or the other wants none: ours goes.
+        if (theirs !== null || found.entry.spec === null) {
+          await deleteDiscount(this.#client, store, platformId)
+          return found
+        }
+      }
+      const settled = { ...found.entry, platformId, unheard: platformId ? null : found.entry.unheard }
+      const written = await writeEntry(this.#client, store, shopId, settled, found.digest)
+      // The one that was made is handed to whoever is at it now.
+      if (written !== null) return isOurs ? null : { entry: settled, digest: written }
+    }
+    throw busy()
+  }
+
+  async #apply(store: ProviderStore, entry: Entry): Promise<string | null> {
+    const { spec, platformId } = entry
+    const id = platformId ?? (await this.#findLost(store, entry))
+    if (spec === null) {
+      if (id !== null) await deleteDiscount(this.#client, store, id)
+      return null
+    }
+    const wanted = wantedContent(spec)
+    const now = this.#clock.now()
+    const node = id === null ? null : await findDiscount(this.#client, store, id, 250)
+    if (!node || id === null) {
+      return createDiscount(this.#client, store, discountInput(wanted, null, now))
+    }
+    await updateDiscount(this.#client, store, id, discountInput(wanted, contentOf(node), now))
+    return id
+  }
+
+  async #findLost(store: ProviderStore, entry: Entry): Promise<string | null> {
+    return this.#isUnheard(entry) ? findByTitle(this.#client, store, entry.unheard) : null
+  }
+
+  /** Shopify did not take it: the ledger says again what is there. Who wrote meanwhile knows better. */
+  async #giveBack(store: ProviderStore, shopId: string, before: Entry | null, now: ReadEntry): Promise<void> {
+    const { reference, revision } = now.entry
+    const kept = before ?? { reference, revision: revision - 1, spec: null, platformId: null, unheard: null }
+    await writeEntry(this.#client, store, shopId, kept, now.digest)
+  }
+}
+
+function itemsIn(spec: QuantityDiscount | null): number {
+  return Math.min(249, Math.max(spec?.productIds.length ?? 0, spec?.categoryIds.length ?? 0))
+}
