@@ -42,7 +42,10 @@ interface GraphAnswer {
   data?: unknown
   errors?: { message?: string; extensions?: { code?: string } }[] | string
   extensions?: {
-    cost?: { requestedQueryCost?: number; throttleStatus?: { currentlyAvailable: number; restoreRate: number } }
+    cost?: {
+      requestedQueryCost?: number
+      throttleStatus?: { currentlyAvailable: number; restoreRate: number }
+    }
   }
 }
 

@@ -58,7 +58,8 @@ export class ShopifyClient {
    */
   async rest<T>(store: ProviderStore, request: RestRequest): Promise<{ body: T; next: string | null }> {
     const { method = 'GET', path, query = {}, body } = request
-    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+    const search = new URLSearchParams()
+    for (const [name, value] of Object.entries(query)) search.set(name, String(value))
     const isRead = method === 'GET'
     const { text, headers } = await this.#authorized(store, 'rest', {
       method,

@@ -97,8 +97,9 @@ async function factsOf(
   return known
 }
 
-export const nameOf = (person: { first_name?: string | null; last_name?: string | null } | null | undefined) =>
-  [person?.first_name, person?.last_name].filter(Boolean).join(' ').trim() || null
+export const nameOf = (
+  person: { first_name?: string | null; last_name?: string | null } | null | undefined,
+) => [person?.first_name, person?.last_name].filter(Boolean).join(' ').trim() || null
 
 function customerOf(customer: RestCustomer, facts: Facts | undefined): PlatformCustomer {
   return {

@@ -62,11 +62,9 @@ export async function findByTitle(
   { titles, since }: { titles: readonly string[]; since: string },
 ): Promise<string | null> {
   for (const title of titles) {
-    const { automaticDiscountNodes } = await client.graph<{ automaticDiscountNodes: { nodes: DiscountNode[] } }>(
-      store,
-      searchDocument,
-      { query: `title:"${title.replace(/["\\]/g, '\\$&')}"` },
-    )
+    const { automaticDiscountNodes } = await client.graph<{
+      automaticDiscountNodes: { nodes: DiscountNode[] }
+    }>(store, searchDocument, { query: `title:"${title.replace(/["\\]/g, '\\$&')}"` })
     const found = automaticDiscountNodes.nodes.find(
       ({ automaticDiscount: it }) =>
         it?.__typename === 'DiscountAutomaticBxgy' &&
@@ -100,7 +98,11 @@ interface Made {
 }
 
 /** Answers its id. Throws `Refused` in Shopify's words. */
-export async function createDiscount(client: ShopifyClient, store: ProviderStore, discount: Input): Promise<string> {
+export async function createDiscount(
+  client: ShopifyClient,
+  store: ProviderStore,
+  discount: Input,
+): Promise<string> {
   const { made } = await client.graph<Made>(store, createDocument, { discount })
   requireNoErrors(made.userErrors)
   if (!made.automaticDiscountNode) throw new Unavailable('unknown', 'Shopify did not name the discount')
@@ -172,10 +174,10 @@ export async function activeDiscounts(client: ShopifyClient, store: ProviderStor
   const ids: string[] = []
   let after: string | null = null
   do {
-    const { automaticDiscountNodes }: Active = await client.graph(store, activeDocument, { after })
-    ids.push(...automaticDiscountNodes.nodes.map(({ id }) => plainId(id)))
-    const { hasNextPage, endCursor } = automaticDiscountNodes.pageInfo
-    after = hasNextPage ? endCursor : null
+    const answer: Active = await client.graph(store, activeDocument, { after })
+    const { nodes, pageInfo } = answer.automaticDiscountNodes
+    ids.push(...nodes.map(({ id }) => plainId(id)))
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null
   } while (after !== null)
   return ids
 }

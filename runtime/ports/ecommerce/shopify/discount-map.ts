@@ -69,7 +69,10 @@ export function requireExpressible(spec: DiscountSpec): asserts spec is Quantity
     )
   }
   if (spec.mixing !== 'any' && !(spec.mixing === 'same-product' && isOfOneProduct(spec))) {
-    throw cannot('mixing', 'count the units of each product by themselves: mix all of them, or name one product')
+    throw cannot(
+      'mixing',
+      'count the units of each product by themselves: mix all of them, or name one product',
+    )
   }
   if (spec.excludedProductIds.length > 0 && spec.scope !== 'products') {
     throw cannot('excludedProductIds', 'leave out some products: name those that take part')
@@ -157,7 +160,9 @@ const text = (content: DiscountContent): string => JSON.stringify(content)
 export function hashOf(spec: QuantityDiscount, node: DiscountNode, now: Date): string {
   const there = contentOf(node)
   if (there && isSame(wantedContent(spec), there, now)) return discountHash(spec)
-  return createHash('sha256').update(`changed ${there ? text(there) : node.id}`).digest('hex')
+  return createHash('sha256')
+    .update(`changed ${there ? text(there) : node.id}`)
+    .digest('hex')
 }
 
 /** For `discountAutomaticBxgyCreate`, and with what is there now for `…Update`. */

@@ -6,7 +6,13 @@
 import type { Clock } from '../../../clock.ts'
 import { Refused, Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
-import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount, QuantityDiscount } from '../discounts.ts'
+import type {
+  DiscountCapabilities,
+  DiscountSpec,
+  DiscountUsage,
+  LiveDiscount,
+  QuantityDiscount,
+} from '../discounts.ts'
 import type { ShopifyClient } from './client.ts'
 import {
   activeDiscounts,
@@ -109,7 +115,8 @@ export class ShopifyDiscounts {
       try {
         return await this.#bring(store, shopId, { entry, digest })
       } catch (error) {
-        if (error instanceof Refused) await this.#giveBack(store, shopId, found?.entry ?? null, { entry, digest })
+        if (error instanceof Refused)
+          await this.#giveBack(store, shopId, found?.entry ?? null, { entry, digest })
         throw error
       }
     }

@@ -1,11 +1,6 @@
 /** Shopify's ids: plain numbers in REST and with us, `gid://shopify/Product/1` in GraphQL. */
 
-export type GidType =
-  | 'Collection'
-  | 'Customer'
-  | 'DiscountAutomaticNode'
-  | 'Order'
-  | 'Product'
+export type GidType = 'Collection' | 'Customer' | 'DiscountAutomaticNode' | 'Order' | 'Product'
 
 export const gidOf = (type: GidType, id: string): string => `gid://shopify/${type}/${id}`
 

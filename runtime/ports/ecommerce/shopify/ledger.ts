@@ -71,7 +71,9 @@ export async function findEntries(
   for (let i = 0; i < references.length; i += entriesAtOnce) {
     const some = references.slice(i, i + entriesAtOnce)
     const names = some.map((_, at) => `$k${at}: String!`).join(', ')
-    const asked = some.map((_, at) => `m${at}: metafield(namespace: "${namespace}", key: $k${at}) { ${fields} }`)
+    const asked = some.map(
+      (_, at) => `m${at}: metafield(namespace: "${namespace}", key: $k${at}) { ${fields} }`,
+    )
     const { shop } = await client.graph<{ shop: Record<string, Metafield | null> }>(
       store,
       `query LedgerEntries(${names}) { shop { ${asked.join('\n')} } }`,

@@ -66,7 +66,12 @@ export interface RestOrder {
 }
 
 export interface RestRefund {
-  refund_line_items: { line_item_id: number; quantity: number; subtotal: number | string; total_tax: number | string }[]
+  refund_line_items: {
+    line_item_id: number
+    quantity: number
+    subtotal: number | string
+    total_tax: number | string
+  }[]
   transactions: { kind: string; status: string; amount: string }[]
 }
 
@@ -159,7 +164,12 @@ function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts | un
   const paid = (facts?.transactions ?? []).filter(
     (each) => ['SALE', 'CAPTURE'].includes(each.kind) && each.status === 'SUCCESS',
   )
-  return instantOrNull(paid.flatMap(({ processedAt }) => processedAt ?? []).sort().at(-1))
+  return instantOrNull(
+    paid
+      .flatMap(({ processedAt }) => processedAt ?? [])
+      .sort()
+      .at(-1),
+  )
 }
 
 function refundedCents(refunds: readonly RestRefund[]): number {

@@ -82,7 +82,8 @@ export async function getOrder(
   store: ProviderStore,
   query: { id: string } | { number: string },
 ): Promise<PlatformOrder | null> {
-  const node = 'id' in query ? await byId(client, store, query.id) : await byNumber(client, store, query.number)
+  const node =
+    'id' in query ? await byId(client, store, query.id) : await byNumber(client, store, query.number)
   if (!node || node.test) return null
   const [order] = await withContent(client, store, [node])
   return order ?? null
@@ -98,7 +99,7 @@ async function byNumber(client: ShopifyClient, store: ProviderStore, number: str
   const text = number.trim()
   if (!/^[\w#./ -]{1,60}$/.test(text)) return null
   const { orders } = await client.graph<{ orders: { nodes: Node[] } }>(store, numberDocument, {
-    query: `name:"${text}"`,
+    query: `name:"${numberOf(text)}" OR name:"#${numberOf(text)}"`,
   })
   return orders.nodes.find(({ name }) => numberOf(name) === numberOf(text)) ?? null
 }

@@ -95,10 +95,7 @@ export const cheapestOf = (variants: readonly ProductVariant[]): ProductVariant 
 
 /** The sum of all; null when one is not tracked. */
 export const stockOf = (variants: readonly { stock: number | null }[]): number | null =>
-  variants.reduce<number | null>(
-    (sum, { stock }) => (sum === null || stock === null ? null : sum + stock),
-    0,
-  )
+  variants.reduce<number | null>((sum, { stock }) => (sum === null || stock === null ? null : sum + stock), 0)
 
 export function variantOf(
   product: Pick<RestProduct, 'title' | 'options' | 'images'>,

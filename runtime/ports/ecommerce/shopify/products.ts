@@ -53,7 +53,9 @@ async function fewProducts(
     client.graph<Facts>(store, factsDocument, { ids: ids.map((id) => gidOf('Product', id)) }),
   ])
   const { currencyCode: currency, primaryDomain } = facts.shop
-  const collections = new Map(facts.nodes.flatMap((node) => (node ? [[plainId(node.id), node] as const] : [])))
+  const collections = new Map(
+    facts.nodes.flatMap((node) => (node ? [[plainId(node.id), node] as const] : [])),
+  )
   const made: Product[] = []
   for (const product of products) {
     const first = collections.get(String(product.id))?.collections
@@ -125,10 +127,14 @@ export async function allVariants(
   const variants: ProductVariant[] = []
   let after: string | null = null
   do {
-    const answer: { productVariants: Connection<GraphVariant> } = await client.graph(store, variantsDocument, {
-      query: `product_id:${id}`,
-      after,
-    })
+    const answer: { productVariants: Connection<GraphVariant> } = await client.graph(
+      store,
+      variantsDocument,
+      {
+        query: `product_id:${id}`,
+        after,
+      },
+    )
     const { nodes, pageInfo } = answer.productVariants
     variants.push(...nodes.map((node) => graphVariantOf(title, node)))
     after = pageInfo.hasNextPage ? pageInfo.endCursor : null
