@@ -1,5 +1,5 @@
 /** Scripts of the online store. Shopify loads them on all its pages but those of the checkout. */
-import { Unavailable } from '../../errors.ts'
+import { Refused, Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { ShopifyClient } from './client.ts'
 
@@ -34,6 +34,10 @@ export async function ensureScript(
   store: ProviderStore,
   { src }: { src: string },
 ): Promise<{ id: string }> {
+  if (!src.startsWith('https://')) {
+    const why = 'Shopify loads scripts from https addresses alone: this server needs one (PUBLIC_URL)'
+    throw new Refused('invalid-address', why)
+  }
   const known = (await scriptsFrom(client, store, src))[0]
   if (known) return { id: String(known.id) }
   const made = await create(client, store, src)

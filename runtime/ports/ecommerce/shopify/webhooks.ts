@@ -31,6 +31,12 @@ export async function registerWebhook(
   store: ProviderStore,
   { topic, url }: { topic: WebhookTopic; url: string },
 ): Promise<{ webhookId: string; created: boolean }> {
+  if (!url.startsWith('https://')) {
+    throw new Refused(
+      'invalid-address',
+      'Shopify delivers webhooks to https addresses alone: this server needs one (PUBLIC_URL)',
+    )
+  }
   const ids: number[] = []
   let created = false
   for (const their of theirs[topic]) {
@@ -93,15 +99,17 @@ export function parseDelivery(
   }
   const object = readBody(rawBody)
   const topic = headers.get('x-shopify-topic') ?? ''
+  const shop = headers.get('x-shopify-shop-domain')
   const delivery =
-    headers.get('x-shopify-webhook-id') ?? createHash('sha256').update(topic).update(rawBody).digest('hex')
+    headers.get('x-shopify-webhook-id') ??
+    createHash('sha256').update(`${shop} ${topic} `).update(rawBody).digest('hex')
   const updatedAt = object.updated_at ?? headers.get('x-shopify-triggered-at')
   const isInstant = updatedAt !== null && !Number.isNaN(Date.parse(updatedAt))
   return kindsOf(topic).map((kind) => ({
     key: `${delivery}:${kind}`,
     kind,
     occurredAt: isInstant ? instantOf(updatedAt) : now.toISOString(),
-    storeRef: headers.get('x-shopify-shop-domain'),
+    storeRef: shop,
     data: {
       id: String(object.id),
       ...(isInstant ? { updatedAt: instantOf(updatedAt) } : {}),
