@@ -55,26 +55,25 @@ const searchDocument = `query DiscountsByTitle($query: String!) {
   }
 }`
 
-/** The newest that we could have made with one of these titles, at the earliest then; null where there is none. */
+/** The ids of those that could be ours: with this title, made no earlier than then. */
 export async function findByTitle(
   client: ShopifyClient,
   store: ProviderStore,
-  { titles, since }: { titles: readonly string[]; since: string },
-): Promise<string | null> {
-  for (const title of titles) {
-    const { automaticDiscountNodes } = await client.graph<{
-      automaticDiscountNodes: { nodes: DiscountNode[] }
-    }>(store, searchDocument, { query: `title:"${title.replace(/["\\]/g, '\\$&')}"` })
-    const found = automaticDiscountNodes.nodes.find(
+  title: string,
+  since: string,
+): Promise<string[]> {
+  const { automaticDiscountNodes } = await client.graph<{
+    automaticDiscountNodes: { nodes: DiscountNode[] }
+  }>(store, searchDocument, { query: `title:"${title.replace(/["\\]/g, '\\$&')}"` })
+  return automaticDiscountNodes.nodes
+    .filter(
       ({ automaticDiscount: it }) =>
         it?.__typename === 'DiscountAutomaticBxgy' &&
         it.title === title &&
         // The two clocks differ.
         Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * 60_000,
     )
-    if (found) return plainId(found.id)
-  }
-  return null
+    .map(({ id }) => plainId(id))
 }
 
 const createDocument = `mutation CreateDiscount($discount: DiscountAutomaticBxgyInput!) {

@@ -156,6 +156,11 @@ function isSame(wanted: DiscountContent, there: DiscountContent, now: Date): boo
 
 const text = (content: DiscountContent): string => JSON.stringify(content)
 
+/** By what one of ours is known again whose id nobody heard: all of it but its beginning. */
+export function fingerprint({ startsAt: _any, ...content }: DiscountContent): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+}
+
 /** The hash of our spec where Shopify has it so; another one where somebody changed it there. */
 export function hashOf(spec: QuantityDiscount, node: DiscountNode, now: Date): string {
   const there = contentOf(node)

@@ -23,13 +23,29 @@ import {
   updateDiscount,
   usageOf,
 } from './discount-calls.ts'
-import { contentOf, discountInput, hashOf, requireExpressible, wantedContent } from './discount-map.ts'
-import { allEntries, type Entry, findEntries, findEntry, type ReadEntry, writeEntry } from './ledger.ts'
+import {
+  contentOf,
+  discountInput,
+  fingerprint,
+  hashOf,
+  requireExpressible,
+  wantedContent,
+} from './discount-map.ts'
+import {
+  allEntries,
+  type Entry,
+  findEntries,
+  findEntry,
+  type ReadEntry,
+  type Unheard,
+  writeEntry,
+} from './ledger.ts'
 
 /** Of a shop, whoever made them. */
 const activeAtMost = 25
 const triesAtMost = 5
 const usageAtOnce = 100
+const itemsAtMost = 250
 /** Longer than that no call is under way. */
 const unheardMs = 24 * 3_600_000
 
@@ -91,7 +107,7 @@ export class ShopifyDiscounts {
   async #seen(store: ProviderStore, entry: Entry): Promise<Pick<LiveDiscount, 'platformId' | 'hash'> | null> {
     const { platformId, spec } = entry
     if (platformId === null) {
-      const lost = await this.#findLost(store, entry)
+      const lost = await this.#findLost(store, entry.reference, this.#stillUnheard(entry))
       return lost === null ? null : { platformId: lost, hash: 'unfinished' }
     }
     const node = await findDiscount(this.#client, store, platformId, itemsIn(spec) + 1)
@@ -113,7 +129,8 @@ export class ShopifyDiscounts {
       const digest = await writeEntry(this.#client, store, shopId, entry, found?.digest ?? null)
       if (digest === null) continue
       try {
-        return await this.#bring(store, shopId, { entry, digest })
+        const lost = this.#stillUnheard(found?.entry ?? null)
+        return await this.#bring(store, shopId, { entry, digest }, lost)
       } catch (error) {
         if (error instanceof Refused)
           await this.#giveBack(store, shopId, found?.entry ?? null, { entry, digest })
@@ -125,25 +142,34 @@ export class ShopifyDiscounts {
 
   #claim(before: Entry | null, reference: string, revision: number, spec: QuantityDiscount | null): Entry {
     const platformId = before?.platformId ?? null
-    const titles = new Set(this.#isUnheard(before) ? before.unheard.titles : [])
-    if (spec && platformId === null) titles.add(spec.title)
-    const since = this.#isUnheard(before) ? before.unheard.since : this.#clock.now().toISOString()
-    const unheard = platformId === null && titles.size > 0 ? { titles: [...titles], since } : null
-    return { reference, revision, spec, platformId, unheard }
+    if (platformId !== null) return { reference, revision, spec, platformId, unheard: null }
+    const { since, made } = this.#stillUnheard(before) ?? { since: this.#clock.now().toISOString(), made: [] }
+    const print = spec && { title: spec.title, fingerprint: fingerprint(wantedContent(spec)) }
+    const isNew = print && !made.some((each) => each.fingerprint === print.fingerprint)
+    const all = isNew ? [...made, print] : made
+    return { reference, revision, spec, platformId, unheard: all.length > 0 ? { since, made: all } : null }
   }
 
-  #isUnheard(entry: Entry | null): entry is Entry & { unheard: NonNullable<Entry['unheard']> } {
-    return entry?.unheard != null && this.#clock.ms() - Date.parse(entry.unheard.since) < unheardMs
+  #stillUnheard(entry: Entry | null): Unheard | null {
+    const unheard = entry?.unheard ?? null
+    return unheard && this.#clock.ms() - Date.parse(unheard.since) < unheardMs ? unheard : null
   }
 
   /** Makes Shopify's discount what the ledger says, also where the ledger is changed meanwhile. */
-  async #bring(store: ProviderStore, shopId: string, claimed: ReadEntry): Promise<string | null> {
+  async #bring(
+    store: ProviderStore,
+    shopId: string,
+    claimed: ReadEntry,
+    lost: Unheard | null,
+  ): Promise<string | null> {
     let wanted = claimed
+    let unheard = lost
     for (let tries = 0; tries < triesAtMost; tries += 1) {
-      const platformId = await this.#apply(store, wanted.entry)
+      const platformId = await this.#apply(store, wanted.entry, unheard)
       const overtaken = await this.#settle(store, shopId, wanted, platformId)
       if (!overtaken) return platformId
       wanted = overtaken
+      unheard = this.#stillUnheard(overtaken.entry)
     }
     throw busy()
   }
@@ -177,16 +203,16 @@ export class ShopifyDiscounts {
     throw busy()
   }
 
-  async #apply(store: ProviderStore, entry: Entry): Promise<string | null> {
+  async #apply(store: ProviderStore, entry: Entry, unheard: Unheard | null): Promise<string | null> {
     const { spec, platformId } = entry
-    const id = platformId ?? (await this.#findLost(store, entry))
+    const id = platformId ?? (await this.#findLost(store, entry.reference, unheard))
     if (spec === null) {
       if (id !== null) await deleteDiscount(this.#client, store, id)
       return null
     }
     const wanted = wantedContent(spec)
     const now = this.#clock.now()
-    const node = id === null ? null : await findDiscount(this.#client, store, id, 250)
+    const node = id === null ? null : await findDiscount(this.#client, store, id, itemsAtMost)
     if (!node || id === null) {
       return createDiscount(this.#client, store, discountInput(wanted, null, now))
     }
@@ -194,8 +220,22 @@ export class ShopifyDiscounts {
     return id
   }
 
-  async #findLost(store: ProviderStore, entry: Entry): Promise<string | null> {
-    return this.#isUnheard(entry) ? findByTitle(this.#client, store, entry.unheard) : null
+  /** One that we made and never heard of: of this content, and no other's. */
+  async #findLost(store: ProviderStore, reference: string, unheard: Unheard | null): Promise<string | null> {
+    for (const { title, fingerprint: print } of unheard?.made ?? []) {
+      for (const id of await findByTitle(this.#client, store, title, unheard!.since)) {
+        const node = await findDiscount(this.#client, store, id, itemsAtMost)
+        const content = node && contentOf(node)
+        if (content && fingerprint(content) === print && !(await this.#isOthers(store, reference, id)))
+          return id
+      }
+    }
+    return null
+  }
+
+  async #isOthers(store: ProviderStore, reference: string, id: string): Promise<boolean> {
+    const entries = await allEntries(this.#client, store)
+    return entries.some((entry) => entry.platformId === id && entry.reference !== reference)
   }
 
   /** Shopify did not take it: the ledger says again what is there. Who wrote meanwhile knows better. */
@@ -207,5 +247,5 @@ export class ShopifyDiscounts {
 }
 
 function itemsIn(spec: QuantityDiscount | null): number {
-  return Math.min(249, Math.max(spec?.productIds.length ?? 0, spec?.categoryIds.length ?? 0))
+  return Math.min(itemsAtMost - 1, Math.max(spec?.productIds.length ?? 0, spec?.categoryIds.length ?? 0))
 }

@@ -17,8 +17,13 @@ export interface Entry {
   spec: QuantityDiscount | null
   /** Of the discount, once it is known. */
   platformId: string | null
-  /** A creation whose answer may never have come: it is looked for by these titles. */
-  unheard: { titles: string[]; since: string } | null
+  /** What was told to be made while no id was known: where the answer was lost, it is looked for by this. */
+  unheard: Unheard | null
+}
+
+export interface Unheard {
+  since: string
+  made: { title: string; fingerprint: string }[]
 }
 
 export interface ReadEntry {
