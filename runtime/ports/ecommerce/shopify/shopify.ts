@@ -1,7 +1,7 @@
 /**
  * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./options.ts says. An app needs the
  * permissions `read_products`, `read_customers`, `read_orders` (`read_all_orders` for those older than 60 days),
- * `read_checkouts`, `write_discounts` and `write_script_tags`.
+ * `write_discounts` and `write_script_tags`.
  *
  * What Shopify cannot do, and this does not pretend:
  * - discounts: only promotions by quantity that count all units together (`mixing: any`) and, but for named products,
