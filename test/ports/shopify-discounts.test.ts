@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DiscountSpec, discountHash, type QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
 import { shopify } from './shopify.ts'
+import type { StoredDiscount } from './shopify-stand-in/shop.ts'
 
 const reference = 'promotion:0198b2c4-aaaa-7bbb-8ccc-0123456789ab'
 const spec = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
@@ -35,6 +36,21 @@ const remove = (revision: number) => opened.port.removeDiscount(opened.store, re
 const listed = () => opened.port.listDiscounts(opened.store)
 const lose = (operation: string, is: 'late' | 'silence' | 'drop' = 'late') =>
   opened.standIn.faults.push({ fits: new RegExp(`graph ${operation}`), is })
+
+/** What `put()` told to make, made after all. */
+const late = (): StoredDiscount => ({
+  id: 1,
+  typename: 'DiscountAutomaticBxgy',
+  title: 'Three for two',
+  createdAt: new Date().toISOString(),
+  startsAt: '2026-01-01T00:00:00Z',
+  endsAt: null,
+  usesPerOrderLimit: null,
+  asyncUsageCount: 0,
+  combinesWith: { productDiscounts: false, orderDiscounts: true, shippingDiscounts: true },
+  buys: { quantity: '2', items: { all: true, products: [], collections: [] } },
+  gets: { quantity: '1', percentage: 1, items: { all: true, products: [], collections: [] } },
+})
 
 test('of three units two are paid, as Shopify says it', async () => {
   const at = Math.floor(Date.now() / 1000) * 1000
@@ -93,22 +109,21 @@ describe('answers that are lost', () => {
     lose('CreateDiscount', 'silence')
     await failed(put())
     await remove(2)
-    opened.shop.discounts.push({
-      id: 1,
-      typename: 'DiscountAutomaticBxgy',
-      title: 'Three for two',
-      createdAt: new Date().toISOString(),
-      startsAt: '2026-01-01T00:00:00Z',
-      endsAt: null,
-      usesPerOrderLimit: null,
-      asyncUsageCount: 0,
-      combinesWith: { productDiscounts: false, orderDiscounts: true, shippingDiscounts: true },
-      buys: { quantity: '2', items: { all: true, products: [], collections: [] } },
-      gets: { quantity: '1', percentage: 1, items: { all: true, products: [], collections: [] } },
-    })
+    opened.shop.discounts.push(late())
     expect(await listed()).toEqual([{ reference, platformId: '1', revision: 2, hash: 'unfinished' }])
     await remove(3)
     expect(opened.shop.discounts).toEqual([])
+  })
+
+  test('a creation that comes after another one was made is removed by whoever comes next', async () => {
+    lose('CreateDiscount', 'silence')
+    await failed(put())
+    const { platformId } = await put({ revision: 2, title: 'Other' })
+    opened.shop.discounts.push(late())
+    expect(await listed()).toEqual([{ reference, platformId, revision: 2, hash: 'unfinished' }])
+    await put({ revision: 3, title: 'Other' })
+    expect(opened.shop.discounts.map(({ id }) => String(id))).toEqual([platformId])
+    expect(await listed()).toMatchObject([{ revision: 3, hash: discountHash(spec({ title: 'Other' })) }])
   })
 
   test('a change: the platform has it, and so it is listed', async () => {

@@ -124,6 +124,8 @@ describe('a search in its syntax', () => {
     [{ categoryId: 'casa' }, null],
     [{ ids: ['x'] }, null],
     [{ ids: ['1', 'x', '2'], categoryId: '3' }, '(id:1 OR id:2) AND collection_id:3'],
+    [{ search: ' "*" ' }, null],
+    [{ search: `-d'a*` }, `(title:d'a* OR sku:d'a* OR tag:d'a* OR vendor:d'a*)`],
     [{ isPublished: true }, 'status:active AND published_status:published'],
     [{ isPublished: false }, '(-status:active OR published_status:unpublished)'],
     [

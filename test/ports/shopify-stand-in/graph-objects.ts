@@ -168,9 +168,10 @@ export const discountObject = (discount: StoredDiscount): GraphObject => ({
 const isActive = ({ startsAt, endsAt }: StoredDiscount): boolean =>
   Date.parse(startsAt) <= Date.now() && (endsAt === null || Date.parse(endsAt) > Date.now())
 
+const types: Record<string, string> = { DiscountAutomaticBxgy: 'bxgy', DiscountAutomaticBasic: 'percentage' }
+
+/** It finds them by nothing else: not by their titles. */
 export const discountFields = (discount: StoredDiscount): Searchable => ({
-  id: discount.id,
-  title: discount.title,
   status: isActive(discount) ? 'active' : 'inactive',
-  created_at: discount.createdAt,
+  type: types[discount.typename]!,
 })

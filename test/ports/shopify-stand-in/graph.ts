@@ -98,8 +98,11 @@ function rootOf(shop: Shop): GraphObject {
       return known ? { __typename: 'DiscountCodeNode', id: gid('DiscountCodeNode', known.id) } : null
     },
     automaticDiscountNode: ({ id }: { id: string }) => one(shop.discounts.map(discountObject), id),
-    automaticDiscountNodes: ({ query, sortKey: _key, ...page }: ListArgs) =>
-      connection(found(shop.discounts, query, discountFields).map(discountObject), page),
+    automaticDiscountNodes: ({ query, sortKey, ...page }: ListArgs) => {
+      const listed = found(shop.discounts, query, discountFields)
+      if (sortKey === 'CREATED_AT') listed.sort(by(({ createdAt }) => createdAt))
+      return connection(listed.map(discountObject), page)
+    },
     metafieldsSet: ({ metafields }: { metafields: Parameters<typeof setMetafields>[1] }) =>
       setMetafields(shop, metafields),
     discountAutomaticBxgyCreate: (args: { automaticBxgyDiscount: Parameters<typeof saveDiscount>[1] }) =>

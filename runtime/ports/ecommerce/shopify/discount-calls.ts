@@ -49,31 +49,26 @@ export async function findDiscount(
   return automaticDiscountNode
 }
 
-const searchDocument = `query DiscountsByTitle($query: String!) {
-  automaticDiscountNodes(first: 50, query: $query, sortKey: CREATED_AT, reverse: true) {
+const newestDocument = `query NewestDiscounts {
+  automaticDiscountNodes(first: 100, query: "type:bxgy", sortKey: CREATED_AT, reverse: true) {
     nodes { id automaticDiscount { __typename ... on DiscountAutomaticBxgy { title createdAt } } }
   }
 }`
 
-/** The ids of those that could be ours: with this title, made no earlier than then. */
-export async function findByTitle(
+/** The newest that we could have made, at the earliest then. */
+export async function newestDiscounts(
   client: ShopifyClient,
   store: ProviderStore,
-  title: string,
   since: string,
-): Promise<string[]> {
+): Promise<{ id: string; title: string }[]> {
   const { automaticDiscountNodes } = await client.graph<{
     automaticDiscountNodes: { nodes: DiscountNode[] }
-  }>(store, searchDocument, { query: `title:"${title.replace(/["\\]/g, '\\$&')}"` })
-  return automaticDiscountNodes.nodes
-    .filter(
-      ({ automaticDiscount: it }) =>
-        it?.__typename === 'DiscountAutomaticBxgy' &&
-        it.title === title &&
-        // The two clocks differ.
-        Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * 60_000,
-    )
-    .map(({ id }) => plainId(id))
+  }>(store, newestDocument)
+  return automaticDiscountNodes.nodes.flatMap(({ id, automaticDiscount: it }) => {
+    // The two clocks differ.
+    const isNew = Date.parse(it?.createdAt ?? '') >= Date.parse(since) - 5 * 60_000
+    return it?.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
+  })
 }
 
 const createDocument = `mutation CreateDiscount($discount: DiscountAutomaticBxgyInput!) {

@@ -18,8 +18,8 @@ import {
   activeDiscounts,
   createDiscount,
   deleteDiscount,
-  findByTitle,
   findDiscount,
+  newestDiscounts,
   updateDiscount,
   usageOf,
 } from './discount-calls.ts'
@@ -106,14 +106,14 @@ export class ShopifyDiscounts {
   /** What Shopify has of an entry; null: nothing. */
   async #seen(store: ProviderStore, entry: Entry): Promise<Pick<LiveDiscount, 'platformId' | 'hash'> | null> {
     const { platformId, spec } = entry
-    if (platformId === null) {
-      const lost = await this.#findLost(store, entry.reference, this.#stillUnheard(entry))
-      return lost === null ? null : { platformId: lost, hash: 'unfinished' }
-    }
-    const node = await findDiscount(this.#client, store, platformId, itemsIn(spec) + 1)
-    if (!node) return null
-    // One that shall be gone and is still there.
-    return { platformId, hash: spec ? hashOf(spec, node, this.#clock.now()) : 'unfinished' }
+    const lost = await this.#lost(store, entry, this.#stillUnheard(entry))
+    const node =
+      platformId === null ? null : await findDiscount(this.#client, store, platformId, itemsIn(spec) + 1)
+    const there = node ? platformId : lost[0]
+    if (!there) return null
+    // What shall be gone and is still there, or is there twice, is put right like what differs.
+    const isRight = node && spec && lost.length === 0
+    return { platformId: there, hash: isRight ? hashOf(spec, node, this.#clock.now()) : 'unfinished' }
   }
 
   async #write(
@@ -142,11 +142,9 @@ export class ShopifyDiscounts {
 
   #claim(before: Entry | null, reference: string, revision: number, spec: QuantityDiscount | null): Entry {
     const platformId = before?.platformId ?? null
-    if (platformId !== null) return { reference, revision, spec, platformId, unheard: null }
     const { since, made } = this.#stillUnheard(before) ?? { since: this.#clock.now().toISOString(), made: [] }
-    const print = spec && { title: spec.title, fingerprint: fingerprint(wantedContent(spec)) }
-    const isNew = print && !made.some((each) => each.fingerprint === print.fingerprint)
-    const all = isNew ? [...made, print] : made
+    const isNew = spec && platformId === null
+    const all = isNew ? [...without(made, spec), printOf(spec)] : made
     return { reference, revision, spec, platformId, unheard: all.length > 0 ? { since, made: all } : null }
   }
 
@@ -195,7 +193,7 @@ export class ShopifyDiscounts {
           return found
         }
       }
-      const settled = { ...found.entry, platformId, unheard: platformId ? null : found.entry.unheard }
+      const settled = { ...found.entry, platformId, unheard: heardOf(found.entry.unheard, entry.spec) }
       const written = await writeEntry(this.#client, store, shopId, settled, found.digest)
       // The one that was made is handed to whoever is at it now.
       if (written !== null) return isOurs ? null : { entry: settled, digest: written }
@@ -204,8 +202,10 @@ export class ShopifyDiscounts {
   }
 
   async #apply(store: ProviderStore, entry: Entry, unheard: Unheard | null): Promise<string | null> {
-    const { spec, platformId } = entry
-    const id = platformId ?? (await this.#findLost(store, entry.reference, unheard))
+    const { spec } = entry
+    const lost = await this.#lost(store, entry, unheard)
+    const id = entry.platformId ?? lost[0] ?? null
+    for (const stray of lost) if (stray !== id) await deleteDiscount(this.#client, store, stray)
     if (spec === null) {
       if (id !== null) await deleteDiscount(this.#client, store, id)
       return null
@@ -220,17 +220,24 @@ export class ShopifyDiscounts {
     return id
   }
 
-  /** One that we made and never heard of: of this content, and no other's. */
-  async #findLost(store: ProviderStore, reference: string, unheard: Unheard | null): Promise<string | null> {
-    for (const { title, fingerprint: print } of unheard?.made ?? []) {
-      for (const id of await findByTitle(this.#client, store, title, unheard!.since)) {
-        const node = await findDiscount(this.#client, store, id, itemsAtMost)
-        const content = node && contentOf(node)
-        if (content && fingerprint(content) === print && !(await this.#isOthers(store, reference, id)))
-          return id
-      }
+  /** Those that we made and never heard of, beside the one we know: of our content, and no other reference's. */
+  async #lost(
+    store: ProviderStore,
+    { reference, platformId }: Entry,
+    unheard: Unheard | null,
+  ): Promise<string[]> {
+    if (!unheard) return []
+    const prints = new Map(unheard.made.map((each) => [each.fingerprint, each.title]))
+    const titles = new Set(prints.values())
+    const lost: string[] = []
+    for (const { id, title } of await newestDiscounts(this.#client, store, unheard.since)) {
+      if (id === platformId || !titles.has(title)) continue
+      const node = await findDiscount(this.#client, store, id, itemsAtMost)
+      const content = node && contentOf(node)
+      const isLike = content && prints.has(fingerprint(content))
+      if (isLike && !(await this.#isOthers(store, reference, id))) lost.push(id)
     }
-    return null
+    return lost
   }
 
   async #isOthers(store: ProviderStore, reference: string, id: string): Promise<boolean> {
@@ -248,4 +255,21 @@ export class ShopifyDiscounts {
 
 function itemsIn(spec: QuantityDiscount | null): number {
   return Math.min(itemsAtMost - 1, Math.max(spec?.productIds.length ?? 0, spec?.categoryIds.length ?? 0))
+}
+
+const printOf = (spec: QuantityDiscount): Unheard['made'][number] => ({
+  title: spec.title,
+  fingerprint: fingerprint(wantedContent(spec)),
+})
+
+const without = (made: Unheard['made'], spec: QuantityDiscount): Unheard['made'] => {
+  const { fingerprint: print } = printOf(spec)
+  return made.filter((each) => each.fingerprint !== print)
+}
+
+/** This one's answer came; that of others may not have. */
+function heardOf(unheard: Unheard | null, spec: QuantityDiscount | null): Unheard | null {
+  if (!unheard || !spec) return unheard
+  const made = without(unheard.made, spec)
+  return made.length > 0 ? { ...unheard, made } : null
 }

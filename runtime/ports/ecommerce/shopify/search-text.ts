@@ -6,14 +6,19 @@ const fields = ['title', 'sku', 'tag', 'vendor']
 
 const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '')
 
-/** What has a meaning in the syntax loses it. */
-const escaped = (word: string): string => word.replace(/[\\:()"'*<>=]/g, (sign) => `\\${sign}`)
+/** Signs of the syntax mean themselves; those that none can mean there are left out. */
+const written = (word: string): string =>
+  word.replace(/^['<>=-]+|["*]/g, '').replace(/[\\:()]/g, (sign) => `\\${sign}`)
 
-/** Each word must begin a word of the name, an SKU, a tag or the brand; asked for with its accents and without. */
-function wordsOf(search: string): string[] {
-  const words = search.split(/\s+/).filter((word) => word !== '')
+/**
+ * Each word must begin a word of the name, an SKU, a tag or the brand; asked for with its accents and without. Null:
+ * there is no word.
+ */
+function wordsOf(search: string): string[] | null {
+  const words = search.split(/\s+/).filter((word) => written(word) !== '')
+  if (words.length === 0) return null
   return words.map((word) => {
-    const spellings = [...new Set([word, folded(word)])].map(escaped)
+    const spellings = [...new Set([word, folded(word)])].map(written)
     return `(${fields.flatMap((field) => spellings.map((text) => `${field}:${text}*`)).join(' OR ')})`
   })
 }
@@ -33,6 +38,10 @@ export function searchText(query: Omit<ProductQuery, 'sort' | 'page' | 'limit'>)
   }
   if (isPublished === true) parts.push('status:active', 'published_status:published')
   if (isPublished === false) parts.push('(-status:active OR published_status:unpublished)')
-  if (search !== undefined) parts.push(...wordsOf(search))
+  if (search !== undefined) {
+    const words = wordsOf(search)
+    if (words === null) return null
+    parts.push(...words)
+  }
   return parts.join(' AND ')
 }
