@@ -26,7 +26,7 @@ const spec = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
 
 let opened: Awaited<ReturnType<typeof shopify>>
 beforeEach(async () => {
-  opened = await shopify({ timeoutMs: 100 })
+  opened = await shopify({ timeoutMs: 300 })
 })
 afterEach(() => opened.standIn.close())
 

@@ -104,7 +104,7 @@ describe('rates', () => {
   })
 
   test('a bucket that is full by its header is not knocked at', async () => {
-    const { standIn, port, store } = await opened({ rates: { rest: [2, 4] }, pauseAtMostMs: 100 })
+    const { standIn, port, store } = await opened({ rates: { rest: [2, 0.5] }, pauseAtMostMs: 100 })
     await port.check(store)
     await port.check(store)
     // Half a second is more than it waits: nothing is sent.
@@ -167,7 +167,7 @@ describe('rates', () => {
 
 describe('answers', () => {
   test('errors of the server, silence and broken connections: reads are tried again', async () => {
-    const { standIn, port, store } = await opened({ timeoutMs: 60 })
+    const { standIn, port, store } = await opened({ timeoutMs: 300 })
     standIn.faults.push({ is: { status: 502, body: '<html>' } }, { is: 'drop' })
     expect(await port.listScripts(store)).toEqual([])
     standIn.faults.push({ is: 'silence' }, { is: { status: 200, body: 'not JSON' } })
@@ -188,7 +188,7 @@ describe('answers', () => {
   })
 
   test('a script whose answer was lost is there once, also when the next comes', async () => {
-    const { standIn, shop, port, store } = await opened({ timeoutMs: 60 })
+    const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
     standIn.faults.push({ fits: /^POST script/, is: 'late' })
     const first = await port.ensureScript(store, { src })
     expect(await port.ensureScript(store, { src })).toEqual(first)
@@ -207,7 +207,7 @@ describe('answers', () => {
   })
 
   test('a coupon and a webhook whose answers were lost are there once', async () => {
-    const { standIn, shop, port, store } = await opened({ timeoutMs: 60 })
+    const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
     const coupon = { code: 'DEZ', type: 'amount', value: '10.00', minimumAmount: '50.00' } as const
     const limits = { usageLimit: 1, endsAt: '2031-01-01T00:00:00.000Z' }
     standIn.faults.push({ fits: /graph CreateCoupon/, is: 'late' })

@@ -37,27 +37,28 @@ export async function registerWebhook(
       'Shopify delivers webhooks to https addresses alone: this server needs one (PUBLIC_URL)',
     )
   }
+  const known = await registered(client, store, url)
   const ids: number[] = []
   let created = false
   for (const their of theirs[topic]) {
-    const known = await find(client, store, their, url)
-    ids.push(known?.id ?? (await create(client, store, their, url)).id)
-    created ||= known === null
+    const there = known.get(their)
+    ids.push(there ?? (await create(client, store, their, url)))
+    created ||= there === undefined
   }
   return { webhookId: ids.join(','), created }
 }
 
-async function find(
+/** The ids of those for this address, by topic. */
+async function registered(
   client: ShopifyClient,
   store: ProviderStore,
-  topic: string,
   address: string,
-): Promise<RestWebhook | null> {
+): Promise<Map<string, number>> {
   const { body } = await client.rest<{ webhooks: RestWebhook[] }>(store, {
     path: 'webhooks.json',
-    query: { topic, address, limit: 250 },
+    query: { address, limit: 250 },
   })
-  return body.webhooks.find((each) => each.topic === topic && each.address === address) ?? null
+  return new Map(body.webhooks.filter((each) => each.address === address).map(({ topic, id }) => [topic, id]))
 }
 
 async function create(
@@ -65,19 +66,19 @@ async function create(
   store: ProviderStore,
   topic: string,
   address: string,
-): Promise<RestWebhook> {
+): Promise<number> {
   try {
     const { body } = await client.rest<{ webhook: RestWebhook }>(store, {
       method: 'POST',
       path: 'webhooks.json',
       body: { webhook: { topic, address, format: 'json' } },
     })
-    return body.webhook
+    return body.webhook.id
   } catch (error) {
     const mayBeThere =
       error instanceof Refused || (error instanceof Unavailable && error.accepted === 'unknown')
-    const other = mayBeThere ? await find(client, store, topic, address) : null
-    if (other) return other
+    const other = mayBeThere ? (await registered(client, store, address)).get(topic) : undefined
+    if (other !== undefined) return other
     throw error
   }
 }
