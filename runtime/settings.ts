@@ -49,6 +49,10 @@ const environment = z.object({
     .string()
     .regex(/^(s3:\/\/.+|disk)$/, 'must begin with s3://')
     .default('disk'),
+  ECOMMERCE_URL: z
+    .string()
+    .regex(/^(shopify:\/\/[a-z0-9.-]+(:\d+)?\/?|sandbox)$/, 'must be shopify://myshopify.com')
+    .default('sandbox'),
   BILLING_URL: z
     .string()
     .regex(/^(mercadopago:\/\/.+|sandbox)$/, 'must begin with mercadopago://')
@@ -92,6 +96,7 @@ export interface Settings {
   mailUrl: string
   mailFrom: string
   storageUrl: string
+  ecommerceUrl: string
   billingUrl: string
   /** A file with the coupons of a provider that keeps none, or null. */
   billingCoupons: string | null
@@ -150,6 +155,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     mailUrl: values.MAIL_URL,
     mailFrom: values.MAIL_FROM,
     storageUrl: values.STORAGE_URL,
+    ecommerceUrl: values.ECOMMERCE_URL,
     billingUrl: values.BILLING_URL,
     billingCoupons: values.BILLING_COUPONS ?? null,
     messagingUrl: values.MESSAGING_URL,

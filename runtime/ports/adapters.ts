@@ -10,6 +10,8 @@ import type { BillingPort } from './billing/port.ts'
 import { sandboxBilling } from './billing/sandbox.ts'
 import type { EcommercePort } from './ecommerce/port.ts'
 import { sandboxEcommerce } from './ecommerce/sandbox.ts'
+import { readShopifyUrl } from './ecommerce/shopify/options.ts'
+import { ShopifyEcommerce } from './ecommerce/shopify/shopify.ts'
 import type { MailPort } from './mail/port.ts'
 import { sandboxMail } from './mail/sandbox.ts'
 import { smtpMail } from './mail/smtp.ts'
@@ -51,7 +53,12 @@ export async function openAdapters(settings: Settings, database: Database, clock
     mail,
     storage,
     files,
-    ecommerce: { sandbox: sandboxEcommerce({ db: database.root, clock }) },
+    ecommerce: {
+      sandbox: sandboxEcommerce({ db: database.root, clock }),
+      ...(settings.ecommerceUrl === 'sandbox'
+        ? {}
+        : { shopify: new ShopifyEcommerce({ ...readShopifyUrl(settings.ecommerceUrl), clock }) }),
+    },
     messaging: {
       // First: the assistant's number is that of the first that has one.
       ...(settings.messagingProvider === 'whatsapp'

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import { createStore } from '#operations/store/lib/stores'
 import { machineClock } from '#runtime/clock'
+import type { Cart } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
+import { orderCart, putCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { changeOrder, createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
-import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
+import { findObjects, type Shop } from '#runtime/ports/ecommerce/sandbox-rows'
 import { orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { freshDatabase } from '#test/support/app'
 import { aShop, ecommerceContract } from './ecommerce.contract.ts'
@@ -40,6 +42,21 @@ ecommerceContract('sandbox', async () => {
       createOrder(shop, { customer: { id: customerId }, items: [{ variantId, quantity }], ...rest }),
     refund: async (orderId, refundAmount) => (await changeOrder(shop, orderId, { refundAmount }))!,
     cancel: async (orderId) => (await changeOrder(shop, orderId, { status: 'cancelled' }))!,
+    cart: async ({ customerId, variantId, quantity, cartId }) =>
+      (
+        await putCart(shop, {
+          ...(cartId ? { id: cartId } : {}),
+          customer: { id: customerId },
+          items: [{ variantId, quantity }],
+        })
+      ).cart.id,
+    async orderCart(cartId) {
+      const [cart] = await findObjects<Cart>(shop, 'cart', [cartId])
+      const items = cart!.items.map(({ variantId, quantity }) => ({ variantId: variantId!, quantity }))
+      const order = await createOrder(shop, { customer: { id: cart!.customer.id! }, items, cartId })
+      await orderCart(shop, cartId, order.id)
+      return order
+    },
     async delivery(order, url) {
       const delivery = (await orderDeliveries(shop, order)).find((each) => each.url === url)!
       return { headers: new Headers(delivery.headers), body: new TextEncoder().encode(delivery.body) }

@@ -159,7 +159,7 @@ async function readUsage(ctx: Context, { port, store }: Connected): Promise<void
 
 async function writeUsage(
   ctx: Context,
-  used: readonly { id: string; orders: number; total: string; currency: string }[],
+  used: readonly { id: string; orders: number; total: string | null; currency: string }[],
 ): Promise<void> {
   await ctx.lockStore()
   const written = await ctx.db
@@ -167,12 +167,13 @@ async function writeUsage(
     .from(recordset(usageTypes, used))
     .set({
       usage_count: sql<number>`r.orders`,
-      discount_total: sql<string>`r.total`,
+      discount_total: sql<string>`coalesce(r.total, d.discount_total)`,
       currency: sql<string>`r.currency`,
     })
     .whereRef('d.id', '=', sql`r.id`)
     .where(
-      sql<boolean>`(d.usage_count, d.discount_total, d.currency) is distinct from (r.orders, r.total, r.currency)`,
+      sql<boolean>`(d.usage_count, d.discount_total, d.currency) is distinct from
+        (r.orders, coalesce(r.total, d.discount_total), r.currency)`,
     )
     .returning('d.usage_limit')
     .execute()

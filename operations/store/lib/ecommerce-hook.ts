@@ -21,7 +21,7 @@ export async function receiveEcommerceHook(
   }
   let events: ProviderEvent[]
   try {
-    const secret = webhookSecret(store, connected.provider)
+    const secret = connected.port.webhookSecret?.(connected.store) ?? webhookSecret(store, connected.provider)
     events = connected.port.parseWebhook(headers, new TextEncoder().encode(body), secret)
   } catch (error) {
     if (error instanceof Refused) throw refuse('unauthorized', error.message)

@@ -70,7 +70,8 @@ export interface LiveDiscount {
 
 export interface DiscountUsage {
   orders: number
-  total: Money
+  /** Null: the platform does not add it up. */
+  total: Money | null
   currency: string
 }
 

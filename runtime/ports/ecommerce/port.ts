@@ -167,7 +167,7 @@ export interface EcommercePort {
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
   /** A code that exists is left as it is. */
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string }>
-  /** Carts changed at or after `updatedSince`, oldest change first. */
+  /** Carts changed at or after `updatedSince`, each once in a walk; oldest change first where the platform can. */
   listCarts(
     store: ProviderStore,
     query: { updatedSince: Date; cursor?: string },
@@ -180,7 +180,7 @@ export interface EcommercePort {
   removeDiscount(store: ProviderStore, reference: string, revision: number): Promise<void>
   /** Only ours, no coupons. */
   listDiscounts(store: ProviderStore): Promise<LiveDiscount[]>
-  /** Orders that used them; those nobody used are 0 or left out. */
+  /** Orders that used them; those nobody used, or that are gone, are 0 or left out. */
   discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. */
@@ -190,7 +190,9 @@ export interface EcommercePort {
     store: ProviderStore,
     webhook: { topic: WebhookTopic; url: string; secret: string },
   ): Promise<{ webhookId: string; created: boolean }>
-  /** Throws `Refused` on a bad signature. */
+  /** What the platform signs its webhooks with, where it takes no `secret` of ours. Throws where it is not known. */
+  webhookSecret?(store: ProviderStore): string
+  /** `secret`: what the webhooks are signed with. Throws `Refused` on a bad signature. */
   parseWebhook(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[]
 }
 

@@ -1,6 +1,6 @@
 /** What discounts take off a cart, unit by unit and in whole cents: the rules that the sandbox's checkout follows. */
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
-import { toCents } from './sandbox-money.ts'
+import { toCents } from './money.ts'
 
 /** One piece of a line. */
 export interface Unit {

@@ -1,6 +1,7 @@
 /** Carts of the sandbox's shops. */
+
+import { toCents, toMoney } from './money.ts'
 import type { Cart } from './port.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
 import { customerOf, itemsOf, type OrderInput } from './sandbox-orders.ts'
 import {
   findObjects,

@@ -1,7 +1,7 @@
 /** Coupons of the sandbox's shops: made through the port, taken off orders as a checkout would. */
 import { Refused } from '../errors.ts'
+import { toCents, toMoney } from './money.ts'
 import type { CouponSpec, PlatformOrderItem } from './port.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
 import { findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
 
 interface StoredCoupon extends CouponSpec {

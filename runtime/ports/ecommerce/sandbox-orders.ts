@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import { parsePhone } from '../../phone.ts'
 import { Refused } from '../errors.ts'
+import { toCents, toMoney } from './money.ts'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
 import { countCoupons, takeCoupon } from './sandbox-coupons.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
 import {
   findObjects,
   instantText,

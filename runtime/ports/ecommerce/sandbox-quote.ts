@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import { Refused } from '../errors.ts'
 import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
+import { toCents, toMoney } from './money.ts'
 import type { CouponSpec, Product } from './port.ts'
 import { type Applied, applyBundle, applyQuantity, sumOf, type Unit } from './quote-rules.ts'
 import { discountUsage, heldDiscounts } from './sandbox-discounts.ts'
-import { toCents, toMoney } from './sandbox-money.ts'
 import { listCategories } from './sandbox-queries.ts'
 import { findObjects, type Shop, shopFacts } from './sandbox-rows.ts'
 

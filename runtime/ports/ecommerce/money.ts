@@ -1,4 +1,4 @@
-/** Decimal text as whole cents and back: amounts of the sandbox are added without floating point. */
+/** Decimal text as whole cents and back: amounts are added without floating point. */
 import type { Money } from './port.ts'
 
 /** `12.5` as 1250; takes numbers with at most two decimals too. */

@@ -1,0 +1,43 @@
+/** Collections, custom and automatic ones: Shopify's categories. They have no parents and no order: by name. */
+import type { ProviderStore } from '../../provider.ts'
+import type { Category } from '../port.ts'
+import type { ShopifyClient } from './client.ts'
+import { plainId } from './ids.ts'
+
+const document = `query Collections($after: String) {
+  shop { primaryDomain { host } }
+  collections(first: 250, after: $after, sortKey: TITLE) {
+    nodes { id title handle productsCount { count } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`
+
+interface Answer {
+  shop: { primaryDomain: { host: string } }
+  collections: {
+    nodes: { id: string; title: string; handle: string; productsCount: { count: number } | null }[]
+    pageInfo: { hasNextPage: boolean; endCursor: string | null }
+  }
+}
+
+export async function listCategories(client: ShopifyClient, store: ProviderStore): Promise<Category[]> {
+  const categories: Category[] = []
+  let after: string | null = null
+  do {
+    const { shop, collections }: Answer = await client.graph(store, document, { after })
+    for (const { id, title, handle, productsCount } of collections.nodes) {
+      categories.push({
+        id: plainId(id),
+        name: title,
+        parentId: null,
+        path: title,
+        handle,
+        url: `https://${shop.primaryDomain.host}/collections/${handle}`,
+        productCount: productsCount?.count ?? 0,
+        position: categories.length + 1,
+      })
+    }
+    after = collections.pageInfo.hasNextPage ? collections.pageInfo.endCursor : null
+  } while (after !== null)
+  return categories
+}

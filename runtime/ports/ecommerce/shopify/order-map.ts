@@ -1,0 +1,232 @@
+/** Shopify's orders as ours: pure. Amounts are those in the shop's own currency. */
+import { toCents, toMoney } from '../money.ts'
+import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
+import { nameOf } from './customers.ts'
+import { instantOf, instantOrNull } from './ids.ts'
+
+export interface RestLineItem {
+  id: number
+  product_id: number | null
+  variant_id: number | null
+  title: string
+  sku: string | null
+  quantity: number
+  price: string
+  discount_allocations?: { amount: string }[]
+}
+
+interface Person {
+  id?: number
+  first_name?: string | null
+  last_name?: string | null
+  email?: string | null
+  phone?: string | null
+}
+
+interface Fulfillment {
+  status: string
+  shipment_status: string | null
+  tracking_number: string | null
+  tracking_url: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface RestOrder {
+  id: number
+  name: string
+  test: boolean
+  currency: string
+  email: string | null
+  phone: string | null
+  customer: Person | null
+  billing_address: Person | null
+  shipping_address: (Person & Record<string, unknown>) | null
+  line_items: RestLineItem[]
+  total_line_items_price: string
+  total_discounts: string
+  total_shipping_price_set: { shop_money: { amount: string } } | null
+  total_price: string
+  taxes_included: boolean
+  discount_codes: { code: string }[]
+  financial_status: string | null
+  fulfillment_status: string | null
+  fulfillments: Fulfillment[]
+  refunds: RestRefund[]
+  payment_gateway_names: string[]
+  order_status_url: string | null
+  checkout_id: number | null
+  landing_site: string | null
+  note_attributes: { name: string; value: string }[]
+  created_at: string
+  processed_at: string | null
+  cancelled_at: string | null
+  closed_at: string | null
+  updated_at: string
+}
+
+export interface RestRefund {
+  refund_line_items: {
+    line_item_id: number
+    quantity: number
+    subtotal: number | string
+    total_tax: number | string
+  }[]
+  transactions: { kind: string; status: string; amount: string }[]
+}
+
+/** What REST does not say of an order. */
+export interface OrderFacts {
+  transactions: { kind: string; status: string; processedAt: string | null }[]
+  fulfillments: { deliveredAt: string | null }[]
+  paymentCollectionDetails: { additionalPaymentCollectionUrl: string | null } | null
+}
+
+const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
+  pending: 'pending',
+  authorized: 'pending',
+  partially_paid: 'pending',
+  paid: 'paid',
+  partially_refunded: 'partially-refunded',
+  refunded: 'refunded',
+  voided: 'voided',
+  expired: 'voided',
+}
+
+/** The parameter of an alert's link, which the shopper's first address or the cart's attributes carry on. */
+const clickParameter = 'mk'
+
+export function orderOf(order: RestOrder, facts: OrderFacts | undefined): PlatformOrder {
+  const shipping = toCents(order.total_shipping_price_set?.shop_money.amount ?? '0')
+  const paymentStatus = paymentStatuses[order.financial_status ?? 'pending'] ?? 'pending'
+  const sent = order.fulfillments.filter(({ status }) => status === 'success')
+  const fulfillmentStatus = fulfillmentStatusOf(order, sent)
+  const tracked = sent.find(({ tracking_number }) => tracking_number)
+  return {
+    id: String(order.id),
+    number: numberOf(order.name),
+    status: order.cancelled_at ? 'cancelled' : order.closed_at ? 'closed' : 'open',
+    paymentStatus,
+    fulfillmentStatus,
+    currency: order.currency,
+    subtotal: money(order.total_line_items_price),
+    discount: money(order.total_discounts),
+    shipping: toMoney(shipping),
+    total: money(order.total_price),
+    refundedTotal: toMoney(refundedCents(order.refunds)),
+    couponCodes: order.discount_codes.map(({ code }) => code),
+    customer: customerOf(order),
+    items: order.line_items.map((item) => itemOf(item, order)),
+    paymentMethod: order.payment_gateway_names[0] ?? null,
+    paymentUrl:
+      paymentStatus === 'pending'
+        ? (facts?.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
+        : null,
+    statusUrl: order.order_status_url,
+    cartId: order.checkout_id === null ? null : String(order.checkout_id),
+    trackingCode: tracked?.tracking_number ?? null,
+    trackingUrl: tracked?.tracking_url ?? null,
+    shippingAddress: order.shipping_address as Record<string, unknown> | null,
+    clickToken: clickTokenOf(order),
+    placedAt: instantOf(order.processed_at ?? order.created_at),
+    paidAt: paidAtOf(paymentStatus, facts),
+    shippedAt: instantOrNull(sent.map(({ created_at }) => created_at).sort()[0]),
+    deliveredAt: fulfillmentStatus === 'delivered' ? deliveredAtOf(sent, facts) : null,
+    cancelledAt: instantOrNull(order.cancelled_at),
+    updatedAt: instantOf(order.updated_at),
+  }
+}
+
+const money = (amount: string) => toMoney(toCents(amount))
+
+/** `#1001` as `1001`. */
+export const numberOf = (name: string): string => name.replace(/^#/, '')
+
+function fulfillmentStatusOf(
+  { fulfillment_status: status }: RestOrder,
+  sent: readonly Fulfillment[],
+): PlatformOrder['fulfillmentStatus'] {
+  if (status === 'partial') return 'partial'
+  if (status !== 'fulfilled') return 'unfulfilled'
+  const isDelivered = sent.length > 0 && sent.every((each) => each.shipment_status === 'delivered')
+  return isDelivered ? 'delivered' : 'shipped'
+}
+
+/** When the last parcel arrived. */
+function deliveredAtOf(sent: readonly Fulfillment[], facts: OrderFacts | undefined): string | null {
+  const told = (facts?.fulfillments ?? []).flatMap(({ deliveredAt }) => deliveredAt ?? [])
+  const instants = told.length > 0 ? told : sent.map(({ updated_at }) => updated_at)
+  return instantOrNull(instants.sort().at(-1))
+}
+
+function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts | undefined): string | null {
+  if (status === 'pending' || status === 'voided') return null
+  const paid = (facts?.transactions ?? []).filter(
+    (each) => ['SALE', 'CAPTURE'].includes(each.kind) && each.status === 'SUCCESS',
+  )
+  return instantOrNull(
+    paid
+      .flatMap(({ processedAt }) => processedAt ?? [])
+      .sort()
+      .at(-1),
+  )
+}
+
+function refundedCents(refunds: readonly RestRefund[]): number {
+  return refunds
+    .flatMap(({ transactions }) => transactions)
+    .filter(({ kind, status }) => kind === 'refund' && status === 'success')
+    .reduce((sum, { amount }) => sum + toCents(amount), 0)
+}
+
+function customerOf(order: RestOrder): PlatformOrder['customer'] {
+  const { customer, billing_address: billing, shipping_address: shipping } = order
+  return {
+    id: customer?.id === undefined ? null : String(customer.id),
+    name: nameOf(customer) ?? nameOf(billing) ?? nameOf(shipping),
+    email: order.email || customer?.email || null,
+    phone: order.phone || customer?.phone || shipping?.phone || billing?.phone || null,
+  }
+}
+
+function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): PlatformOrderItem {
+  const back = refunds
+    .flatMap(({ refund_line_items }) => refund_line_items)
+    .filter(({ line_item_id }) => line_item_id === item.id)
+  const cents = back.reduce(
+    (sum, { subtotal, total_tax }) =>
+      sum + toCents(Number(subtotal)) + (taxes_included ? 0 : toCents(Number(total_tax))),
+    0,
+  )
+  return {
+    ...lineOf(item),
+    refundedQuantity: back.reduce((sum, { quantity }) => sum + quantity, 0),
+    refundedTotal: toMoney(cents),
+  }
+}
+
+/** A line of an order or a cart, nothing given back. Shopify tells no picture of it. */
+export function lineOf(item: RestLineItem): PlatformOrderItem {
+  const off = (item.discount_allocations ?? []).reduce((sum, { amount }) => sum + toCents(amount), 0)
+  return {
+    id: String(item.id),
+    productId: item.product_id === null ? null : String(item.product_id),
+    variantId: item.variant_id === null ? null : String(item.variant_id),
+    name: item.title,
+    sku: item.sku || null,
+    imageUrl: null,
+    quantity: item.quantity,
+    unitPrice: money(item.price),
+    total: toMoney(toCents(item.price) * item.quantity - off),
+    refundedQuantity: 0,
+    refundedTotal: toMoney(0),
+  }
+}
+
+function clickTokenOf({ note_attributes, landing_site }: RestOrder): string | null {
+  const noted = note_attributes.find(({ name }) => name === clickParameter)?.value
+  if (noted) return noted
+  // Without its host; one that is no address has no token either.
+  const url = landing_site ? URL.parse(landing_site, 'https://shop.invalid') : null
+  return url?.searchParams.get(clickParameter) || null
+}

@@ -1,0 +1,160 @@
+/**
+ * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./options.ts says. An app needs the
+ * permissions `read_products`, `read_customers`, `read_orders` (`read_all_orders` for those older than 60 days),
+ * `write_discounts` and `write_script_tags`.
+ *
+ * What Shopify cannot do, and this does not pretend:
+ * - discounts: only promotions by quantity that count all units together (`mixing: any`) and, but for named products,
+ *   leave none out; 25 automatic discounts at a time, those of the merchant included; what they took off is not added up;
+ * - categories have neither parents nor places: they come by name;
+ * - a search finds words by their beginnings; sorting by price and `inStock` compare 5,000 products at most; nobody
+ *   turns pages beyond 25,000 products;
+ * - how many orders a customer placed and what they spent are Shopify's figures, which count every order; whoever has
+ *   no birthday in the metafield `facts.birth_date` has none;
+ * - carts are those whose shopper left an address at the checkout; the lines of orders and carts have no picture;
+ * - webhooks are signed with the secret of the app, not with one of ours.
+ */
+import { Refused } from '../../errors.ts'
+import type { ProviderEvent, ProviderStore } from '../../provider.ts'
+import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from '../discounts.ts'
+import type {
+  Cart,
+  Category,
+  CouponSpec,
+  EcommercePort,
+  PlatformCustomer,
+  PlatformOrder,
+  Product,
+  ProductQuery,
+  WebhookTopic,
+} from '../port.ts'
+import { listCarts } from './carts.ts'
+import { listCategories } from './categories.ts'
+import { ShopifyClient } from './client.ts'
+import { ensureCoupon } from './coupons.ts'
+import { listCustomers } from './customers.ts'
+import { ShopifyDiscounts } from './discounts.ts'
+import { BadCredentials, type ShopifyOptions } from './options.ts'
+import { getOrder, listOrders } from './orders.ts'
+import { getProducts } from './products.ts'
+import { ensureScript, listScripts } from './scripts.ts'
+import { PlacesKept, searchProducts } from './search.ts'
+import { parseDelivery, registerWebhook } from './webhooks.ts'
+
+interface RestShop {
+  id: number
+  name: string
+  domain: string
+  country_code: string
+  currency: string
+  iana_timezone: string
+}
+
+export class ShopifyEcommerce implements EcommercePort {
+  readonly #client: ShopifyClient
+  readonly #options: ShopifyOptions
+  readonly #discounts: ShopifyDiscounts
+  readonly #places = new PlacesKept()
+
+  constructor(options: ShopifyOptions) {
+    this.#options = options
+    this.#client = new ShopifyClient(options)
+    this.#discounts = new ShopifyDiscounts(this.#client, options.clock)
+  }
+
+  async check(store: ProviderStore) {
+    try {
+      const { body } = await this.#client.rest<{ shop: RestShop }>(store, { path: 'shop.json' })
+      const { id, name, domain, country_code: country, currency, iana_timezone: timezone } = body.shop
+      return { platformStoreId: String(id), name, domain, country, currency, timezone }
+    } catch (error) {
+      // Whoever connects is told what is wrong with what they gave.
+      if (error instanceof BadCredentials) throw new Refused('invalid-credentials', error.message)
+      throw error
+    }
+  }
+
+  searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }> {
+    return searchProducts(this.#client, store, query, this.#places)
+  }
+
+  getProducts(store: ProviderStore, { ids }: { ids: string[] }): Promise<Product[]> {
+    return getProducts(this.#client, store, ids)
+  }
+
+  listCategories(store: ProviderStore): Promise<Category[]> {
+    return listCategories(this.#client, store)
+  }
+
+  listCustomers(
+    store: ProviderStore,
+    query: { cursor?: string; limit: number; birthdays?: string[] },
+  ): Promise<{ customers: PlatformCustomer[]; next: string | null }> {
+    return listCustomers(this.#client, store, query)
+  }
+
+  listOrders(
+    store: ProviderStore,
+    query: { updatedSince: Date; cursor?: string },
+  ): Promise<{ orders: PlatformOrder[]; next: string | null }> {
+    return listOrders(this.#client, store, query)
+  }
+
+  getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null> {
+    return getOrder(this.#client, store, query)
+  }
+
+  ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string }> {
+    return ensureCoupon(this.#client, store, coupon, this.#options.clock)
+  }
+
+  listCarts(
+    store: ProviderStore,
+    query: { updatedSince: Date; cursor?: string },
+  ): Promise<{ carts: Cart[]; next: string | null }> {
+    return listCarts(this.#client, store, query)
+  }
+
+  discountCapabilities(store: ProviderStore): Promise<DiscountCapabilities> {
+    return this.#discounts.capabilities(store)
+  }
+
+  putDiscount(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }> {
+    return this.#discounts.put(store, spec)
+  }
+
+  removeDiscount(store: ProviderStore, reference: string, revision: number): Promise<void> {
+    return this.#discounts.remove(store, reference, revision)
+  }
+
+  listDiscounts(store: ProviderStore): Promise<LiveDiscount[]> {
+    return this.#discounts.list(store)
+  }
+
+  discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>> {
+    return this.#discounts.usage(store, references)
+  }
+
+  listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]> {
+    return listScripts(this.#client, store)
+  }
+
+  ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }> {
+    return ensureScript(this.#client, store, script)
+  }
+
+  registerWebhook(
+    store: ProviderStore,
+    webhook: { topic: WebhookTopic; url: string; secret: string },
+  ): Promise<{ webhookId: string; created: boolean }> {
+    return registerWebhook(this.#client, store, webhook)
+  }
+
+  webhookSecret(store: ProviderStore): string {
+    return this.#client.credentialsOf(store).clientSecret
+  }
+
+  parseWebhook(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[] {
+    return parseDelivery(headers, rawBody, { secret, now: this.#options.clock.now() })
+  }
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import createBundle from '#operations/promotions/bundles/create-bundle'
+import createPromotion from '#operations/promotions/promotions/create-promotion'
+import listPromotions from '#operations/promotions/promotions/list-promotions'
+import listCategories from '#operations/store/catalog/list-categories'
+import listProducts from '#operations/store/catalog/list-products'
+import { connectEcommerce } from '#operations/store/lib/connections'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import { shopify } from '#test/ports/shopify'
+import { fillCart, placeOrder, refundOrder } from '#test/ports/shopify-stand-in/orders'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp({ publicUrl: 'https://api.example.com' })
+let platform: Awaited<ReturnType<typeof shopify>>
+let shop: Shop
+let order: ReturnType<typeof placeOrder>
+
+beforeAll(async () => {
+  platform = await shopify({ clock: app.clock })
+  ;(app.services.adapters.ecommerce as Record<string, EcommercePort>).shopify = platform.port
+  order = placeOrder(platform.shop, { customerId: '5001', variantId: '2001', quantity: 2 })
+  fillCart(platform.shop, { customerId: '5001', variantId: '2001', quantity: 1 })
+  shop = await store(app)
+  await connectEcommerce(await shop.context(), 'shopify', platform.store.credentials)
+  await app.drainJobs()
+})
+afterAll(() => platform.standIn.close())
+
+const hook = (delivery: { headers: Headers; body: Uint8Array }) =>
+  app.fetch(
+    new Request(`http://localhost/hooks/ecommerce/shopify/${shop.id}`, {
+      method: 'POST',
+      headers: delivery.headers,
+      body: Buffer.from(delivery.body),
+    }),
+  )
+
+describe('a store on Shopify', () => {
+  test('has what Shopify says of the shop, its credentials sealed', async () => {
+    const { db } = await shop.context()
+    const row = await db.selectFrom('stores').selectAll().executeTakeFirstOrThrow()
+    expect(row).toMatchObject({
+      platform: 'shopify',
+      platform_store_id: '690933842',
+      domain: 'loja.example.com',
+      country: 'BR',
+      currency: 'BRL',
+    })
+    const connection = await db
+      .selectFrom('connections')
+      .selectAll()
+      .where('port', '=', 'ecommerce')
+      .execute()
+    expect(connection[0]!.credentials).not.toContain(platform.standIn.accessToken)
+    expect(platform.shop.webhooks).toHaveLength(9)
+  })
+
+  test('wrong credentials are 400 of the connection, and change nothing', async () => {
+    const bad = { ...platform.store.credentials, accessToken: 'shpat_of_nobody' }
+    await expect(connectEcommerce(await shop.context(), 'shopify', bad)).rejects.toMatchObject({
+      code: 'bad_request',
+      message: expect.stringMatching(/^credentials: .*connect it again$/),
+    })
+    const { db } = await shop.context()
+    expect(await db.selectFrom('connections').select('connected_at').execute()).toHaveLength(1)
+  })
+
+  test('its orders, carts and products are mirrored', async () => {
+    const { db } = await shop.context()
+    expect(await db.selectFrom('orders').select(['id', 'payment_status', 'total']).execute()).toEqual([
+      { id: String(order.id), payment_status: 'paid', total: '119.80' },
+    ])
+    expect(await db.selectFrom('carts').select(['customer_email', 'total']).execute()).toEqual([
+      { customer_email: 'ana@example.com', total: '59.90' },
+    ])
+    const products = await db.selectFrom('product_snapshots').select(['product_id', 'category_ids']).execute()
+    expect(products.map(({ product_id }) => product_id).sort()).toEqual(['1001', '1002', '1003'])
+  })
+
+  test('its catalog is answered live', async () => {
+    const products = await shop.call(listProducts, { query: { search: 'caneca', sort: 'price' } })
+    expect(products).toMatchObject({ status: 200, body: { total: 1, data: [{ id: '1001', stock: 3 }] } })
+    const categories = await shop.call(listCategories)
+    expect(categories.body.data.map(({ name }: { name: string }) => name)).toEqual([
+      'Casa',
+      'Cozinha',
+      'Vestuário',
+    ])
+  })
+
+  test('a signed delivery brings the change; the same twice is one event, another signature 401', async () => {
+    refundOrder(platform.shop, order, 19.8)
+    const url = `https://api.example.com/hooks/ecommerce/shopify/${shop.id}`
+    const [delivery] = platform.standIn.deliveries('orders/updated', order, url)
+    const unsigned = new Headers(delivery!.headers)
+    unsigned.set('x-shopify-hmac-sha256', Buffer.alloc(32).toString('base64'))
+    expect((await hook({ ...delivery!, headers: unsigned })).status).toBe(401)
+    expect([(await hook(delivery!)).status, (await hook(delivery!)).status]).toEqual([200, 200])
+    await app.drainJobs()
+    const { db } = await shop.context()
+    expect(await db.selectFrom('orders').select('refunded_total').execute()).toEqual([
+      { refunded_total: '19.80' },
+    ])
+    const events = await app.database.root.selectFrom('provider_events').select('kind').execute()
+    expect(events).toEqual([{ kind: 'order.updated' }])
+  })
+
+  test('a promotion is there; what Shopify cannot do is told in plain words', async () => {
+    const body = { name: 'Leve 3', buyQuantity: 3, payQuantity: 2 }
+    const made = await shop.call(createPromotion, { body })
+    expect(made).toMatchObject({ status: 201, body: { syncStatus: 'synced' } })
+    expect(platform.shop.discounts.map(({ title }) => title)).toEqual(['Leve 3'])
+    const mixed = await shop.call(createPromotion, { body: { ...body, name: 'B', mixing: 'same-variant' } })
+    expect(mixed).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/^mixing: /) } },
+    })
+    const items = [
+      { productId: '1001', variantId: '2001', quantity: 1 },
+      { productId: '1002', quantity: 1 },
+    ]
+    const bundle = await shop.call(createBundle, {
+      body: { name: 'C', items, discountType: 'percentage', discountValue: 10 },
+    })
+    expect(bundle).toMatchObject({
+      status: 409,
+      body: { error: { message: 'Your platform cannot apply a bundle at checkout' } },
+    })
+  })
+
+  test('the hourly sync reads how often it was used and mends what was changed there', async () => {
+    const [discount] = platform.shop.discounts
+    discount!.asyncUsageCount = 7
+    discount!.gets.percentage = 0.1
+    await (await shop.context()).queue('discounts-sync', {})
+    await app.drainJobs()
+    expect(discount!.gets.percentage).toBe(1)
+    const { body } = await shop.call(listPromotions)
+    expect(body.data).toMatchObject([{ usageCount: 7, discountTotal: 0, syncStatus: 'synced' }])
+  })
+
+  test('Shopify down is 503, and nothing is made', async () => {
+    platform.standIn.isDown = true
+    const made = await shop.call(createPromotion, { body: { name: 'D', buyQuantity: 2, payQuantity: 1 } })
+    const products = await shop.call(listProducts)
+    platform.standIn.isDown = false
+    expect([made.status, products.status]).toEqual([503, 503])
+    expect((await shop.call(listPromotions)).body.total).toBe(1)
+  })
+})

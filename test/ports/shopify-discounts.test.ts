@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type DiscountSpec, discountHash, type QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
+import { shopify } from './shopify.ts'
+import type { StoredDiscount } from './shopify-stand-in/shop.ts'
+
+const reference = 'promotion:0198b2c4-aaaa-7bbb-8ccc-0123456789ab'
+const spec = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
+  kind: 'quantity',
+  reference,
+  revision: 1,
+  title: 'Three for two',
+  startsAt: null,
+  endsAt: null,
+  combinesWith: { promotions: false, coupons: true },
+  buyQuantity: 3,
+  payQuantity: 2,
+  discountPercentage: 100,
+  mixing: 'any',
+  maxSetsPerOrder: null,
+  scope: 'all',
+  categoryIds: [],
+  productIds: [],
+  excludedProductIds: [],
+  ...change,
+})
+
+let opened: Awaited<ReturnType<typeof shopify>>
+beforeEach(async () => {
+  opened = await shopify({ timeoutMs: 300 })
+})
+afterEach(() => opened.standIn.close())
+
+const failed = (call: Promise<unknown>) => call.then(() => null).catch((error: unknown) => error)
+const put = (change: Partial<QuantityDiscount> = {}) => opened.port.putDiscount(opened.store, spec(change))
+const remove = (revision: number) => opened.port.removeDiscount(opened.store, reference, revision)
+const listed = () => opened.port.listDiscounts(opened.store)
+const lose = (operation: string, is: 'late' | 'silence' | 'drop' = 'late') =>
+  opened.standIn.faults.push({ fits: new RegExp(`graph ${operation}`), is })
+
+/** What `put()` told to make, made after all. */
+const late = (): StoredDiscount => ({
+  id: 1,
+  typename: 'DiscountAutomaticBxgy',
+  title: 'Three for two',
+  createdAt: new Date().toISOString(),
+  startsAt: '2026-01-01T00:00:00Z',
+  endsAt: null,
+  usesPerOrderLimit: null,
+  asyncUsageCount: 0,
+  combinesWith: { productDiscounts: false, orderDiscounts: true, shippingDiscounts: true },
+  buys: { quantity: '2', items: { all: true, products: [], collections: [] } },
+  gets: { quantity: '1', percentage: 1, items: { all: true, products: [], collections: [] } },
+})
+
+test('of three units two are paid, as Shopify says it', async () => {
+  const at = Math.floor(Date.now() / 1000) * 1000
+  await put({ maxSetsPerOrder: 4, discountPercentage: 50, scope: 'products', productIds: ['1002', '1001'] })
+  expect(opened.shop.discounts).toMatchObject([
+    {
+      title: 'Three for two',
+      endsAt: null,
+      usesPerOrderLimit: 4,
+      combinesWith: { productDiscounts: false, orderDiscounts: true, shippingDiscounts: true },
+      buys: {
+        quantity: '2',
+        items: { all: false, products: ['gid://shopify/Product/1001', 'gid://shopify/Product/1002'] },
+      },
+      gets: { quantity: '1', percentage: 0.5 },
+    },
+  ])
+  expect(Date.parse(opened.shop.discounts[0]!.startsAt)).toBeGreaterThanOrEqual(at)
+  expect(opened.shop.metafields.map(({ namespace, key }) => [namespace, key])).toEqual([
+    ['$app:discounts', reference.replace(':', '_')],
+  ])
+})
+
+describe('answers that are lost', () => {
+  test('a creation: the next call finds it, and there is one', async () => {
+    lose('CreateDiscount')
+    expect(await failed(put())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    expect(opened.shop.discounts).toHaveLength(1)
+    // It is there, and differs until it is put again.
+    expect(await listed()).toMatchObject([{ reference, revision: 1, hash: 'unfinished' }])
+    const { platformId } = await put({ revision: 2, title: 'Four for three', buyQuantity: 4 })
+    expect(opened.shop.discounts.map(({ id, title }) => [String(id), title])).toEqual([
+      [platformId, 'Four for three'],
+    ])
+    expect(await listed()).toMatchObject([{ platformId, revision: 2 }])
+  })
+
+  test('a creation, and then nothing shall be there: it is found and removed', async () => {
+    lose('CreateDiscount')
+    await failed(put())
+    await remove(2)
+    expect(opened.shop.discounts).toEqual([])
+    expect(await listed()).toEqual([])
+  })
+
+  test('a creation that never reached Shopify: nothing is there, the next makes it', async () => {
+    lose('CreateDiscount', 'silence')
+    expect(await failed(put())).toMatchObject({ accepted: 'unknown' })
+    expect(await listed()).toEqual([])
+    await put({ revision: 2 })
+    expect(opened.shop.discounts).toHaveLength(1)
+    expect(await listed()).toMatchObject([{ revision: 2, hash: discountHash(spec()) }])
+  })
+
+  test('a creation that comes after the removal is shown, so that it can be removed', async () => {
+    lose('CreateDiscount', 'silence')
+    await failed(put())
+    await remove(2)
+    opened.shop.discounts.push(late())
+    expect(await listed()).toEqual([{ reference, platformId: '1', revision: 2, hash: 'unfinished' }])
+    await remove(3)
+    expect(opened.shop.discounts).toEqual([])
+  })
+
+  test('a creation that comes after another one was made is removed by whoever comes next', async () => {
+    lose('CreateDiscount', 'silence')
+    await failed(put())
+    const { platformId } = await put({ revision: 2, title: 'Other' })
+    opened.shop.discounts.push(late())
+    expect(await listed()).toEqual([{ reference, platformId, revision: 2, hash: 'unfinished' }])
+    await put({ revision: 3, title: 'Other' })
+    expect(opened.shop.discounts.map(({ id }) => String(id))).toEqual([platformId])
+    expect(await listed()).toMatchObject([{ revision: 3, hash: discountHash(spec({ title: 'Other' })) }])
+  })
+
+  test('a change: the platform has it, and so it is listed', async () => {
+    await put()
+    lose('UpdateDiscount')
+    expect(await failed(put({ revision: 2, buyQuantity: 5 }))).toMatchObject({ accepted: 'unknown' })
+    expect(await listed()).toMatchObject([{ revision: 2, hash: discountHash(spec({ buyQuantity: 5 })) }])
+    await put({ revision: 3 })
+    expect(await listed()).toMatchObject([{ revision: 3, hash: discountHash(spec()) }])
+    expect(opened.shop.discounts).toHaveLength(1)
+  })
+
+  test('a removal: done again it is success, and nothing older brings it back', async () => {
+    await put()
+    lose('DeleteDiscount')
+    expect(await failed(remove(2))).toMatchObject({ accepted: 'unknown' })
+    await remove(2)
+    await put()
+    expect(opened.shop.discounts).toEqual([])
+  })
+
+  test.each(['WriteLedger', 'LedgerEntry'])(
+    'the ledger (%s): the same call again is one discount',
+    async (name) => {
+      lose(name, 'drop')
+      await failed(put())
+      await put()
+      lose(name)
+      await failed(put({ revision: 2, payQuantity: 1 }))
+      await put({ revision: 2, payQuantity: 1 })
+      expect(opened.shop.discounts).toMatchObject([{ gets: { quantity: '2' } }])
+      expect(await listed()).toMatchObject([{ revision: 2, hash: discountHash(spec({ payQuantity: 1 })) }])
+    },
+  )
+})
+
+describe('others at Shopify', () => {
+  test('who changes ours there is seen, and put right', async () => {
+    await put({ scope: 'products', productIds: ['1001'] })
+    const [discount] = opened.shop.discounts
+    const right = discountHash(spec({ scope: 'products', productIds: ['1001'] }))
+    expect(await listed()).toMatchObject([{ hash: right }])
+    discount!.gets.items.products.push('gid://shopify/Product/1002')
+    expect((await listed())[0]!.hash).not.toBe(right)
+    await put({ revision: 2, scope: 'products', productIds: ['1001'] })
+    expect(discount!.gets.items.products).toEqual(['gid://shopify/Product/1001'])
+    discount!.endsAt = '2030-01-01T00:00:00Z'
+    expect((await listed())[0]!.hash).not.toBe(right)
+    await put({ revision: 3, scope: 'products', productIds: ['1001'] })
+    expect(await listed()).toMatchObject([{ revision: 3, hash: right }])
+  })
+
+  test('who removes ours there: it is not listed, and made again', async () => {
+    const { platformId } = await put()
+    opened.shop.discounts = []
+    expect(await listed()).toEqual([])
+    const again = await put({ revision: 2 })
+    expect(again.platformId).not.toBe(platformId)
+    expect(await listed()).toMatchObject([{ platformId: again.platformId, revision: 2 }])
+    opened.shop.discounts = []
+    await remove(3)
+    expect(await listed()).toEqual([])
+  })
+
+  test('a name that another has is refused in their words, and all is as it was', async () => {
+    const theirs = { reference: 'promotion:other', title: 'Taken' }
+    await put(theirs)
+    expect(await failed(put({ title: 'Taken' }))).toMatchObject({
+      name: 'Refused',
+      message: 'Shopify refused this: Title must be unique for automatic discount',
+    })
+    expect(opened.shop.discounts).toHaveLength(1)
+    await put()
+    expect(await failed(put({ revision: 2, title: 'Taken' }))).toMatchObject({ name: 'Refused' })
+    // The revision that was refused may be used again.
+    const ours = (await listed()).find((each) => each.reference === reference)
+    expect(ours).toMatchObject({ revision: 1, hash: discountHash(spec()) })
+    await put({ revision: 2, title: 'Free' })
+    expect((await listed()).find((each) => each.reference === reference)).toMatchObject({ revision: 2 })
+  })
+
+  test('one of the same name that a merchant made is never taken for ours', async () => {
+    await put({ reference: 'promotion:other' })
+    opened.shop.metafields.length = 0
+    lose('CreateDiscount', 'silence')
+    expect(await failed(put({ buyQuantity: 4 }))).toMatchObject({ accepted: 'unknown' })
+    expect(await listed()).toEqual([])
+    await remove(2)
+    expect(opened.shop.discounts).toHaveLength(1)
+  })
+
+  test('places are those that the discounts of others leave', async () => {
+    expect(await opened.port.discountCapabilities(opened.store)).toEqual({ kinds: ['quantity'], maxLive: 25 })
+    await put()
+    const [ours] = opened.shop.discounts
+    for (let i = 0; i < 3; i += 1) {
+      opened.shop.discounts.push({
+        ...ours!,
+        id: 9000 + i,
+        title: `Theirs ${i}`,
+        typename: 'DiscountAutomaticBasic',
+      })
+    }
+    opened.shop.discounts.push({ ...ours!, id: 9100, title: 'Over', endsAt: '2026-01-01T00:00:00Z' })
+    expect((await opened.port.discountCapabilities(opened.store)).maxLive).toBe(22)
+    expect(await listed()).toHaveLength(1)
+  })
+
+  test('how often they were used, not what they took off', async () => {
+    await put()
+    await put({ reference: 'promotion:other', title: 'Other' })
+    opened.shop.discounts[0]!.asyncUsageCount = 41
+    const { port, store } = opened
+    expect(await port.discountUsage(store, [reference, 'promotion:other', 'promotion:never'])).toEqual({
+      [reference]: { orders: 41, total: null, currency: 'BRL' },
+      'promotion:other': { orders: 0, total: null, currency: 'BRL' },
+    })
+    await remove(2)
+    expect(await port.discountUsage(store, [reference])).toEqual({})
+  })
+
+  test('many at once: the highest revision stays, and one discount', async () => {
+    const revisions = [3, 1, 5, 2, 4]
+    const outcomes = await Promise.allSettled(
+      revisions.map((revision) => put({ revision, title: `Title ${revision}`, buyQuantity: revision + 2 })),
+    )
+    expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true)
+    const highest = spec({ title: 'Title 5', buyQuantity: 7 })
+    // Whoever was told that others were at it comes again.
+    await put({ ...highest, revision: 5 })
+    expect(opened.shop.discounts.map(({ title }) => title)).toEqual(['Title 5'])
+    expect(await listed()).toMatchObject([{ revision: 5, hash: discountHash(highest) }])
+  })
+})
+
+describe('what Shopify cannot say', () => {
+  const common = { reference, revision: 1, title: 'X', startsAt: null, endsAt: null }
+  const none = { promotions: false, coupons: false }
+  const gift: DiscountSpec = {
+    ...common,
+    kind: 'gift',
+    combinesWith: none,
+    minAmount: '100.00',
+    amountBasis: 'after-discounts',
+    productId: '1001',
+    variantId: '2001',
+    quantity: 1,
+    addAutomatically: true,
+    usageLimit: null,
+    usageLimitPerCustomer: null,
+  }
+
+  test.each<[string, DiscountSpec, RegExp]>([
+    ['a gift', gift, /cannot add gifts/],
+    ['units by variant', spec({ mixing: 'same-variant' }), /^mixing: /],
+    [
+      'units by product',
+      spec({ mixing: 'same-product', scope: 'products', productIds: ['1', '2'] }),
+      /^mixing: /,
+    ],
+    ['all but one', spec({ excludedProductIds: ['1'] }), /^excludedProductIds: /],
+    ['nothing', spec({ scope: 'products', productIds: ['1'], excludedProductIds: ['1'] }), /^productIds: /],
+    ['no category', spec({ scope: 'categories', categoryIds: ['x'] }), /^categoryIds: /],
+  ])('%s is refused, naming the field, and Shopify is not asked', async (_, discount, message) => {
+    const { port, store, standIn } = opened
+    expect(await failed(port.putDiscount(store, discount))).toMatchObject({
+      name: 'Refused',
+      code: 'unsupported-discount',
+      message: expect.stringMatching(message),
+    })
+    expect(standIn.requests).toEqual([])
+  })
+
+  test('one product by itself, and products without some of them, it can', async () => {
+    await put({
+      mixing: 'same-product',
+      scope: 'products',
+      productIds: ['1001', '1002'],
+      excludedProductIds: ['1002'],
+    })
+    expect(opened.shop.discounts[0]!.buys.items.products).toEqual(['gid://shopify/Product/1001'])
+  })
+})

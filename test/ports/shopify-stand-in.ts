@@ -1,0 +1,200 @@
+/**
+ * Shopify's Admin API as far as the adapter uses it, in memory, behind real HTTP, written from its public reference:
+ * access tokens, REST with pages and call limit, GraphQL with its cost, webhooks signed and delivered.
+ */
+import { createHmac, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { apiVersion } from '#runtime/ports/ecommerce/shopify/options'
+import { Bucket } from './shopify-stand-in/bucket.ts'
+import { answerGraph } from './shopify-stand-in/graph.ts'
+import { answerRest } from './shopify-stand-in/rest.ts'
+import { Shop } from './shopify-stand-in/shop.ts'
+
+/** What happens to the next request that fits: a status, silence before or after it is done, or a broken connection. */
+export interface Fault {
+  /** Of the method and path, or of the GraphQL document. */
+  fits?: RegExp
+  is: { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop' | 'late'
+}
+
+export interface App {
+  clientId: string
+  clientSecret: string
+}
+
+const app: App = { clientId: 'f1e2d3c4b5a6978800112233', clientSecret: 'shpss_a_secret_of_the_app' }
+const legacyToken = 'shpat_a_token_of_a_custom_app'
+const name = 'loja.myshopify.com'
+
+export interface Options {
+  /** Calls, and calls a second. Default: of the largest plan. */
+  rest?: [size: number, perSecond: number]
+  graph?: [size: number, perSecond: number]
+}
+
+export class ShopifyStandIn {
+  readonly shop = new Shop()
+  readonly app = app
+  readonly name = name
+  readonly accessToken = legacyToken
+  /** Such as `GET products.json`, or `graph Products`. */
+  readonly requests: string[] = []
+  readonly faults: Fault[] = []
+  readonly deniedFields = new Set<string>()
+  /** Of the tokens that the app asked for. */
+  readonly tokens: string[] = []
+  /** How many answers told to slow down. */
+  throttled = 0
+  isDown = false
+  endpoint = ''
+  readonly #rest: Bucket
+  readonly #graph: Bucket
+  readonly #server = createServer((request, response) => void this.#receive(request, response))
+
+  constructor({ rest = [400, 40], graph = [20_000, 2000] }: Options = {}) {
+    this.#rest = new Bucket(...rest)
+    this.#graph = new Bucket(...graph)
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.endpoint = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this
+  }
+
+  close(): Promise<void> {
+    this.#server.closeAllConnections()
+    return new Promise((resolve) => this.#server.close(() => resolve()))
+  }
+
+  /** What is sent to this address for a topic that somebody registered; nothing where nobody did. */
+  deliveries(topic: string, object: unknown, url: string): { headers: Headers; body: Uint8Array }[] {
+    const body = new TextEncoder().encode(JSON.stringify(object))
+    return this.shop.webhooks
+      .filter((each) => each.topic === topic && each.address === url)
+      .map(() => ({
+        headers: new Headers({
+          'content-type': 'application/json',
+          'x-shopify-topic': topic,
+          'x-shopify-hmac-sha256': createHmac('sha256', app.clientSecret).update(body).digest('base64'),
+          'x-shopify-shop-domain': name,
+          'x-shopify-api-version': apiVersion,
+          'x-shopify-webhook-id': randomUUID(),
+          'x-shopify-event-id': randomUUID(),
+          'x-shopify-triggered-at': new Date().toISOString(),
+        }),
+        body,
+      }))
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await textOf(request)
+    const url = new URL(request.url!, 'http://stand-in')
+    const { what, detail } = nameOf(request.method!, url.pathname, text)
+    this.requests.push(what)
+    const at = this.faults.findIndex(({ fits }) => !fits || fits.test(`${what} ${detail}`))
+    const fault = this.isDown
+      ? { status: 503, body: '<html>' }
+      : this.faults.splice(at, at < 0 ? 0 : 1)[0]?.is
+    if (fault === 'silence') return
+    if (fault === 'drop') {
+      response.socket?.destroy()
+      return
+    }
+    if (fault && fault !== 'late') {
+      response.writeHead(fault.status, fault.headers ?? {}).end(fault.body ?? '')
+      return
+    }
+    const { status, headers = {}, body } = this.#answer(request, url, text)
+    // It was done; its answer comes to nobody.
+    if (fault === 'late') return
+    if (status === 429) this.throttled += 1
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  }
+
+  #answer(request: IncomingMessage, url: URL, text: string): Answer {
+    const { pathname } = url
+    if (pathname === '/admin/oauth/access_token') return this.#giveToken(JSON.parse(text) as TokenRequest)
+    const token = request.headers['x-shopify-access-token']
+    if (token !== legacyToken && this.tokens.at(-1) !== token) {
+      const errors = '[API] Invalid API key or access token (unrecognized login or wrong password)'
+      return { status: 401, body: { errors } }
+    }
+    const below = `/admin/api/${apiVersion}/`
+    if (!pathname.startsWith(below)) return { status: 404, body: { errors: 'Not Found' } }
+    const path = pathname.slice(below.length)
+    return path === 'graphql.json' ? this.#askGraph(text) : this.#askRest(request.method!, url, path, text)
+  }
+
+  #askGraph(text: string): Answer {
+    const body = answerGraph(this.shop, JSON.parse(text) as { query: string }, this.#graph, this.deniedFields)
+    if (JSON.stringify(body).includes('"THROTTLED"')) this.throttled += 1
+    return { status: 200, body }
+  }
+
+  #askRest(method: string, url: URL, path: string, text: string): Answer {
+    if (!this.#rest.take(1)) {
+      const errors =
+        'Exceeded 2 calls per second for api client. Reduce request rates to resume uninterrupted service.'
+      const wait = (1 / this.#rest.perSecond).toFixed(3)
+      return { status: 429, headers: { 'retry-after': wait, ...this.#limit() }, body: { errors } }
+    }
+    const body = text === '' ? null : (JSON.parse(text) as Record<string, Record<string, unknown>>)
+    const base = `https://${name}${url.pathname}`
+    const answer = answerRest(this.shop, { method, path, query: url.searchParams, body, base })
+    return {
+      status: answer.status,
+      headers: { ...this.#limit(), ...(answer.link ? { link: answer.link } : {}) },
+      body: answer.body,
+    }
+  }
+
+  #limit(): Record<string, string> {
+    return { 'x-shopify-shop-api-call-limit': `${Math.ceil(this.#rest.used)}/${this.#rest.size}` }
+  }
+
+  #giveToken({ client_id, client_secret, grant_type }: TokenRequest): Answer {
+    if (
+      client_id !== app.clientId ||
+      client_secret !== app.clientSecret ||
+      grant_type !== 'client_credentials'
+    ) {
+      const error = { error: 'application_cannot_be_found', error_description: 'Unknown client' }
+      return { status: 400, body: error }
+    }
+    const token = `shpat_${randomUUID()}`
+    this.tokens.push(token)
+    return { status: 200, body: { access_token: token, scope: 'read_products', expires_in: 86_399 } }
+  }
+}
+
+interface Answer {
+  status: number
+  headers?: Record<string, string>
+  body: unknown
+}
+
+interface TokenRequest {
+  client_id: string
+  client_secret: string
+  grant_type: string
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return text
+}
+
+/** `GET products.json`, or the name of a GraphQL operation with its variables. */
+function nameOf(method: string, pathname: string, text: string): { what: string; detail: string } {
+  if (!pathname.endsWith('/graphql.json')) {
+    return { what: `${method} ${pathname.replace(/^\/admin\/(api\/[^/]+\/)?/, '')}`, detail: text }
+  }
+  const { query, variables } = JSON.parse(text) as { query: string; variables: unknown }
+  return {
+    what: `graph ${/(?:query|mutation)\s+(\w+)/.exec(query)?.[1] ?? ''}`,
+    detail: JSON.stringify(variables),
+  }
+}

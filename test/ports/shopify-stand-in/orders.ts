@@ -1,0 +1,131 @@
+/** What shoppers and the merchant do: carts, orders, refunds. */
+import { currency, type Shop, type StoredCheckout, type StoredOrder } from './shop.ts'
+
+export interface OrderInput {
+  customerId: string
+  variantId: string
+  quantity: number
+  placedAt?: string
+  isPaid?: boolean
+  checkout?: StoredCheckout
+  isTest?: boolean
+  landingSite?: string
+}
+
+const lineOf = (shop: Shop, { variantId, quantity }: Pick<OrderInput, 'variantId' | 'quantity'>) => {
+  const { product, variant } = shop.variant(variantId)
+  return {
+    id: shop.nextId(),
+    product_id: product.id,
+    variant_id: variant.id,
+    title: product.title,
+    sku: variant.sku,
+    quantity,
+    price: variant.price,
+    discount_allocations: [],
+  }
+}
+
+export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
+  const customer = shop.customer(input.customerId)
+  const line = lineOf(shop, input)
+  const total = (Number(line.price) * line.quantity).toFixed(2)
+  const at = shop.now()
+  const processedAt = input.placedAt ?? at
+  const isPaid = input.isPaid ?? true
+  const id = shop.nextId()
+  const order: StoredOrder = {
+    id,
+    name: `#${1000 + shop.orders.length + 1}`,
+    test: input.isTest ?? false,
+    currency,
+    email: customer.email,
+    phone: null,
+    customer,
+    billing_address: null,
+    shipping_address: null,
+    line_items: [line],
+    total_line_items_price: total,
+    total_discounts: '0.00',
+    total_shipping_price_set: { shop_money: { amount: '0.00' } },
+    total_price: total,
+    taxes_included: true,
+    discount_codes: [],
+    financial_status: isPaid ? 'paid' : 'pending',
+    fulfillment_status: null,
+    fulfillments: [],
+    refunds: [],
+    payment_gateway_names: ['bogus'],
+    order_status_url: `https://loja.example.com/orders/${id}`,
+    checkout_id: input.checkout?.id ?? null,
+    checkoutToken: input.checkout?.token ?? null,
+    landing_site: input.landingSite ?? '/',
+    note_attributes: [],
+    created_at: at,
+    processed_at: processedAt,
+    cancelled_at: null,
+    closed_at: null,
+    updated_at: at,
+    transactions: isPaid ? [{ kind: 'SALE', status: 'SUCCESS', processedAt }] : [],
+  }
+  shop.orders.push(order)
+  customer.orders_count += 1
+  if (isPaid) customer.total_spent = (Number(customer.total_spent) + Number(total)).toFixed(2)
+  if (input.checkout) {
+    input.checkout.completed_at = at
+    input.checkout.updated_at = at
+  }
+  return order
+}
+
+/** Without lines, as a merchant who gives back an amount. */
+export function refundOrder(shop: Shop, order: StoredOrder, amount: number): void {
+  order.refunds.push({
+    refund_line_items: [],
+    transactions: [{ kind: 'refund', status: 'success', amount: amount.toFixed(2) }],
+  })
+  const back = order.refunds.flatMap(({ transactions }) => transactions)
+  const all = back.reduce((sum, each) => sum + Number(each.amount), 0)
+  order.financial_status = all >= Number(order.total_price) ? 'refunded' : 'partially_refunded'
+  order.updated_at = shop.now()
+  const customer = shop.customers.find(({ id }) => id === order.customer?.id)
+  if (customer) customer.total_spent = (Number(customer.total_spent) - amount).toFixed(2)
+}
+
+export function cancelOrder(shop: Shop, order: StoredOrder): void {
+  order.cancelled_at = shop.now()
+  order.updated_at = order.cancelled_at
+}
+
+export function fillCart(
+  shop: Shop,
+  input: { customerId: string; variantId: string; quantity: number; checkoutId?: string },
+): StoredCheckout {
+  const { id: _id, ...line } = lineOf(shop, input)
+  const customer = shop.customer(input.customerId)
+  const at = shop.now()
+  const known = shop.checkouts.find(({ id }) => String(id) === input.checkoutId)
+  const items = {
+    line_items: [{ ...line, key: `key-${line.variant_id}` }],
+    total_price: (Number(line.price) * line.quantity).toFixed(2),
+    updated_at: at,
+  }
+  if (known) return Object.assign(known, items)
+  const id = shop.nextId()
+  const checkout: StoredCheckout = {
+    id,
+    token: `token${id}`,
+    email: customer.email,
+    phone: customer.phone,
+    customer,
+    billing_address: null,
+    shipping_address: null,
+    currency,
+    abandoned_checkout_url: `https://loja.example.com/checkouts/${id}/recover`,
+    completed_at: null,
+    closed: false,
+    ...items,
+  }
+  shop.checkouts.push(checkout)
+  return checkout
+}

@@ -1,0 +1,182 @@
+/** A shop of the stand-in: its objects in the form that REST answers, and what changes them. */
+import type { RestCheckout } from '#runtime/ports/ecommerce/shopify/carts'
+import type { RestCustomer } from '#runtime/ports/ecommerce/shopify/customers'
+import type { RestOrder } from '#runtime/ports/ecommerce/shopify/order-map'
+import type { RestProduct, RestVariant } from '#runtime/ports/ecommerce/shopify/product-map'
+import type { RestScript } from '#runtime/ports/ecommerce/shopify/scripts'
+
+export interface StoredProduct extends RestProduct {
+  collectionIds: number[]
+}
+export interface StoredCustomer extends RestCustomer {
+  birthDate: string | null
+}
+export interface StoredOrder extends RestOrder {
+  transactions: { kind: string; status: string; processedAt: string }[]
+  checkoutToken: string | null
+}
+export type StoredCheckout = RestCheckout & { closed: boolean }
+export interface StoredWebhook {
+  id: number
+  topic: string
+  address: string
+}
+export interface StoredCode {
+  id: number
+  code: string
+  input: Record<string, unknown>
+}
+export interface StoredMetafield {
+  namespace: string
+  key: string
+  value: string
+  compareDigest: string
+}
+export interface StoredDiscount {
+  id: number
+  typename: string
+  title: string
+  createdAt: string
+  startsAt: string
+  endsAt: string | null
+  usesPerOrderLimit: number | null
+  asyncUsageCount: number
+  combinesWith: { productDiscounts: boolean; orderDiscounts: boolean; shippingDiscounts: boolean }
+  buys: { quantity: string; items: StoredItems }
+  gets: { quantity: string; percentage: number; items: StoredItems }
+}
+export interface StoredItems {
+  all: boolean
+  products: string[]
+  collections: string[]
+}
+
+export const currency = 'BRL'
+
+export interface VariantInput {
+  id: string
+  name?: string
+  sku?: string | null
+  price: number
+  compareAtPrice?: number | null
+  stock?: number | null
+}
+export interface ProductInput {
+  id: string
+  name: string
+  brand?: string
+  tags?: readonly string[]
+  categoryIds?: readonly string[]
+  isPublished?: boolean
+  variants: readonly VariantInput[]
+}
+
+export class Shop {
+  readonly id = 690933842
+  readonly products: StoredProduct[] = []
+  readonly collections: { id: number; title: string; handle: string }[] = []
+  readonly customers: StoredCustomer[] = []
+  readonly orders: StoredOrder[] = []
+  readonly checkouts: StoredCheckout[] = []
+  readonly scripts: RestScript[] = []
+  readonly webhooks: StoredWebhook[] = []
+  readonly codes: StoredCode[] = []
+  readonly metafields: StoredMetafield[] = []
+  discounts: StoredDiscount[] = []
+  #lastId = 70_000
+  #lastChange = 0
+
+  nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
+  }
+
+  /** Whole seconds, as Shopify's; two changes are never at one instant. */
+  now(): string {
+    this.#lastChange = Math.max(this.#lastChange + 1000, Math.floor(Date.now() / 1000) * 1000)
+    return `${new Date(this.#lastChange).toISOString().slice(0, 19)}+00:00`
+  }
+
+  addCollection({ id, name }: { id: string; name: string }): void {
+    this.collections.push({ id: Number(id), title: name, handle: name.toLowerCase() })
+  }
+
+  addProduct(input: ProductInput): void {
+    const at = this.now()
+    const hasOptions = input.variants.some(({ name }) => name)
+    this.products.push({
+      id: Number(input.id),
+      title: input.name,
+      handle: `product-${input.id}`,
+      vendor: input.brand ?? null,
+      tags: (input.tags ?? []).join(', '),
+      status: 'active',
+      published_at: (input.isPublished ?? true) ? at : null,
+      created_at: at,
+      updated_at: at,
+      images: [],
+      image: null,
+      options: [{ name: hasOptions ? 'Color' : 'Title' }],
+      variants: input.variants.map(variantOf),
+      collectionIds: (input.categoryIds ?? []).map(Number),
+    })
+  }
+
+  addCustomer(input: {
+    id: string
+    name?: string | null
+    email?: string | null
+    phone?: string | null
+    birthDate?: string | null
+    acceptsMarketing?: boolean
+  }): void {
+    this.customers.push({
+      id: Number(input.id),
+      first_name: input.name ?? null,
+      last_name: null,
+      email: input.email ?? null,
+      phone: input.phone ?? null,
+      orders_count: 0,
+      total_spent: '0.00',
+      email_marketing_consent: { state: input.acceptsMarketing === false ? 'not_subscribed' : 'subscribed' },
+      birthDate: input.birthDate ?? null,
+    })
+  }
+
+  customer(id: string): StoredCustomer {
+    const found = this.customers.find((each) => each.id === Number(id))
+    if (!found) throw new Error(`The stand-in has no customer ${id}`)
+    return found
+  }
+
+  variant(id: string): { product: StoredProduct; variant: RestVariant } {
+    for (const product of this.products) {
+      const variant = product.variants.find((each) => each.id === Number(id))
+      if (variant) return { product, variant }
+    }
+    throw new Error(`The stand-in has no variant ${id}`)
+  }
+
+  order(id: string): StoredOrder {
+    const found = this.orders.find((each) => each.id === Number(id))
+    if (!found) throw new Error(`The stand-in has no order ${id}`)
+    return found
+  }
+}
+
+function variantOf({ id, name, sku, price, compareAtPrice, stock }: VariantInput): RestVariant {
+  return {
+    id: Number(id),
+    title: name ?? 'Default Title',
+    sku: sku ?? '',
+    price: price.toFixed(2),
+    compare_at_price: compareAtPrice?.toFixed(2) ?? null,
+    inventory_quantity: stock ?? 0,
+    inventory_management: stock === null || stock === undefined ? null : 'shopify',
+    inventory_policy: 'deny',
+    image_id: null,
+    option1: name ?? 'Default Title',
+    option2: null,
+    option3: null,
+  }
+}

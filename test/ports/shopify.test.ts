@@ -1,0 +1,273 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { machineClock } from '#runtime/clock'
+import { nextPage } from '#runtime/ports/ecommerce/shopify/client'
+import { apiVersion, readShopifyUrl } from '#runtime/ports/ecommerce/shopify/options'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { readSettings } from '#runtime/settings'
+import { shopify } from './shopify.ts'
+import { placeOrder } from './shopify-stand-in/orders.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function opened(options: Parameters<typeof shopify>[0] = {}) {
+  const all = await shopify(options)
+  closing.push(() => all.standIn.close())
+  return all
+}
+
+const failed = (call: Promise<unknown>) => call.then(() => null).catch((error: unknown) => error)
+const src = 'https://api.example.com/loader.js'
+
+describe('credentials', () => {
+  test('a token that Shopify does not take: told at the connection, else unavailable, never repeated', async () => {
+    const { standIn, port, store } = await opened()
+    const bad = { ...store, credentials: { ...store.credentials, accessToken: 'shpat_of_nobody' } }
+    expect(await failed(port.check(bad))).toMatchObject({ name: 'Refused', code: 'invalid-credentials' })
+    const error = await failed(port.listScripts(bad))
+    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    expect((error as Error).message).toMatch(/connect it again/)
+    expect((error as Error).message).not.toContain('shpat')
+    expect(standIn.requests).toEqual(['GET shop.json', 'GET script_tags.json'])
+  })
+
+  test.each([
+    null,
+    {},
+    { shop: 'loja.myshopify.com', accessToken: 'shpat_12345678' },
+    { shop: 'evil.example.com', accessToken: 'shpat_12345678', clientSecret: 'shpss_12345678' },
+    {
+      shop: 'evil.example.com/.myshopify.com',
+      accessToken: 'shpat_12345678',
+      clientSecret: 'shpss_12345678',
+    },
+    { shop: 'a.b.myshopify.com', accessToken: 'shpat_12345678', clientSecret: 'shpss_12345678' },
+    { shop: '.myshopify.com', accessToken: 'shpat_12345678', clientSecret: 'shpss_12345678' },
+  ])('of another form, or of another host: nobody is asked (%j)', async (credentials) => {
+    const { standIn, port } = await opened()
+    const error = await failed(port.check({ id: 'store', credentials }))
+    expect(error).toMatchObject({ name: 'Refused', code: 'invalid-credentials' })
+    expect((error as Error).message).not.toContain('12345678')
+    expect(() => port.webhookSecret({ id: 'store', credentials })).toThrow(Unavailable)
+    expect(standIn.requests).toEqual([])
+  })
+
+  test('an app of the dashboard asks for a token, keeps it for its time, and asks anew when it is refused', async () => {
+    const clock = machineClock()
+    const { standIn, port } = await opened({ clock })
+    const { shop, app } = { shop: standIn.name, app: standIn.app }
+    const store = { id: 'store', credentials: { shop, ...app } }
+    await Promise.all([port.check(store), port.listScripts(store)])
+    await port.listCategories(store)
+    expect(standIn.tokens).toHaveLength(1)
+    clock.offset += 24 * 3_600_000
+    await port.check(store)
+    expect(standIn.tokens).toHaveLength(2)
+    standIn.tokens.push('shpat_another')
+    await port.check(store)
+    expect(standIn.tokens).toHaveLength(4)
+    const bad = { id: 'store', credentials: { shop, ...app, clientSecret: 'shpss_wrong_one' } }
+    const error = await failed(port.check(bad))
+    expect(error).toMatchObject({ name: 'Refused', code: 'invalid-credentials' })
+    expect((error as Error).message).not.toContain('shpss')
+  })
+
+  test('what the app may not do is refused, with what to do', async () => {
+    const { standIn, port, store } = await opened()
+    const body = JSON.stringify({
+      errors: '[API] This action requires merchant approval for read_script_tags scope.',
+    })
+    standIn.faults.push({ is: { status: 403, body } })
+    const forbidden = await failed(port.listScripts(store))
+    expect(forbidden).toMatchObject({ name: 'Refused', code: 'missing-permission' })
+    expect((forbidden as Error).message).toMatch(/read_script_tags.*give the app the permission/)
+    standIn.deniedFields.add('collections')
+    const denied = await failed(port.listCategories(store))
+    expect(denied).toMatchObject({ name: 'Refused', code: 'missing-permission' })
+  })
+
+  test.each([402, 423])('a shop that is closed (%i) is unavailable', async (status) => {
+    const { standIn, port, store } = await opened()
+    standIn.faults.push(...[1, 2, 3].map(() => ({ is: { status } })))
+    expect(await failed(port.listScripts(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+})
+
+describe('rates', () => {
+  test('calls that are too many wait for the bucket, and all are answered', async () => {
+    const { standIn, port, store } = await opened({ rates: { rest: [4, 20] } })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => port.check(store)))
+    expect(answers).toHaveLength(12)
+    expect(standIn.throttled).toBeGreaterThan(0)
+  })
+
+  test('a bucket that is full by its header is not knocked at', async () => {
+    const { standIn, port, store } = await opened({ rates: { rest: [2, 0.5] }, pauseAtMostMs: 100 })
+    await port.check(store)
+    await port.check(store)
+    // Half a second is more than it waits: nothing is sent.
+    expect(await failed(port.check(store))).toBeInstanceOf(Throttled)
+    expect(standIn.requests).toHaveLength(2)
+    expect(standIn.throttled).toBe(0)
+  })
+
+  test('a long pause is not waited for, it is told', async () => {
+    const { standIn, port, store } = await opened()
+    standIn.faults.push({ is: { status: 429, headers: { 'retry-after': '120.0' } } })
+    const error = await failed(port.listScripts(store))
+    expect(error).toBeInstanceOf(Throttled)
+    expect((error as Throttled).retryAfterMs).toBeGreaterThan(119_000)
+    // Nor does anybody else knock meanwhile; GraphQL has a bucket of its own.
+    expect(await failed(port.check(store))).toBeInstanceOf(Throttled)
+    expect(standIn.requests).toHaveLength(1)
+    expect(await port.listCategories(store)).toHaveLength(3)
+  })
+
+  test('a query waits until its points are there', async () => {
+    const { standIn, shop, port, store } = await opened({ rates: { graph: [700, 1000] } })
+    for (let i = 0; i < 130; i += 1) placeOrder(shop, { customerId: '5001', variantId: '2001', quantity: 1 })
+    const walks = await Promise.all(
+      [1, 2, 3, 4].map(() => port.listOrders(store, { updatedSince: new Date(0) })),
+    )
+    expect(walks.map(({ orders }) => orders.length)).toEqual([40, 40, 40, 40])
+    expect(standIn.throttled).toBeGreaterThan(0)
+    const slow = await opened({ rates: { graph: [150, 1] } })
+    const error = await failed(slow.port.searchProducts(slow.store, { sort: 'name', page: 1, limit: 200 }))
+    expect(error).toBeInstanceOf(Throttled)
+    // As many seconds as points are missing.
+    expect((error as Throttled).retryAfterMs).toBeGreaterThan(50_000)
+  })
+
+  test('no query costs more than one may', async () => {
+    const { shop, port, store } = await opened()
+    for (let i = 0; i < 300; i += 1) {
+      shop.addProduct({
+        id: String(10_000 + i),
+        name: `P${i}`,
+        variants: [{ id: String(20_000 + i), price: 1 }],
+      })
+      shop.addCustomer({ id: String(30_000 + i), name: `C${i}` })
+      placeOrder(shop, { customerId: '5001', variantId: '2001', quantity: 1 })
+    }
+    const all = { sort: 'price', page: 1, limit: 100 } as const
+    expect((await port.searchProducts(store, all)).products).toHaveLength(100)
+    expect((await port.listCustomers(store, { limit: 250 })).customers).toHaveLength(250)
+    expect((await port.listCustomers(store, { limit: 250, birthdays: ['11-20'] })).customers).toHaveLength(1)
+    expect((await port.listOrders(store, { updatedSince: new Date(0) })).orders).toHaveLength(40)
+    expect(
+      await port.discountUsage(
+        store,
+        Array.from({ length: 250 }, (_, i) => `promotion:${i}`),
+      ),
+    ).toEqual({})
+  })
+})
+
+describe('answers', () => {
+  test('errors of the server, silence and broken connections: reads are tried again', async () => {
+    const { standIn, port, store } = await opened({ timeoutMs: 300 })
+    standIn.faults.push({ is: { status: 502, body: '<html>' } }, { is: 'drop' })
+    expect(await port.listScripts(store)).toEqual([])
+    standIn.faults.push({ is: 'silence' }, { is: { status: 200, body: 'not JSON' } })
+    expect(await port.listCategories(store)).toHaveLength(3)
+    standIn.faults.push(...[1, 2, 3].map(() => ({ is: { status: 500 } })))
+    expect(await failed(port.check(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('GraphQL that fails inside is tried again; what it does not understand is not', async () => {
+    const { standIn, port, store } = await opened()
+    const answer = (code: string) => ({
+      is: { status: 200, body: JSON.stringify({ errors: [{ message: 'Oh no', extensions: { code } }] }) },
+    })
+    standIn.faults.push(answer('INTERNAL_SERVER_ERROR'))
+    expect(await port.listCategories(store)).toHaveLength(3)
+    standIn.faults.push(...[1, 2, 3].map(() => answer('undefinedField')))
+    expect(await failed(port.listCategories(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('a script whose answer was lost is there once, also when the next comes', async () => {
+    const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
+    standIn.faults.push({ fits: /^POST script/, is: 'late' })
+    const first = await port.ensureScript(store, { src })
+    expect(await port.ensureScript(store, { src })).toEqual(first)
+    expect(shop.scripts).toHaveLength(1)
+    standIn.faults.push({ fits: /^POST script/, is: 'silence' })
+    const other = `${src}?2`
+    expect(await failed(port.ensureScript(store, { src: other }))).toMatchObject({ accepted: 'unknown' })
+    expect(shop.scripts).toHaveLength(1)
+  })
+
+  test('two who put a script there at once agree on one', async () => {
+    const { shop, port, store } = await opened()
+    const ids = await Promise.all([1, 2, 3].map(() => port.ensureScript(store, { src })))
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(1)
+    expect(shop.scripts).toHaveLength(1)
+  })
+
+  test('a coupon and a webhook whose answers were lost are there once', async () => {
+    const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
+    const coupon = { code: 'DEZ', type: 'amount', value: '10.00', minimumAmount: '50.00' } as const
+    const limits = { usageLimit: 1, endsAt: '2031-01-01T00:00:00.000Z' }
+    standIn.faults.push({ fits: /graph CreateCoupon/, is: 'late' })
+    const made = await port.ensureCoupon(store, { ...coupon, ...limits })
+    expect(made).toEqual({ id: String(shop.codes[0]!.id) })
+    expect(shop.codes).toHaveLength(1)
+    expect(shop.codes[0]!.input).toMatchObject({
+      usageLimit: 1,
+      endsAt: limits.endsAt,
+      minimumRequirement: { subtotal: { greaterThanOrEqualToSubtotal: '50.00' } },
+      customerGets: { value: { discountAmount: { amount: '10.00', appliesOnEachItem: false } } },
+    })
+    const webhook = { topic: 'cart.updated', url: 'https://api.example.com/hook', secret: 's' } as const
+    standIn.faults.push({ fits: /^POST webhooks/, is: 'late' })
+    expect((await port.registerWebhook(store, webhook)).created).toBe(true)
+    expect((await port.registerWebhook(store, webhook)).created).toBe(false)
+    expect(shop.webhooks.map(({ topic }) => topic)).toEqual(['checkouts/create', 'checkouts/update'])
+  })
+
+  test('what it refuses is said in its words, on one line', async () => {
+    const { standIn, port, store } = await opened()
+    const body = JSON.stringify({ errors: { src: ['is\nnot allowed', 'is too long'] } })
+    standIn.faults.push({ fits: /^POST script/, is: { status: 422, body } })
+    const error = await failed(port.ensureScript(store, { src }))
+    expect(error).toBeInstanceOf(Refused)
+    expect((error as Error).message).toBe('Shopify refused this: src is not allowed, is too long')
+  })
+
+  test('addresses that are not https are refused before Shopify is asked', async () => {
+    const { standIn, port, store } = await opened()
+    const url = 'http://127.0.0.1:3000/hook'
+    const hook = port.registerWebhook(store, { topic: 'order.updated', url, secret: 's' })
+    expect(await failed(hook)).toMatchObject({ code: 'invalid-address' })
+    expect(await failed(port.ensureScript(store, { src: url }))).toMatchObject({ code: 'invalid-address' })
+    expect(standIn.requests).toEqual([])
+  })
+})
+
+describe('ECOMMERCE_URL', () => {
+  const env = (url: string) => ({ ECOMMERCE_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
+
+  test('names where the shops are; the sandbox alone without it', () => {
+    expect(readShopifyUrl('shopify://myshopify.com')).toEqual({ domain: 'myshopify.com' })
+    expect(readSettings(env('shopify://myshopify.com')).ecommerceUrl).toBe('shopify://myshopify.com')
+    expect(readSettings({ ...env(''), ECOMMERCE_URL: undefined }).ecommerceUrl).toBe('sandbox')
+    expect(apiVersion).toMatch(/^\d{4}-\d{2}$/)
+  })
+
+  test.each(['https://myshopify.com', 'shopify://key@host', 'shopify://host/path'])(
+    '%s is refused at the start',
+    (url) => {
+      expect(() => readSettings(env(url))).toThrow('ECOMMERCE_URL')
+    },
+  )
+})
+
+test('the next page is that of the link that says so', () => {
+  const link = (rel: string, token: string) =>
+    `<https://a.example/x.json?limit=2&page_info=${token}>; rel="${rel}"`
+  expect(nextPage(`${link('previous', 'before')}, ${link('next', 'after%3D')}`)).toBe('after=')
+  expect(nextPage(link('previous', 'before'))).toBeNull()
+  expect(nextPage(null)).toBeNull()
+})

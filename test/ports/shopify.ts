@@ -1,0 +1,27 @@
+/** An adapter of Shopify with its stand-in, filled as the contract asks. */
+import { machineClock } from '#runtime/clock'
+import type { ShopifyOptions } from '#runtime/ports/ecommerce/shopify/options'
+import { ShopifyEcommerce } from '#runtime/ports/ecommerce/shopify/shopify'
+import { aShop } from './ecommerce.contract.ts'
+import { type Options, ShopifyStandIn } from './shopify-stand-in.ts'
+
+export async function shopify({ rates, ...options }: { rates?: Options } & Partial<ShopifyOptions> = {}) {
+  const standIn = await new ShopifyStandIn(rates).listen()
+  for (const category of aShop.categories) standIn.shop.addCollection(category)
+  for (const product of aShop.products) standIn.shop.addProduct(product)
+  for (const customer of aShop.customers) {
+    // Shopify keeps phones in E.164.
+    const phone = 'phone' in customer && customer.phone ? '+5511988887777' : null
+    standIn.shop.addCustomer({ ...customer, phone })
+  }
+  const port = new ShopifyEcommerce({
+    domain: 'myshopify.com',
+    endpoint: () => standIn.endpoint,
+    clock: machineClock(),
+    retryDelayMs: 1,
+    ...options,
+  })
+  const { name, accessToken, app } = standIn
+  const credentials = { shop: name, accessToken, clientSecret: app.clientSecret }
+  return { standIn, shop: standIn.shop, port, store: { id: 'store', credentials } }
+}
