@@ -1,5 +1,5 @@
 /** What looks, size guides and wishlists register at start. */
-import { exports } from '#operations/store/lib/door'
+import { exports, onboarding } from '#operations/store/lib/door'
 import { registerEvents, registerWidget, snapshots } from '#operations/storefront/lib/door'
 import { countLookEvents, existingLooks } from './look-counters.ts'
 import { checkAllLooks, checkLooksWith } from './look-health.ts'
@@ -8,11 +8,12 @@ import { registerSizeGuideImages } from './size-guide-uploads.ts'
 import { sizeGuideWidget } from './size-guide-widget.ts'
 import { takeWishes } from './wishes.ts'
 import { wishlistExport } from './wishlist-export.ts'
-import { wishlistWidget } from './wishlist-settings.ts'
+import { turnWishlistOn, wishlistWidget } from './wishlist-settings.ts'
 
 export function wireLooksSizesWishlist(): void {
   registerSizeGuideImages()
   exports.register('wishlist-export', wishlistExport)
+  onboarding.onActivate('wishlist', turnWishlistOn)
   registerWidget('looks', { feature: 'shop-the-look', build: looksWidget })
   registerWidget('sizeGuide', { feature: 'size-guides', build: sizeGuideWidget })
   registerWidget('wishlist', { feature: 'wishlist', build: wishlistWidget })

@@ -68,6 +68,10 @@ export const saveWishlistSettings = (
   change: { [K in keyof Content]?: Content[K] | undefined },
 ) => saveSettings(ctx, key, defaultWishlistSettings, (before) => ({ ...before, ...given(change) }))
 
+export const turnWishlistOn = async (ctx: Context): Promise<void> => {
+  await saveWishlistSettings(ctx, { isEnabled: true })
+}
+
 export async function wishlistWidget(ctx: Context): Promise<Widget | null> {
   const { updatedAt: _saved, isEnabled, ...settings } = await readWishlistSettings(ctx)
   return isEnabled ? { value: { settings } } : null
