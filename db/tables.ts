@@ -18,6 +18,7 @@ import type {
 } from './tables/columns.ts'
 import { type ExchangeTables, exchangeTables } from './tables/exchanges.ts'
 import { type InboxTables, inboxTables } from './tables/inbox.ts'
+import { type LookTables, lookTables } from './tables/looks.ts'
 import {
   type MessagingConnectionSystemTables,
   type MessagingConnectionTables,
@@ -892,6 +893,7 @@ export interface TenantTables
     ReviewTables,
     PromotionTables,
     BarTables,
+    LookTables,
     ProductPageTables,
     ExchangeTables {
   stores: StoreTable
@@ -970,6 +972,7 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...reviewTables,
   ...promotionTables,
   ...barTables,
+  ...lookTables,
   ...productPageTables,
   ...exchangeTables,
   stores: 'id',

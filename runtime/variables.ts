@@ -72,6 +72,22 @@ export function renderText(text: string, values: Values): RenderedText {
   return rendered.missing.length === 0 ? rendered : { ...rendered, text: closeGaps(rendered.text) }
 }
 
+const wellFormed = /\{\{\s*[A-Za-z][A-Za-z0-9_]{0,39}\s*(?:\|[^{}]*)?\}\}/g
+
+/**
+ * A text that nobody checked when it was saved, for a person: what is no variable stays as it stands, a name there is
+ * not becomes nothing.
+ */
+export function renderLoosely(text: string, values: Values): string {
+  let isMissing = false
+  const filled = text.replace(wellFormed, (variable) => {
+    const rendered = fill(variable, values)
+    isMissing ||= rendered.missing.length > 0
+    return rendered.text
+  })
+  return isMissing ? closeGaps(filled) : filled
+}
+
 /**
  * A parameter of a template: line breaks, tabs and runs of spaces become one space. Empty where nothing is left,
  * which providers refuse. Throws on a text that `variableFault` refuses.

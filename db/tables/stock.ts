@@ -1,3 +1,81 @@
-export type StockTables = Record<never, never>
+/** People who wait for a variant to return, the waves in which they are told, and the stock counter. */
+import type { Generated } from 'kysely'
+import type { Instant, Json, NullableInstant, NullableJson, NullableNumeric, StoreColumn } from './columns.ts'
 
-export const stockTables: Record<keyof StockTables, 'store_id'> = {}
+interface StockAlertSettingsRow {
+  store_id: StoreColumn
+  is_enabled: Generated<boolean>
+  content: NullableJson
+  webhook_registered_at: NullableInstant
+  /** Which connection it was registered through: that connection's own instant. */
+  webhook_connection_at: NullableInstant
+  last_stock_event_at: NullableInstant
+  updated_at: NullableInstant
+}
+
+interface StockCounterSettingsRow {
+  store_id: StoreColumn
+  content: Json
+  updated_at: Instant
+}
+
+interface StockSubscriptionsRow {
+  store_id: StoreColumn
+  id: string
+  product_id: string
+  variant_id: string
+  product_name: string
+  variant_name: string | null
+  sku: string | null
+  product_url: string | null
+  product_image_url: string | null
+  channel: string
+  email: string | null
+  phone: string | null
+  /** What makes a contact the same: the email without case, the phone's match form; null once deleted. */
+  contact_key: string | null
+  name: string | null
+  source: string
+  status: string
+  reason: string | null
+  click_token: string
+  attempt: Generated<number>
+  claim_id: string | null
+  claimed_at: NullableInstant
+  called_at: NullableInstant
+  reservation_id: string | null
+  provider_message_id: string | null
+  sent_at: NullableInstant
+  delivered_at: NullableInstant
+  failed_at: NullableInstant
+  converted_at: NullableInstant
+  converted_order_id: string | null
+  revenue: NullableNumeric
+  currency: string | null
+  deleted_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface StockWavesRow {
+  store_id: StoreColumn
+  variant_id: string
+  is_open: Generated<boolean>
+  places: number | null
+  started_at: NullableInstant
+  ended_at: NullableInstant
+}
+
+export interface StockTables {
+  stock_alert_settings: StockAlertSettingsRow
+  stock_counter_settings: StockCounterSettingsRow
+  stock_subscriptions: StockSubscriptionsRow
+  stock_waves: StockWavesRow
+}
+
+export const stockTables: Record<keyof StockTables, 'store_id'> = {
+  stock_alert_settings: 'store_id',
+  stock_counter_settings: 'store_id',
+  stock_subscriptions: 'store_id',
+  stock_waves: 'store_id',
+}

@@ -18,6 +18,8 @@ export interface Call {
   /** With `/v1` and the query. */
   path: string
   key: string
+  /** Posted as JSON; without one the call is a GET. */
+  body?: unknown
 }
 
 /** A read, sent again and again: its 95th percentile has a time. */

@@ -1,4 +1,4 @@
-/** CPU time of the PostgreSQL cluster, from Linux's /proc. */
+/** CPU time of other processes, from Linux's /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -19,6 +19,12 @@ export function postgresCpuMicros(dataDir: string): number | null {
     return null // another system, or the server has ended
   }
   return ticks * microsPerTick
+}
+
+/** Of one process, in microseconds; null where there is no /proc. */
+export function processCpuMicros(pid: number): number | null {
+  const stat = statOf(String(pid))
+  return stat && stat.own * microsPerTick
 }
 
 /** The fields of proc(5), counted from after the name, which may hold spaces. */

@@ -9,7 +9,8 @@ import { silentLog } from '#runtime/log'
 import { readSettings } from '#runtime/settings'
 import { throwawayPostgres } from '../lib/postgres.ts'
 import type { Area, Call, Measure } from './area.ts'
-import { startTarget } from './child.ts'
+import { startTarget, type Target } from './child.ts'
+import { postgresCpuMicros } from './cpu.ts'
 import { columns, machine, type Results } from './report.ts'
 import { gatewaySettings } from './statements.ts'
 import { runInWorker, withWorker } from './worker-process.ts'
@@ -30,6 +31,8 @@ export interface SizeLine {
   p95Ms: number
   samples: number
   atMostMs: number | null
+  /** Of the servers and PostgreSQL, for one answer or the whole step: what a busy machine does not stretch. */
+  cpuMs: number | null
   /** The same rows by a SELECT alone. */
   bareP50Ms: number | null
   /** Of the process that ran the job. */
@@ -71,8 +74,16 @@ export async function measureSizes(
   return { startedAt, machine: machine(postgres), lines }
 }
 
-type Told = Pick<SizeLine, 'name' | 'p50Ms' | 'p95Ms' | 'samples' | 'atMostMs'> &
+type Told = Pick<SizeLine, 'name' | 'p50Ms' | 'p95Ms' | 'samples' | 'atMostMs' | 'cpuMs'> &
   Partial<Pick<SizeLine, 'bareP50Ms' | 'peakMiB' | 'atMostMiB'>>
+
+/** Milliseconds of the processor that a run took of PostgreSQL and of what `ownMicros` counts; null but on Linux. */
+type CpuOf = <T>(
+  run: () => Promise<T>,
+  ownMicros: () => Promise<number>,
+) => Promise<{ cpuMs: number | null; answer: T }>
+
+type Place = Parameters<typeof gatewaySettings>[0]
 
 /** Answers the version of the server. */
 async function measureArea(
@@ -91,26 +102,38 @@ async function measureArea(
     onLine({ area: area.name, rows, ...line, reached, loadAverage: loadavg()[0]! })
   }
   const cluster = await throwawayPostgres()
+  const cpuOf: CpuOf = async (run, ownMicros) => {
+    const before = postgresCpuMicros(cluster.dataDir)
+    const ownBefore = await ownMicros()
+    const answer = await run()
+    const own = (await ownMicros()) - ownBefore
+    const after = postgresCpuMicros(cluster.dataDir)
+    return { cpuMs: before === null || after === null ? null : (after - before + own) / 1000, answer }
+  }
   const home = mkdtempSync(join(tmpdir(), 'merchant-sizes-'))
   const removeHome = (): void => rmSync(home, { recursive: true, force: true })
   process.once('exit', removeHome)
   const place = { databaseUrl: cluster.url, folder: home, clients: 3 }
   const database = openPostgres(cluster.url, { reads: 1, transactions: 4 })
   try {
-    const filled = await prepare(area, database, place, rows, tell)
+    const filled = await prepare(area, { database, place, rows, cpuOf }, tell)
     const fixture = join(home, 'fixture.json')
     writeFileSync(fixture, JSON.stringify(place))
     const gateway = await startTarget('gateway', fixture, home)
     try {
       for (const measure of area.measures(filled)) {
-        tell(await sampled(database, gateway.url, measure, samples))
+        tell(await sampled(database, gateway, cpuOf, measure, samples))
       }
       for (const job of area.jobs?.(filled) ?? []) {
-        const { ms, peakMiB } = await runInWorker(database, gatewaySettings(place), job, () =>
-          send(gateway.url, job),
+        const { ms, peakMiB, cpuMs } = await runInWorker(
+          database,
+          cluster.dataDir,
+          gatewaySettings(place),
+          job,
+          () => send(gateway.url, job),
         )
         const { name, atMostMs, atMostMiB } = job
-        tell({ name, p50Ms: ms, p95Ms: ms, samples: 1, atMostMs, peakMiB, atMostMiB })
+        tell({ name, p50Ms: ms, p95Ms: ms, samples: 1, atMostMs, cpuMs, peakMiB, atMostMiB })
       }
     } finally {
       await gateway.stop()
@@ -127,9 +150,7 @@ async function measureArea(
 
 async function prepare(
   area: Area,
-  database: Database,
-  place: Parameters<typeof gatewaySettings>[0],
-  rows: number,
+  { database, place, rows, cpuOf }: { database: Database; place: Place; rows: number; cpuOf: CpuOf },
   tell: (told: Told) => void,
 ): Promise<unknown> {
   await migrate(database)
@@ -142,13 +163,13 @@ async function prepare(
         database,
         services: app.services,
         async timed(name, atMostMs, step) {
-          const { ms, answer } = await timed(step)
-          tell({ name, p50Ms: ms, p95Ms: ms, samples: 1, atMostMs })
-          return answer
+          const { cpuMs, answer: done } = await cpuOf(() => timed(step), ownCpuMicros)
+          tell({ name, p50Ms: done.ms, p95Ms: done.ms, samples: 1, atMostMs, cpuMs })
+          return done.answer
         },
         told(name, atMostMs, times) {
           const [p50Ms, p95Ms] = [percentile(times, 0.5), percentile(times, 0.95)]
-          tell({ name, p50Ms, p95Ms, samples: times.length, atMostMs })
+          tell({ name, p50Ms, p95Ms, samples: times.length, atMostMs, cpuMs: null })
         },
         withWorker: (step) => withWorker(env, step),
       },
@@ -162,14 +183,22 @@ async function prepare(
   }
 }
 
+async function ownCpuMicros(): Promise<number> {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
 async function timed<T>(run: () => Promise<T>): Promise<{ ms: number; answer: T }> {
   const startedAt = performance.now()
   const answer = await run()
   return { ms: performance.now() - startedAt, answer }
 }
 
-async function send(url: string, { path, key }: Call): Promise<void> {
-  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+async function send(url: string, { path, key, body }: Call): Promise<void> {
+  const response = await fetch(`${url}${path}`, {
+    headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+  })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
 }
@@ -177,30 +206,45 @@ async function send(url: string, { path, key }: Call): Promise<void> {
 /** More than five, so that a plan which the database keeps is the one measured. */
 const warmUps = 7
 /** A call of many seconds is not repeated for ever. */
-const longestMs = 30_000
+const longestMs = 20_000
 
-async function sampled(database: Database, url: string, measure: Measure, samples: number): Promise<Told> {
+async function sampled(
+  database: Database,
+  gateway: Target,
+  cpuOf: CpuOf,
+  measure: Measure,
+  samples: number,
+): Promise<Told> {
   const { name, atMostMs, bare } = measure
-  const times: number[] = []
-  const bareTimes: number[] = []
-  const startedAt = performance.now()
-  for (let i = 0; i < samples + warmUps; i += 1) {
-    const own = await timed(() => send(url, measure))
-    const alone = await timed(() => database.query(bare.text, bare.values))
-    if (i >= warmUps) {
-      times.push(own.ms)
-      bareTimes.push(alone.ms)
-    }
-    if (times.length >= 5 && performance.now() - startedAt > longestMs) break
-  }
+  const own = (): Promise<void> => send(gateway.url, measure)
+  const alone = (): Promise<unknown> => database.query(bare.text, bare.values)
+  await repeated(own, warmUps)
+  const { cpuMs, answer: times } = await cpuOf(
+    () => repeated(own, samples),
+    () => gateway.cpuMicros(),
+  )
+  await repeated(alone, warmUps)
+  const bareTimes = await repeated(alone, samples)
   return {
     name,
     p50Ms: percentile(times, 0.5),
     p95Ms: percentile(times, 0.95),
     samples: times.length,
     atMostMs,
+    cpuMs: cpuMs === null ? null : cpuMs / times.length,
     bareP50Ms: percentile(bareTimes, 0.5),
   }
+}
+
+/** The time of each run; what takes long is run at least five times. */
+async function repeated(run: () => Promise<unknown>, count: number): Promise<number[]> {
+  const times: number[] = []
+  const startedAt = performance.now()
+  while (times.length < count) {
+    times.push((await timed(run)).ms)
+    if (times.length >= 5 && performance.now() - startedAt > longestMs) break
+  }
+  return times
 }
 
 function percentile(values: readonly number[], part: number): number {
@@ -209,7 +253,7 @@ function percentile(values: readonly number[], part: number): number {
 }
 
 export function sizesTable({ lines }: Pick<Sizes, 'lines'>): string {
-  const head = ['area', 'what', 'p50 ms', 'p95 ms', 'at most', 'bare ms', 'peak MiB', 'load', '']
+  const head = ['area', 'what', 'p50 ms', 'p95 ms', 'at most', 'cpu ms', 'bare ms', 'peak MiB', 'load', '']
   const shown = (value: number | null, digits = 0): string => value?.toFixed(digits) ?? '–'
   const rows = lines.map((line, index) => [
     lines[index - 1]?.area === line.area ? '' : `${line.area} (${line.rows})`,
@@ -217,6 +261,7 @@ export function sizesTable({ lines }: Pick<Sizes, 'lines'>): string {
     line.p50Ms.toFixed(1),
     line.p95Ms.toFixed(1),
     shown(line.atMostMs),
+    shown(line.cpuMs, 1),
     shown(line.bareP50Ms, 1),
     line.atMostMiB === null ? shown(line.peakMiB) : `${shown(line.peakMiB)} of ${line.atMostMiB}`,
     line.loadAverage.toFixed(1),

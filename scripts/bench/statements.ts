@@ -93,6 +93,7 @@ export const gatewaySettings = (fixture: Pick<Fixture, 'databaseUrl' | 'folder' 
   SECRET_KEY: 'a secret key that only the benchmark uses',
   RATE_LIMIT_STORE: '999999999',
   RATE_LIMIT_IP: '999999999',
+  STOREFRONT_READS_IP: '999999999',
   LOG_LEVEL: 'info',
   WORKER: 'off',
   PORT: '0',

@@ -5,18 +5,23 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '#db/database'
 import type { JobMeasure } from './area.ts'
+import { postgresCpuMicros, processCpuMicros } from './cpu.ts'
 
 const script = join(import.meta.dirname, '..', 'worker.ts')
 const longestMs = 15 * 60_000
+/** As `npm run worker`. */
+const flags = ['--max-semi-space-size=4']
 
-/** From the call that queues the job to the row that says it is done. `peakMiB` is null but on Linux. */
+/** From the call that queues the job to the row that says it is done. `peakMiB` and `cpuMs` are null but on Linux. */
 export async function runInWorker(
   database: Database,
+  dataDir: string,
   env: Record<string, string>,
   { name, done }: JobMeasure,
   queue: () => Promise<void>,
-): Promise<{ ms: number; peakMiB: number | null }> {
+): Promise<{ ms: number; peakMiB: number | null; cpuMs: number | null }> {
   return withWorker(env, async (worker) => {
+    const cpuBefore = cpuMicros(dataDir, worker.pid!)
     const startedAt = performance.now()
     await queue()
     for (;;) {
@@ -26,7 +31,10 @@ export async function runInWorker(
       if (performance.now() - startedAt > longestMs) throw new Error(`${name}: not done after 15 minutes`)
       await wait(100)
     }
-    return { ms: performance.now() - startedAt, peakMiB: peakMiBOf(worker.pid!) }
+    const ms = performance.now() - startedAt
+    const cpuAfter = cpuMicros(dataDir, worker.pid!)
+    const cpuMs = cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / 1000
+    return { ms, peakMiB: peakMiBOf(worker.pid!), cpuMs }
   })
 }
 
@@ -37,7 +45,7 @@ export async function withWorker<T>(
   env: Record<string, string>,
   step: (worker: WorkerProcess) => Promise<T>,
 ): Promise<T> {
-  const worker = spawn(process.execPath, [script], {
+  const worker = spawn(process.execPath, [...flags, script], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
   })
@@ -60,6 +68,12 @@ function started(worker: WorkerProcess): Promise<void> {
     })
     worker.once('exit', (code) => reject(new Error(`The worker ended with ${code}: ${told}`)))
   })
+}
+
+/** Of the worker and of PostgreSQL. */
+function cpuMicros(dataDir: string, pid: number): number | null {
+  const [own, server] = [processCpuMicros(pid), postgresCpuMicros(dataDir)]
+  return own === null || server === null ? null : own + server
 }
 
 function peakMiBOf(pid: number): number | null {

@@ -52,9 +52,9 @@ const auroraArticles: Article[] = [
   ['Caderno de capa dura', '306', 5990, null, 'Pautado', 'Sem pauta'],
   ['Planner anual', '306', 8990, null],
   ['Estojo de canetas', '306', 7990, null],
-  ['Kit de aquarela', '306', 16990, null],
+  ['Kit de aquarela', '306', 16990, null, 'Estudante', 'Profissional'],
   ['Lápis aquareláveis (24 cores)', '306', 12990, null],
-  ['Relógio de parede Norte', '303', 19990, null],
+  ['Relógio de parede Norte', '303', 19990, null, 'Branco', 'Preto'],
   ['Coleção de inverno (prévia)', '305', 29990, null, 'P', 'M', 'G'],
 ]
 
@@ -125,8 +125,9 @@ function makeProducts(
       createdAt: timeline.ago(random.between(60, 415)),
       updatedAt: timeline.ago(random.between(0.5, 55)),
       variants: (options.length > 0 ? options : [null]).map((option, position) => {
-        const plenty = random.whole(6, 80)
-        const left = scarce[id]
+        const left = position === 0 || scarce[id] === undefined ? scarce[id] : 0
+        // What is scarce in several variants draws once.
+        const plenty = position === 0 || left === undefined ? random.whole(6, 80) : 0
         variants += 1
         return {
           id: String(2000 + variants),
@@ -135,7 +136,7 @@ function makeProducts(
           options: option ? [{ name: look.optionName, value: option }] : [],
           price: price / 100,
           compareAtPrice: before === null ? null : before / 100,
-          stock: left === undefined ? plenty : position === 0 ? left : 0,
+          stock: left ?? plenty,
         }
       }),
     }

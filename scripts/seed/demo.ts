@@ -13,14 +13,18 @@ import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
+import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
 import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
+import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
+import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
 import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
+import { seedAuroraStock, seedBorealisStock } from './stock.ts'
 import {
   auroraPeople,
   borealisPeople,
@@ -29,6 +33,7 @@ import {
   seedAurora,
   seedBorealis,
 } from './store.ts'
+import { seedAuroraWishlist, seedBorealisWishlist } from './wishlist.ts'
 
 export interface DemoKey {
   /** Slug. */
@@ -196,12 +201,27 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
   const known = shops.aurora.customers[0]!
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
+  await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
+  await seedBorealisStock(ofBorealis, borealis)
   await seedAuroraBars(database.root, aurora)
   await seedAuroraPromotions(ofAurora, aurora)
   await seedBorealisPromotions(ofBorealis, borealis)
+  await seedAuroraProductPage(database.root, aurora)
+  await seedBorealisProductPage(database.root, borealis)
+  await seedAuroraLooks(ofAurora, aurora)
+  await seedBorealisLooks(ofBorealis, borealis)
+  await seedAuroraWishlist(ofAurora, aurora, shops.aurora)
+  await seedBorealisWishlist(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
-  await attributeShop(ofAurora, shops.aurora, { automation: 110, 'messaging-campaign': 24, newsletter: 20 })
+  await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
+  await seedBorealisReviews(ofBorealis, borealis)
+  await attributeShop(ofAurora, shops.aurora, {
+    automation: 110,
+    'messaging-campaign': 24,
+    newsletter: 20,
+    'stock-notification': 6,
+  })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await seedLoader(ofAurora, aurora)
   await settlePlatform(ofAurora, shops.aurora)

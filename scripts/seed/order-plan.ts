@@ -22,6 +22,7 @@ export type OrderSource =
   | 'cart-coupon'
   | 'win-back'
   | 'post-purchase'
+  | 'stock'
 
 export interface PlannedOrder {
   placedAt: Date
@@ -134,6 +135,7 @@ export function planOrders(groups: CustomerGroups, timeline: Timeline, random: R
   for (const order of inDollars) order.currency = 'USD'
   giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
   chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
+  afterStockAlerts(orders, new Set(groups.others), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
 }
 
@@ -149,6 +151,38 @@ function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Rand
   for (const customer of groups.fair) add(customer, soonAfter(fair), 'fair')
   for (const customer of [...first.slice(6, 10), ...second.slice(0, 6)])
     add(customer, soonAfter(spring), 'spring')
+}
+
+const afterAlertsDaysAgo = [96, 70, 48, 26, 12, 5]
+
+/**
+ * Six orders of people whom nothing else wrote to, and who ordered nothing else within the days of an alert: those
+ * nearest to these days.
+ */
+function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>, timeline: Timeline): void {
+  const isAlone = (order: PlannedOrder): boolean =>
+    orders.every(
+      (other) =>
+        other === order ||
+        other.customer !== order.customer ||
+        Math.abs(other.placedAt.getTime() - order.placedAt.getTime()) > 12 * dayMs,
+    )
+  const free = orders.filter(
+    (each) =>
+      each.state === 'paid' &&
+      each.source === null &&
+      each.currency === 'BRL' &&
+      others.has(each.customer) &&
+      isAlone(each),
+  )
+  for (const days of afterAlertsDaysAgo) {
+    const far = (order: PlannedOrder) => Math.abs(order.placedAt.getTime() - timeline.ago(days).getTime())
+    const nearest = free
+      .filter((each) => each.source === null)
+      .reduce<PlannedOrder | null>((best, each) => (best && far(best) <= far(each) ? best : each), null)
+    if (!nearest) throw new Error('The demo has too few orders that can come from stock alerts')
+    nearest.source = 'stock'
+  }
 }
 
 /** 40 unpaid, 30 cancelled, 12 wholly and 20 partly refunded; nobody loses the fourth order they need. */

@@ -21,21 +21,36 @@ const guarded = operations.filter(([, operation]) => !operation.spec.public)
 
 let shop: Shop
 let starter: Shop
+let growth: Shop
 let paused: Shop
+/** By the name of what may be written still; and of what is over. */
+const inTime: Record<string, Shop> = {}
+const over: Record<string, Shop> = {}
 const people = {} as Record<Role, Person>
 
 beforeAll(async () => {
   shop = await store(app)
   starter = await store(app, { plan: 'starter' })
+  growth = await store(app, { plan: 'growth' })
   paused = await store(app)
   people.agent = await shop.person('agent')
   people.member = await shop.person('member')
   people.owner = { userId: shop.userId, email: shop.email, key: shop.key }
-  await app.database.root
-    .updateTable('subscriptions')
-    .set({ status: 'paused', paused_at: app.clock.now() })
-    .where('store_id', '=', paused.id)
-    .execute()
+  const soon = new Date(app.clock.ms() + 86_400_000)
+  const gone = new Date(app.clock.ms() - 1)
+  const withStatus = async (change: object): Promise<Shop> => {
+    const made = await store(app)
+    const rows = app.database.root.updateTable('subscriptions').set(change).where('store_id', '=', made.id)
+    await rows.execute()
+    return made
+  }
+  inTime.trialing = await store(app, { plan: null })
+  inTime.pastDue = await withStatus({ status: 'past-due', grace_ends_at: soon })
+  inTime.cancelled = await withStatus({ status: 'cancelled', ends_at: soon })
+  paused = await withStatus({ status: 'paused', paused_at: app.clock.now() })
+  over.graceOver = await withStatus({ status: 'past-due', grace_ends_at: gone })
+  over.trialOver = await withStatus({ status: 'trialing', plan_id: 'trial', trial_ends_at: gone })
+  over.cancelledOver = await withStatus({ status: 'cancelled', ends_at: gone })
 })
 
 /** A request that the schemas take: ids that exist nowhere, the example or one made from the schema. */
@@ -150,6 +165,7 @@ describe.each(guarded)('%s', (_id, operation) => {
 
   test('its feature must be in the plan', async () => {
     if (!spec.feature) return
+    const { feature } = spec
     const included = ['statistics', 'messaging', 'automations', 'newsletter', 'contact-form', 'reviews']
     included.push(
       'testimonials',
@@ -159,14 +175,38 @@ describe.each(guarded)('%s', (_id, operation) => {
       'product-content',
       'size-guides',
     )
-    const { status } = await send(starter, operation)
-    expect(status === 403).toBe(!included.includes(spec.feature))
+    const isRefused = async (from: Shop): Promise<boolean> => {
+      const { status, body } = await send(from, operation)
+      if (status !== 403 || !/^The plan /.test(body.error.message)) return false
+      expect(body.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining(feature) })
+      return true
+    }
+    expect(await isRefused(starter)).toBe(!included.includes(feature))
+    expect(await isRefused(growth)).toBe(feature === 'chat-agent')
+    expect(await isRefused(shop)).toBe(false)
+    expect(await isRefused(inTime.trialing!)).toBe(false)
   })
 
-  test('a paused subscription reads, and writes only where it may', async () => {
-    const { status, body } = await send(paused, operation)
-    const refused = status === 403 && /subscription is paused/.test(body?.error?.message ?? '')
-    expect(refused).toBe(!spec.readOnly && !spec.whilePaused)
+  test('a subscription that is over reads, and writes only where it may; in grace it does everything', async () => {
+    const isRefused = async (from: Shop): Promise<boolean> => {
+      const { status, body } = await send(from, operation)
+      if (status !== 403 || !/^The subscription is (paused|ended)/.test(body.error.message)) return false
+      expect(body.error.code).toBe('forbidden')
+      return true
+    }
+    const isClosed = !spec.readOnly && !spec.whilePaused
+    for (const [name, from] of Object.entries({ paused, ...over })) {
+      expect([name, await isRefused(from)]).toEqual([name, isClosed])
+    }
+    if (!isClosed) return
+    for (const [name, from] of Object.entries(inTime)) {
+      expect([name, await isRefused(from)]).toEqual([name, false])
+    }
+  })
+
+  test('is open while paused below the subscription, the team and the notifications, and nowhere else', () => {
+    const isBelow = /^\/(subscription|stores\/team|notifications)(\/|$)/.test(spec.path)
+    expect(spec.readOnly || (spec.whilePaused ?? false) === isBelow).toBe(true)
   })
 
   test('ids that this store does not have find nothing', async () => {

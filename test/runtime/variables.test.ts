@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseVariables, renderParameter, renderText, variableFault } from '#runtime/variables'
+import { parseVariables, renderLoosely, renderParameter, renderText, variableFault } from '#runtime/variables'
 
 describe('texts', () => {
   const ana = { firstName: 'Ana', name: 'Ana Souza', cupom: 'VIP5', cidade: null, nota: '  ' }
@@ -67,4 +67,13 @@ test('a name that there is not is told, with those there are', () => {
 
 test('parts keep what stands between', () => {
   expect(parseVariables('a {{b|c}} d')).toEqual({ parts: ['a ', { name: 'b', fallback: 'c' }, ' d'] })
+})
+
+test.each([
+  ['Hi {{name}}, {{ productName }}!', { name: 'Ana', productName: 'Lamp' }, 'Hi Ana, Lamp!'],
+  ['Hi {{name}}! {{nope}} , {{name|you}}', {}, 'Hi!, you'],
+  ['{{broken {{name}} {{1x}} {{a|b}c}} }}', { name: 'Ana' }, '{{broken Ana {{1x}} {{a|b}c}} }}'],
+  ['{{name}}', { name: '{{storeName}}', storeName: 'X' }, '{{storeName}}'],
+])('what nobody checked is rendered as far as it goes: %j', (text, values, expected) => {
+  expect(renderLoosely(text, values)).toBe(expected)
 })

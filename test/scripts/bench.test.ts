@@ -55,7 +55,7 @@ test.skipIf(!findPostgres())(
       const file = join(folder, 'sizes.json')
       const only = ['--only', 'conversions', '--rows', '3000', '--samples', '2']
       const { stdout } = await bench('sizes', ...only, '--json', file)
-      expect(stdout).toMatch(/^area\s+what\s+p50 ms\s+p95 ms\s+at most\s+bare ms\s+peak MiB/m)
+      expect(stdout).toMatch(/^area\s+what\s+p50 ms\s+p95 ms\s+at most\s+cpu ms\s+bare ms\s+peak MiB/m)
       const sizes: Sizes = JSON.parse(readFileSync(file, 'utf8'))
       expect(JSON.parse(stdout.slice(stdout.indexOf('\n{')))).toEqual(sizes)
       const [load, ...others] = sizes.lines
@@ -68,6 +68,7 @@ test.skipIf(!findPostgres())(
         expect(line.samples, line.name).toBe(2)
         expect(line.p95Ms).toBeGreaterThanOrEqual(line.p50Ms)
         expect(line.bareP50Ms).toBeGreaterThan(0)
+        expect(line.cpuMs === null, line.name).toBe(!existsSync('/proc/self/stat'))
         expect(line.reached, line.name).toBe(line.atMostMs === null ? null : line.p95Ms <= line.atMostMs)
       }
     } finally {

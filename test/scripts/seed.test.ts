@@ -322,11 +322,16 @@ describe.each(moments)('%s', async (_name, at) => {
       'messaging automation': 1410,
       'messaging direct': 25,
       'messaging inbox': 270,
+      'messaging review-request': 144,
+      'email review-request': 96,
       'email newsletter': 40,
+      'messaging stock-notification': 8,
+      'email stock-notification': 11,
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
+          and m.source in ('inbox', 'automation', 'review-request') and m.channel = 'messaging'
+          and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved, (select sum(units)::int from usage_reservations r
           where r.store_id = u.store_id and r.cycle_starts_at = u.starts_at) as held
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
@@ -345,9 +350,14 @@ describe.each(moments)('%s', async (_name, at) => {
       Object.fromEntries(
         [...Map.groupBy(conversions, (each) => each[key])].map(([name, all]) => [name, all.length]),
       )
-    expect(of('source_type')).toEqual({ automation: 110, 'messaging-campaign': 24, newsletter: 20 })
+    expect(of('source_type')).toEqual({
+      automation: 110,
+      'messaging-campaign': 24,
+      newsletter: 20,
+      'stock-notification': 6,
+    })
     expect(of('status')).toEqual({
-      confirmed: 135,
+      confirmed: 141,
       'partially-refunded': 6,
       pending: 4,
       refunded: 3,
@@ -355,7 +365,7 @@ describe.each(moments)('%s', async (_name, at) => {
     })
     const since = (ms: number) => conversions.filter((each) => now.getTime() - each.placed_at.getTime() < ms)
     expect(since(dayMs).length).toBeGreaterThanOrEqual(1)
-    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(3)
+    expect(new Set(since(30 * dayMs).map((each) => each.source_type)).size).toBe(4)
     expect(since(7 * dayMs).length).toBeGreaterThanOrEqual(12)
     expect(await rows(`select 1 from conversions where store_id = $1`, [borealisId])).toHaveLength(3)
   })
@@ -402,8 +412,13 @@ describe.each(moments)('%s', async (_name, at) => {
     for (const operation of plain) await expectFilled(app, olivia, operation, operation.spec.path)
     for (const operation of reads.filter((each) => each.parameters.length === 1)) {
       const [parent, rest] = operation.spec.path.split(/\/:[A-Za-z]+/)
-      const { body } = await call(app, olivia, 'GET', `${parent}?limit=100`)
-      const ids = body.data!.map((each) => each.id)
+      const lists = await Promise.all(
+        [`${parent}?limit=100`, `${parent}/list?limit=100`, parent!].map((path) =>
+          call(app, olivia, 'GET', path),
+        ),
+      )
+      const rows = (lists.find(({ body }) => body.data)?.body.data ?? []) as Record<string, string>[]
+      const ids = rows.map((each) => each[operation.parameters[0]!] ?? each.id)
       await expectFilled(app, olivia, operation, ...ids.map((id) => `${parent}/${id}${rest}`))
     }
   })
@@ -438,7 +453,8 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(campaign).toEqual({ status: 'sent', total: 80, sent: 78, skipped: 2, pending: 0 })
     const [cycle] = await rows(
       `select u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id
-          and m.source in ('inbox', 'automation') and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
+          and m.source in ('inbox', 'automation', 'review-request') and m.channel = 'messaging'
+          and m.sent_at >= u.starts_at and m.sent_at < u.ends_at) as used, u.reserved
        from usage_cycles u where u.store_id = $1 and u.starts_at <= $2 and u.ends_at > $2`,
       [storeId, now],
     )

@@ -8,7 +8,8 @@ export default operation({
   description: 'Create the alert of one type. Fields left out take the defaults of the type.',
   details:
     'Every number and name that shoppers see comes from real events of the store; below `minCount` nothing shows.',
-  words: 'show that somebody just bought, how many people look now, visitors, social proof, urgency',
+  words:
+    'show that somebody just bought, show how many people look at the product now, live visitors, watching, social proof, urgency',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'fomo-alerts',

@@ -7,7 +7,7 @@ export default operation({
   path: '/fomo-alerts/update',
   description: 'Change an alert; the storefront shows it at once. Fields left out keep their value.',
   details: 'Its type stays. There is no delete: turn it off with `isEnabled`.',
-  words: 'change a live alert, how many people look now',
+  words: 'change a live alert, show how many people look at the product now',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'fomo-alerts',

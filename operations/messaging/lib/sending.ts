@@ -257,6 +257,8 @@ export interface SentMessage {
   automationType?: string
   /** Issued for this message alone: an order with it is its. */
   couponCode?: string
+  /** What it was about, and what the order brings back by which it is known. `messageId`: of a second attempt's touch. */
+  touch?: { productId: string; clickToken: string; messageId?: string }
   /** How it reads, for the inbox; where it is left out the inbox looks it up. */
   text?: string | null
   officialapiTemplateId?: number | null
@@ -310,6 +312,7 @@ export async function accepted(
         phone: message.phone,
         email: null,
         touchedAt: message.sentAt,
+        ...message.touch,
         ...(message.automationType ? { automationType: message.automationType } : {}),
         ...(message.couponCode ? { couponCode: message.couponCode } : {}),
       }))

@@ -11,7 +11,7 @@ export default operation({
   details:
     'Over the official number a text or a file goes to who wrote in the last 24 hours; anybody else gets an approved ' +
     'template. `queued`: the provider was silent; what becomes of it is settled in the background.',
-  words: 'text one customer, write a single message, tell a client',
+  words: 'text this one customer now, write one person a text, her parcel is late, tell a client',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'messaging',

@@ -9,6 +9,7 @@ export {
   unconditional,
 } from './condition.ts'
 export { itemStatus } from './item-status.ts'
+export { itemShape, itemsOf } from './items.ts'
 export { existingCategories, requireProductsOnPlatform } from './platform-ids.ts'
 export {
   always,

@@ -63,8 +63,8 @@ export function itemsOf(db: Db, list: RawBuilder<unknown>) {
   return rows
 }
 
-/** One row of `itemsOf` as JSON. */
-export const itemJson = jsonObject({
+/** One row of `itemsOf`, named `x`. */
+export const itemShape = {
   productId: 'x.product_id',
   variantId: 'x.variant_id',
   quantity: 'x.quantity',
@@ -74,7 +74,9 @@ export const itemJson = jsonObject({
   url: 'x.shown_url',
   unitPrice: 'x.shown_unitPrice',
   status: 'x.shown_status',
-})
+}
+/** The same as JSON. */
+export const itemJson = jsonObject(itemShape)
 
 /** The unit price of an item in cents, or null where product or variant is gone. */
 export function unitCents(product: snapshots.Snapshot | undefined, variantId: string | null): bigint | null {

@@ -7,7 +7,7 @@ import { features } from './schema.ts'
 import { messagesOf, sentByDay } from './statistics.ts'
 import { conversionDays } from './sums.ts'
 
-const atOnce = 1000
+const atOnce = 200
 
 export const conversionsExport: exports.ExportSource = {
   title: 'Conversions',

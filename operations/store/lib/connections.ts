@@ -185,14 +185,23 @@ export async function disconnect(ctx: Context, port: ConnectionPort): Promise<vo
   if (!gone) throw refuse('conflict', `port: ${port} is not connected`)
 }
 
-/** Asks the platform to tell us of changes; what is registered already stays as it is. */
+/**
+ * Asks the platform to tell us of changes, of all or of those named; what is registered already stays as it is.
+ * Answers whether one of them was missing there.
+ */
 export async function registerWebhooks(
   ctx: Context,
   { port, store, provider }: Pick<Connected<EcommercePort>, 'port' | 'store' | 'provider'>,
-): Promise<void> {
+  wanted: readonly WebhookTopic[] = topics,
+): Promise<boolean> {
   const url = `${ctx.settings.publicUrl}/hooks/ecommerce/${provider}/${ctx.store.id}`
   const secret = webhookSecret(ctx, provider)
-  for (const topic of topics) await port.registerWebhook(store, { topic, url, secret })
+  let wasMissing = false
+  for (const topic of wanted) {
+    const { created } = await port.registerWebhook(store, { topic, url, secret })
+    wasMissing ||= created
+  }
+  return wasMissing
 }
 
 /** What a platform signs its webhooks to this store with: the same for every connection, so that none is lost. */

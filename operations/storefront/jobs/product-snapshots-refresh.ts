@@ -1,7 +1,7 @@
 import { connections } from '#operations/store/lib/door'
 import { job } from '#runtime/job'
 import { object, z } from '#runtime/schema'
-import { refreshCatalog, refreshProducts } from '../lib/catalog-refresh.ts'
+import { jobPatienceMs, refreshCatalog, refreshProducts } from '../lib/catalog-refresh.ts'
 
 export default job({
   description: "Brings the mirror of the platform's catalog up to date: all of it, or the products named.",
@@ -14,6 +14,6 @@ export default job({
   async run(ctx, { productIds }, { signal }) {
     if (!productIds) return refreshCatalog(ctx, signal)
     const connected = await connections.ecommerce(ctx)
-    if (connected) await refreshProducts(ctx, connected, productIds)
+    if (connected) await refreshProducts(ctx, connected, productIds, { patienceMs: jobPatienceMs, signal })
   },
 })

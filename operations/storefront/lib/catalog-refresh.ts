@@ -2,12 +2,17 @@
 import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { EcommercePort, Product } from '#runtime/ports/ecommerce/port'
-import { ancestryOf, markMissing, writeProducts } from './snapshot-write.ts'
+import { type Patience, paced } from './pace.ts'
+import { ancestryOf, markMissing, toldWhole, writeProducts } from './snapshot-write.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
 const pageSize = 100
 const askedAtOnce = 50
+/** Somebody waits for the answer. */
+const shortMs = 10_000
+/** For a platform that asks a job to slow down, at each call. */
+export const jobPatienceMs = 300_000
 
 /**
  * Reads the whole catalog; what was not met, and is not found when it is asked for by its id, is there no more. A
@@ -18,12 +23,14 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
   const connected = await connections.ecommerce(ctx)
   if (!connected) return
   const { port, store } = connected
+  const patience = { patienceMs: jobPatienceMs, signal }
   const another = !(await isMirrorOf(ctx, connected))
-  const ancestry = ancestryOf(await port.listCategories(store))
+  const ancestry = ancestryOf(await paced(store.id, patience, () => port.listCategories(store)))
   const met = new Set<string>()
   for (let page = 1; ; page += 1) {
     signal?.throwIfAborted()
-    const { products, total } = await port.searchProducts(store, { sort: 'name', page, limit: pageSize })
+    const query = { sort: 'name', page, limit: pageSize } as const
+    const { products, total } = await paced(store.id, patience, () => port.searchProducts(store, query))
     for (const { id } of products) met.add(id)
     await write(ctx, connected, (tx) => writeProducts(tx, products, ancestry, { another }))
     if (products.length === 0 || page * pageSize >= total) break
@@ -32,28 +39,44 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
   // A product that was renamed meanwhile may have moved to a page that was read before.
   for (let i = 0; i < unmet.length; i += askedAtOnce) {
     signal?.throwIfAborted()
-    await readProducts(ctx, connected, unmet.slice(i, i + askedAtOnce), another)
+    await readProducts(ctx, connected, unmet.slice(i, i + askedAtOnce), { another, patience })
   }
-  await write(ctx, connected, (tx) => noteWhole(tx, connected))
+  await write(ctx, connected, async (tx) => {
+    await noteWhole(tx, connected)
+    await toldWhole(tx)
+  })
 }
 
-/** Reads these products; those that are not found are there no more. Not inside a transaction. */
+/**
+ * Reads these products; those that are not found are there no more. A platform that asks to slow down is waited for,
+ * ten seconds where nothing else is said. Not inside a transaction.
+ */
 export async function refreshProducts(
   ctx: Context,
   connected: Connected,
   productIds: readonly string[],
+  patience: Patience = { patienceMs: shortMs },
 ): Promise<void> {
   const ids = [...new Set(productIds)]
   for (let i = 0; i < ids.length; i += askedAtOnce) {
-    await readProducts(ctx, connected, ids.slice(i, i + askedAtOnce), false)
+    await readProducts(ctx, connected, ids.slice(i, i + askedAtOnce), { another: false, patience })
   }
 }
 
-async function readProducts(ctx: Context, connected: Connected, ids: readonly string[], another: boolean) {
+async function readProducts(
+  ctx: Context,
+  connected: Connected,
+  ids: readonly string[],
+  { another, patience }: { another: boolean; patience: Patience },
+) {
   const { port, store } = connected
-  const products: Product[] = await port.getProducts(store, { ids: [...ids] })
+  const products: Product[] = await paced(store.id, patience, () =>
+    port.getProducts(store, { ids: [...ids] }),
+  )
   const ancestry =
-    products.length > 0 ? ancestryOf(await port.listCategories(store)) : new Map<string, string[]>()
+    products.length > 0
+      ? ancestryOf(await paced(store.id, patience, () => port.listCategories(store)))
+      : new Map<string, string[]>()
   const found = new Set(products.map(({ id }) => id))
   const missing = ids.filter((id) => !found.has(id))
   await write(ctx, connected, async (tx) => {

@@ -59,7 +59,7 @@ export interface EventSpec {
   existing?(ctx: Context, resourceIds: readonly string[]): Promise<ReadonlySet<string>>
   /** All-time counters of its own, in the transaction of the events; locks in the order given (by resource id). */
   count?(ctx: Context, counted: readonly Counted[]): Promise<void>
-  /** More than counting (a wish), in the same transaction. */
+  /** More than counting (a wish), in the same transaction; in the order in which the browser told them. */
   apply?(ctx: Context, events: readonly StorefrontEvent[]): Promise<void>
 }
 

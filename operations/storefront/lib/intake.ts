@@ -38,8 +38,16 @@ export async function takeEvents(
       tx.db,
     )
     const kept = await keep(tx, batch)
-    if (kept.length > 0) await count(tx, visitorId, kept)
+    if (kept.length === 0) return
+    await count(tx, visitorId, kept)
+    await apply(tx, inOrder(kept, events))
   })
+}
+
+/** As the browser told them: a wish that is taken back and made again is not the same the other way round. */
+function inOrder(kept: readonly KnownEvent[], given: readonly GivenEvent[]): KnownEvent[] {
+  const place = new Map(given.map(({ id }, at) => [id.toLowerCase(), at] as const).reverse())
+  return [...kept].sort((a, b) => place.get(a.id)! - place.get(b.id)!)
 }
 
 type Unplaced = Omit<KnownEvent, 'visitorId' | 'device'>
@@ -170,6 +178,9 @@ async function count(ctx: Context, visitorId: string, events: readonly KnownEven
     await registeredEvents().get(widget)?.count?.(ctx, ofWidget)
   }
   await addDays(ctx, sums)
+}
+
+async function apply(ctx: Context, events: readonly KnownEvent[]): Promise<void> {
   for (const [widget, ofWidget] of Map.groupBy(events, (event) => event.widget)) {
     await registeredEvents().get(widget)?.apply?.(ctx, ofWidget)
   }

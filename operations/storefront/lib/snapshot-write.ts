@@ -12,6 +12,17 @@ export function onChanged(listener: Listener): void {
   listeners.push(listener)
 }
 
+const wholeListeners: ((ctx: Context) => Promise<void>)[] = []
+
+/** Told that the whole catalog was read, changed or not, in a transaction of its own. Called once at start. */
+export function onReadWhole(listener: (ctx: Context) => Promise<void>): void {
+  wholeListeners.push(listener)
+}
+
+export async function toldWhole(ctx: Context): Promise<void> {
+  for (const listener of wholeListeners) await listener(ctx)
+}
+
 /** Each category with itself and all above it. */
 export type Ancestry = ReadonlyMap<string, readonly string[]>
 

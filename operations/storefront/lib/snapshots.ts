@@ -7,4 +7,4 @@ export {
   statusOf,
 } from './snapshot-read.ts'
 export { readLive, requireCategories, requireProducts } from './snapshot-require.ts'
-export { onChanged } from './snapshot-write.ts'
+export { onChanged, onReadWhole } from './snapshot-write.ts'

@@ -1,7 +1,7 @@
 /** Stock of the sandbox's shops: orders take units, cancelled ones bring them back. */
 import { sql } from 'kysely'
 import type { Product } from './port.ts'
-import { findObjects, instantText, putObjects, type Shop } from './sandbox-rows.ts'
+import { findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
 
 type Units = Record<string, number>
 
@@ -49,20 +49,47 @@ async function changeStock(
     where store_id = ${turn.storeId}::uuid and kind = 'product' and exists (
       select 1 from jsonb_array_elements(data -> 'variants') v where v ->> 'id' = any(${variantIds}::text[]))
     for update`.execute(turn.db)
-  const updatedAt = instantText(turn.clock.now())
   const changed = rows.map(({ data: product }) => {
+    const updatedAt = nextVersion(turn, product)
     const variants = product.variants.map((variant) => {
       if (variant.stock === null || !variantIds.includes(variant.id)) return variant
       const stock = change(variant.id, variant.stock)
       return { ...variant, stock, isAvailable: stock > 0 }
     })
-    const stocks = variants.map((variant) => variant.stock)
-    const stock = stocks.includes(null) ? null : stocks.reduce<number>((sum, each) => sum + each!, 0)
-    return { ...product, variants, stock, updatedAt }
+    return { ...product, variants, stock: sumOf(variants), updatedAt }
   })
   await putObjects(
     turn,
     'product',
-    changed.map((data) => ({ id: data.id, data, updatedAt })),
+    changed.map((data) => ({ id: data.id, data, updatedAt: data.updatedAt })),
   )
+}
+
+/** Two changes within one millisecond, or under a clock that stands still, are two versions all the same. */
+const nextVersion = (turn: Shop, product: Product): string =>
+  instantText(new Date(Math.max(turn.clock.ms(), Date.parse(product.updatedAt) + 1)))
+
+/** Sets the units of a variant (null: not tracked). Answers its product, or null where the shop has no such variant. */
+export function setStock(shop: Shop, variantId: string, stock: number | null): Promise<Product | null> {
+  return inTurn(shop, async (turn) => {
+    const { rows } = await sql<{ data: Product }>`
+      select data from sandbox_objects
+      where store_id = ${turn.storeId}::uuid and kind = 'product'
+        and data -> 'variants' @> ${JSON.stringify([{ id: variantId }])}::jsonb
+      for update`.execute(turn.db)
+    const product = rows[0]?.data
+    if (!product) return null
+    const variants = product.variants.map((variant) =>
+      variant.id === variantId ? { ...variant, stock, isAvailable: stock === null || stock > 0 } : variant,
+    )
+    const changed = { ...product, variants, stock: sumOf(variants), updatedAt: nextVersion(turn, product) }
+    await putObjects(turn, 'product', [{ id: product.id, data: changed, updatedAt: changed.updatedAt }])
+    return changed
+  })
+}
+
+/** Of all variants; null when one is not tracked. */
+function sumOf(variants: Product['variants']): number | null {
+  const stocks = variants.map((variant) => variant.stock)
+  return stocks.includes(null) ? null : stocks.reduce<number>((sum, each) => sum + each!, 0)
 }

@@ -20,7 +20,14 @@ interface WebhookBody {
   topic: WebhookTopic
   shop: string
   occurredAt: string
-  object: { id: string; updatedAt: string }
+  object: WebhookObject
+}
+
+interface WebhookObject {
+  id: string
+  updatedAt: string
+  /** Of a variant. */
+  productId?: string
 }
 
 /** A request the platform makes. */
@@ -50,14 +57,18 @@ export function registerWebhook(
 export async function deliveriesOf(
   shop: Shop,
   topic: WebhookTopic,
-  object: { id: string; updatedAt: string },
+  object: WebhookObject,
 ): Promise<Delivery[]> {
   const webhooks = await allObjects<StoredWebhook>(shop, 'webhook')
   const content: WebhookBody = {
     topic,
     shop: shop.storeId,
     occurredAt: object.updatedAt,
-    object: { id: object.id, updatedAt: object.updatedAt },
+    object: {
+      id: object.id,
+      updatedAt: object.updatedAt,
+      ...(object.productId ? { productId: object.productId } : {}),
+    },
   }
   const body = JSON.stringify(content)
   return webhooks

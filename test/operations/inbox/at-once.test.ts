@@ -86,9 +86,20 @@ describe('two of the team at once', () => {
 
   test('make the hundredth tag: the 101st is refused', async () => {
     const other = await inboxShop(app)
-    for (let n = 0; n < 99; n += 1) {
-      expect((await other.call(createTag, { body: { name: `Tag ${n}` } })).status).toBe(201)
-    }
+    const ctx = await other.context()
+    const now = app.clock.now()
+    await ctx.db
+      .insertInto('inbox_tags')
+      .values(
+        Array.from({ length: 99 }, (_, n) => ({
+          id: ctx.newId(),
+          name: `Tag ${n}`,
+          color: '#000000',
+          created_at: now,
+          updated_at: now,
+        })),
+      )
+      .execute()
     const answers = await Promise.all(['one', 'two'].map((name) => other.call(createTag, { body: { name } })))
     expect(statuses(answers)).toEqual([201, 409])
     expect(answers.find((each) => each.status === 409)!.body.error.message).toContain('100')
@@ -112,7 +123,11 @@ describe('two of the team at once', () => {
     const keep = (conversationId: string, pinned = true) =>
       other.call(pin, { params: { id: conversationId }, body: { pinned } })
     const ids: string[] = body.data.map((each: { id: string }) => each.id)
-    for (const each of ids.slice(0, 49)) expect((await keep(each)).status).toBe(200)
+    await (await other.context()).db
+      .updateTable('conversations')
+      .set({ pinned_at: app.clock.now() })
+      .where('id', 'in', ids.slice(0, 49))
+      .execute()
     expect(statuses(await Promise.all(ids.slice(49).map((each) => keep(each))))).toEqual([200, 409])
     const { body: pinned } = await other.call(listConversations, { query: { pinned: true } })
     expect(pinned.total).toBe(50)

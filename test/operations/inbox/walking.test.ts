@@ -13,7 +13,7 @@ import { type InboxShop, inboxShop } from '#test/support/inbox'
 const app = await testApp()
 const noon = '2026-11-20T12:00:00.000Z'
 await app.setClock(noon)
-const size = 2_000
+const size = 1_200
 const phoneOf = (n: number): string => `+55119${81_000_000 + n}`
 
 /** Conversations a minute apart, the newest an hour old; every fifth closed, every seventh unread. */
@@ -53,7 +53,7 @@ describe('a list of many', () => {
     (await shop.call(listConversations, { query: { limit: 100, ...filters, ...(cursor ? { cursor } : {}) } }))
       .body as { data: Row[]; total: number; page: number | null; nextCursor: string | null }
 
-  test('is walked while it moves: nobody twice, and all who did not move', async () => {
+  test('is walked while it moves: nobody twice, and all who did not move', { timeout: 120_000 }, async () => {
     const met: string[] = []
     const moved = new Set<string>()
     let [cursor, n]: [string | null, number] = [null, 0]
@@ -65,13 +65,13 @@ describe('a list of many', () => {
       n += 1
       // One who was met, one who was not, and somebody new.
       await app.advance(1000)
-      for (const phone of [phoneOf(n * 50), phoneOf(size - n * 3), `+5511970000${100 + n}`]) {
+      for (const phone of [phoneOf(n * 45), phoneOf(size - n * 3), `+5511970000${100 + n}`]) {
         await shop.callback({ phone, text: 'Oi' })
         moved.add(phoneKey(phone))
       }
       await app.drainJobs()
     } while (cursor)
-    expect(n).toBeGreaterThan(15)
+    expect(n).toBeGreaterThan(11)
     expect(new Set(met).size).toBe(met.length)
     const seen = new Set(met.map(phoneKey))
     for (let i = 1; i <= size; i += 1) {
@@ -84,10 +84,10 @@ describe('a list of many', () => {
   test('who asks what changed since gets that, and no more', async () => {
     const before = (await pageAfter(null)).data[0]!.updatedAt
     await app.advance(1000)
-    await shop.write({ phone: phoneOf(1234), text: 'Oi' })
+    await shop.write({ phone: phoneOf(1111), text: 'Oi' })
     const since = new Date(new Date(before).getTime() + 1).toISOString()
     const { data, total } = await pageAfter(null, { updatedSince: since })
-    expect([total, data.map((row) => phoneKey(row.phone))]).toEqual([1, [phoneKey(phoneOf(1234))]])
+    expect([total, data.map((row) => phoneKey(row.phone))]).toEqual([1, [phoneKey(phoneOf(1111))]])
     const inclusive = await pageAfter(null, { updatedSince: data[0]!.updatedAt })
     expect(inclusive.total).toBe(1)
   })

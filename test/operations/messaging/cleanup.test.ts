@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
@@ -54,7 +55,7 @@ test('what callbacks and the assistant were told goes after 90 days, what is you
       .execute()
     await ctx.system
       .insertInto('chat_agent_strangers')
-      .values({ phone_key: `${name} wrong`, wrong_at: [at] } as never)
+      .values({ phone_key: `${name} wrong`, wrong_at: sql<Date[]>`array[${at}::timestamptz]` } as never)
       .execute()
   }
   await app.database.root.deleteFrom('job_schedules').execute()

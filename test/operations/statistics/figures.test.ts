@@ -6,6 +6,8 @@ import listConversions from '#operations/statistics/conversions/list-conversions
 import listOrders from '#operations/statistics/orders/list-orders'
 import getStatistics from '#operations/statistics/statistics/get-statistics'
 import listProducts from '#operations/statistics/statistics/list-products'
+import getDashboard from '#operations/store/dashboard/get-dashboard'
+import getDashboardOverview from '#operations/store/dashboard/get-overview'
 import { recordTouches, type Touch, voidTouches } from '#operations/store/lib/attribution'
 import { addToLedger, type LedgerRow } from '#operations/store/lib/ledger'
 import { newId } from '#runtime/ids'
@@ -378,6 +380,30 @@ describe('sums and rows', () => {
         0,
       )
       expect(sold / 100).toBe(revenue)
+      expect(await everything(shop)).toEqual(await withoutSums(shop, () => everything(shop)))
     }
   })
+
+  /** All that is read from the daily sums where they are complete. */
+  const everything = async (shop: Shop) => ({
+    days: await summary(shop),
+    months: await summary(shop, { groupBy: 'month' }),
+    total: await ask(shop, getRecoveredTotal),
+    statistics: await ask(shop, getStatistics, range),
+    products: await ask(shop, listProducts, range),
+    orders: (await ask(shop, listOrders, { ...range, limit: 1 })).totals,
+    dashboard: await ask(shop, getDashboard, range),
+    overview: await ask(shop, getDashboardOverview, { period: '30d' }),
+  })
+
+  /** As while they are built for another zone: from the rows. */
+  async function withoutSums<T>(shop: Shop, run: () => Promise<T>): Promise<T> {
+    const { db } = await shop.context()
+    await db.updateTable('conversion_zones').set({ built_before: '2020-01-01' }).execute()
+    try {
+      return await run()
+    } finally {
+      await db.updateTable('conversion_zones').set({ built_before: null }).execute()
+    }
+  }
 })

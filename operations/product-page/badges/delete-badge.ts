@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { deleteBadge } from '../lib/badges.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/product-badges/:id',
+  description: 'Delete a badge; shoppers do not see it any more.',
+  words: 'throw a seal away',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'product-content',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such badge' },
+  handler: (ctx, { params }) => deleteBadge(ctx, params.id),
+})

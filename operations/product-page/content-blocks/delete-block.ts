@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { deleteBlock } from '../lib/blocks.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/product-content-blocks/:id',
+  description: 'Delete a content block with its counters; those after it move up.',
+  words: 'throw a block away',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'product-content',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such block' },
+  handler: (ctx, { params }) => deleteBlock(ctx, params.id),
+})

@@ -1,0 +1,4 @@
+import { exports } from '#operations/store/lib/door'
+import { job } from '#runtime/job'
+
+export default job(exports.exportJob('wishlist-export', 'Emails the contacts of wishlists as CSV'))

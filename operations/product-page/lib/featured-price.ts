@@ -1,0 +1,70 @@
+/** The price of paying by another method (R7), and what badges say of a product. Pure. */
+import { amounts } from '#operations/store/lib/door'
+import type { snapshots } from '#operations/storefront/lib/door'
+import type { Values } from '#runtime/variables'
+import type { BadgeSettings } from './badge-settings.ts'
+
+type Featured = BadgeSettings['featuredPrice']
+
+/** Where prices and numbers are written. */
+export interface Place {
+  currency: string
+  locale: string
+}
+
+/** In cents; null where the product shows none. */
+export function featuredCents(settings: Featured, product: snapshots.Snapshot): bigint | null {
+  if (!settings.isEnabled || !product.exists) return null
+  if (settings.excludedProductIds.includes(product.productId)) return null
+  if (!settings.applyToSalePrice && salePercentage(product) !== null) return null
+  const base = amounts.toCents(product.price)
+  if (base < amounts.toCents(settings.minAmount.toFixed(2))) return null
+  return afterDiscount(base, settings.discountPercentage)
+}
+
+const scale = 1_000_000n
+
+/** 199.90 at 10 % is 179.91: halves up. */
+function afterDiscount(cents: bigint, percentage: number): bigint {
+  const left = scale - BigInt(Math.round(percentage * 1e4))
+  return (cents * left + scale / 2n) / scale
+}
+
+/** What the product is reduced by, in whole per cent, of its variant that is reduced most; null where none is. */
+export function salePercentage(product: snapshots.Snapshot): number | null {
+  let most: number | null = null
+  for (const { price, compareAtPrice } of [product, ...product.variants]) {
+    if (compareAtPrice === null) continue
+    const [now, before] = [amounts.toCents(price), amounts.toCents(compareAtPrice)]
+    if (before <= now) continue
+    const percentage = Number(((before - now) * 200n + before) / (before * 2n))
+    if (most === null || percentage > most) most = percentage
+  }
+  return most
+}
+
+/** The values of a badge's variables; one that the product does not have is null. */
+export function badgeValues(settings: Featured, product: snapshots.Snapshot, place: Place): Values {
+  const featured = featuredCents(settings, product)
+  const sale = salePercentage(product)
+  return {
+    discountPercentage: sale === null ? null : String(sale),
+    stock: product.stock === null ? null : new Intl.NumberFormat(place.locale).format(product.stock),
+    price: moneyText(amounts.toCents(product.price), place),
+    transferPrice: featured === null ? null : moneyText(featured, place),
+  }
+}
+
+export const featuredValues = (settings: Featured, cents: bigint, place: Place): Values => ({
+  price: moneyText(cents, place),
+  method: settings.method,
+  discountPercentage: new Intl.NumberFormat(place.locale, { maximumFractionDigits: 4 }).format(
+    settings.discountPercentage,
+  ),
+})
+
+/** With plain spaces. */
+const moneyText = (cents: bigint, { currency, locale }: Place): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency })
+    .format(amounts.toNumber(cents))
+    .replace(/\s/gu, ' ')

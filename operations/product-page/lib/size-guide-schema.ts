@@ -1,0 +1,80 @@
+import {
+  assetUrl,
+  nullableText,
+  platformId,
+  type Targeting,
+  targetingFields,
+} from '#operations/promotions/lib/door'
+import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
+
+export const instructionsAtMost = 10_000
+
+const tableFields = {
+  title: nullableText(80),
+  columns: z.array(text(1, 40)).min(2).max(12),
+  rows: z
+    .array(z.array(z.string().max(40)).min(1).max(12))
+    .min(1)
+    .max(60)
+    .describe('Each with as many cells as there are columns'),
+}
+const shownTable = object(tableFields)
+export type SizeTable = z.infer<typeof shownTable>
+
+const ownFields = {
+  ...targetingFields,
+  unit: z.enum(['cm', 'in', 'none']).describe('What the numbers of the cells are'),
+  showUnitSwitch: z.boolean().describe('Lets shoppers read them in the other unit'),
+  imageUrl: assetUrl.nullable(),
+  display: z.enum(['modal', 'inline', 'drawer']),
+  linkText: line(1, 60),
+}
+
+export const sizeGuide = named(
+  'SizeGuide',
+  object({
+    id,
+    name: line(1, 120).describe('The heading shown'),
+    ...ownFields,
+    tables: z.array(shownTable),
+    instructionsHtml: z.string().nullable(),
+    isActive: z.boolean(),
+    createdAt: instant,
+    updatedAt: instant,
+  }),
+)
+
+const input = {
+  name: line(1, 120),
+  ...ownFields,
+  tables: z
+    .array(writeBody(tableFields, [], ['columns', 'rows']))
+    .min(1)
+    .max(5),
+  instructionsHtml: z
+    .string()
+    // Tags that go may make a text longer than what is left of it.
+    .max(instructionsAtMost * 4, `must have at most ${instructionsAtMost} characters`)
+    .nullable()
+    .describe(`HTML: harmless tags stay; at most ${instructionsAtMost} characters after cleaning`),
+  isActive: z.boolean(),
+}
+const readOnly = ['createdAt', 'updatedAt']
+export const newSizeGuide = writeBody(input, ['id', ...readOnly], ['name', 'tables'])
+export const changedSizeGuide = writeBody({ id: z.string().max(64), ...input }, readOnly, ['id'])
+export type SizeGuideChange = Omit<z.infer<typeof changedSizeGuide>, 'id'>
+
+export interface SizeGuideContent extends Targeting {
+  unit: 'cm' | 'in' | 'none'
+  showUnitSwitch: boolean
+  tables: SizeTable[]
+  instructionsHtml: string | null
+  imageUrl: string | null
+  display: 'modal' | 'inline' | 'drawer'
+  linkText: string
+}
+
+export const guideFilters = {
+  search: z.string().trim().min(1).max(120).optional().describe('Within the name'),
+  productId: platformId.optional().describe('The one guide that is shown for this product'),
+}

@@ -1,0 +1,11 @@
+/** Pictures of size guides: what may be uploaded. */
+import { files } from '#operations/store/lib/door'
+
+export const sizeGuideImages = 'size-guide'
+
+export const registerSizeGuideImages = (): void =>
+  files.registerPurpose(sizeGuideImages, {
+    contentTypes: ['image/png', 'image/jpeg', 'image/webp'],
+    maxBytes: 5 * 1024 * 1024,
+    visibility: 'public',
+  })

@@ -1,0 +1,15 @@
+/** Targeting in SQL, of rows whose `content` holds it. */
+import { type RawBuilder, sql } from 'kysely'
+
+/**
+ * Whether the rows of `alias` take a product; `isTargeted` of the promotions in SQL. `categoryIds`: those of the
+ * product, with all above them, as `text[]`.
+ */
+export function takes(alias: string, productId: unknown, categoryIds: unknown): RawBuilder<boolean> {
+  const content = (key: string) => sql`${sql.ref(`${alias}.content`)} -> ${sql.lit(key)}`
+  const scope = sql`${sql.ref(`${alias}.content`)} ->> 'scope'`
+  return sql<boolean>`(not jsonb_exists(${content('excludedProductIds')}, ${productId}::text) and case ${scope}
+    when 'all' then true
+    when 'products' then jsonb_exists(${content('productIds')}, ${productId}::text)
+    else jsonb_exists_any(${content('categoryIds')}, ${categoryIds}::text[]) end)`
+}

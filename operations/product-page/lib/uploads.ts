@@ -1,0 +1,32 @@
+/** Pictures and videos of the product page: what may be uploaded for what. */
+import { files } from '#operations/store/lib/door'
+
+const mebibyte = 1024 * 1024
+
+export const blockImages = 'content-block'
+export const stickerImages = 'product-sticker'
+export const sliderVideos = 'video-slider'
+
+const purposes: Readonly<Record<string, files.Purpose>> = {
+  [blockImages]: {
+    contentTypes: ['image/png', 'image/jpeg', 'image/webp', 'image/gif'],
+    maxBytes: 5 * mebibyte,
+    visibility: 'public',
+  },
+  // No SVG: it may carry scripts.
+  [stickerImages]: {
+    contentTypes: ['image/png', 'image/webp', 'image/gif'],
+    maxBytes: 2 * mebibyte,
+    visibility: 'public',
+  },
+  [sliderVideos]: {
+    contentTypes: ['video/mp4', 'video/webm', 'image/jpeg', 'image/png', 'image/webp'],
+    maxBytes: 5 * mebibyte,
+    maxBytesOf: { 'video/mp4': 100 * mebibyte, 'video/webm': 100 * mebibyte },
+    visibility: 'public',
+  },
+}
+
+export function registerUploads(): void {
+  for (const [name, purpose] of Object.entries(purposes)) files.registerPurpose(name, purpose)
+}

@@ -1,0 +1,32 @@
+/** What looks, size guides and wishlists register at start. */
+import { exports } from '#operations/store/lib/door'
+import { registerEvents, registerWidget, snapshots } from '#operations/storefront/lib/door'
+import { countLookEvents, existingLooks } from './look-counters.ts'
+import { checkAllLooks, checkLooksWith } from './look-health.ts'
+import { looksWidget } from './look-widget.ts'
+import { registerSizeGuideImages } from './size-guide-uploads.ts'
+import { sizeGuideWidget } from './size-guide-widget.ts'
+import { takeWishes } from './wishes.ts'
+import { wishlistExport } from './wishlist-export.ts'
+import { wishlistWidget } from './wishlist-settings.ts'
+
+export function wireLooksSizesWishlist(): void {
+  registerSizeGuideImages()
+  exports.register('wishlist-export', wishlistExport)
+  registerWidget('looks', { feature: 'shop-the-look', build: looksWidget })
+  registerWidget('sizeGuide', { feature: 'size-guides', build: sizeGuideWidget })
+  registerWidget('wishlist', { feature: 'wishlist', build: wishlistWidget })
+  registerEvents('look', {
+    feature: 'shop-the-look',
+    types: ['impression', 'click', 'cart-add'],
+    existing: existingLooks,
+    count: countLookEvents,
+  })
+  registerEvents('wishlist', {
+    feature: 'wishlist',
+    types: ['impression', 'click', 'cart-add', 'wishlist-add', 'wishlist-remove', 'wishlist-contact'],
+    apply: takeWishes,
+  })
+  snapshots.onChanged(checkLooksWith)
+  snapshots.onReadWhole(checkAllLooks)
+}

@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { deleteGuide } from '../lib/size-guides.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/size-guides/:id',
+  description: 'Delete a size guide; shoppers see the next one that is for the product, if any.',
+  words: 'throw a size chart away',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'size-guides',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such size guide' },
+  handler: (ctx, { params }) => deleteGuide(ctx, params.id),
+})

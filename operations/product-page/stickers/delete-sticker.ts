@@ -1,0 +1,15 @@
+import { operation } from '#runtime/operation'
+import { deleteSticker } from '../lib/stickers.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/product-stickers/:id',
+  description: 'Delete a sticker; shoppers do not see it any more.',
+  words: 'throw a sticker away',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'product-content',
+  answer: { status: 204 },
+  refuses: { not_found: 'There is no such sticker' },
+  handler: (ctx, { params }) => deleteSticker(ctx, params.id),
+})

@@ -1,0 +1,27 @@
+import { days, exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { day, exportQueued, object } from '#runtime/schema'
+import wishlistExport from '../jobs/wishlist-export.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/wishlist/export',
+  description: 'Email the contacts of wishlists as a CSV file to the member whose key asks.',
+  details:
+    'A row for each contact, with what is in the list now. With dates, those who last added something in the range, at most 365 days.',
+  words: 'emails of people who saved products, favourites as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'wishlist',
+  input: {
+    query: object({
+      startDate: day.optional().describe('Default: 29 days before endDate, where that is given'),
+      endDate: day.optional().describe('Default: today, where startDate is given'),
+    }),
+  },
+  answer: { status: 202, body: exportQueued },
+  handler(ctx, { query }) {
+    const isWhole = query.startDate === undefined && query.endDate === undefined
+    return exports.start(ctx, wishlistExport, isWhole ? {} : { ...days.dayRange(ctx, query, 365) })
+  },
+})

@@ -1,0 +1,38 @@
+/** Which column of a review file is what (Rules 10). No database. */
+import { refuse } from '#runtime/errors'
+
+export const productColumns = ['product_id', 'product_handle', 'sku'] as const
+const known = [
+  ...productColumns,
+  'rating',
+  'reviewer_name',
+  'reviewer_email',
+  'title',
+  'text',
+  'body',
+  'review_date',
+  'picture_urls',
+  'reply',
+  'reply_date',
+  'verified',
+  'status',
+] as const
+export type Column = (typeof known)[number]
+/** Positions of the columns that the file has. */
+export type Columns = Partial<Record<Column, number>>
+
+/** Names without case; others are passed over. Refuses a header that lacks what every review has. */
+export function columnsOf(header: readonly string[]): Columns {
+  const columns: Columns = {}
+  for (const [at, cell] of header.entries()) {
+    const name = cell.trim().toLowerCase() as Column
+    if (known.includes(name)) columns[name] ??= at
+  }
+  if (productColumns.every((name) => columns[name] === undefined)) {
+    throw refuse('bad_request', `csv: the header has none of the columns ${productColumns.join(', ')}`)
+  }
+  for (const name of ['rating', 'reviewer_name'] as const) {
+    if (columns[name] === undefined) throw refuse('bad_request', `csv: the header has no column ${name}`)
+  }
+  return columns
+}

@@ -1,0 +1,41 @@
+/** Uploads of this section, and addresses of pictures. */
+import { files } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+
+const mebibyte = 1024 * 1024
+
+export const reviewImages = 'review-images'
+export const reviewLogos = 'review-logos'
+export const testimonialPhotos = 'testimonial-photos'
+/** Reports of imports: the rows that were refused. */
+export const importReports = 'review-import-reports'
+
+/** Called once at start. */
+export function registerPurposes(): void {
+  const photos = ['image/jpeg', 'image/png', 'image/webp']
+  files.registerPurpose(reviewImages, {
+    contentTypes: photos,
+    maxBytes: 10 * mebibyte,
+    visibility: 'public',
+  })
+  files.registerPurpose(reviewLogos, {
+    contentTypes: ['image/jpeg', 'image/png', 'image/gif'],
+    maxBytes: 2 * mebibyte,
+    visibility: 'public',
+  })
+  files.registerPurpose(testimonialPhotos, {
+    contentTypes: photos,
+    maxBytes: 5 * mebibyte,
+    visibility: 'public',
+  })
+}
+
+/** An address that is not https must be of a file uploaded here. */
+export function refuseForeign(ctx: Context, url: string | null | undefined, field: string): void {
+  if (!url || url.startsWith('https://') || ctx.adapters.storage.owns(url)) return
+  throw refuse('bad_request', `${field}: must be an https address`)
+}
+
+export const usesOf = (url: string | null, field: string): files.FileUse[] =>
+  url === null ? [] : [{ url, purpose: null, field }]

@@ -1,0 +1,44 @@
+/** A review as JSON that the database makes. */
+import { type RawBuilder, sql } from 'kysely'
+import { instantOf, jsonObject } from '#runtime/json'
+
+/** `row`: the alias of `product_reviews`. */
+export const reviewJson = (row: string): RawBuilder<unknown> =>
+  jsonObject({
+    id: `${row}.id`,
+    productId: `${row}.product_id`,
+    productName: `${row}.product_name`,
+    productImageUrl: `${row}.product_image_url`,
+    variantId: `${row}.variant_id`,
+    variantName: `${row}.variant_name`,
+    orderId: `${row}.order_id`,
+    orderItemId: `${row}.order_item_id`,
+    orderNumber: `${row}.order_number`,
+    customerName: `${row}.customer_name`,
+    customerEmail: `${row}.customer_email`,
+    customerPhone: `${row}.customer_phone`,
+    rating: `${row}.rating`,
+    title: `${row}.title`,
+    text: `${row}.text`,
+    images: `${row}.images`,
+    showImages: `${row}.show_images`,
+    status: `${row}.status`,
+    rejectionReason: `${row}.rejection_reason`,
+    verified: `${row}.verified`,
+    verifiedSource: `${row}.verified_source`,
+    featured: `${row}.featured`,
+    reply: replyJson(row),
+    source: `${row}.source`,
+    reviewedAt: instantOf(`${row}.reviewed_at`),
+    moderatedAt: instantOf(`${row}.moderated_at`),
+    moderatedBy: `${row}.moderated_by`,
+    createdAt: instantOf(`${row}.created_at`),
+    updatedAt: instantOf(`${row}.updated_at`),
+  })
+
+export const replyJson = (row: string): RawBuilder<unknown> =>
+  sql`case when ${sql.ref(`${row}.reply_text`)} is not null then ${jsonObject({
+    text: `${row}.reply_text`,
+    authorName: `${row}.reply_author`,
+    repliedAt: instantOf(`${row}.replied_at`),
+  })} end`

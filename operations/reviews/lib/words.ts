@@ -1,0 +1,41 @@
+/** Text as it is compared: without case, accents and repeated spaces. No database. */
+
+export const plainForm = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim()
+
+/** What a search looks in. */
+export const searchText = (texts: readonly (string | null | undefined)[]): string =>
+  plainForm(texts.filter((text) => text).join('\n')).slice(0, 8000)
+
+/** Whether one of the texts has a blocked word, as a whole word or run of words. */
+export function hasBlockedWord(texts: readonly (string | null)[], blocked: readonly string[]): boolean {
+  const within = texts.map((text) => ` ${wordsOf(text ?? '')} `)
+  return blocked.some((word) => {
+    const looked = wordsOf(word)
+    return looked !== '' && within.some((text) => text.includes(` ${looked} `))
+  })
+}
+
+const wordsOf = (text: string): string =>
+  plainForm(text)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** `Ana` of `Ana Souza`; null where there is no name. */
+export const firstName = (name: string | null): string | null => name?.trim().split(/\s+/)[0] || null
+
+/** A name as the widget shows it: `Ana Souza`, `Ana S.` or `A. S.` */
+export function shownName(name: string, format: 'full' | 'first-initial' | 'initials'): string {
+  if (format === 'full') return name
+  const words = name.trim().split(/\s+/)
+  const initial = (word: string): string => `${[...word][0]!.toUpperCase()}.`
+  const last = words.length > 1 ? words.at(-1)! : null
+  if (format === 'initials')
+    return [words[0]!, last].flatMap((word) => (word ? [initial(word)] : [])).join(' ')
+  return last ? `${words[0]} ${initial(last)}` : words[0]!
+}

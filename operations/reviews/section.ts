@@ -1,0 +1,38 @@
+import { section } from '#runtime/operation'
+
+export default section({
+  title: 'Reviews and testimonials',
+  description:
+    'Buyers are asked for a review once the order has arrived, what they write is moderated, and what is approved shows on product pages. Testimonials are quotes about the store, picked by hand.',
+  position: 10,
+  order: [
+    'get_product_reviews_settings',
+    'post_product_reviews_settings',
+    'get_product_reviews_metrics',
+    'get_product_reviews_list',
+    'get_product_reviews_export',
+    'post_product_reviews_import',
+    'post_product_reviews_bulk_moderate',
+    'post_product_reviews_send_test_email',
+    'get_product_reviews_dispatches',
+    'post_product_reviews_dispatches_cancel',
+    'post_product_reviews_dispatches_send_now',
+    'post_product_reviews_admin_upload_url',
+    'post_product_reviews_admin_logo_upload_url',
+    'get_product_reviews_by_reviewId',
+    'patch_product_reviews_by_reviewId_moderate',
+    'patch_product_reviews_by_reviewId_show_images',
+    'patch_product_reviews_by_reviewId_verified',
+    'patch_product_reviews_by_reviewId_featured',
+    'patch_product_reviews_by_reviewId_reply',
+    'delete_product_reviews_by_reviewId',
+    'get_store_testimonials',
+    'post_store_testimonials',
+    'put_store_testimonials',
+    'patch_store_testimonials',
+    'patch_store_testimonials_reorder',
+    'delete_store_testimonials_by_id',
+    'put_store_testimonials_settings',
+    'post_store_testimonials_upload_url',
+  ],
+})

@@ -1,0 +1,30 @@
+import { operation } from '#runtime/operation'
+import { readSettings, saveSettings } from '../lib/settings.ts'
+import { reviewSettings, reviewSettingsInput } from '../lib/settings-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/product-reviews/settings',
+  description: 'Change how reviews are asked for, published and shown. Fields left out keep their value.',
+  details:
+    'The texts know {{customerName}}, {{firstName}}, {{productName}}, {{orderNumber}}, {{storeName}} and {{reviewUrl}}. A new delay, time or channel holds for requests planned from now on. Orders that reached the trigger before requests were turned on are never asked about.',
+  words: 'ask buyers for their opinion, when and how, publish by itself',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'reviews',
+  input: { body: reviewSettingsInput },
+  answer: { status: 200, body: reviewSettings },
+  etag: true,
+  ifMatch: ['/product-reviews/settings'],
+  example: {
+    body: {
+      isEnabled: true,
+      request: { trigger: 'delivered', delayDays: 7, sendTime: '10:00' },
+      autoPublish: { mode: 'rating', minRating: 4 },
+    },
+  },
+  async handler(ctx, { body }) {
+    await saveSettings(ctx, body)
+    return readSettings(ctx)
+  },
+})

@@ -1,0 +1,39 @@
+import { registerReviewed } from '#operations/automations/lib/door'
+import { registerReviews as registerAlertReviews } from '#operations/bars/lib/door'
+import { registerReviews } from '#operations/inbox/lib/door'
+import { sending, templates } from '#operations/messaging/lib/door'
+import { exports, home, onboarding, orders } from '#operations/store/lib/door'
+import { registerWidget } from '#operations/storefront/lib/door'
+import { wiring } from '#runtime/wiring'
+import {
+  approvedSince,
+  contactReviews,
+  newestReviews,
+  pendingReviews,
+  reviewedOrders,
+  templateUse,
+} from './lib/for-others.ts'
+import { registerPurposes } from './lib/pictures.ts'
+import { ordersChanged } from './lib/plan.ts'
+import { reviewsWidget, testimonialsWidget } from './lib/public-reviews.ts'
+import { applyStatuses } from './lib/request-results.ts'
+import { reviewsExport } from './lib/reviews-export.ts'
+import { activateReviews } from './lib/settings.ts'
+import { activateTestimonials } from './lib/testimonial-settings.ts'
+
+export default wiring(() => {
+  registerPurposes()
+  orders.onChange(ordersChanged)
+  sending.onStatus('rv', applyStatuses)
+  templates.registerUse(templateUse)
+  exports.register('review-export', reviewsExport)
+  registerWidget('reviews', { feature: 'reviews', build: reviewsWidget })
+  registerWidget('testimonials', { feature: 'testimonials', build: testimonialsWidget })
+  registerReviews(contactReviews)
+  registerAlertReviews(approvedSince)
+  registerReviewed(reviewedOrders)
+  home.registerPending('reviews-pending', pendingReviews)
+  home.registerRecentReviews(newestReviews)
+  onboarding.onActivate('reviews', activateReviews)
+  onboarding.onActivate('testimonials', activateTestimonials)
+})

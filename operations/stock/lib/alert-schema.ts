@@ -1,0 +1,148 @@
+import { instant, named, object, z } from '#runtime/schema'
+
+/** As sent, to the letter: neither trimmed nor checked for variables. */
+const plain = (max: number) => z.string().max(max, `must have at most ${max} characters`)
+const optionalText = plain(5000).nullable()
+const builtIn = 'Null: the built-in text. Empty: nothing is shown'
+
+const templateEmail = {
+  subject: plain(500),
+  logo: plain(2000).describe('Address of a picture (https); anything else is left out of the email'),
+  mainTitle: plain(500),
+  greeting: plain(1000),
+  mainContent: plain(5000),
+  buttonText: plain(200),
+  footerText: plain(5000),
+}
+
+const switches = {
+  isEnabled: z.boolean(),
+  ignoreStockThreshold: z
+    .boolean()
+    .describe('Tell everybody from one unit on, instead of twice the stock from three'),
+  isMailproviderEnabled: z
+    .boolean()
+    .nullable()
+    .describe('Adds who leaves an email to the list of the connected email provider'),
+  allowEmails: z.boolean(),
+  allowPhones: z.boolean(),
+}
+
+const messaging = {
+  templateMessaging: plain(5000).describe('Sent where the connection is not official'),
+  officialapiTemplateId: z
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .nullable()
+    .describe('Sent through an official number, once it is approved'),
+  buttonShowInProductPage: z.boolean(),
+  buttonShowInProductList: z.boolean(),
+}
+
+/** Each a text of at most 5000 characters, or null. */
+export const looks = [
+  'buttonFontColor',
+  'buttonBackgroundColor',
+  'buttonBorderColor',
+  'buttonBorderRadius',
+  'buttonInProductPageCSS',
+  'buttonInProductListCSS',
+  'notificationRequestMessage',
+  'modalTitle',
+  'modalDescription',
+  'modalBorderRadius',
+  'modalButtonColor',
+  'modalButtonTextColor',
+  'modalBackgroundColor',
+  'modalTextColor',
+  'modalSubmitButtonText',
+  'emailInputPlaceholder',
+  'phoneInputPlaceholder',
+  'successMessage',
+  'errorMessage',
+  'alreadySubscribedMessage',
+  'retryButtonText',
+  'loadingButtonText',
+  'invalidEmailMessage',
+] as const
+export type Look = (typeof looks)[number]
+
+const lookFields = Object.fromEntries(
+  looks.map((name) => [name, optionalText.describe(builtIn)]),
+) as unknown as Record<Look, typeof optionalText>
+
+const content = object({
+  ...switches,
+  templateEmail: object(templateEmail),
+  ...messaging,
+  ...lookFields,
+})
+export type AlertContent = z.infer<typeof content>
+
+export const stockAlertSettings = named(
+  'StockAlertSettings',
+  object({
+    ...content.shape,
+    webhookRegistered: z
+      .boolean()
+      .describe("Whether the platform tells us of stock through the store's connection"),
+    webhookRegisteredAt: instant.nullable(),
+    lastStockEventAt: instant.nullable().describe('When the platform last told us of stock'),
+    officialapiTemplateStatus: z
+      .string()
+      .nullable()
+      .describe('Approval of the template; null when the store has no such template'),
+    updatedAt: instant.nullable().describe('Null until first saved'),
+  }),
+)
+
+/** The body: a part of the email's texts is enough. */
+export const alertInput = { ...content.shape, templateEmail: object(templateEmail).partial().strict() }
+export const alertReadOnly = Object.keys(stockAlertSettings.shape).filter((key) => !(key in alertInput))
+export type AlertChange = { [K in keyof typeof alertInput]?: z.infer<(typeof alertInput)[K]> | undefined }
+
+export const defaultAlerts: AlertContent = {
+  isEnabled: false,
+  ignoreStockThreshold: false,
+  isMailproviderEnabled: null,
+  allowEmails: true,
+  allowPhones: true,
+  templateEmail: {
+    subject: '{{productName}} is back in stock',
+    logo: '',
+    mainTitle: "It's back!",
+    greeting: 'Hi {{name}},',
+    mainContent: '{{productName}} is available again at {{storeName}}.',
+    buttonText: 'Buy now',
+    footerText: 'You asked us to tell you when this product came back.',
+  },
+  templateMessaging: 'Hi {{name}}! {{productName}} is back in stock at {{storeName}}: {{productUrl}}',
+  officialapiTemplateId: null,
+  buttonShowInProductPage: true,
+  buttonShowInProductList: false,
+  buttonFontColor: '#ffffff',
+  buttonBackgroundColor: '#111827',
+  buttonBorderColor: '#111827',
+  buttonBorderRadius: '6px',
+  buttonInProductPageCSS: null,
+  buttonInProductListCSS: null,
+  notificationRequestMessage: 'Notify me when it is back',
+  modalTitle: 'Tell me when it is back',
+  modalDescription: 'Leave your contact and we will write to you once.',
+  modalBorderRadius: '8px',
+  modalButtonColor: '#111827',
+  modalButtonTextColor: '#ffffff',
+  modalBackgroundColor: '#ffffff',
+  modalTextColor: '#111827',
+  modalSubmitButtonText: 'Notify me',
+  emailInputPlaceholder: 'Your email',
+  phoneInputPlaceholder: 'Your phone',
+  successMessage: 'Done! We will let you know.',
+  errorMessage: 'Something went wrong.',
+  alreadySubscribedMessage: 'You are already on the list.',
+  retryButtonText: 'Try again',
+  loadingButtonText: 'Sending…',
+  invalidEmailMessage: 'Enter a valid email.',
+}

@@ -1,0 +1,27 @@
+import { deliver, sandboxShop } from '#operations/store/lib/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { setStock } from '#runtime/ports/ecommerce/sandbox-stock'
+import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { object, z } from '#runtime/schema'
+
+const body = object({ stock: z.number().int().min(0).max(1_000_000).nullable() })
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/ecommerce/:storeId/variants/:variantId/stock',
+  description:
+    'A shop counts its stock anew (null: it is not tracked); the platform sends its signed webhook.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, { raw, params }) {
+    const shop = await sandboxShop(ctx, params.storeId!)
+    const variantId = params.variantId!
+    const { stock } = await readJsonBody(raw, body)
+    const product = await setStock(shop, variantId, stock)
+    if (!product) throw refuse('not_found', 'The platform has no such variant')
+    const { id: productId, updatedAt } = product
+    await deliver(ctx, await deliveriesOf(shop, 'stock.updated', { id: variantId, productId, updatedAt }))
+    return jsonAnswer({ variantId, productId, stock, updatedAt })
+  },
+})

@@ -1,0 +1,21 @@
+import { section } from '#runtime/operation'
+
+export default section({
+  title: 'Stock',
+  description:
+    'Shoppers leave an email or a phone on what is sold out and are told once, in order, when it returns. The counter shows how few are left.',
+  position: 11,
+  order: [
+    'get_stock_notifications_metrics',
+    'get_stock_notifications_export',
+    'get_stock_notifications_list',
+    'get_stock_notifications_settings',
+    'post_stock_notifications_settings',
+    'post_stock_notifications_send_single_by_notificationId',
+    'post_stock_notifications_send_test_email',
+    'get_stock_notifications_by_notificationId',
+    'delete_stock_notifications_by_notificationId',
+    'get_stock_counter_settings',
+    'post_stock_counter_settings',
+  ],
+})

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { seedDemo } from '#scripts/seed/demo'
+import { testApp } from '#test/support/app'
+import { visit } from '#test/support/storefront'
+
+const app = await testApp({ storefrontReadsIp: 10_000 })
+await app.setClock('2026-11-20T12:00:00.000Z')
+const demo = await seedDemo(app.services)
+
+const call = async (store: string, method: string, path: string, body?: unknown) => {
+  const { key } = demo.keys.find((each) => each.store === store)!
+  const response = await app.fetch(
+    new Request(`http://localhost/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+    { ip: '127.0.0.1' },
+  )
+  expect(response.status, path).toBe(200)
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+  return (await response.json()) as any
+}
+const read = (path: string, store = 'aurora-supply') => call(store, 'GET', path)
+
+test('Aurora has its blocks, and sixty days of what was seen of them', async () => {
+  const { data } = await read('/product-content-blocks')
+  expect(new Set(data.map((each: { type: string }) => each.type)).size).toBe(9)
+  expect(data.filter((each: { isActive: boolean }) => each.isActive)).toHaveLength(7)
+  expect(data.map((each: { priority: number }) => each.priority)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const stats = await read('/product-content-blocks/stats?startDate=2026-09-22')
+  expect(stats.series).toHaveLength(60)
+  expect(stats.series.every((each: { impressions: number }) => each.impressions > 400)).toBe(true)
+  for (const { clickRate } of stats.data) {
+    expect(clickRate).toBeGreaterThanOrEqual(2)
+    expect(clickRate).toBeLessThanOrEqual(9)
+  }
+  const borealis = await read('/product-content-blocks', 'borealis-goods')
+  expect(borealis.total).toBe(1)
+})
+
+test('each block can be sent back as it was read', async () => {
+  const { data } = await read('/product-content-blocks')
+  for (const block of data) {
+    expect(await call('aurora-supply', 'PUT', '/product-content-blocks', block)).toEqual(block)
+  }
+})
+
+test('its stickers, badges and videos are there, and on the storefront', async () => {
+  const stickers = await read('/product-stickers')
+  expect(new Set(stickers.data.map((each: { kind: string }) => each.kind))).toEqual(
+    new Set(['image', 'text', 'preset']),
+  )
+  expect(stickers.total).toBe(4)
+  for (const sticker of stickers.data) {
+    expect(await call('aurora-supply', 'PUT', '/product-stickers', sticker)).toEqual(sticker)
+  }
+  const badges = await read('/product-badges')
+  expect(badges).toMatchObject({
+    total: 4,
+    settings: { featuredPrice: { isEnabled: true, discountPercentage: 10 } },
+  })
+  for (const badge of badges.data) {
+    expect(await call('aurora-supply', 'PUT', '/product-badges', badge)).toEqual(badge)
+  }
+  const sliders = await read('/product-video-slider')
+  expect(sliders.total).toBe(3)
+  expect(sliders.data.every((each: { productStatus: string }) => each.productStatus === 'available')).toBe(
+    true,
+  )
+  expect((await read('/product-video-slider/home')).videos).toHaveLength(4)
+  const { publicId } = demo.stores.find((each) => each.slug === 'aurora-supply')!
+  const { body } = await visit({ app, publicId }, '/widgets?page=product&productId=1001')
+  expect(Object.keys(body)).toEqual(
+    expect.arrayContaining(['contentBlocks', 'stickers', 'badges', 'videoSlider']),
+  )
+  expect(body.contentBlocks.items.length).toBeGreaterThanOrEqual(6)
+  expect(body.badges.featuredPrice.text).toMatch(/^R\$ [\d.,]+ no Pix$/)
+})

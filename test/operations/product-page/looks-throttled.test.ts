@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { revalidateLook } from '#operations/product-page/lib/looks'
+import listProblems from '#operations/product-page/looks/list-problems'
+import revalidate from '#operations/product-page/looks/revalidate-look'
+import saveLook from '#operations/product-page/looks/save-look'
+import refresh from '#operations/storefront/jobs/product-snapshots-refresh'
+import { newId } from '#runtime/ids'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
+import { Throttled } from '#runtime/ports/errors'
+import { testApp } from '#test/support/app'
+import { discountStore, replaceMethod } from '#test/support/discounts'
+
+const app = await testApp()
+
+const onTheirWayMs = 50
+type Method = 'getProducts' | 'listCategories' | 'searchProducts'
+
+/** At most `calls` in each window; counts who came although they were told to wait. */
+function throttled(calls: number, windowMs: number) {
+  const told = { throttled: 0, early: 0, answered: 0 }
+  let begun = Number.NEGATIVE_INFINITY
+  let used = 0
+  let refusedAt = 0
+  const admit = (): void => {
+    const now = performance.now()
+    if (now - begun >= windowMs) {
+      begun = now
+      used = 0
+    }
+    used += 1
+    if (used <= calls) return
+    told.throttled += 1
+    // The first to be refused is told how long to wait, and so are all others of the store; a few are on their way.
+    if (used === calls + 1) refusedAt = now
+    else if (now - refusedAt > onTheirWayMs) told.early += 1
+    throw new Throttled(Math.ceil(begun + windowMs - now))
+  }
+  const putBack = (['getProducts', 'listCategories', 'searchProducts'] as const).map((method: Method) => {
+    const real = app.services.adapters.ecommerce.sandbox as EcommercePort
+    const answer = real[method].bind(real) as (...parameters: unknown[]) => Promise<never>
+    return replaceMethod(app, method, (async (...parameters: unknown[]) => {
+      admit()
+      try {
+        return await answer(...parameters)
+      } finally {
+        told.answered += 1
+      }
+    }) as never)
+  })
+  const end = (): void => {
+    for (const put of putBack) put()
+  }
+  return { told, end }
+}
+
+const looksInAll = 1000
+
+test('1,000 looks against a platform that throttles: all are checked, and its limits are respected', async () => {
+  const shop = await discountStore(app)
+  await changeProduct(shop.platform, '1003', { name: 'Bandeja', price: 80, stock: 10 })
+  const { body: look } = await shop.call(saveLook, {
+    body: {
+      name: 'Sala',
+      imageUrl: 'https://cdn.example.com/look.jpg',
+      items: [{ productId: '1001' }, { productId: '1002' }, { productId: '1003' }],
+    },
+  })
+  const row = await app.database.root
+    .selectFrom('looks')
+    .selectAll()
+    .where('id', '=', look.id)
+    .executeTakeFirstOrThrow()
+  const copies = Array.from({ length: looksInAll - 1 }, (_, at) => ({
+    ...row,
+    id: newId(at + 1),
+    name: `Sala ${at}`,
+    content: JSON.stringify(row.content),
+  }))
+  await app.database.root.insertInto('looks').values(copies).execute()
+
+  await app.advance(60_000)
+  await changeProduct(shop.platform, '1003', { stock: 0 })
+  const platform = throttled(60, 150)
+  const waiting = [look.id, ...copies.map(({ id }) => id)]
+  const ctx = await shop.context()
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let id = waiting.pop(); id; id = waiting.pop()) await revalidateLook(ctx, id)
+    }),
+  )
+  platform.end()
+  expect(platform.told.throttled).toBeGreaterThan(0)
+  expect(platform.told.early).toBe(0)
+  expect(platform.told.answered).toBe(2 * looksInAll)
+  const { body } = await shop.call(listProblems, { query: { limit: 1 } })
+  expect(body.summary).toEqual({ healthy: 0, degraded: looksInAll, broken: 0 })
+}, 120_000)
+
+test('a whole refresh waits as it is told, and asks no more than the pages of the catalog', async () => {
+  const shop = await discountStore(app)
+  const platform = throttled(1, 40)
+  await (await shop.context()).queue(refresh, {})
+  await app.drainJobs()
+  platform.end()
+  expect(platform.told.throttled).toBeGreaterThan(0)
+  expect(platform.told.answered).toBe(2)
+})
+
+test('who would have to wait too long is told that the platform does not answer, and may try again', async () => {
+  const shop = await discountStore(app)
+  const items = [{ productId: '1001' }, { productId: '1002' }]
+  const imageUrl = 'https://cdn.example.com/look.jpg'
+  const { body: look } = await shop.call(saveLook, { body: { name: 'Sala', imageUrl, items } })
+  const putBack = replaceMethod(app, 'getProducts', async () => {
+    throw new Throttled(60_000)
+  })
+  expect((await shop.call(revalidate, { params: { id: look.id } })).status).toBe(503)
+  putBack()
+})

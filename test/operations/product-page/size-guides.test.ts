@@ -1,0 +1,191 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { switchedCell } from '#operations/product-page/lib/size-units'
+import changeGuide from '#operations/product-page/size-guides/change-guide'
+import createGuide from '#operations/product-page/size-guides/create-guide'
+import createUpload from '#operations/product-page/size-guides/create-upload'
+import deleteGuide from '#operations/product-page/size-guides/delete-guide'
+import listGuides from '#operations/product-page/size-guides/list-guides'
+import { type TestApp, testApp } from '#test/support/app'
+import { connectedStore } from '#test/support/platform'
+import { type Shop, store } from '#test/support/store'
+import { visit } from '#test/support/storefront'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+  await app.setClock('2026-11-20T12:00:00.000Z')
+})
+
+const tables = [
+  {
+    columns: ['Tamanho', 'Busto'],
+    rows: [
+      ['P', '84-88'],
+      ['M', '88-92'],
+    ],
+  },
+]
+const create = async (shop: Shop, change: object = {}) => {
+  const { status, body } = await shop.call(createGuide, { body: { name: 'Camisetas', tables, ...change } })
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body
+}
+
+test('the other unit: exact, one decimal, half up', () => {
+  expect(switchedCell('88-92', 'cm')).toBe('34.6-36.2')
+  expect(switchedCell('88', 'cm')).toBe('34.6')
+  expect(switchedCell('62,5', 'cm')).toBe('24.6')
+  expect(switchedCell('25.4', 'cm')).toBe('10')
+  expect(switchedCell('até 10 (P)', 'in')).toBe('até 25.4 (P)')
+  expect(switchedCell('0,5', 'in')).toBe('1.3')
+  // 0.127 cm is 0.05 in exactly: up.
+  expect(switchedCell('0.127', 'cm')).toBe('0.1')
+  expect(switchedCell('único', 'cm')).toBe('único')
+})
+
+describe('a size guide', () => {
+  test('has its defaults; sent back unchanged it changes nothing', async () => {
+    const shop = await store(app)
+    const guide = await create(shop)
+    expect(guide).toMatchObject({
+      ...{ scope: 'all', categoryIds: [], productIds: [], excludedProductIds: [], unit: 'cm' },
+      ...{ showUnitSwitch: false, instructionsHtml: null, imageUrl: null, display: 'modal' },
+      ...{ linkText: 'Size guide', isActive: true, tables: [{ title: null, ...tables[0] }] },
+    })
+    await app.advance(1000)
+    expect((await shop.call(changeGuide, { body: guide })).body).toEqual(guide)
+    const changed = await shop.call(changeGuide, { body: { id: guide.id, unit: 'in' } })
+    expect(changed.body).toMatchObject({ unit: 'in', tables: guide.tables })
+    expect(changed.body.updatedAt > guide.updatedAt).toBe(true)
+    expect((await shop.call(listGuides)).body.data).toEqual([changed.body])
+  })
+
+  test('refuses a row of another length by its place, and a switch without a unit', async () => {
+    const shop = await store(app)
+    const refused = async (change: object): Promise<string> => {
+      const answer = await shop.call(createGuide, { body: { name: 'X', tables, ...change } })
+      expect(answer.status).toBe(400)
+      return answer.body.error.message
+    }
+    const short = [
+      tables[0],
+      {
+        columns: ['A', 'B', 'C'],
+        rows: [
+          ['1', '2', '3'],
+          ['1', '2'],
+        ],
+      },
+    ]
+    expect(await refused({ tables: short })).toContain('tables.1.rows.1: must have 3 cells')
+    expect(await refused({ unit: 'none', showUnitSwitch: true })).toContain('showUnitSwitch')
+    expect(await refused({ tables: [] })).toContain('tables')
+    const guide = await create(shop, { showUnitSwitch: true })
+    expect((await shop.call(changeGuide, { body: { id: guide.id, unit: 'none' } })).status).toBe(400)
+  })
+
+  test('its instructions are cleaned, and cleaning again changes nothing', async () => {
+    const shop = await store(app)
+    const html = '<p onclick=x>Meça<script>a()</script><a href="javascript:x">aqui</a></p>'
+    const guide = await create(shop, { instructionsHtml: html })
+    expect(guide.instructionsHtml).toBe('<p>Meça<a>aqui</a></p>')
+    expect((await shop.call(changeGuide, { body: guide })).body).toEqual(guide)
+    const emptied = await shop.call(changeGuide, {
+      body: { id: guide.id, instructionsHtml: '<script>a()</script>' },
+    })
+    expect(emptied.body.instructionsHtml).toBeNull()
+    const long = { id: guide.id, instructionsHtml: `<p>${'a'.repeat(10_000)}</p>` }
+    expect((await shop.call(changeGuide, { body: long })).status).toBe(400)
+  })
+
+  test('its picture is uploaded by a signed address, for this store alone', async () => {
+    const [shop, other] = [await store(app), await store(app)]
+    const upload = await shop.call(createUpload, {
+      body: { fileName: 'medidas.png', contentType: 'image/png', size: 4 },
+    })
+    expect(upload.body).toMatchObject({ method: 'PUT' })
+    const { uploadUrl, headers, fileUrl } = upload.body
+    const early = await shop.call(createGuide, { body: { name: 'A', tables, imageUrl: fileUrl } })
+    expect(early.status).toBe(400)
+    const put = new Request(uploadUrl, { method: 'PUT', headers, body: new Uint8Array([137, 80, 78, 71]) })
+    expect((await app.fetch(put, { ip: '127.0.0.1' })).status).toBeLessThan(300)
+    expect((await create(shop, { imageUrl: fileUrl })).imageUrl).toBe(fileUrl)
+    const foreign = await other.call(createGuide, { body: { name: 'A', tables, imageUrl: fileUrl } })
+    expect(foreign.body.error.message).toContain('imageUrl')
+    for (const bad of [{ contentType: 'image/gif' }, { size: 5 * 1024 * 1024 + 1 }]) {
+      const body = { fileName: 'a.png', contentType: 'image/png', size: 4, ...bad }
+      expect((await shop.call(createUpload, { body })).status).toBe(400)
+    }
+  })
+
+  test('another store does not reach it; 200 are the most', async () => {
+    const [shop, other] = [await store(app), await store(app)]
+    const guide = await create(shop)
+    expect((await other.call(changeGuide, { body: { id: guide.id, name: 'X' } })).status).toBe(404)
+    expect((await other.call(deleteGuide, { params: { id: guide.id } })).status).toBe(404)
+    const row = await app.database.root
+      .selectFrom('size_guides')
+      .selectAll()
+      .where('id', '=', guide.id)
+      .executeTakeFirstOrThrow()
+    const copies = Array.from({ length: 199 }, () => ({
+      ...row,
+      id: crypto.randomUUID(),
+      content: JSON.stringify(row.content),
+    }))
+    await app.database.root.insertInto('size_guides').values(copies).execute()
+    expect((await shop.call(createGuide, { body: { name: 'X', tables } })).status).toBe(409)
+    expect((await shop.call(deleteGuide, { params: { id: guide.id } })).status).toBe(204)
+    expect((await shop.call(deleteGuide, { params: { id: guide.id } })).status).toBe(404)
+  })
+})
+
+describe('which guide a product has', () => {
+  test('by name before by category before all; then the one changed last', async () => {
+    const shop = await connectedStore(app)
+    await app.database.root
+      .updateTable('product_snapshots')
+      .set({ category_ids: ['301', '302'] })
+      .where('store_id', '=', shop.id)
+      .where('product_id', '=', '1001')
+      .execute()
+    const shown = async (productId: string) =>
+      (await shop.call(listGuides, { query: { productId } })).body.data.map(
+        (each: { name: string }) => each.name,
+      )
+    const first = await create(shop, { name: 'All' })
+    await app.advance(1000)
+    await create(shop, { name: 'All, later', excludedProductIds: ['1002'] })
+    expect(await shown('1001')).toEqual(['All, later'])
+    expect(await shown('1002')).toEqual(['All'])
+    await app.advance(1000)
+    await shop.call(changeGuide, { body: { id: first.id, linkText: 'Medidas' } })
+    expect(await shown('1001')).toEqual(['All'])
+    const { id } = await create(shop, { name: 'One', scope: 'products', productIds: ['1001'] })
+    expect(await shown('1001')).toEqual(['One'])
+    await shop.call(changeGuide, { body: { id, isActive: false } })
+    expect(await shown('1001')).toEqual(['All'])
+    expect(await shown('sandbox-missing')).toEqual([])
+    const unknown = await shop.call(createGuide, {
+      body: { name: 'X', tables, scope: 'products', productIds: ['sandbox-missing'] },
+    })
+    expect(unknown.body.error.message).toContain('productIds: your platform has no product sandbox-missing')
+  })
+
+  test('shoppers get it on the product’s page, in both units where they may switch', async () => {
+    const shop = await connectedStore(app)
+    await create(shop, { showUnitSwitch: true })
+    const at = async (query: string) => (await visit(shop, `/widgets?page=${query}`)).body.sizeGuide
+    expect(await at('home')).toBeUndefined()
+    const guide = await at('product&productId=1001')
+    expect(guide).toMatchObject({
+      unit: 'cm',
+      switched: { unit: 'in', tables: [{ columns: ['Tamanho', 'Busto'] }] },
+    })
+    expect(guide.switched.tables[0].rows).toEqual([
+      ['P', '33.1-34.6'],
+      ['M', '34.6-36.2'],
+    ])
+    expect(guide).not.toHaveProperty('updatedAt')
+  })
+})

@@ -1,0 +1,222 @@
+import { parse } from 'csv-parse/sync'
+import { describe, expect, test } from 'vitest'
+import deleteSubscription from '#operations/stock/alerts/delete-subscription'
+import exportSubscriptions from '#operations/stock/alerts/export-subscriptions'
+import getMetrics from '#operations/stock/alerts/get-metrics'
+import getSubscription from '#operations/stock/alerts/get-subscription'
+import listSubscriptions from '#operations/stock/alerts/list-subscriptions'
+import { connectMailingList } from '#operations/store/lib/connections'
+import { newId } from '#runtime/ids'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
+import { testApp } from '#test/support/app'
+import { mailOf, phoneOf, stockShop } from '#test/support/stock'
+import { store } from '#test/support/store'
+import { visit } from '#test/support/storefront'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+describe('a shopper', () => {
+  test('leaves an email or a phone on what is sold out, once', async () => {
+    const shop = await stockShop(app)
+    const first = await shop.ask({ email: ' Ana@Example.com ', name: 'Ana' })
+    expect([first.status, first.body]).toEqual([
+      201,
+      { status: 'waiting', channel: 'email', message: 'Done! We will let you know.' },
+    ])
+    const again = await shop.ask({ email: 'ana@example.com' })
+    expect([again.status, again.body.error.message]).toEqual([409, 'You are already on the list.'])
+    expect((await shop.ask({ phone: '(11) 98888-7777' })).status).toBe(201)
+    // Without its ninth digit it is the same number.
+    expect((await shop.ask({ phone: '+551188887777' })).status).toBe(409)
+    const inStock = await shop.ask({ variantId: '3002', email: 'a@example.com' })
+    expect([inStock.status, inStock.body.error.code]).toEqual([409, 'conflict'])
+    for (const [body, field] of [
+      [{}, 'email'],
+      [{ email: 'a@example.com', phone: '+5511988887777' }, 'email'],
+      [{ email: 'nobody' }, 'email: Enter a valid email.'],
+      [{ phone: '123' }, 'phone'],
+      [{ email: 'a@example.com', variantId: 'nope' }, 'variantId'],
+      [{ email: 'a@example.com', source: 'elsewhere' }, 'source'],
+      [{ email: 'a@example.com', extra: 1 }, 'extra'],
+    ] as const) {
+      const answer = await shop.ask(body)
+      expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(field)])
+    }
+    const rows = await shop.all()
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatchObject({
+      productId: '2000',
+      variantId: '3001',
+      productName: 'Luminária <b>Lua</b>',
+      variantName: 'Branca',
+      sku: 'LUM-B',
+      channel: 'email',
+      email: 'Ana@Example.com',
+      phone: null,
+      name: 'Ana',
+      source: 'product-page',
+      status: 'waiting',
+      reason: null,
+      sentAt: null,
+      revenue: null,
+    })
+    expect(rows[1]).toMatchObject({ channel: 'phone', phone: '+5511988887777', email: null })
+    expect(JSON.stringify(rows)).not.toMatch(/token|claim/i)
+  })
+
+  test('finds no form where alerts or a channel are off, and the trap keeps nothing', async () => {
+    const shop = await stockShop(app, { settings: { allowPhones: false } })
+    expect((await shop.ask({ phone: phoneOf(1) })).status).toBe(400)
+    expect((await shop.ask({ email: mailOf(1), website: 'http://x' })).status).toBe(201)
+    expect(await shop.all()).toEqual([])
+    const { stockAlerts } = (await visit(shop, '/widgets?page=product&productId=2000')).body
+    expect(stockAlerts).toMatchObject({
+      allowEmails: true,
+      allowPhones: false,
+      soldOutVariantIds: ['3001'],
+      modalTitle: 'Tell me when it is back',
+    })
+    expect(JSON.stringify(stockAlerts)).not.toMatch(/template|isMailprovider|webhook/)
+    expect((await visit(shop, '/widgets?page=home')).body.stockAlerts).toBeUndefined()
+    await shop.save({ modalTitle: null, modalDescription: '' })
+    expect((await visit(shop, '/widgets?page=product&productId=2000')).body.stockAlerts).toMatchObject({
+      modalTitle: 'Tell me when it is back',
+      modalDescription: '',
+    })
+    await shop.save({ isEnabled: false })
+    expect((await shop.ask({ email: mailOf(1) })).status).toBe(404)
+    expect((await visit(shop, '/widgets?page=product&productId=2000')).body.stockAlerts).toBeUndefined()
+  })
+
+  test('asks ten times a minute from one address, not more', async () => {
+    const shop = await stockShop(app)
+    const statuses: number[] = []
+    for (let n = 0; n < 11; n += 1) statuses.push((await shop.ask({ email: mailOf(n) }, '10.99.0.1')).status)
+    expect(statuses).toEqual([...Array(10).fill(201), 429])
+  })
+
+  test('two at once are one', async () => {
+    const shop = await stockShop(app)
+    const answers = await Promise.all([1, 2, 3, 4].map(() => shop.ask({ email: mailOf(1) })))
+    expect(answers.map((each) => each.status).sort()).toEqual([201, 409, 409, 409])
+    expect(await shop.all()).toHaveLength(1)
+  })
+
+  test('goes to the list of the email provider when the merchant wants it', async () => {
+    const shop = await stockShop(app)
+    await connectMailingList(await shop.context(), 'sandbox', { token: 'x', listId: 'sandbox-main' })
+    await shop.ask({ email: mailOf(1), name: 'Ana' })
+    await shop.save({ isMailproviderEnabled: true })
+    await shop.ask({ email: mailOf(2), name: 'Bia' })
+    await shop.ask({ phone: phoneOf(2) })
+    await app.drainJobs()
+    expect(await sandboxMembers(app.database.root, shop.id)).toEqual([
+      { email: mailOf(2), name: 'Bia', phone: null, tags: ['back-in-stock'] },
+    ])
+  })
+})
+
+describe('who waits', () => {
+  test('is listed, filtered, exported and deleted', async () => {
+    const shop = await stockShop(app)
+    const formula = '=HYPERLINK("http://x")'
+    await shop.ask({ email: mailOf(1), name: formula })
+    await app.advance(1000)
+    await shop.ask({ phone: phoneOf(2), name: 'Bia <script>' })
+    await app.advance(1000)
+    await shop.ask({ email: mailOf(3), source: 'product-list' })
+    const list = async (query: Record<string, string> = {}) =>
+      (await shop.call(listSubscriptions, { query })).body
+    const page = await list({ limit: '2' })
+    expect(page).toMatchObject({ page: 1, limit: 2, total: 3 })
+    expect(page.data.map((row: { email: string | null }) => row.email)).toEqual([mailOf(3), null])
+    const ids = async (query: Record<string, string>) =>
+      (await list(query)).data.map((row: { id: string }) => row.id)
+    const [one, two, three] = (await shop.all()).map((row) => row.id)
+    expect(await ids({ sort: 'oldest', variantId: '3001' })).toEqual([one, two, three])
+    expect(await ids({ channel: 'phone' })).toEqual([two])
+    expect(await ids({ search: 'bia' })).toEqual([two])
+    expect(await ids({ search: 'LUMINÁRIA' })).toHaveLength(3)
+    expect(await ids({ search: '20 000 02' })).toEqual([two])
+    expect(await ids({ search: '%' })).toEqual([])
+    expect(await ids({ status: 'sent,failed' })).toEqual([])
+    expect(await ids({ status: 'sent,waiting' })).toHaveLength(3)
+    expect(await ids({ startDate: '2026-11-20', endDate: '2026-11-20' })).toHaveLength(3)
+    expect(await ids({ endDate: '2026-11-19' })).toEqual([])
+    expect((await shop.call(listSubscriptions, { query: { status: 'gone' } })).status).toBe(400)
+    expect(
+      (await shop.call(listSubscriptions, { query: { startDate: '2026-11-21', endDate: '2026-11-20' } }))
+        .status,
+    ).toBe(400)
+
+    expect((await shop.call(deleteSubscription, { params: { notificationId: three } })).status).toBe(204)
+    expect((await shop.call(deleteSubscription, { params: { notificationId: three } })).status).toBe(404)
+    expect((await shop.call(getSubscription, { params: { notificationId: three } })).status).toBe(404)
+    expect((await shop.call(getSubscription, { params: { notificationId: newId(1) } })).status).toBe(404)
+    const other = await store(app)
+    expect((await other.call(getSubscription, { params: { notificationId: one } })).status).toBe(404)
+    expect((await other.call(deleteSubscription, { params: { notificationId: one } })).status).toBe(404)
+    const erased = await app.database.root
+      .selectFrom('stock_subscriptions')
+      .select(['email', 'phone', 'name', 'contact_key'])
+      .where('id', '=', three)
+      .executeTakeFirstOrThrow()
+    expect(erased).toEqual({ email: null, phone: null, name: null, contact_key: null })
+    // Free to ask again.
+    expect((await shop.ask({ email: mailOf(3) })).status).toBe(201)
+
+    const asked = await shop.call(exportSubscriptions, { query: { search: 'lum' } })
+    expect([asked.status, asked.body]).toEqual([
+      202,
+      { jobId: expect.any(String), status: 'queued', email: shop.email },
+    ])
+    await app.drainJobs()
+    const mails = await listSandboxMail(app.database.root as never, { to: shop.email })
+    const csv = Buffer.from(mails[0]!.attachments[0]!.content)
+    const [header, ...rows] = parse(csv, { bom: true }) as string[][]
+    expect(header).toEqual([
+      'id',
+      'product_id',
+      'variant_id',
+      'product',
+      'variant',
+      'sku',
+      'channel',
+      'email',
+      'phone',
+      'name',
+      'status',
+      'created_at',
+      'sent_at',
+      'converted_at',
+    ])
+    expect(rows.map((row) => row[0])).not.toContain(three)
+    expect(rows).toHaveLength(3)
+    expect(rows.find((row) => row[0] === one)![9]).toBe(`'${formula}`)
+    const metrics = (await shop.call(getMetrics)).body
+    expect(metrics).toMatchObject({
+      startDate: '2026-10-22',
+      endDate: '2026-11-20',
+      subscribers: 4,
+      waiting: 3,
+      alertsSent: 0,
+      failed: 0,
+      conversions: 0,
+      conversionRate: null,
+      revenue: 0,
+      currency: 'BRL',
+      byChannel: { email: { subscribers: 3, alertsSent: 0 }, phone: { subscribers: 1, alertsSent: 0 } },
+      topProducts: [
+        {
+          productId: '2000',
+          variantId: '3001',
+          productName: 'Luminária <b>Lua</b>',
+          variantName: 'Branca',
+          waiting: 3,
+        },
+      ],
+    })
+  })
+})

@@ -1,0 +1,110 @@
+/** What a newcomer does: writes an operation while `npm run dev` runs, sees it everywhere, and removes it. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { until } from '#test/support/processes'
+
+const root = join(import.meta.dirname, '../..')
+const folder = await mkdtemp(join(tmpdir(), 'merchant-newcomer-'))
+let dev: ChildProcess | null = null
+afterAll(async () => {
+  if (dev?.pid) process.kill(-dev.pid, 'SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The project as it was cloned, with what `npm ci` installed. */
+async function cloned(): Promise<void> {
+  for (const name of [
+    'operations',
+    'runtime',
+    'db',
+    'scripts',
+    'test/support',
+    'package.json',
+    'tsconfig.json',
+  ]) {
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+}
+
+const run = (script: string, ...args: string[]) =>
+  new Promise<{ code: number; output: string }>((resolve) =>
+    execFile(process.execPath, [join(folder, script), ...args], { cwd: folder }, (error, out, faults) =>
+      resolve({ code: error ? Number(error.code) : 0, output: out + faults }),
+    ),
+  )
+
+test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
+  await cloned()
+  const scripts: Record<string, string> = JSON.parse(
+    await readFile(join(folder, 'package.json'), 'utf8'),
+  ).scripts
+  const [, ...words] = scripts.dev!.split(' ')
+  dev = spawn(process.execPath, words, {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', DATABASE_URL: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const look = (chunk: Buffer) => {
+    output += chunk
+  }
+  dev.stdout!.on('data', look)
+  dev.stderr!.on('data', look)
+  /** The newest address it printed, and the demo's key. */
+  const found = () => ({
+    url: [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+/g)].at(-1)?.[0],
+    key: /mk_live_\w+/.exec(output)?.[0],
+  })
+  const { key } = await until(120, async () => (found().url && found().key ? found() : false))
+  const ask = async (method: string, path: string, body?: unknown) => {
+    try {
+      const response = await fetch(`${found().url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          connection: 'close',
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, text: await response.text() }
+    } catch {
+      return { status: 0, text: '' } // it restarts just now
+    }
+  }
+  const path = '/v1/campaigns/shortest'
+  await until(60, async () => (await ask('GET', path)).status === 404)
+
+  const made = await run('scripts/new.ts', 'GET', '/campaigns/shortest')
+  expect(made.output).toContain('operations/campaigns/get-shortest.ts')
+  const answer = await until(60, async () => {
+    const got = await ask('GET', path)
+    return got.status === 200 && got
+  })
+  expect(JSON.parse(answer.text)).toEqual({ store: expect.any(String) })
+  const id = 'get_campaigns_shortest'
+  for (const document of ['/v1/operations', '/v1/openapi.json']) {
+    expect((await ask('GET', document)).text).toContain(id)
+  }
+  const tool = { name: 'describe_operation', arguments: { operationId: id } }
+  const described = await ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool })
+  expect(described.text).toContain('/campaigns/shortest')
+
+  const file = join(folder, 'operations/campaigns/get-shortest.ts')
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replace("'platform:read'", "'platform:dance'"))
+  const faulty = await run('scripts/openapi.ts')
+  expect(faulty.code).not.toBe(0)
+  expect(faulty.output).toContain('operations/campaigns/get-shortest.ts')
+  expect(faulty.output).toContain('platform:dance')
+
+  await rm(file)
+  await until(60, async () => (await ask('GET', path)).status === 404)
+  expect((await ask('GET', '/v1/operations')).text).not.toContain(id)
+})
