@@ -100,4 +100,7 @@ const statements = [
     store_id uuid not null references stores on delete cascade, order_id text not null,
     order_item_id text not null, request_id uuid not null, units integer not null,
     created_at timestamptz not null, primary key (store_id, order_id, order_item_id, request_id))`,
+
+  // Shoppers name an order by its number: while the platform is silent the mirror is asked.
+  `create index orders_number on orders (store_id, number)`,
 ]
