@@ -1,0 +1,64 @@
+/** Variants that can be had in exchange, of the mirror of the catalog. */
+import { isAmong } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+
+export interface Variant {
+  variantId: string
+  productId: string
+  /** Of its product. */
+  name: string
+  variantName: string
+  /** Decimal text. */
+  unitPrice: string
+  currency: string
+  /** Published, and not sold out. */
+  isAvailable: boolean
+}
+
+const variants = (ctx: Context) =>
+  ctx.db
+    .selectFrom('product_snapshot_variants as v')
+    .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')
+    .select((eb) => [
+      'v.variant_id as variantId',
+      'v.product_id as productId',
+      'p.name',
+      'v.name as variantName',
+      'v.price as unitPrice',
+      'p.currency',
+      eb
+        .and([
+          eb('p.is_published', '=', true),
+          eb('v.is_available', '=', true),
+          eb('v.stock', 'is distinct from', 0),
+        ])
+        .$castTo<boolean>()
+        .as('isAvailable'),
+    ])
+    .where('p.exists', '=', true)
+
+/** Those with these ids, by id. */
+export async function findVariants(
+  ctx: Context,
+  variantIds: readonly string[],
+): Promise<ReadonlyMap<string, Variant>> {
+  if (variantIds.length === 0) return new Map()
+  const rows = await variants(ctx).where(isAmong('v.variant_id', variantIds)).execute()
+  return new Map(rows.map((row) => [row.variantId, row]))
+}
+
+/** Of many products a page shows so many: a list to choose from is no catalog. */
+const shownAtMost = 300
+
+/** Those that a shopper may choose now: of these products, or of all where `productIds` is null. By name. */
+export const availableVariants = (ctx: Context, productIds: readonly string[] | null): Promise<Variant[]> =>
+  variants(ctx)
+    .$if(productIds !== null, (rows) => rows.where(isAmong('v.product_id', productIds ?? [])))
+    .where('p.is_published', '=', true)
+    .where('v.is_available', '=', true)
+    .where('v.stock', 'is distinct from', 0)
+    .orderBy('p.name')
+    .orderBy('v.product_id')
+    .orderBy('v.position')
+    .limit(shownAtMost)
+    .execute()
