@@ -34,6 +34,6 @@ export const priceDifferenceOf = (lines: readonly AmountLine[]): string =>
 
 /** Half up; totals of lines are never below 0. */
 function share(lineTotal: string, quantity: number, ordered: number): bigint {
-  const whole = BigInt(ordered)
+  const whole = BigInt(Math.max(1, ordered))
   return (2n * amounts.toCents(lineTotal) * BigInt(quantity) + whole) / (2n * whole)
 }

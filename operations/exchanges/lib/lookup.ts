@@ -21,7 +21,12 @@ export interface LookupAnswer {
     deliveredAt: string | null
     currency: string
     /** Exchanges and returns may have windows of their own. */
-    types: { type: RequestType; windowEndsAt: string; eligible: boolean; ineligibleReason: OrderFault | null }[]
+    types: {
+      type: RequestType
+      windowEndsAt: string
+      eligible: boolean
+      ineligibleReason: OrderFault | null
+    }[]
   }
   items: LookupItem[]
   /** Of the type that can be asked for longest. */

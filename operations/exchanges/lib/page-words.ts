@@ -60,10 +60,13 @@ const fieldNames: Readonly<Record<string, string>> = {
 
 /** What was refused, in the words of the page. */
 export function refusedPage({ code, message, headers }: Refusal): Response {
-  const inWords = message.replace(/(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g, (all, start, one, two) => {
-    const name = fieldNames[two ?? one]
-    return name ? `${start}${name}: ` : all
-  })
+  const inWords = message.replace(
+    /(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g,
+    (all, start, one, two) => {
+      const name = fieldNames[two ?? one]
+      return name ? `${start}${name}: ` : all
+    },
+  )
   const page = shopperPage(
     'That did not work',
     `<p role="alert">${escaped(inWords)}.</p><p>Go back, and try again.</p>`,

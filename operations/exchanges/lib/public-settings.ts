@@ -1,7 +1,4 @@
 /** What everybody may know of how a store takes exchanges and returns. */
-import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
-import { readSettings } from './settings.ts'
 import type { ExchangeContent } from './settings-schema.ts'
 
 export interface PublicSettings {
@@ -15,13 +12,6 @@ export interface PublicSettings {
 }
 export type PublicReason = Omit<ExchangeContent['reasons'][number], 'isActive'>
 export type ReturnMethod = ExchangeContent['returnMethods'][number]['method']
-
-/** The settings where exchanges are on; refused with a 404 otherwise. */
-export async function openSettings(ctx: Context): Promise<ExchangeContent> {
-  const settings = await readSettings(ctx)
-  if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
-  return settings
-}
 
 /** Those that a shopper chooses among. */
 export function publicSettings(settings: ExchangeContent): PublicSettings {

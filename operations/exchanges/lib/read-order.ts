@@ -49,7 +49,9 @@ async function askPlatform(ctx: Context, key: OrderKey): Promise<PlatformOrder |
   const platform = await connections.ecommerce(ctx)
   if (!platform) return 'silent'
   const stop = new AbortController()
-  const tooLate = wait(answerWithinMs, 'silent' as const, { signal: stop.signal }).catch(() => 'silent' as const)
+  const tooLate = wait(answerWithinMs, 'silent' as const, { signal: stop.signal }).catch(
+    () => 'silent' as const,
+  )
   const answer = platform.port.getOrder(platform.store, key).catch((error: unknown) => {
     // What it will not look for, it does not have.
     if (error instanceof Refused) return null

@@ -24,7 +24,11 @@ export async function unitsOf(
     .innerJoin('exchange_items as i', 'i.request_id', 'r.id')
     .where('r.order_id', '=', orderId)
     .where('r.status', 'not in', ['rejected', 'cancelled', 'expired'])
-    .select(['r.status', 'i.order_item_id', sql<number>`coalesce(i.approved_quantity, i.quantity)`.as('units')])
+    .select([
+      'r.status',
+      'i.order_item_id',
+      sql<number>`coalesce(i.approved_quantity, i.quantity)`.as('units'),
+    ])
     .unionAll(
       ctx.db
         .selectFrom('exchange_used_units as u')

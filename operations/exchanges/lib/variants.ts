@@ -1,6 +1,7 @@
 /** Variants that can be had in exchange, of the mirror of the catalog. */
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import type { ExchangeContent } from './settings-schema.ts'
 
 export interface Variant {
   variantId: string
@@ -50,10 +51,16 @@ export async function findVariants(
 /** Of many products a page shows so many: a list to choose from is no catalog. */
 const shownAtMost = 300
 
-/** Those that a shopper may choose now: of these products, or of all where `productIds` is null. By name. */
-export const availableVariants = (ctx: Context, productIds: readonly string[] | null): Promise<Variant[]> =>
-  variants(ctx)
-    .$if(productIds !== null, (rows) => rows.where(isAmong('v.product_id', productIds ?? [])))
+/** Those that can be had now instead of these items, by name: of their products, or of all where any will do. */
+export const choices = (
+  ctx: Context,
+  { exchangeScope, types }: Pick<ExchangeContent, 'exchangeScope' | 'types'>,
+  items: readonly { productId: string | null }[],
+): Promise<Variant[]> => {
+  if (!types.includes('exchange')) return Promise.resolve([])
+  const productIds = items.flatMap(({ productId }) => productId ?? [])
+  return variants(ctx)
+    .$if(exchangeScope === 'same-product', (rows) => rows.where(isAmong('v.product_id', productIds)))
     .where('p.is_published', '=', true)
     .where('v.is_available', '=', true)
     .where('v.stock', 'is distinct from', 0)
@@ -62,3 +69,4 @@ export const availableVariants = (ctx: Context, productIds: readonly string[] | 
     .orderBy('v.position')
     .limit(shownAtMost)
     .execute()
+}

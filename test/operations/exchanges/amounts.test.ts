@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { amountOf, priceDifferenceOf, unitPriceOf } from '#operations/exchanges/lib/amounts'
 
-const line = (lineTotal: string, ordered: number, quantity: number, exchangeUnitPrice: string | null = null) => ({
+const line = (
+  lineTotal: string,
+  ordered: number,
+  quantity: number,
+  exchangeUnitPrice: string | null = null,
+) => ({
   lineTotal,
   ordered,
   quantity,

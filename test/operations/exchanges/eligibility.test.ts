@@ -55,15 +55,15 @@ describe('the window', () => {
   test('counts days, not times 24 hours, over a change of the clock', () => {
     const berlin = 'Europe/Berlin'
     // Clocks go back on 25 October, forward on 29 March.
-    expect(end({ deliveredAt: new Date('2026-10-20T10:00:00Z') }, { windowDays: 10 }, 'exchange', berlin)).toBe(
-      '2026-10-30T22:59:59.999Z',
-    )
-    expect(end({ deliveredAt: new Date('2026-10-20T10:00:00Z') }, { windowDays: 5 }, 'exchange', berlin)).toBe(
-      '2026-10-25T22:59:59.999Z',
-    )
-    expect(end({ deliveredAt: new Date('2026-03-20T23:30:00Z') }, { windowDays: 10 }, 'exchange', berlin)).toBe(
-      '2026-03-31T21:59:59.999Z',
-    )
+    expect(
+      end({ deliveredAt: new Date('2026-10-20T10:00:00Z') }, { windowDays: 10 }, 'exchange', berlin),
+    ).toBe('2026-10-30T22:59:59.999Z')
+    expect(
+      end({ deliveredAt: new Date('2026-10-20T10:00:00Z') }, { windowDays: 5 }, 'exchange', berlin),
+    ).toBe('2026-10-25T22:59:59.999Z')
+    expect(
+      end({ deliveredAt: new Date('2026-03-20T23:30:00Z') }, { windowDays: 10 }, 'exchange', berlin),
+    ).toBe('2026-03-31T21:59:59.999Z')
   })
 
   test('ends before a day that has no midnight, or two of them', () => {
