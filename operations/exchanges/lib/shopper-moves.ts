@@ -19,7 +19,7 @@ export const shipRequest = (ctx: Context, token: string, given: Shipped): Promis
     const actor = byTheShopper(request)
     const values = { tracking_code: given.trackingCode, carrier: given.carrier ?? request.carrier }
     if (request.status !== 'in-transit') {
-      await move(tx, request, 'ship', { actor, values: { ...values, expires_at: null } })
+      await move(tx, request, 'ship', { actor, values })
       return
     }
     if (values.tracking_code === request.tracking_code && values.carrier === request.carrier) return
@@ -41,5 +41,5 @@ export const shipRequest = (ctx: Context, token: string, given: Shipped): Promis
 export const cancelRequest = (ctx: Context, token: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     const request = await lockByToken(tx, token)
-    await move(tx, request, 'cancel', { actor: byTheShopper(request), values: { expires_at: null } })
+    await move(tx, request, 'cancel', { actor: byTheShopper(request) })
   })

@@ -111,7 +111,7 @@ function viewOf(
     refundMethod: row.refund_method,
     refundAmount: numberOf(row.refund_amount),
     rejectionReason: row.rejection_reason,
-    expiresAt: textOf(row.expires_at),
+    expiresAt: row.status === 'approved' ? textOf(row.expires_at) : null,
     createdAt: row.created_at.toISOString(),
     approvedAt: textOf(row.approved_at),
     rejectedAt: textOf(row.rejected_at),
