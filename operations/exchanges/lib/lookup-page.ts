@@ -4,7 +4,7 @@ import type { Context } from '#runtime/context'
 import { faultWords } from './eligibility.ts'
 import type { LookupAnswer } from './lookup.ts'
 import { faultOf, type Offer, type OfferedItem, type OfferedType } from './offer.ts'
-import { dayOf, pagesBase, paragraphs, refundWords, shopperPage } from './page-words.ts'
+import { dayOf, named, pagesBase, paragraphs, priceOf, refundWords, shopperPage } from './page-words.ts'
 import { type PublicSettings, publicSettings } from './public-settings.ts'
 import type { ExchangeContent } from './settings-schema.ts'
 import type { Variant } from './variants.ts'
@@ -70,7 +70,7 @@ function section(
 ): string {
   const { texts, conditions, maxPhotos } = settings
   const until = isOutside ? texts.outsideWindowMessage : `Until ${dayOf(ctx, windowEndsAt)}.`
-  const fields = items.map((item, at) => itemFields(type, item, at, settings, variants))
+  const fields = items.map((item, at) => itemFields(ctx, type, item, at, settings, variants))
   return (
     `<details${isOnly ? ' open' : ''}><summary>${typeWords[type]}</summary>` +
     `<p class="note">${escaped(until)}</p>` +
@@ -90,6 +90,7 @@ function section(
 }
 
 function itemFields(
+  ctx: Context,
   type: OfferedType['type'],
   item: OfferedItem,
   at: number,
@@ -111,17 +112,24 @@ function itemFields(
     `<input id="${id('quantity')}" name="${name('quantity')}" type="number" min="0" max="${item.availableQuantity}" value="0" required>` +
     `<label for="${id('reason')}">Reason</label><select id="${id('reason')}" name="${name('reason')}">${choices.join('')}</select>` +
     textarea(id('comment'), name('comment'), 'Comment') +
-    (type === 'exchange' ? wanted(id('for'), name('exchangeForVariantId'), item, variants) : '') +
+    (type === 'exchange' ? wanted(ctx, id('for'), name('exchangeForVariantId'), item, variants) : '') +
     '</fieldset>'
   )
 }
 
 /** The item's own product first; its own variant is no exchange. */
-function wanted(id: string, name: string, item: OfferedItem, variants: readonly Variant[]): string {
+function wanted(
+  ctx: Context,
+  id: string,
+  name: string,
+  item: OfferedItem,
+  variants: readonly Variant[],
+): string {
   const others = variants.filter(({ variantId }) => variantId !== item.variantId)
   const own = others.filter(({ productId }) => productId === item.productId)
   const rest = others.filter(({ productId }) => productId !== item.productId)
-  const words = (each: Variant): string => `${each.name}, ${each.variantName}`
+  const words = ({ name: product, variantName, unitPrice, currency }: Variant): string =>
+    `${named(product, variantName)}: ${priceOf(ctx, Number(unitPrice), currency)}`
   const options = [...own, ...rest].map((each) => option(each.variantId, words(each)))
   return (
     `<label for="${id}">What you want instead</label>` +
@@ -152,5 +160,4 @@ const textarea = (id: string, name: string, label: string): string =>
 const option = (value: string, label: string): string =>
   `<option value="${escaped(value)}">${escaped(label)}</option>`
 
-const itemName = ({ name, variantName }: OfferedItem): string =>
-  variantName && !name.includes(variantName) ? `${name}, ${variantName}` : name
+const itemName = ({ name, variantName }: OfferedItem): string => named(name, variantName)

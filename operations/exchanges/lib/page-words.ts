@@ -22,6 +22,10 @@ export const refundWords = {
   'bank-transfer': 'By bank transfer',
 } as const
 
+/** A product with its variant, unless its name says it already. */
+export const named = (name: string, variantName: string | null): string =>
+  variantName && !name.includes(variantName) ? `${name}, ${variantName}` : name
+
 /** Lines stay lines. */
 export const paragraphs = (text: string | null): string =>
   text ? `<p class="lines">${escaped(text)}</p>` : ''
@@ -32,6 +36,7 @@ const moreStyle =
   'fieldset{margin:1rem 0;border:1px solid #d1d5db;border-radius:.3rem}legend{font-weight:600}' +
   'label.choice{display:flex;gap:.5rem;align-items:flex-start}label.choice input{width:auto;margin-top:.35rem}' +
   'input,select,textarea,button{max-width:100%}.note{color:#4b5563;font-size:.9rem}' +
+  'details{margin-top:1.5rem}summary{font-weight:600;cursor:pointer}' +
   ':focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}'
 
 /** A page of this section; `body` is HTML, its texts escaped already. */

@@ -1,7 +1,16 @@
 /** The page behind the link of a request, for a person. */
 import { escaped } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
-import { dayOf, momentOf, pagesBase, paragraphs, priceOf, refundWords, shopperPage } from './page-words.ts'
+import {
+  dayOf,
+  momentOf,
+  named,
+  pagesBase,
+  paragraphs,
+  priceOf,
+  refundWords,
+  shopperPage,
+} from './page-words.ts'
 import type { ShopperItem, ShopperView } from './shopper-view.ts'
 
 const stateWords: Readonly<Record<string, string>> = {
@@ -49,9 +58,6 @@ function itemWords(ctx: Context, item: ShopperItem, currency: string): string {
     approvedQuantity !== null && approvedQuantity !== quantity ? `; ${approvedQuantity} approved` : ''
   return `${what}${wanted}${decided} (${reasonLabel})`
 }
-
-const named = (name: string, variantName: string | null): string =>
-  variantName && !name.includes(variantName) ? `${name}, ${variantName}` : name
 
 function wayBack(ctx: Context, view: ShopperView): string {
   const { returnAddress: to, returnMethodLabel, returnInstructions, returnCode, labelUrl, expiresAt } = view
