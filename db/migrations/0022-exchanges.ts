@@ -82,17 +82,16 @@ const statements = [
     foreign key (store_id, request_id) references exchange_requests on delete cascade)`,
   `create index exchange_tokens_request on exchange_tokens (store_id, request_id)`,
 
-  // What the shopper is told, one row an event and channel; `sequence` counts an event that may come again.
+  // What the shopper is told, one row an event and channel; `sequence` counts an event that may come again. Without
+  // the request's key: what is with a provider when it is deleted still has its end.
   `create table exchange_notices (
-    store_id uuid not null, id uuid not null, request_id uuid not null,
+    store_id uuid not null references stores on delete cascade, id uuid not null, request_id uuid not null,
     event text not null, sequence integer not null, channel text not null,
     state text not null, recipient text not null, content jsonb, reservation_id uuid,
-    attempt integer not null default 1, tries integer not null default 0,
-    called_at timestamptz, next_try_at timestamptz not null,
+    tries integer not null default 0, called_at timestamptz, next_try_at timestamptz not null,
     provider_message_id text, failure text, sent_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null,
-    primary key (store_id, id), unique (store_id, request_id, event, sequence, channel),
-    foreign key (store_id, request_id) references exchange_requests on delete cascade)`,
+    primary key (store_id, id), unique (store_id, request_id, event, sequence, channel))`,
   `create index exchange_notices_waiting on exchange_notices (next_try_at) where state in ('waiting', 'sending')`,
 
   // The units of completed requests that were deleted: they stay used.

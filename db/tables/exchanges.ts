@@ -156,8 +156,8 @@ interface ExchangeNoticesRow {
   /** What leaves, once it is claimed; gone once it has left. */
   content: NullableJson
   reservation_id: string | null
-  attempt: Generated<number>
   tries: Generated<number>
+  /** Of a call whose end nobody knows yet; null: certainly not with a provider. */
   called_at: NullableInstant
   next_try_at: Instant
   provider_message_id: string | null

@@ -1,11 +1,13 @@
 /** The store's settings of exchanges: one row over the defaults, merged at every depth, checked as a whole. */
 import { isDeepStrictEqual } from 'node:util'
+import { templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'
 import type { z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 import { defaultSettings } from './default-settings.ts'
+import { templateFault } from './notice-texts.ts'
 import {
   address,
   type ExchangeContent,
@@ -51,6 +53,7 @@ export async function saveSettings(ctx: Context, input: ExchangeSettingsInput): 
   if (after.returnAddress) after.returnAddress = wholeAddress(ctx, after.returnAddress)
   if (isDeepStrictEqual(before, after)) return
   refuseFaults(after)
+  await refuseTemplates(ctx, before, after)
   const now = ctx.now()
   const row = { content: JSON.stringify(after), updated_at: now }
   await ctx.db
@@ -124,6 +127,16 @@ function refuseFaults(settings: ExchangeContent): void {
     refuseVariables(`emails.${event}.subject`, subject)
     refuseVariables(`emails.${event}.body`, body)
     refuseVariables(`messaging.${event}.text`, settings.messaging[event].text ?? '')
+  }
+}
+
+/** Only what is new is looked at: an old one may have been paused since. */
+async function refuseTemplates(ctx: Context, before: ExchangeContent, after: ExchangeContent): Promise<void> {
+  for (const event of events) {
+    const { officialapiTemplateId: id } = after.messaging[event]
+    if (id === null || id === before.messaging[event].officialapiTemplateId) continue
+    const fault = templateFault(await templates.get(ctx, id))
+    if (fault) throw refuse('bad_request', `messaging.${event}.officialapiTemplateId: ${fault}`)
   }
 }
 
