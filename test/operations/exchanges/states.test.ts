@@ -6,6 +6,7 @@ import { type ExchangeShop, exchangeShop } from './shopper.ts'
 import { approve, confirm, type Requested, read, received, reject, remove, requested } from './support.ts'
 
 const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
 
 /** Brings a request to a status, by the moves that lead there. */
 const ways: Record<Status, (shop: ExchangeShop, made: Requested) => Promise<void>> = {
