@@ -329,6 +329,31 @@ test('approved ones that are not sent in time expire, their units are free, the 
   }
 })
 
+test('has an ETag that holds while nothing changes, its photos signed anew', async () => {
+  const shop = await exchangeShop(app)
+  const order = await shop.delivered()
+  const sessionToken = await shop.session(order)
+  const photoUrls = [await upload(shop, sessionToken)]
+  const { id } = await requested(shop, { order, sessionToken, photoUrls })
+  await app.drainJobs()
+  const first = await read(shop, id)
+  await app.advance(60_000)
+  const second = await read(shop, id)
+  expect(second.body.photos[0].url).not.toBe(first.body.photos[0].url)
+  const etag = first.headers.get('etag')!
+  expect(second.headers.get('etag')).toBe(etag)
+  const path = `/product-exchanges/requests/${id}/approve`
+  const headers = { 'if-match': etag }
+  expect((await shop.request('POST', path, { body: {}, headers: { 'if-match': '"other"' } })).status).toBe(
+    409,
+  )
+  const approved = await shop.request('POST', path, { body: {}, headers })
+  expect([approved.status, approved.body.status]).toEqual([200, 'approved'])
+  const rejection = { body: { reason: 'No' }, headers }
+  const stale = await shop.request('POST', `/product-exchanges/requests/${id}/reject`, rejection)
+  expect([stale.status, stale.body.error.message]).toMatchObject([409, expect.stringMatching(/^If-Match/)])
+})
+
 test('the requests of another store are not there', async () => {
   const shop = await exchangeShop(app)
   const other = await exchangeShop(app)

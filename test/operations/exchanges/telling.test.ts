@@ -46,6 +46,15 @@ const ledger = (shop: ExchangeShop) =>
     .orderBy('message_id')
     .execute()
 
+async function noticesLeft(shop: ExchangeShop): Promise<number> {
+  const rows = await app.database.root
+    .selectFrom('exchange_notices')
+    .select('id')
+    .where('store_id', '=', shop.id)
+    .execute()
+  return rows.length
+}
+
 describe('by email', () => {
   test('every variable has its value, as text', async () => {
     const all = [
@@ -111,13 +120,22 @@ describe('by email', () => {
     expect((await remove(shop, id)).status).toBe(204)
     await app.drainJobs()
     expect(await shop.mails(customer.email)).toEqual([])
-    const rows = await app.database.root
-      .selectFrom('exchange_notices')
-      .select('id')
-      .where('store_id', '=', shop.id)
-      .execute()
-    expect(rows).toEqual([])
+    expect(await noticesLeft(shop)).toBe(0)
   })
+})
+
+test('a notice whose job was lost is taken up', async () => {
+  const shop = await exchangeShop(app)
+  const customer = { ...ana, email: 'lost.job@example.com' }
+  const order = await shop.delivered({ customer })
+  const { sessionToken } = (await shop.lookup(order, customer.email)).body
+  await shop.ask(order, { sessionToken })
+  await app.database.query(`delete from pgboss.job where name = 'exchange-notify'`, [])
+  await app.drainJobs()
+  expect(await shop.mails(customer.email)).toEqual([])
+  await app.advance(16 * 60_000)
+  await app.drainJobs()
+  expect(await shop.mails(customer.email)).toHaveLength(1)
 })
 
 describe('by message', () => {
@@ -241,6 +259,40 @@ describe('by message', () => {
     expect(await told(shop, id)).toEqual(['notified Message: approved'])
     expect(await textsTo(shop)).toHaveLength(1)
     expect(await usage(shop)).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('what is with the provider when its request is deleted still counts, and leaves nothing behind', async () => {
+    const shop = await exchangeShop(app, byMessage({ rejected: { text: 'Não' } }))
+    await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400020006' })
+    await sandbox.setMode(shop.id, 'timeout')
+    const { id } = await requested(shop)
+    await reject(shop, id)
+    await app.drainJobs()
+    expect((await remove(shop, id)).status).toBe(204)
+    expect(await usage(shop)).toEqual({ used: 0, reserved: 1 })
+    await sandbox.setMode(shop.id, 'up')
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect(await usage(shop)).toEqual({ used: 1, reserved: 0 })
+    expect(await textsTo(shop)).toHaveLength(1)
+    expect(await noticesLeft(shop)).toBe(0)
+  })
+
+  test('what waits for its next try when its request is deleted is dropped, its unit given back', async () => {
+    const shop = await exchangeShop(app, byMessage({ rejected: { text: 'Não' } }))
+    await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400020007' })
+    await sandbox.setMode(shop.id, 'down')
+    const { id } = await requested(shop)
+    await reject(shop, id)
+    await app.drainJobs()
+    expect(await usage(shop)).toEqual({ used: 0, reserved: 1 })
+    expect((await remove(shop, id)).status).toBe(204)
+    expect(await usage(shop)).toEqual({ used: 0, reserved: 0 })
+    await sandbox.setMode(shop.id, 'up')
+    await app.advance(61_000)
+    await app.drainJobs()
+    expect(await textsTo(shop)).toEqual([])
+    expect(await noticesLeft(shop)).toBe(0)
   })
 
   test('a provider that is down is tried again, and given up in the end', async () => {
