@@ -1,5 +1,5 @@
 /** The figures of requests (Rules 13): each counts on the day it was created. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -50,12 +50,17 @@ interface Values extends days.DayRange {
   currency: string
 }
 type Db = Kysely<TenantTables>
+interface Group {
+  day: number
+  n: number
+  approved: number
+  rejected: number
+  completed: number
+}
+type WithGroups = QueryCreator<TenantTables & { b: Group }>
 
 const daysAtMost = 365
 const topCount = 10
-
-const counted = (condition: RawBuilder<unknown>): RawBuilder<number> =>
-  sql<number>`(count(*) filter (where ${condition}))::int`
 
 /** Bounds worked out once, by which an index finds the rows. */
 function isOnDays(column: string, { startDate, endDate, timezone }: Values): RawBuilder<boolean> {
@@ -65,36 +70,73 @@ function isOnDays(column: string, { startDate, endDate, timezone }: Values): Raw
   return sql<boolean>`(${sql.ref(column)} >= (select ${first}) and ${sql.ref(column)} < (select ${next}))`
 }
 
-const hoursTo = (instant: RawBuilder<unknown>): RawBuilder<number> =>
-  sql<number>`round((avg(extract(epoch from ${instant} - r.created_at)) / 3600)::numeric, 1)`
+/** Of groups that stand for `n` requests each. */
+const counted = (condition: RawBuilder<unknown>): RawBuilder<number> =>
+  sql<number>`coalesce(sum(b.n) filter (where ${condition}), 0)::int`
 
-const metrics = prepared<Values, { text: string }>((db, values) => {
-  const inCurrency = sql`r.currency = ${values.currency}::text and r.completed_at is not null`
-  const sums = db
+const hoursOf = (total: string, number: string): RawBuilder<number> =>
+  sql<number>`round((extract(epoch from sum(${sql.ref(total)})) / 3600 / nullif(sum(${sql.ref(number)}), 0))::numeric, 1)`
+
+const amountOf = (column: string, type: string): RawBuilder<number> =>
+  sql<number>`coalesce(sum(${sql.ref(column)}) filter (where b.is_ours and b.type = ${sql.lit(type)}), 0)::numeric(14,2)`
+
+/** Requests by day (from 1), status and type: read once, all else is added up from these. */
+function groups(db: Db, values: Values) {
+  const zone = sql`${values.timezone}::text`
+  const midnights = sql`(select array_agg(${days.firstInstantOf(sql`d.day::date`, zone)} order by d.day)
+    from generate_series(${values.startDate}::date, ${values.endDate}::date, '1 day') as d(day))`
+  const isDone = sql`filter (where r.completed_at is not null)`
+  return db
     .selectFrom('exchange_requests as r')
     .where(isOnDays('r.created_at', values))
     .select([
-      sql<number>`count(*)::int`.as('total'),
+      sql<number>`width_bucket(r.created_at, ${midnights})`.as('day'),
+      'r.status',
+      'r.type',
+      sql<boolean>`r.currency = ${values.currency}::text`.as('is_ours'),
+      sql<number>`count(*)`.as('n'),
+      sql<number>`count(r.approved_at)`.as('approved'),
+      sql<number>`count(r.rejected_at)`.as('rejected'),
+      sql<number>`count(r.completed_at)`.as('completed'),
+      sql<number>`count(coalesce(r.approved_at, r.rejected_at))`.as('decided'),
+      sql<unknown>`sum(least(r.approved_at, r.rejected_at) - r.created_at)`.as('deciding'),
+      sql<unknown>`sum(r.completed_at - r.created_at)`.as('completing'),
+      sql<string>`sum(r.amount) ${isDone}`.as('amount'),
+      sql<string>`sum(r.refund_amount) ${isDone}`.as('refund'),
+    ])
+    .groupBy(['day', 'r.status', 'r.type', 'is_ours'])
+}
+
+const metrics = prepared<Values, { text: string }>((db, values) => {
+  const withGroups = db.with('b', (within) => groups(within as Db, values))
+  const sums = withGroups
+    .selectFrom('b')
+    .select([
+      counted(sql`true`).as('total'),
       jsonObject(
-        Object.fromEntries(statuses.map((each) => [each, counted(sql`r.status = ${sql.lit(each)}`)])),
+        Object.fromEntries(statuses.map((each) => [each, counted(sql`b.status = ${sql.lit(each)}`)])),
       ).as('by_status'),
-      jsonObject({ exchange: counted(sql`r.type = 'exchange'`), return: counted(sql`r.type = 'return'`) }).as(
+      jsonObject({ exchange: counted(sql`b.type = 'exchange'`), return: counted(sql`b.type = 'return'`) }).as(
         'by_type',
       ),
-      sql<number>`round(100.0 * count(r.approved_at)
-        / nullif(count(*) filter (where r.approved_at is not null or r.rejected_at is not null), 0), 1)`.as(
-        'approval_rate',
-      ),
-      hoursTo(sql`least(r.approved_at, r.rejected_at)`).as('decision_hours'),
-      hoursTo(sql`r.completed_at`).as('completion_hours'),
-      sql<number>`count(distinct r.order_id)`.as('orders'),
-      sql<number>`coalesce(sum(r.amount) filter (where ${inCurrency} and r.type = 'exchange'), 0)::numeric(14,2)`.as(
-        'exchanged',
-      ),
-      sql<number>`coalesce(sum(r.refund_amount) filter (where ${inCurrency} and r.type = 'return'), 0)::numeric(14,2)`.as(
-        'refunded',
-      ),
+      sql<number>`round(100.0 * sum(b.approved) / nullif(sum(b.decided), 0), 1)`.as('approval_rate'),
+      hoursOf('b.deciding', 'b.decided').as('decision_hours'),
+      hoursOf('b.completing', 'b.completed').as('completion_hours'),
+      amountOf('b.amount', 'exchange').as('exchanged'),
+      amountOf('b.refund', 'return').as('refunded'),
+      sql<unknown>`(${series(withGroups, values)})`.as('series'),
     ])
+  const asked = db
+    .selectFrom(
+      db
+        .selectFrom('exchange_requests as r')
+        .where(isOnDays('r.created_at', values))
+        .select('r.order_id')
+        // Hashed: counting distinct values would sort them.
+        .groupBy('r.order_id')
+        .as('a'),
+    )
+    .select(sql<number>`count(*)`.as('n'))
   const paid = db
     .selectFrom('orders as o')
     .where(isOnDays('o.placed_at', values))
@@ -114,45 +156,75 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     approvalRate: 's.approval_rate',
     averageDecisionHours: 's.decision_hours',
     averageCompletionHours: 's.completion_hours',
-    requestRate: sql`round(100.0 * s.orders / nullif((${paid}), 0), 1)`,
+    requestRate: sql`round(100.0 * (${asked}) / nullif((${paid}), 0), 1)`,
     exchangedAmount: 's.exchanged',
     refundedAmount: 's.refunded',
     currency: sql`${values.currency}::text`,
     reasons: sql`(${reasons(db, values)})`,
     products: sql`(${products(db, values)})`,
-    series: sql`(${series(db, values)})`,
+    series: 's.series',
   })
   return db.selectFrom(sums.as('s')).select(sql<string>`${json}::text`.as('text'))
 })
 
-const itemsOn = (db: Db, values: Values) =>
-  db
-    .selectFrom('exchange_items as i')
-    .where(isOnDays('i.requested_at', values))
+/** Every day, those without a request too. */
+function series(db: WithGroups, values: Values) {
+  const byDay = db
+    .selectFrom('b')
     .select([
-      sql<number>`count(distinct i.request_id)::int`.as('requests'),
-      sql<number>`sum(i.quantity)::int`.as('units'),
+      'b.day',
+      sql<number>`sum(b.n)::int`.as('requests'),
+      sql<number>`sum(b.approved)::int`.as('approved'),
+      sql<number>`sum(b.rejected)::int`.as('rejected'),
+      sql<number>`sum(b.completed)::int`.as('completed'),
     ])
+    .groupBy('b.day')
+    .as('g')
+  const all = sql<{
+    day: number
+  }>`generate_series(1, ${values.endDate}::date - ${values.startDate}::date + 1)`
+  const entry = jsonObject({
+    date: sql`to_char(${values.startDate}::date + d.day - 1, 'YYYY-MM-DD')`,
+    requests: sql`coalesce(g.requests, 0)`,
+    approved: sql`coalesce(g.approved, 0)`,
+    rejected: sql`coalesce(g.rejected, 0)`,
+    completed: sql`coalesce(g.completed, 0)`,
+  })
+  return db
+    .selectFrom(all.as<'d'>(sql.raw('d(day)')))
+    .leftJoin(byDay, (join) => join.on(sql<boolean>`g.day = d.day`))
+    .select(sql<unknown>`json_agg(${entry} order by d.day)`.as('json'))
+}
+
+const itemsOn = (db: Db, values: Values) =>
+  db.selectFrom('exchange_items as i').where(isOnDays('i.requested_at', values))
+const units = sql<number>`sum(i.quantity)::int`.as('units')
 
 /** All of them, by units; each with the label it was given last. */
 function reasons(db: Db, values: Values) {
-  const sums = itemsOn(db, values).select('i.reason').groupBy('i.reason').as('m')
-  const last = db
-    .selectFrom('exchange_items as l')
-    .select('l.reason_label')
-    .where(isOnDays('l.requested_at', values))
-    .where(sql<boolean>`l.reason = m.reason`)
-    .orderBy('l.requested_at', 'desc')
+  const sums = itemsOn(db, values).select(['i.reason', units]).groupBy('i.reason').as('m')
+  // A request has each of its reasons once.
+  const requests = db
+    .selectFrom('exchange_requests as r')
+    .where(isOnDays('r.created_at', values))
+    .select([sql<string>`unnest(r.reasons)`.as('reason'), sql<number>`count(*)::int`.as('requests')])
+    .groupBy('reason')
+    .as('q')
+  const last = itemsOn(db, values)
+    .select('i.reason_label')
+    .where(sql<boolean>`i.reason = m.reason`)
+    .orderBy('i.requested_at', 'desc')
     .limit(sql<number>`1`)
     .as('l')
   const entry = jsonObject({
     reason: 'm.reason',
     label: 'l.reason_label',
-    requests: 'm.requests',
+    requests: sql`coalesce(q.requests, 0)`,
     units: 'm.units',
   })
   return db
     .selectFrom(sums)
+    .leftJoin(requests, 'q.reason', 'm.reason')
     .innerJoinLateral(last, (join) => join.onTrue())
     .select(sql<unknown>`coalesce(json_agg(${entry} order by m.units desc, m.reason), '[]')`.as('json'))
 }
@@ -160,19 +232,21 @@ function reasons(db: Db, values: Values) {
 /** Those with the most units; each with the name it had last. */
 function products(db: Db, values: Values) {
   const most = itemsOn(db, values)
-    .select('i.product_id')
+    .select(['i.product_id', units])
     .where('i.product_id', 'is not', null)
     .groupBy('i.product_id')
     .orderBy('units', 'desc')
     .orderBy('i.product_id')
     .limit(sql<number>`${sql.lit(topCount)}`)
+  const requests = itemsOn(db, values)
+    .innerJoin(most.as('t'), 't.product_id', 'i.product_id')
+    .select(['i.product_id', 't.units', sql<number>`count(distinct i.request_id)::int`.as('requests')])
+    .groupBy(['i.product_id', 't.units'])
     .as('m')
-  const last = db
-    .selectFrom('exchange_items as l')
-    .select('l.name')
-    .where(isOnDays('l.requested_at', values))
-    .where(sql<boolean>`l.product_id = m.product_id`)
-    .orderBy('l.requested_at', 'desc')
+  const last = itemsOn(db, values)
+    .select('i.name')
+    .where(sql<boolean>`i.product_id = m.product_id`)
+    .orderBy('i.requested_at', 'desc')
     .limit(sql<number>`1`)
     .as('l')
   const entry = jsonObject({
@@ -182,39 +256,9 @@ function products(db: Db, values: Values) {
     units: 'm.units',
   })
   return db
-    .selectFrom(most)
+    .selectFrom(requests)
     .innerJoinLateral(last, (join) => join.onTrue())
     .select(sql<unknown>`coalesce(json_agg(${entry} order by m.units desc, m.product_id), '[]')`.as('json'))
-}
-
-/** Every day, those without a request too. */
-function series(db: Db, values: Values) {
-  const byDay = db
-    .selectFrom('exchange_requests as r')
-    .where(isOnDays('r.created_at', values))
-    .select([
-      days.localDateOf('r.created_at', values.timezone).as('date'),
-      sql<number>`count(*)::int`.as('requests'),
-      sql<number>`count(r.approved_at)::int`.as('approved'),
-      sql<number>`count(r.rejected_at)::int`.as('rejected'),
-      sql<number>`count(r.completed_at)::int`.as('completed'),
-    ])
-    .groupBy('date')
-    .as('b')
-  const all = sql<{
-    date: Date
-  }>`generate_series(${values.startDate}::date, ${values.endDate}::date, '1 day')`
-  const entry = jsonObject({
-    date: sql`to_char(d.date, 'YYYY-MM-DD')`,
-    requests: sql`coalesce(b.requests, 0)`,
-    approved: sql`coalesce(b.approved, 0)`,
-    rejected: sql`coalesce(b.rejected, 0)`,
-    completed: sql`coalesce(b.completed, 0)`,
-  })
-  return db
-    .selectFrom(all.as<'d'>(sql.raw('d(date)')))
-    .leftJoin(byDay, (join) => join.on(sql<boolean>`b.date = d.date::date`))
-    .select(sql<unknown>`json_agg(${entry} order by d.date)`.as('json'))
 }
 
 /** The figures of a period. Refuses days that are turned around, and more than 365 of them. */

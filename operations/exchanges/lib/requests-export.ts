@@ -7,7 +7,7 @@ import type { RequestFilters } from './request-schema.ts'
 import { fitting, type PreparedFilters, preparedFilters } from './requests.ts'
 
 /** Requests, each with up to 50 items. */
-const atOnce = 500
+const atOnce = 200
 
 export const requestsExport: exports.ExportSource = {
   title: 'Exchanges and returns',
