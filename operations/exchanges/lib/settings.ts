@@ -102,6 +102,21 @@ export function wholeAddress(ctx: Context, given: object): z.infer<typeof addres
   return { ...data, phone }
 }
 
+/** An enabled method that sends items to an address that there is not; null where there is none. */
+function methodWithoutAddress({ returnMethods, returnAddress }: ExchangeContent): string | null {
+  if (returnAddress) return null
+  const ships = returnMethods.find(({ method, isEnabled }) => isEnabled && shippingMethods.has(method))
+  return ships?.method ?? null
+}
+
+/** Why the onboarding cannot turn exchanges on; null when it can. */
+export async function lacksForExchanges(ctx: Context): Promise<'return-address-required' | null> {
+  return methodWithoutAddress(await readSettings(ctx)) ? 'return-address-required' : null
+}
+
+/** Turned on by the onboarding. */
+export const activateExchanges = (ctx: Context): Promise<void> => saveSettings(ctx, { isEnabled: true })
+
 function refuseFaults(settings: ExchangeContent): void {
   refuseRepeated(
     'reasons',
@@ -113,14 +128,12 @@ function refuseFaults(settings: ExchangeContent): void {
     'method',
     settings.returnMethods.map(({ method }) => method),
   )
-  const enabled = settings.returnMethods.filter(({ isEnabled }) => isEnabled)
-  if (enabled.length === 0) throw refuse('bad_request', 'returnMethods: at least one must be enabled')
-  const ships = enabled.find(({ method }) => shippingMethods.has(method))
-  if (settings.isEnabled && ships && !settings.returnAddress) {
-    throw refuse(
-      'bad_request',
-      `returnAddress: must be given, as the method ${ships.method} sends items to it`,
-    )
+  if (!settings.returnMethods.some(({ isEnabled }) => isEnabled)) {
+    throw refuse('bad_request', 'returnMethods: at least one must be enabled')
+  }
+  const method = methodWithoutAddress(settings)
+  if (settings.isEnabled && method) {
+    throw refuse('bad_request', `returnAddress: must be given, as the method ${method} sends items to it`)
   }
   for (const event of events) {
     const { subject, body } = settings.emails[event]

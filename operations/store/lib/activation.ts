@@ -7,16 +7,18 @@ import { changeOnboarding, readOnboarding } from './onboarding.ts'
 import type { Activated, SkipReason } from './onboarding-schema.ts'
 
 type Activate = (ctx: Context) => Promise<void>
+type Lacks = (ctx: Context) => Promise<SkipReason | null>
 
-const switches = new Map<string, Activate>()
+const switches = new Map<string, { activate: Activate; lacks: Lacks | null }>()
 
 /**
  * Registers what turns a feature on, in the transaction that records it: `isEnabled` of the section's settings, and
- * jobs for whatever a provider has to do. Run again where the feature is on already, it must change nothing. Called
- * once at start, from a section's wiring; a feature without a switch is recorded only.
+ * jobs for whatever a provider has to do. Run again where the feature is on already, it must change nothing. `lacks`:
+ * why it cannot be turned on now, null when it can. Called once at start, from a section's wiring; a feature without a
+ * switch is recorded only.
  */
-export const onActivate = (feature: string, activate: Activate): void => {
-  switches.set(feature, activate)
+export const onActivate = (feature: string, activate: Activate, lacks: Lacks | null = null): void => {
+  switches.set(feature, { activate, lacks })
 }
 
 /**
@@ -39,7 +41,7 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
     const reason = await skipReason(ctx, feature)
     if (reason) skipped.push({ feature, reason })
     else {
-      await switches.get(feature)?.(ctx)
+      await switches.get(feature)?.activate(ctx)
       activated.push(feature)
     }
   }
@@ -57,7 +59,7 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
 async function skipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
   if (feature === 'stock-alerts') return (await hasPlatform(ctx)) ? null : 'platform-not-connected'
   if (feature === 'inbox') return (await hasOfficialNumber(ctx)) ? null : 'official-number-required'
-  return null
+  return (await switches.get(feature)?.lacks?.(ctx)) ?? null
 }
 
 async function hasPlatform(ctx: Context): Promise<boolean> {

@@ -92,7 +92,7 @@ export const activation = object({
   features: z.array(featureName).min(1).max(24).refine(isUnique, once),
 })
 
-const skipReason = z.enum(['platform-not-connected', 'official-number-required'])
+const skipReason = z.enum(['platform-not-connected', 'official-number-required', 'return-address-required'])
 export type SkipReason = z.infer<typeof skipReason>
 
 export const activated = object({

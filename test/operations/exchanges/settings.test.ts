@@ -72,4 +72,21 @@ describe('settings of exchanges', () => {
       })
     }
   })
+
+  test('are turned on by the onboarding, once there is an address', async () => {
+    const shop = await store(app)
+    const activate = () =>
+      shop.request('POST', '/onboarding/activate-features', { body: { features: ['exchanges', 'reviews'] } })
+    expect((await activate()).body).toMatchObject({
+      activated: ['reviews'],
+      skipped: [{ feature: 'exchanges', reason: 'return-address-required' }],
+    })
+    expect((await read(shop)).isEnabled).toBe(false)
+    await save(shop, { returnAddress: place })
+    expect((await activate()).body).toMatchObject({ activated: ['exchanges', 'reviews'], skipped: [] })
+    const on = await read(shop)
+    expect(on.isEnabled).toBe(true)
+    expect((await activate()).body.activated).toEqual(['exchanges', 'reviews'])
+    expect(await read(shop)).toEqual(on)
+  })
 })
