@@ -429,8 +429,8 @@ async function matchOrRefuse(call: Call, ctx: Context, ifMatch: string): Promise
       (each) => each.spec.method === 'GET' && each.spec.path === path,
     )
     if (!reader) throw new Error(`ifMatch of ${call.operation!.file} names no read: ${path}`)
-    const current = textOf(await reader.spec.handler(ctx, { params: call.request.params } as never))
-    if (wanted.includes(etagOf(current))) return
+    const current = await reader.spec.handler(ctx, { params: call.request.params } as never)
+    if (wanted.includes(etagOf(identityOf(current)))) return
   }
   throw refuse('conflict', 'If-Match: the resource has changed since it was read: read it again')
 }
@@ -441,7 +441,7 @@ function toAnswer(call: Call, result: unknown): Answer {
   if (call.gateway.strict) checkAnswer(call, body)
   const headers = call.headers
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
-  if (spec.etag) headers.etag = etagOf(body)
+  if (spec.etag) headers.etag = etagOf(result instanceof JsonText ? result.identity : body)
   if (spec.cache) headers['cache-control'] = spec.cache
   if (spec.cache?.includes('private')) headers.vary = 'Authorization'
   if (body === '') delete headers['content-type']
@@ -452,6 +452,9 @@ function textOf(result: unknown): string {
   if (result instanceof JsonText) return result.text
   return result === undefined ? '' : JSON.stringify(result)
 }
+
+const identityOf = (result: unknown): string =>
+  result instanceof JsonText ? result.identity : textOf(result)
 
 const ownHeaders = (answer: Answer): Record<string, string> =>
   answer.headers.etag ? { etag: answer.headers.etag } : {}

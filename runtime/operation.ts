@@ -28,9 +28,12 @@ export class JsonText {
   readonly text: string
   /** Headers of its own, such as X-Total-Capped. */
   readonly headers: Record<string, string> | undefined
-  constructor(text: string, headers?: Record<string, string>) {
+  /** What its ETag is made of, where the text has what changes by itself: addresses signed anew, say. */
+  readonly identity: string
+  constructor(text: string, headers?: Record<string, string>, identity: string = text) {
     this.text = text
     this.headers = headers
+    this.identity = identity
   }
 }
 

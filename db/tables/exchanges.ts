@@ -1,3 +1,201 @@
-export type ExchangeTables = Record<never, never>
+/** What shoppers ask to exchange or return. */
+import type { Generated, GeneratedAlways } from 'kysely'
+import type {
+  Instant,
+  Json,
+  NullableInstant,
+  NullableJson,
+  NullableNumeric,
+  Numeric,
+  StoreColumn,
+} from './columns.ts'
 
-export const exchangeTables: Record<keyof ExchangeTables, 'store_id'> = {}
+interface ExchangeSettingsRow {
+  store_id: StoreColumn
+  /** The whole as it was last saved. */
+  content: Json
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface ExchangeNumbersRow {
+  store_id: StoreColumn
+  /** Given last: `EX-` and this. */
+  last: number
+}
+
+interface ExchangeRequestsRow {
+  store_id: StoreColumn
+  id: string
+  number: string
+  type: string
+  status: string
+  order_id: string
+  order_number: string
+  order_placed_at: Instant
+  order_delivered_at: NullableInstant
+  customer_id: string | null
+  customer_name: string | null
+  customer_email: string | null
+  customer_phone: string | null
+  /** Where the order was delivered, as an Address. */
+  customer_address: NullableJson
+  /** Keys of its items' reasons, each once. */
+  reasons: string[]
+  photo_count: Generated<number>
+  comment: string | null
+  amount: Numeric
+  /** Null on a return. */
+  price_difference: NullableNumeric
+  currency: string
+  outside_window: Generated<boolean>
+  return_method: string
+  return_address: NullableJson
+  return_code: string | null
+  label_url: string | null
+  carrier: string | null
+  tracking_code: string | null
+  refund_method: string | null
+  refund_amount: NullableNumeric
+  exchange_order_id: string | null
+  rejection_code: string | null
+  rejection_reason: string | null
+  /** `searchTextOf` of `lib/request-search.ts`. */
+  search_text: string
+  /** Of the shipping, while approved. */
+  expires_at: NullableInstant
+  approved_at: NullableInstant
+  rejected_at: NullableInstant
+  in_transit_at: NullableInstant
+  received_at: NullableInstant
+  completed_at: NullableInstant
+  cancelled_at: NullableInstant
+  expired_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface ExchangeItemsRow {
+  store_id: StoreColumn
+  id: string
+  request_id: string
+  position: number
+  order_item_id: string
+  product_id: string | null
+  variant_id: string | null
+  sku: string | null
+  name: string
+  variant_name: string | null
+  image_url: string | null
+  quantity: number
+  /** Null until decided. */
+  approved_quantity: number | null
+  received_quantity: number | null
+  /** Of the whole order line, as it was paid. */
+  line_total: Numeric
+  /** Units of the whole order line. */
+  line_quantity: number
+  unit_price: Numeric
+  reason: string
+  reason_label: string
+  comment: string | null
+  /** `{ productId, variantId, name, variantName, unitPrice }`, the price a number; null on a return. */
+  exchange_for: NullableJson
+  /** The request's `created_at`. */
+  requested_at: Instant
+}
+
+interface ExchangePhotosRow {
+  store_id: StoreColumn
+  id: string
+  request_id: string
+  position: number
+  /** As it was uploaded to. */
+  url: string
+  /** In the storage. */
+  key: string
+  content_type: string
+  size: number
+}
+
+interface ExchangeHistoryRow {
+  store_id: StoreColumn
+  id: string
+  request_id: string
+  place: GeneratedAlways<string>
+  at: Instant
+  event: string
+  from_status: string | null
+  to_status: string | null
+  /** `customer`, `member`, `system`. */
+  actor_type: string
+  actor_name: string | null
+  note: string | null
+}
+
+interface ExchangeTokensRow {
+  store_id: StoreColumn
+  hash: string
+  request_id: string
+  created_at: Instant
+}
+
+interface ExchangeNoticesRow {
+  store_id: StoreColumn
+  id: string
+  request_id: string
+  event: string
+  /** From 1; more where an event comes again. */
+  sequence: number
+  /** `email`, `messaging`. */
+  channel: string
+  /** `waiting`, `sending`, `sent`, `failed`. */
+  state: string
+  /** Address or phone, as known when it was asked for. */
+  recipient: string
+  /** What leaves, once it is claimed; gone once it has left. */
+  content: NullableJson
+  reservation_id: string | null
+  tries: Generated<number>
+  /** Of a call whose end nobody knows yet; null: certainly not with a provider. */
+  called_at: NullableInstant
+  next_try_at: Instant
+  provider_message_id: string | null
+  failure: string | null
+  sent_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface ExchangeUsedUnitsRow {
+  store_id: StoreColumn
+  order_id: string
+  order_item_id: string
+  request_id: string
+  units: number
+  created_at: Instant
+}
+
+export interface ExchangeTables {
+  exchange_settings: ExchangeSettingsRow
+  exchange_numbers: ExchangeNumbersRow
+  exchange_requests: ExchangeRequestsRow
+  exchange_items: ExchangeItemsRow
+  exchange_photos: ExchangePhotosRow
+  exchange_history: ExchangeHistoryRow
+  exchange_tokens: ExchangeTokensRow
+  exchange_notices: ExchangeNoticesRow
+  exchange_used_units: ExchangeUsedUnitsRow
+}
+
+export const exchangeTables: Record<keyof ExchangeTables, 'store_id'> = {
+  exchange_settings: 'store_id',
+  exchange_numbers: 'store_id',
+  exchange_requests: 'store_id',
+  exchange_items: 'store_id',
+  exchange_photos: 'store_id',
+  exchange_history: 'store_id',
+  exchange_tokens: 'store_id',
+  exchange_notices: 'store_id',
+  exchange_used_units: 'store_id',
+}

@@ -11,6 +11,7 @@ import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
 import { seedAuroraBars } from './bars.ts'
 import { seedAuroraCampaigns, seedBorealisCampaign } from './campaigns.ts'
 import { seedAuroraSubscribers, seedBorealisSubscribers } from './capture.ts'
+import { seedAuroraExchanges, seedBorealisExchanges } from './exchanges.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
@@ -214,6 +215,8 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedBorealisWishlist(ofBorealis, borealis)
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
   await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
+  await seedAuroraExchanges(ofAurora, aurora, shops.aurora)
+  await seedBorealisExchanges(ofBorealis, borealis, shops.borealis)
   await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
   await seedBorealisReviews(ofBorealis, borealis)
   await attributeShop(ofAurora, shops.aurora, {

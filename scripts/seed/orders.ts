@@ -2,7 +2,7 @@
 import type { PlatformOrder, PlatformOrderItem } from '#runtime/ports/ecommerce/port'
 import type { ProductInput } from '#runtime/ports/ecommerce/sandbox-catalog'
 import type { PlannedOrder } from './order-plan.ts'
-import { cityOf } from './people.ts'
+import { addressOf } from './people.ts'
 import type { Random } from './random.ts'
 import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
 
@@ -71,7 +71,7 @@ function makeOrder(
     cartId: null,
     trackingCode: moves.shippedAt ? `AU${id}00BR` : null,
     trackingUrl: moves.shippedAt ? `https://${shop.domain}/track/AU${id}00BR` : null,
-    shippingAddress: { city: cityOf(customer.phone), country: shop.country },
+    shippingAddress: addressOf(customer, shop.country),
     clickToken: null,
     ...moves,
   }

@@ -32,21 +32,27 @@ export function brazilian(random: Random, number: number): Person {
   }
 }
 
-const cities: Record<string, string> = {
-  '+5511': 'São Paulo',
-  '+5521': 'Rio de Janeiro',
-  '+5531': 'Belo Horizonte',
-  '+5541': 'Curitiba',
-  '+5548': 'Florianópolis',
-  '+5551': 'Porto Alegre',
-  '+5561': 'Brasília',
-  '+5571': 'Salvador',
-  '+5581': 'Recife',
-  '+5585': 'Fortaleza',
-  '+1917': 'New York',
+const places: Record<string, [city: string, state: string, postalCode: string, street: string]> = {
+  '+5511': ['São Paulo', 'SP', '01310', 'Rua Augusta'],
+  '+5521': ['Rio de Janeiro', 'RJ', '22070', 'Rua Barata Ribeiro'],
+  '+5531': ['Belo Horizonte', 'MG', '30130', 'Rua da Bahia'],
+  '+5541': ['Curitiba', 'PR', '80020', 'Rua XV de Novembro'],
+  '+5548': ['Florianópolis', 'SC', '88015', 'Rua Bocaiúva'],
+  '+5551': ['Porto Alegre', 'RS', '90035', 'Rua da República'],
+  '+5561': ['Brasília', 'DF', '70350', 'Quadra 308'],
+  '+5571': ['Salvador', 'BA', '40140', 'Rua Marquês de Leão'],
+  '+5581': ['Recife', 'PE', '52020', 'Rua do Futuro'],
+  '+5585': ['Fortaleza', 'CE', '60160', 'Rua Ana Bilhar'],
+  '+1917': ['New York', 'NY', '10014', 'Bleecker Street'],
 }
-/** Where somebody with this phone lives. */
-export const cityOf = (phone: string): string => cities[phone.slice(0, 5)]!
+
+/** Where the orders of somebody with this phone go. */
+export function addressOf({ name, phone }: Person, country: string): Record<string, string> {
+  const [city, state, area, street] = places[phone.slice(0, 5)]!
+  const number = phone.slice(-4)
+  const postalCode = country === 'BR' ? `${area}-${phone.slice(-3)}` : area
+  return { recipient: name, street, number, city, state, postalCode, country, phone }
+}
 
 export function american(random: Random, number: number): Person {
   const name = `${random.pick(englishGiven)} ${random.pick(englishFamily)}`

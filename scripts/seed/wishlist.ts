@@ -12,6 +12,7 @@ import type { DemoShop } from './shop.ts'
 import type { DemoStore } from './store.ts'
 import { dayMs } from './timeline.ts'
 
+const randomName = 'aurora wishlist'
 const visitorsInAll = 160
 const contactsInAll = 90
 const buyersInAll = 20
@@ -25,7 +26,7 @@ type Wish = SeedRow<'wishes'>
 
 /** Enabled, 160 visitors, 420 wishes over 60 days. Once orders and the mirror of the catalog are there. */
 export async function seedAuroraWishlist(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
-  const random = new Random('aurora wishlist')
+  const random = new Random(randomName)
   const buyers = buyersOf(shop, store, random)
   const bought = new Set(buyers.map(({ customer }) => customer.id))
   const others = random.shuffled(shop.customers.filter(({ id }) => !bought.has(id)))
@@ -92,6 +93,10 @@ function buyersOf(shop: DemoShop, store: DemoStore, random: Random): Buyer[] {
   }
   return [...found.values()]
 }
+
+/** The orders of wishlist buyers: later steps take others. */
+export const wishlistOrders = (shop: DemoShop, store: DemoStore): Set<PlatformOrder> =>
+  new Set(buyersOf(shop, store, new Random(randomName)).map(({ order }) => order))
 
 class Wishes {
   readonly rows: Wish[] = []

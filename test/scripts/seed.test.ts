@@ -327,6 +327,7 @@ describe.each(moments)('%s', async (_name, at) => {
       'email newsletter': 40,
       'messaging stock-notification': 8,
       'email stock-notification': 11,
+      'email exchange': 74,
     })
     const [cycle] = await rows(
       `select u.message_limit, u.used - (select count(*)::int from message_ledger m where m.store_id = u.store_id

@@ -7,19 +7,17 @@ import { changeOnboarding, readOnboarding } from './onboarding.ts'
 import type { Activated, SkipReason } from './onboarding-schema.ts'
 
 type Activate = (ctx: Context) => Promise<void>
-/** Why it cannot be turned on now; null when it can. */
 type Lacks = (ctx: Context) => Promise<SkipReason | null>
 
-const switches = new Map<string, { activate: Activate; lacks: Lacks }>()
-const nothing: Lacks = async () => null
+const switches = new Map<string, { activate: Activate; lacks: Lacks | null }>()
 
 /**
  * Registers what turns a feature on, in the transaction that records it: `isEnabled` of the section's settings, and
- * jobs for whatever a provider has to do. Run again where the feature is on already, it must change nothing. Called
- * once at start, from a section's wiring; a feature without a switch is recorded only. `lacks` is asked first: a feature
- * that lacks something is skipped.
+ * jobs for whatever a provider has to do. Run again where the feature is on already, it must change nothing. `lacks`:
+ * why it cannot be turned on now, null when it can. Called once at start, from a section's wiring; a feature without a
+ * switch is recorded only.
  */
-export const onActivate = (feature: string, activate: Activate, lacks: Lacks = nothing): void => {
+export const onActivate = (feature: string, activate: Activate, lacks: Lacks | null = null): void => {
   switches.set(feature, { activate, lacks })
 }
 
@@ -61,7 +59,7 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
 async function skipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
   if (feature === 'stock-alerts') return (await hasPlatform(ctx)) ? null : 'platform-not-connected'
   if (feature === 'inbox') return (await hasOfficialNumber(ctx)) ? null : 'official-number-required'
-  return (await switches.get(feature)?.lacks(ctx)) ?? null
+  return (await switches.get(feature)?.lacks?.(ctx)) ?? null
 }
 
 async function hasPlatform(ctx: Context): Promise<boolean> {

@@ -8,6 +8,9 @@ import { type ActivityDelta, activityAt, addActivity } from './day-sums.ts'
 import { itemRows, itemTypes, orderRow, orderTypes } from './order-rows.ts'
 import { columnsOf, excludedColumns, isAmong, recordset } from './recordset.ts'
 
+/** Of one order as the platform tells it: with the phone in E.164, and what the amounts say of its payment. */
+export { orderRow }
+
 export type MirroredOrder = Row<'orders'>
 
 export interface OrderChange {

@@ -46,7 +46,7 @@ interface StorefrontPage {
   /** Of the plan; null: for every store. */
   feature: string | null
   /** The answer where the store is unknown or may not use the feature, instead of a 404 that says nothing. */
-  missing?: () => Response
+  missing?: (wantsHtml: boolean) => Response
   handler(ctx: Context, visit: Visit): Promise<Response> | Response
 }
 
@@ -66,7 +66,7 @@ export function storefrontPage(spec: StorefrontPage): Page {
         countRequest(system, spec.kind, visitor),
       ])
       if (!visited || (spec.feature !== null && !visited.features.has(spec.feature))) {
-        if (spec.missing) return spec.missing()
+        if (spec.missing) return spec.missing(wantsHtml(raw))
         throw refuse('not_found', 'There is nothing here')
       }
       if (spec.kind === 'write' || spec.kind === 'events') {
@@ -91,7 +91,7 @@ function visitOf(
     features,
     stamp,
     revision,
-    wantsHtml: (raw.headers.get('accept') ?? '').includes('text/html'),
+    wantsHtml: wantsHtml(raw),
     query: (schema) => read(schema, Object.fromEntries(new URL(raw.url).searchParams), 'query'),
     body: (schema) => readJsonBody(raw, schema, bodyAtMost),
     accepted: () =>
@@ -99,6 +99,8 @@ function visitOf(
     limit: (name, limit, windowMs) => allow(system, name, visitor, limit, windowMs),
   }
 }
+
+const wantsHtml = (raw: Request): boolean => (raw.headers.get('accept') ?? '').includes('text/html')
 
 async function countRequest(system: SystemContext, kind: StorefrontPage['kind'], visitor: string) {
   const { storefrontReadsIp, storefrontWritesIp } = system.settings

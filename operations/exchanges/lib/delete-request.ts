@@ -1,0 +1,55 @@
+/** A request deleted: gone from everywhere, but for the units that a completed one used (Rules 11). */
+import { files, metering } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { lockRequest } from './moves.ts'
+import { photosOwner } from './photos.ts'
+import { itemsOf } from './request-items.ts'
+
+const underWay: ReadonlySet<string> = new Set(['approved', 'in-transit', 'received'])
+
+/** In the caller's transaction. Refuses (404) an unknown one, (409) one that is under way. */
+export async function deleteRequest(ctx: Context, id: string): Promise<void> {
+  const request = await lockRequest(ctx, id)
+  if (underWay.has(request.status)) {
+    throw refuse('conflict', `It is ${request.status}: reject or complete it first`)
+  }
+  if (request.status === 'completed') await keepUnits(ctx, id, request.order_id)
+  await dropNotices(ctx, id)
+  await files.setUses(ctx, photosOwner(id), [])
+  await ctx.db.deleteFrom('exchange_requests').where('id', '=', id).execute()
+}
+
+async function keepUnits(ctx: Context, requestId: string, orderId: string): Promise<void> {
+  const units = new Map<string, number>()
+  for (const item of await itemsOf(ctx, requestId)) {
+    const used = item.approved_quantity ?? item.quantity
+    if (used > 0) units.set(item.order_item_id, (units.get(item.order_item_id) ?? 0) + used)
+  }
+  if (units.size === 0) return
+  await ctx.db
+    .insertInto('exchange_used_units')
+    .values(
+      [...units].map(([orderItemId, used]) => ({
+        order_id: orderId,
+        order_item_id: orderItemId,
+        request_id: requestId,
+        units: used,
+        created_at: ctx.now(),
+      })),
+    )
+    .execute()
+}
+
+/** What may be with a provider now is left to its end, which takes its row away; nothing else leaves any more. */
+async function dropNotices(ctx: Context, requestId: string): Promise<void> {
+  const dropped = await ctx.db
+    .deleteFrom('exchange_notices')
+    .where('request_id', '=', requestId)
+    .where((eb) => eb.or([eb('state', '<>', 'sending'), eb('called_at', 'is', null)]))
+    .returning(['state', 'reservation_id'])
+    .execute()
+  for (const { state, reservation_id: reservationId } of dropped) {
+    if (state === 'sending' && reservationId !== null) await metering.release(ctx, reservationId, 1)
+  }
+}

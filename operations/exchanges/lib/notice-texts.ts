@@ -1,0 +1,83 @@
+/** How what shoppers are told reads (Rules 12): no database. */
+import { type sending, templates } from '#operations/messaging/lib/door'
+import { escaped } from '#operations/store/lib/door'
+import { renderParameter, renderText, type Values } from '#runtime/variables'
+
+export interface NoticeMail {
+  channel: 'email'
+  subject: string
+  html: string
+  text: string
+}
+export interface NoticeMessage {
+  channel: 'messaging'
+  content: sending.Content
+  /** How it reads, for the inbox. */
+  text: string
+}
+export type NoticeContent = NoticeMail | NoticeMessage
+
+/** The texts are the merchant's; addresses among the values become links. */
+export function noticeMail(texts: { subject: string; body: string }, values: Values): NoticeMail {
+  const subject = renderText(texts.subject, values).text.replace(/\s+/g, ' ').trim()
+  const text = renderText(texts.body, values).text.trim()
+  let html = escaped(text).replace(/\r?\n/g, '<br>')
+  for (const url of [values.statusUrl, values.labelUrl]) {
+    if (url) html = html.replaceAll(escaped(url), `<a href="${escaped(url)}">${escaped(url)}</a>`)
+  }
+  return {
+    channel: 'email',
+    subject,
+    html: `<div style="font:16px/1.5 sans-serif;color:#111827;max-width:560px">${html}</div>`,
+    text: `${text}\n`,
+  }
+}
+
+export function noticeText(text: string, values: Values): NoticeMessage {
+  const rendered = renderText(text, values).text.trim()
+  return {
+    channel: 'messaging',
+    content: { kind: 'text', text: rendered, media: null },
+    text: rendered,
+  }
+}
+
+/** Name, number and link: what a template's parameters are, in this order. */
+const parametersAtMost = 3
+
+/** What keeps a template from being sent here, as the end of a sentence; null when nothing does. */
+export function templateFault(template: templates.Template | null): string | null {
+  if (!template) return 'there is no such template'
+  if (template.status !== 'approved')
+    return `the template is ${template.status}: only an approved one can be sent`
+  const { header, body } = template.placeholders
+  if (Math.max(header, body) > parametersAtMost) {
+    return 'the template has more than three parameters: name, request number and link are all there are'
+  }
+  if (template.buttons.some(({ type }) => type === 'coupon-code')) return 'the template has a coupon button'
+  return null
+}
+
+/** `token`: what the link ends in, for buttons. */
+export function noticeTemplate(
+  template: templates.Template,
+  values: Values,
+  { token, locale }: { token: string; locale: string },
+): NoticeMessage {
+  // Providers refuse an empty parameter.
+  const name = values.customerName?.trim() || (/^(pt|es)/i.test(locale) ? 'cliente' : 'customer')
+  const inOrder = [name, values.requestNumber, values.statusUrl].map(
+    (value) => renderParameter('{{value}}', { value }).text,
+  )
+  const { header, body, buttons } = template.placeholders
+  const parameters = {
+    header: inOrder.slice(0, header),
+    body: inOrder.slice(0, body),
+    buttons: Array.from({ length: buttons }, () => token),
+  }
+  return {
+    channel: 'messaging',
+    content: { kind: 'template', templateId: template.id, parameters, media: null },
+    text: templates.render(template, parameters).body,
+  }
+}

@@ -1,0 +1,134 @@
+/** An order as it is now: asked of the platform, read from the mirror where the platform is silent. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { connections, orders } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { Refused } from '#runtime/ports/errors'
+
+export interface ReadOrder {
+  id: string
+  number: string
+  status: string
+  paymentStatus: string
+  currency: string
+  /** The phone in E.164. */
+  customer: { id: string | null; name: string | null; email: string | null; phone: string | null }
+  shippingAddress: Record<string, unknown> | null
+  placedAt: Date
+  shippedAt: Date | null
+  deliveredAt: Date | null
+  items: ReadItem[]
+}
+
+export interface ReadItem {
+  id: string
+  productId: string | null
+  variantId: string | null
+  sku: string | null
+  name: string
+  imageUrl: string | null
+  quantity: number
+  /** Decimal text. */
+  unitPrice: string
+  total: string
+  refundedQuantity: number
+}
+
+export type OrderKey = { id: string } | { number: string }
+
+const answerWithinMs = 3_000
+
+/** Null where there is no such order. Not inside a transaction: the platform is asked, for three seconds at most. */
+export async function readOrder(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
+  const answer = await askPlatform(ctx, key)
+  if (answer !== 'silent') return answer && ofRow(orders.orderRow(answer, ctx.store.country), answer.items)
+  return readMirror(ctx, key)
+}
+
+async function askPlatform(ctx: Context, key: OrderKey): Promise<PlatformOrder | null | 'silent'> {
+  const platform = await connections.ecommerce(ctx)
+  if (!platform) return 'silent'
+  const stop = new AbortController()
+  const tooLate = wait(answerWithinMs, 'silent' as const, { signal: stop.signal }).catch(
+    () => 'silent' as const,
+  )
+  const answer = platform.port.getOrder(platform.store, key).catch((error: unknown) => {
+    // What it will not look for, it does not have.
+    if (error instanceof Refused) return null
+    ctx.log.warn({ err: error }, 'the platform did not tell of an order')
+    return 'silent' as const
+  })
+  const first = await Promise.race([answer, tooLate])
+  stop.abort()
+  return first
+}
+
+interface OrderRow {
+  id: string
+  number: string
+  status: string
+  payment_status: string
+  currency: string
+  customer_id: string | null
+  customer_name: string | null
+  customer_email: string | null
+  customer_phone: string | null
+  shipping_address: unknown
+  placed_at: Date | string
+  shipped_at: Date | string | null
+  delivered_at: Date | string | null
+}
+
+const ofRow = (row: OrderRow, items: ReadItem[]): ReadOrder => ({
+  id: row.id,
+  number: row.number,
+  status: row.status,
+  paymentStatus: row.payment_status,
+  currency: row.currency,
+  customer: {
+    id: row.customer_id,
+    name: row.customer_name,
+    email: row.customer_email,
+    phone: row.customer_phone,
+  },
+  shippingAddress: row.shipping_address as Record<string, unknown> | null,
+  placedAt: new Date(row.placed_at),
+  shippedAt: instantOf(row.shipped_at),
+  deliveredAt: instantOf(row.delivered_at),
+  items,
+})
+
+const instantOf = (at: Date | string | null): Date | null => (at === null ? null : new Date(at))
+
+async function readMirror(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
+  const rows = ctx.db.selectFrom('orders').selectAll()
+  const row = await ('id' in key
+    ? rows.where('id', '=', key.id)
+    : rows.where('number', '=', key.number).orderBy('placed_at', 'desc')
+  )
+    .limit(1)
+    .executeTakeFirst()
+  // Asked for an unknown order too: how long it takes must not tell whether there is one.
+  const items = await ctx.db
+    .selectFrom('order_items')
+    .selectAll()
+    .where('order_id', '=', row?.id ?? '')
+    .orderBy('position')
+    .execute()
+  if (!row) return null
+  return ofRow(
+    row,
+    items.map((item) => ({
+      id: item.id,
+      productId: item.product_id,
+      variantId: item.variant_id,
+      sku: item.sku,
+      name: item.name,
+      imageUrl: item.image_url,
+      quantity: item.quantity,
+      unitPrice: item.unit_price,
+      total: item.total,
+      refundedQuantity: item.refunded_quantity,
+    })),
+  )
+}

@@ -1,0 +1,33 @@
+/** What the list is searched for: without case, accents and repeated spaces. */
+
+export const plainForm = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim()
+
+interface Searched {
+  number: string
+  orderNumber: string
+  customerName: string | null
+  customerEmail: string | null
+  /** E.164: found by its digits. */
+  customerPhone: string | null
+  items: readonly { name: string; sku: string | null }[]
+}
+
+/** Numbers, the customer's name, email and phone, and the items' names and SKUs. */
+export const searchTextOf = (request: Searched): string =>
+  [
+    request.number,
+    request.orderNumber,
+    request.customerName,
+    request.customerEmail,
+    request.customerPhone,
+    ...request.items.flatMap(({ name, sku }) => [name, sku]),
+  ]
+    .flatMap((text) => (text ? [plainForm(text)] : []))
+    .join('\n')
+    .slice(0, 16_000)

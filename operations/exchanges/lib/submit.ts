@@ -1,0 +1,193 @@
+/** A shopper asks: the request, its number, its link, and what follows at once. */
+import { randomBytes } from 'node:crypto'
+import { amounts } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { amountOf, priceDifferenceOf, unitPriceOf } from './amounts.ts'
+import { submitted } from './approve.ts'
+import { type CheckedItem, checkedItems, refuseUnfit } from './checks.ts'
+import { customerAddress } from './customer-address.ts'
+import type { RequestRow } from './moves.ts'
+import { offerOf } from './offer.ts'
+import { attachPhotos, requirePhotos } from './photos.ts'
+import { type ReadOrder, readOrder } from './read-order.ts'
+import { searchTextOf } from './request-search.ts'
+import { orderOfSession } from './session.ts'
+import type { ExchangeContent } from './settings-schema.ts'
+import type { Submission } from './shopper-schema.ts'
+import { addStatusLink, statusUrlOf } from './status-links.ts'
+import { lockOrder } from './units.ts'
+import { findVariants } from './variants.ts'
+
+export interface Submitted {
+  number: string
+  status: string
+  /** Of the link to its page. */
+  token: string
+}
+
+/** What a machine learns that fills in everything: nothing is stored. */
+export const trapped = (ctx: Context): { number: string; status: string; statusUrl: string } => ({
+  number: `EX-${firstNumber}`,
+  status: 'requested',
+  statusUrl: statusUrlOf(ctx, randomBytes(24).toString('base64url')),
+})
+
+/** All that can be refused before the order is looked at. Refuses with 400. */
+export function refuseFaults(ctx: Context, settings: ExchangeContent, submission: Submission): void {
+  orderOfSession(ctx, submission.sessionToken)
+  refuseUnfit(settings, submission)
+}
+
+/**
+ * Stores a request of the session's order, which is read fresh first. Refuses with 400 what the form does not take,
+ * with 409 what the order does not allow now. Not inside a transaction.
+ */
+export async function submitRequest(
+  ctx: Context,
+  settings: ExchangeContent,
+  submission: Submission,
+): Promise<Submitted> {
+  refuseFaults(ctx, settings, submission)
+  const photoUrls = [...new Set(submission.photoUrls)]
+  await requirePhotos(ctx, photoUrls)
+  const order = await readOrder(ctx, { id: orderOfSession(ctx, submission.sessionToken) })
+  if (!order) throw refuse('conflict', 'This order is not there any more')
+  return ctx.transaction(async (tx) => {
+    await lockOrder(tx, order.id)
+    const wanted = submission.items.flatMap(({ exchangeForVariantId }) => exchangeForVariantId ?? [])
+    const variants = await findVariants(tx, wanted)
+    const { offered, items } = checkedItems(
+      settings,
+      await offerOf(tx, settings, order),
+      submission,
+      variants,
+    )
+    const request = await insertRequest(tx, settings, {
+      order,
+      submission,
+      items,
+      outsideWindow: offered.isOutside,
+      photoUrls,
+    })
+    const token = await addStatusLink(tx, request.id)
+    const { number, status } = await submitted(tx, request, settings)
+    return { number, status, token }
+  })
+}
+
+interface Asked {
+  order: ReadOrder
+  submission: Submission
+  items: readonly CheckedItem[]
+  outsideWindow: boolean
+  photoUrls: readonly string[]
+}
+
+async function insertRequest(tx: Context, settings: ExchangeContent, asked: Asked): Promise<RequestRow> {
+  const { order, submission, items, outsideWindow, photoUrls } = asked
+  const { type, comment, returnMethod, refundMethod } = submission
+  const { customer } = order
+  const number = await nextNumber(tx)
+  const now = tx.now()
+  const lines = items.map(({ asked: { quantity }, item, exchangeFor }) => ({
+    lineTotal: item.total,
+    ordered: item.quantity,
+    quantity,
+    exchangeUnitPrice: exchangeFor?.unitPrice ?? null,
+  }))
+  const address = customerAddress(order, tx.store.country)
+  const { returnAddress } = settings
+  const request = await tx.db
+    .insertInto('exchange_requests')
+    .values({
+      id: tx.newId(),
+      number,
+      type,
+      status: 'requested',
+      order_id: order.id,
+      order_number: order.number,
+      order_placed_at: order.placedAt,
+      order_delivered_at: order.deliveredAt,
+      customer_id: customer.id,
+      customer_name: customer.name,
+      customer_email: customer.email,
+      customer_phone: customer.phone,
+      customer_address: address && JSON.stringify(address),
+      reasons: [...new Set(items.map(({ reason }) => reason.key))],
+      photo_count: photoUrls.length,
+      comment: comment || null,
+      amount: amountOf(lines),
+      price_difference: type === 'return' ? null : priceDifferenceOf(lines),
+      currency: order.currency,
+      outside_window: outsideWindow,
+      return_method: returnMethod,
+      return_address: returnAddress && JSON.stringify(returnAddress),
+      refund_method: type === 'return' ? (refundMethod ?? settings.refundMethods[0]!) : null,
+      search_text: searchTextOf({
+        number,
+        orderNumber: order.number,
+        customerName: customer.name,
+        customerEmail: customer.email,
+        customerPhone: customer.phone,
+        items: items.map(({ item }) => item),
+      }),
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await tx.db
+    .insertInto('exchange_items')
+    .values(
+      items.map((item, at) => ({ ...itemRow(tx, item, at), request_id: request.id, requested_at: now })),
+    )
+    .execute()
+  await attachPhotos(tx, request.id, photoUrls)
+  return request
+}
+
+const firstNumber = 1001
+
+/** Taken for good by whoever's transaction holds. */
+async function nextNumber(tx: Context): Promise<string> {
+  const { last } = await tx.db
+    .insertInto('exchange_numbers')
+    .values({ last: firstNumber })
+    .onConflict((conflict) =>
+      conflict.column('store_id').doUpdateSet((eb) => ({ last: eb('exchange_numbers.last', '+', 1) })),
+    )
+    .returning('last')
+    .executeTakeFirstOrThrow()
+  return `EX-${last}`
+}
+
+function itemRow(tx: Context, { asked, item, reason, exchangeFor }: CheckedItem, at: number) {
+  return {
+    id: tx.newId(),
+    position: at + 1,
+    order_item_id: item.id,
+    product_id: item.productId,
+    variant_id: item.variantId,
+    sku: item.sku,
+    name: item.name,
+    variant_name: item.variantName,
+    image_url: item.imageUrl,
+    quantity: asked.quantity,
+    line_total: item.total,
+    line_quantity: item.quantity,
+    unit_price: unitPriceOf(item.total, item.quantity),
+    reason: reason.key,
+    reason_label: reason.label,
+    comment: asked.comment || null,
+    exchange_for:
+      exchangeFor &&
+      JSON.stringify({
+        productId: exchangeFor.productId,
+        variantId: exchangeFor.variantId,
+        name: exchangeFor.name,
+        variantName: exchangeFor.variantName,
+        unitPrice: amounts.toNumber(amounts.toCents(exchangeFor.unitPrice)),
+      }),
+  }
+}

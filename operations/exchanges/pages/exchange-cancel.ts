@@ -1,0 +1,20 @@
+import { storefrontPage } from '#operations/storefront/lib/door'
+import { object } from '#runtime/schema'
+import { isForm, whileOpen } from '../lib/open-page.ts'
+import { cancelRequest } from '../lib/shopper-moves.ts'
+import { answerAfter } from '../lib/status-answer.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/exchanges/requests/:statusToken/cancel',
+  description: 'The shopper takes a request back; its units are free again.',
+  trust: 'The random token of the link, which only the shopper was given.',
+  kind: 'link',
+  feature: 'exchanges',
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, async (settings) => {
+      if (!isForm(visit.raw)) await visit.body(object({}))
+      await cancelRequest(ctx, visit.params.statusToken!)
+      return answerAfter(ctx, visit, settings)
+    }),
+})

@@ -1,0 +1,34 @@
+import { storefrontPage } from '#operations/storefront/lib/door'
+import { read } from '#runtime/input'
+import { jsonAnswer } from '#runtime/page'
+import { formFields } from '../lib/forms.ts'
+import { lookUp, lookupAnswer } from '../lib/lookup.ts'
+import { orderPage } from '../lib/lookup-page.ts'
+import { isForm, whileOpen } from '../lib/open-page.ts'
+import { lookupBody } from '../lib/shopper-schema.ts'
+import { choices } from '../lib/variants.ts'
+
+const tries = 10
+const windowMs = 15 * 60_000
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/exchanges/lookup',
+  description:
+    'What of an order can be exchanged or returned, and a token to ask for it, good for 30 minutes.',
+  trust: 'The number of an order with its email or phone; ten tries in a quarter of an hour.',
+  kind: 'link',
+  feature: 'exchanges',
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, async (settings) => {
+      await visit.limit('exchange-lookups', tries, windowMs)
+      const wantsPage = isForm(visit.raw)
+      const given = wantsPage
+        ? read(lookupBody, await formFields(visit), 'body')
+        : await visit.body(lookupBody)
+      const offer = await lookUp(ctx, settings, given)
+      const answer = lookupAnswer(ctx, offer)
+      if (!wantsPage) return jsonAnswer(answer)
+      return orderPage(ctx, settings, offer, answer, await choices(ctx, settings, offer.order.items))
+    }),
+})

@@ -1,0 +1,44 @@
+import { storefrontPage, type Visit } from '#operations/storefront/lib/door'
+import type { Context } from '#runtime/context'
+import { jsonAnswer } from '#runtime/page'
+import { requestForm, storePhotos } from '../lib/forms.ts'
+import { isForm, whileOpen } from '../lib/open-page.ts'
+import { pagesBase } from '../lib/page-words.ts'
+import type { ExchangeContent } from '../lib/settings-schema.ts'
+import { requestBody } from '../lib/shopper-schema.ts'
+import { seeOther } from '../lib/status-answer.ts'
+import { statusUrlOf } from '../lib/status-links.ts'
+import { refuseFaults, submitRequest, trapped } from '../lib/submit.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/exchanges/requests',
+  description: 'Takes a request to exchange or return items of the order that was looked up.',
+  trust: 'The signed token of a lookup.',
+  kind: 'write',
+  feature: 'exchanges',
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, (settings) =>
+      isForm(visit.raw) ? submitForm(ctx, visit, settings) : submitJson(ctx, visit, settings),
+    ),
+})
+
+async function submitJson(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
+  const submission = await visit.body(requestBody)
+  refuseFaults(ctx, settings, submission)
+  if (submission.website) return jsonAnswer(trapped(ctx), 201)
+  await visit.accepted()
+  const { number, status, token } = await submitRequest(ctx, settings, submission)
+  return jsonAnswer({ number, status, statusUrl: statusUrlOf(ctx, token) }, 201)
+}
+
+/** Photos are stored once all else holds. */
+async function submitForm(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
+  const { submission, photos } = await requestForm(visit)
+  refuseFaults(ctx, settings, { ...submission, photoUrls: photos.map(() => 'photo') })
+  if (submission.website) return seeOther(pagesBase(ctx))
+  await visit.accepted()
+  const photoUrls = await storePhotos(ctx, photos)
+  const { token } = await submitRequest(ctx, settings, { ...submission, photoUrls })
+  return seeOther(`${pagesBase(ctx)}/requests/${token}`)
+}

@@ -1,0 +1,19 @@
+import { storefrontPage } from '#operations/storefront/lib/door'
+import { jsonAnswer } from '#runtime/page'
+import { lookupPage } from '../lib/lookup-page.ts'
+import { missing, whileOpen } from '../lib/open-page.ts'
+import { publicSettings } from '../lib/public-settings.ts'
+
+export default storefrontPage({
+  method: 'GET',
+  path: '/exchanges',
+  description: 'Where a shopper begins an exchange or a return: a form for a person, JSON for a script.',
+  trust: 'What the store says to everybody.',
+  kind: 'link',
+  feature: 'exchanges',
+  missing,
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, async (settings) =>
+      visit.wantsHtml ? lookupPage(ctx, settings) : jsonAnswer(publicSettings(settings)),
+    ),
+})

@@ -1,0 +1,24 @@
+import { operation } from '#runtime/operation'
+import { readSettings, saveSettings } from '../lib/settings.ts'
+import { exchangeSettings, exchangeSettingsInput } from '../lib/settings-schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/product-exchanges/settings',
+  description: 'Change how the store takes exchanges and returns. Fields left out keep their value.',
+  details:
+    'Lists are replaced whole. A method that ships (customer-ships, prepaid-label) needs a returnAddress before exchanges are turned on. New windows hold for requests made from now on.',
+  words: 'change the return policy, turn exchanges on or off, return address, reasons for returns',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'exchanges',
+  input: { body: exchangeSettingsInput },
+  answer: { status: 200, body: exchangeSettings },
+  etag: true,
+  ifMatch: ['/product-exchanges/settings'],
+  example: { body: { windowDays: 30, types: ['exchange', 'return'], autoApprove: false } },
+  async handler(ctx, { body }) {
+    await saveSettings(ctx, body)
+    return readSettings(ctx)
+  },
+})

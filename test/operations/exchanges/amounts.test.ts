@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { amountOf, priceDifferenceOf, unitPriceOf } from '#operations/exchanges/lib/amounts'
+
+const line = (
+  lineTotal: string,
+  ordered: number,
+  quantity: number,
+  exchangeUnitPrice: string | null = null,
+) => ({
+  lineTotal,
+  ordered,
+  quantity,
+  exchangeUnitPrice,
+})
+
+test('all units of a line are worth the whole line, some their share, halves up', () => {
+  expect(amountOf([line('100.00', 3, 3)])).toBe('100.00')
+  expect(amountOf([line('100.00', 3, 1)])).toBe('33.33')
+  expect(amountOf([line('100.00', 3, 2)])).toBe('66.67')
+  expect(amountOf([line('0.01', 2, 1)])).toBe('0.01')
+  expect(amountOf([line('0.05', 10, 1)])).toBe('0.01')
+  expect(amountOf([line('0.04', 10, 1)])).toBe('0.00')
+})
+
+test('each line is rounded by itself, then they are added', () => {
+  expect(amountOf([line('100.00', 3, 1), line('100.00', 3, 1), line('100.00', 3, 1)])).toBe('99.99')
+  expect(amountOf([])).toBe('0.00')
+  expect(amountOf([line('999999999999.99', 1, 1)])).toBe('999999999999.99')
+})
+
+test('the price of a unit is to the cent', () => {
+  expect(unitPriceOf('100.00', 3)).toBe('33.33')
+  expect(unitPriceOf('200.00', 3)).toBe('66.67')
+  expect(unitPriceOf('179.80', 2)).toBe('89.90')
+  expect(unitPriceOf('0.00', 4)).toBe('0.00')
+})
+
+test('two shirts paid 89.90 for two at 99.90', () => {
+  const shirts = [line('179.80', 2, 2, '99.90')]
+  expect(amountOf(shirts)).toBe('179.80')
+  expect(priceDifferenceOf(shirts)).toBe('20.00')
+})
+
+test('a cheaper variant gives a difference below 0, the units decide how far', () => {
+  expect(priceDifferenceOf([line('179.80', 2, 1, '79.90')])).toBe('-10.00')
+  expect(priceDifferenceOf([line('179.80', 2, 2, '79.90'), line('50.00', 1, 1, '60.01')])).toBe('-9.99')
+  expect(priceDifferenceOf([line('179.80', 2, 0, '99.90')])).toBe('0.00')
+})

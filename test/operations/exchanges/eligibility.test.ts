@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import {
+  availableQuantity,
+  type ItemFacts,
+  itemFault,
+  type OrderFacts,
+  orderFault,
+  windowEnd,
+} from '#operations/exchanges/lib/eligibility'
+
+const order = (facts: Partial<OrderFacts> = {}): OrderFacts => ({
+  status: 'closed',
+  paymentStatus: 'paid',
+  placedAt: new Date('2026-10-25T15:00:00Z'),
+  shippedAt: new Date('2026-10-27T15:00:00Z'),
+  deliveredAt: new Date('2026-11-02T02:30:00Z'),
+  hasOpenRequest: false,
+  ...facts,
+})
+const rules = { windowDays: 30, returnWindowDays: null, windowFrom: 'delivered' as const }
+const saoPaulo = 'America/Sao_Paulo'
+
+describe('the window', () => {
+  const end = (
+    facts: Partial<OrderFacts> = {},
+    more: Partial<Omit<typeof rules, 'windowFrom' | 'returnWindowDays'>> & {
+      windowFrom?: 'delivered' | 'shipped' | 'placed'
+      returnWindowDays?: number | null
+    } = {},
+    type: 'exchange' | 'return' = 'exchange',
+    zone = saoPaulo,
+  ) => windowEnd(order(facts), { ...rules, ...more }, type, zone).toISOString()
+
+  test('runs to the end of its last day in the zone of the store', () => {
+    expect(end()).toBe('2026-12-02T02:59:59.999Z')
+    expect(end({}, {}, 'exchange', 'UTC')).toBe('2026-12-02T23:59:59.999Z')
+    expect(end({}, {}, 'exchange', 'Asia/Tokyo')).toBe('2026-12-02T14:59:59.999Z')
+  })
+
+  test('counts from what was chosen, and from the instant before where that is not known', () => {
+    expect(end({}, { windowFrom: 'shipped' })).toBe('2026-11-27T02:59:59.999Z')
+    expect(end({}, { windowFrom: 'placed' })).toBe('2026-11-25T02:59:59.999Z')
+    expect(end({ deliveredAt: null })).toBe('2026-11-27T02:59:59.999Z')
+    expect(end({ deliveredAt: null, shippedAt: null })).toBe('2026-11-25T02:59:59.999Z')
+    expect(end({ shippedAt: null }, { windowFrom: 'shipped' })).toBe('2026-11-25T02:59:59.999Z')
+    expect(end({ shippedAt: null })).toBe('2026-12-02T02:59:59.999Z')
+  })
+
+  test('of returns may have other days', () => {
+    expect(end({}, { returnWindowDays: 7 }, 'return')).toBe('2026-11-09T02:59:59.999Z')
+    expect(end({}, { returnWindowDays: 7 }, 'exchange')).toBe('2026-12-02T02:59:59.999Z')
+    expect(end({}, {}, 'return')).toBe('2026-12-02T02:59:59.999Z')
+  })
+
+  test('counts days, not times 24 hours, over a change of the clock', () => {
+    const berlin = 'Europe/Berlin'
+    // Clocks go back on 25 October, forward on 29 March.
+    expect(
+      end({ deliveredAt: new Date('2026-10-20T10:00:00Z') }, { windowDays: 10 }, 'exchange', berlin),
+    ).toBe('2026-10-30T22:59:59.999Z')
+    expect(
+      end({ deliveredAt: new Date('2026-10-20T10:00:00Z') }, { windowDays: 5 }, 'exchange', berlin),
+    ).toBe('2026-10-25T22:59:59.999Z')
+    expect(
+      end({ deliveredAt: new Date('2026-03-20T23:30:00Z') }, { windowDays: 10 }, 'exchange', berlin),
+    ).toBe('2026-03-31T21:59:59.999Z')
+  })
+
+  test('ends before a day that has no midnight, or two of them', () => {
+    // 4 November 2018 began at 1:00 in São Paulo.
+    expect(end({ deliveredAt: new Date('2018-11-01T15:00:00Z') }, { windowDays: 2 })).toBe(
+      '2018-11-04T02:59:59.999Z',
+    )
+    // 1 November 2026 has its first hour twice in Havana.
+    expect(
+      end({ deliveredAt: new Date('2026-10-29T15:00:00Z') }, { windowDays: 2 }, 'exchange', 'America/Havana'),
+    ).toBe('2026-11-01T03:59:59.999Z')
+  })
+})
+
+test('an order that is paid and not cancelled has no fault', () => {
+  const open = { oneOpenRequestPerOrder: false }
+  const single = { oneOpenRequestPerOrder: true }
+  expect(orderFault(order(), open)).toBeNull()
+  expect(orderFault(order({ paymentStatus: 'partially-refunded' }), open)).toBeNull()
+  expect(orderFault(order({ status: 'cancelled' }), open)).toBe('cancelled')
+  expect(orderFault(order({ paymentStatus: 'pending' }), open)).toBe('not-paid')
+  expect(orderFault(order({ paymentStatus: 'voided' }), open)).toBe('not-paid')
+  expect(orderFault(order({ paymentStatus: 'refunded' }), open)).toBe('refunded')
+  expect(orderFault(order({ hasOpenRequest: true }), open)).toBeNull()
+  expect(orderFault(order({ hasOpenRequest: true }), single)).toBe('open-request')
+  expect(orderFault(order(), single)).toBeNull()
+})
+
+describe('an item', () => {
+  const item = (facts: Partial<ItemFacts> = {}): ItemFacts => ({
+    productId: '1001',
+    categoryIds: ['301', '302'],
+    quantity: 3,
+    refundedQuantity: 0,
+    takenQuantity: 0,
+    unitPrice: '33.10',
+    total: '99.30',
+    ...facts,
+  })
+  const settings = { excludedProductIds: [], excludedCategoryIds: [], excludeDiscountedItems: false }
+
+  test('has the units that were neither paid back nor asked for', () => {
+    expect(availableQuantity(item())).toBe(3)
+    expect(availableQuantity(item({ refundedQuantity: 1, takenQuantity: 1 }))).toBe(1)
+    expect(availableQuantity(item({ refundedQuantity: 2, takenQuantity: 2 }))).toBe(0)
+    expect(itemFault(item({ refundedQuantity: 1, takenQuantity: 2 }), settings)).toBe('no-units-left')
+  })
+
+  test('is out where its product or one of its categories is', () => {
+    expect(itemFault(item(), settings)).toBeNull()
+    expect(itemFault(item(), { ...settings, excludedProductIds: ['1001'] })).toBe('excluded')
+    expect(itemFault(item(), { ...settings, excludedProductIds: ['1002'] })).toBeNull()
+    expect(itemFault(item({ productId: null }), { ...settings, excludedProductIds: ['1001'] })).toBeNull()
+    expect(itemFault(item(), { ...settings, excludedCategoryIds: ['302'] })).toBe('excluded')
+    expect(itemFault(item(), { ...settings, excludedCategoryIds: ['303'] })).toBeNull()
+  })
+
+  test('is discounted when its line cost less than its units', () => {
+    const strict = { ...settings, excludeDiscountedItems: true }
+    expect(itemFault(item(), strict)).toBeNull()
+    expect(itemFault(item({ total: '99.29' }), strict)).toBe('discounted')
+    expect(itemFault(item({ total: '99.29' }), settings)).toBeNull()
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import getSettings from '#operations/exchanges/settings/get-settings'
+import saveSettings from '#operations/exchanges/settings/save-settings'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const save = (shop: Shop, body: object) => shop.call(saveSettings, { body })
+const read = async (shop: Shop) => (await shop.call(getSettings)).body
+const place = {
+  recipient: 'Aurora',
+  street: 'Rua A',
+  city: 'São Paulo',
+  postalCode: '01000-000',
+  country: 'BR',
+}
+
+describe('settings of exchanges', () => {
+  test('are the defaults until saved, and what was read changes nothing when sent back', async () => {
+    const shop = await store(app)
+    const first = await read(shop)
+    expect(first).toMatchObject({ isEnabled: false, windowDays: 30, updatedAt: null })
+    expect(await save(shop, first)).toMatchObject({ status: 200, body: first })
+    const saved = (await save(shop, { texts: { intro: 'Hello' } })).body
+    expect(saved).toMatchObject({
+      texts: { intro: 'Hello', buttonText: 'Request' },
+      updatedAt: expect.any(String),
+    })
+    await app.setClock('2026-11-20T12:05:00.000Z')
+    expect((await save(shop, saved)).body).toEqual(saved)
+  })
+
+  test('are not turned on without an address that items can be sent to', async () => {
+    const shop = await store(app)
+    expect(await save(shop, { isEnabled: true })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('returnAddress') } },
+    })
+    expect(await save(shop, { isEnabled: true, returnAddress: { ...place, city: undefined } })).toMatchObject(
+      {
+        status: 400,
+        body: { error: { message: 'returnAddress.city: must be given' } },
+      },
+    )
+    expect(await save(shop, { isEnabled: true, returnAddress: place })).toMatchObject({
+      status: 200,
+      body: { isEnabled: true, returnAddress: { ...place, complement: null, phone: null } },
+    })
+  })
+
+  test('refuse an unknown variable, a repeated reason and no method at all', async () => {
+    const shop = await store(app)
+    const faults: [object, string][] = [
+      [{ emails: { approved: { body: '{{nope}}' } } }, 'emails.approved.body'],
+      [
+        {
+          reasons: [
+            { key: 'a', label: 'A' },
+            { key: 'a', label: 'B' },
+          ],
+        },
+        'reasons.1.key',
+      ],
+      [{ returnMethods: [{ method: 'pickup', label: 'P', isEnabled: false }] }, 'returnMethods'],
+    ]
+    for (const [body, field] of faults) {
+      expect(await save(shop, body)).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringContaining(field) } },
+      })
+    }
+  })
+
+  test('are turned on by the onboarding, once there is an address', async () => {
+    const shop = await store(app)
+    const activate = () =>
+      shop.request('POST', '/onboarding/activate-features', { body: { features: ['exchanges', 'reviews'] } })
+    expect((await activate()).body).toMatchObject({
+      activated: ['reviews'],
+      skipped: [{ feature: 'exchanges', reason: 'return-address-required' }],
+    })
+    expect((await read(shop)).isEnabled).toBe(false)
+    await save(shop, { returnAddress: place })
+    expect((await activate()).body).toMatchObject({ activated: ['exchanges', 'reviews'], skipped: [] })
+    const on = await read(shop)
+    expect(on.isEnabled).toBe(true)
+    expect((await activate()).body.activated).toEqual(['exchanges', 'reviews'])
+    expect(await read(shop)).toEqual(on)
+  })
+})

@@ -1,0 +1,59 @@
+/** Requests as the merchant sees them. */
+import approveRequest from '#operations/exchanges/requests/approve-request'
+import confirmRequest from '#operations/exchanges/requests/confirm-request'
+import deleteRequest from '#operations/exchanges/requests/delete-request'
+import getMetrics from '#operations/exchanges/requests/get-metrics'
+import getRequest from '#operations/exchanges/requests/get-request'
+import listRequests from '#operations/exchanges/requests/list-requests'
+import rejectRequest from '#operations/exchanges/requests/reject-request'
+import updateAddress from '#operations/exchanges/requests/update-address'
+import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import type { Answer } from '#test/support/store'
+import type { Asking, ExchangeShop } from './shopper.ts'
+
+export interface Requested {
+  id: string
+  number: string
+  statusUrl: string
+  order: PlatformOrder
+}
+
+/** A request that came in from the storefront; of an order of its own unless one is given. */
+export async function requested(
+  shop: ExchangeShop,
+  asking: Asking & { order?: PlatformOrder } = {},
+): Promise<Requested> {
+  const { order: given, ...fields } = asking
+  const order = given ?? (await shop.delivered())
+  const asked = await shop.ask(order, fields)
+  if (asked.status !== 201) throw new Error(JSON.stringify(asked.body))
+  const { number, statusUrl } = asked.body
+  const { body } = await shop.call(listRequests, { query: { search: number } })
+  const { id } = body.data.find((row: { number: string }) => row.number === number)
+  return { id, number, statusUrl, order }
+}
+
+const of = (id: string, body?: unknown) => ({ params: { id }, ...(body === undefined ? {} : { body }) })
+
+export const read = (shop: ExchangeShop, id: string): Promise<Answer> => shop.call(getRequest, of(id))
+export const approve = (shop: ExchangeShop, id: string, body: unknown = {}): Promise<Answer> =>
+  shop.call(approveRequest, of(id, body))
+export const reject = (
+  shop: ExchangeShop,
+  id: string,
+  body: unknown = { reason: 'It was worn' },
+): Promise<Answer> => shop.call(rejectRequest, of(id, body))
+export const confirm = (shop: ExchangeShop, id: string, body: unknown = {}): Promise<Answer> =>
+  shop.call(confirmRequest, of(id, body))
+export const received = (shop: ExchangeShop, id: string): Promise<Answer> =>
+  confirm(shop, id, { stage: 'received' })
+export const address = (shop: ExchangeShop, id: string, body: unknown): Promise<Answer> =>
+  shop.call(updateAddress, of(id, body))
+export const remove = (shop: ExchangeShop, id: string): Promise<Answer> => shop.call(deleteRequest, of(id))
+export const metrics = (shop: ExchangeShop, query = {}): Promise<Answer> => shop.call(getMetrics, { query })
+
+/** What happened to it, in order. */
+export async function eventsOf(shop: ExchangeShop, id: string): Promise<string[]> {
+  const { body } = await read(shop, id)
+  return body.history.map(({ event }: { event: string }) => event)
+}
