@@ -1,16 +1,26 @@
 import { defineConfig } from 'vitest/config'
 
+/** Files that register parts of their own, which would stay for whoever shares their process. */
+const alone = 'test/**/*.alone.test.ts'
+
+const common = {
+  pool: 'forks',
+  // Node reads TypeScript by itself: tests import as the server does.
+  experimental: { viteModuleRunner: false },
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+} as const
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    pool: 'forks',
     maxWorkers: 2,
-    // Files share a process, so that the 1,000 modules are read and warm once: a file's state is its database and app.
-    isolate: false,
-    // Node reads TypeScript by itself: tests import as the server does.
-    experimental: { viteModuleRunner: false },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        // A process reads the thousand modules once for all its files: each has a database and a server of its own.
+        test: { ...common, name: 'shared', include: ['test/**/*.test.ts'], exclude: [alone], isolate: false },
+      },
+      { test: { ...common, name: 'alone', include: [alone] } },
+    ],
   },
 })
