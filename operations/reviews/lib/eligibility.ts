@@ -5,7 +5,7 @@ import { sending, templates } from '#operations/messaging/lib/door'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { ReviewSettings } from './settings-schema.ts'
-import { unsubscribedAmong } from './unsubscribes-port.ts'
+import { unsubscribedAmong } from './unsubscribes.ts'
 
 export type Channel = 'email' | 'messaging'
 

@@ -20,7 +20,7 @@ import { newToken, reviewUrl, type TokenRow } from './request-links.ts'
 import { type About, requestMail, requestMessage } from './request-texts.ts'
 import { asksForReviews, findSettings } from './settings.ts'
 import type { ReviewSettings } from './settings-schema.ts'
-import { wayOut } from './unsubscribes-port.ts'
+import { wayOut } from './unsubscribes.ts'
 
 /** What is claimed of a store at once takes turns: neither a request nor its 90 days are looked at by two. */
 export const lockRequests = async (tx: Context): Promise<void> => {
@@ -303,5 +303,5 @@ function contentOf(
     return { channel, ...requestMessage(settings, about, template, templates.render) }
   }
   const out = wayOut(tx, email!)
-  return { channel, ...requestMail(settings, about, out?.link ?? null), headers: out?.headers ?? {} }
+  return { channel, ...requestMail(settings, about, out.link), headers: out.headers }
 }
