@@ -1,4 +1,4 @@
-import { registerReviewed } from '#operations/automations/lib/door'
+import { onReviewRequests, registerReviewed } from '#operations/automations/lib/door'
 import { registerReviews as registerAlertReviews } from '#operations/bars/lib/door'
 import { registerReviews } from '#operations/inbox/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
@@ -7,6 +7,7 @@ import { registerWidget } from '#operations/storefront/lib/door'
 import { wiring } from '#runtime/wiring'
 import {
   approvedSince,
+  asksByMessage,
   contactReviews,
   newestReviews,
   pendingReviews,
@@ -32,6 +33,7 @@ export default wiring(() => {
   registerReviews(contactReviews)
   registerAlertReviews(approvedSince)
   registerReviewed(reviewedOrders)
+  onReviewRequests(asksByMessage)
   home.registerPending('reviews-pending', pendingReviews)
   home.registerRecentReviews(newestReviews)
   onboarding.onActivate('reviews', activateReviews)

@@ -9,3 +9,4 @@ export {
 export { type Reviewed, registerReviewed } from './engine/reviewed.ts'
 export { enterManually, type ManualEntry } from './enter-manually.ts'
 export type { AutomationRow, AutomationType } from './types.ts'
+export { onReviewRequests } from './warnings.ts'

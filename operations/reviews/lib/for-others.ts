@@ -1,6 +1,6 @@
 /** What other sections show of reviews. */
 import { sql } from 'kysely'
-import type { Reviewed } from '#operations/automations/lib/door'
+import type { onReviewRequests, Reviewed } from '#operations/automations/lib/door'
 import type { RecentReview } from '#operations/bars/lib/door'
 import type { Reviewer } from '#operations/inbox/lib/door'
 import type { templates } from '#operations/messaging/lib/door'
@@ -52,6 +52,14 @@ export const newestReviews: home.RecentReviews = {
         })} order by r.reviewed_at desc, r.id desc), '[]')`.as('rows'),
       ),
 }
+
+/** Whether requests leave by message, for the automations that ask for reviews too. */
+export const asksByMessage: Parameters<typeof onReviewRequests>[0] = (db) =>
+  sql<boolean>`exists (${db
+    .selectFrom('review_settings as rs')
+    .select('rs.store_id')
+    .where('rs.requests_since', 'is not', null)
+    .where(sql<boolean>`rs.content #>> '{request,channel}' <> 'email'`)})`
 
 /** Approved ones, for the alerts of the storefront. */
 export async function approvedSince(

@@ -1,5 +1,7 @@
 /** What reviews and other sections tell each other. */
 import { expect, test } from 'vitest'
+import createAutomation from '#operations/automations/create-automation'
+import getAutomation from '#operations/automations/get-automation'
 import { unsubscribes } from '#operations/capture/lib/door'
 import { approvedSince, reviewedOrders } from '#operations/reviews/lib/for-others'
 import getSettings from '#operations/reviews/settings/get-settings'
@@ -59,6 +61,19 @@ test('automations learn which orders were asked about or reviewed', async () => 
       [reviewed.id, 'not-eligible'],
     ].sort(),
   )
+})
+
+test('automations that ask for reviews warn where these ask by message too', async () => {
+  const shop = await reviewShop(app)
+  const body = { name: 'Ask', type: 'review-request', isActive: false }
+  const { id } = (await shop.call(createAutomation, { body })).body
+  const warnings = async () => (await shop.call(getAutomation, { params: { id } })).body.warnings
+  await shop.settings({ request: { channel: 'email' } })
+  expect(await warnings()).not.toContain('review-requests-on')
+  await shop.settings({ request: { channel: 'messaging-or-email' } })
+  expect(await warnings()).toContain('review-requests-on')
+  await shop.settings({ request: { isEnabled: false } })
+  expect(await warnings()).not.toContain('review-requests-on')
 })
 
 test('alerts get approved reviews alone, newest first', async () => {
