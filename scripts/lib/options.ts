@@ -36,15 +36,24 @@ export const wholeFrom =
     throw new InvalidArgumentError(`It must be a whole number from ${least}.`)
   }
 
-/** Some of the names, separated by commas. */
-export const someOf =
-  <Name extends string>(known: readonly Name[]) =>
-  (text: string): readonly Name[] =>
-    text.split(',').map((given) => {
-      const name = known.find((each) => each === given.trim())
-      if (name === undefined) throw new InvalidArgumentError(`It must name some of ${known.join(', ')}.`)
-      return name
-    })
+/** A time that need not be whole. */
+export function seconds(text: string): number {
+  const value = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
+  if (value > 0) return value
+  throw new InvalidArgumentError('It must be a number of seconds, such as 60 or 0.5.')
+}
+
+/** `--only`: some of the names, separated by commas. */
+export const onlyOption = (known: readonly string[]): Option =>
+  new Option('--only <names>', `some of ${known.join(', ')}, separated by commas`)
+    .default(known, 'all')
+    .argParser((text) =>
+      text.split(',').map((given) => {
+        const name = given.trim()
+        if (!known.includes(name)) throw new InvalidArgumentError(`It must name some of ${known.join(', ')}.`)
+        return name
+      }),
+    )
 
 /** The JSON value in a file; refused by the option's name when it is none. */
 export async function jsonFile(option: string, path: string): Promise<unknown> {

@@ -2,7 +2,7 @@
 import { cut, type Output, widthOf } from './terminal.ts'
 
 export interface Progress {
-  /** Begins a part of the work; with a `unit` (`rows`) its rate is told. */
+  /** Begins a part of the work; with a `unit` (`rows`) its rate is told. Nobody knows how much `0` is. */
   begin(title: string, all: number, unit?: string): void
   /** How much of the part is done, and what is under way. */
   at(done: number, doing?: string): void
@@ -24,8 +24,9 @@ export function showProgress(output: Output): Progress {
   let timer: NodeJS.Timeout | null = null
 
   const told = (): string => {
-    const share = part.all > 0 ? Math.min(1, done / part.all) : 0
     const elapsedMs = performance.now() - part.startedAt
+    if (part.all === 0) return [part.title, `${clockOf(elapsedMs)} so far`, doing].filter(Boolean).join('  ')
+    const share = Math.min(1, done / part.all)
     const workedMs = changedAt - part.startedAt
     const rate = workedMs > 0 ? done / (workedMs / 1000) : 0
     const filled = Math.round(share * barWidth)

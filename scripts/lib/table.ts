@@ -27,7 +27,8 @@ export function table(output: Output, columns: readonly Column[], rows: readonly
     const parts = cells.map((cell, n) => {
       const before = n === 0 ? '' : gap
       const shown = cut(cell, widths[n]!)
-      const padding = ' '.repeat(widths[n]! - widthOfText(shown))
+      const isLast = n === cells.length - 1 && columns[n]!.kind !== 'number'
+      const padding = isLast ? '' : ' '.repeat(widths[n]! - widthOfText(shown))
       const own = cut(columns[n]!.kind === 'number' ? padding + shown : shown + padding, left - before.length)
       left -= before.length + widths[n]!
       const style = styleOf(n)
