@@ -38,6 +38,7 @@ export function newProgram(terminal: Terminal, called: string): Command {
       getErrHasColors: () => true,
     })
     .configureHelp({
+      minWidthToWrap: 20,
       styleTitle: (text) => paint(out, 'bold', text),
       styleCommandText: (text) => paint(out, 'cyan', text),
       styleSubcommandText: (text) => paint(out, 'cyan', text),

@@ -26,6 +26,7 @@ export function table(output: Output, columns: readonly Column[], rows: readonly
     let left = room ?? Number.POSITIVE_INFINITY
     const parts = cells.map((cell, n) => {
       const before = n === 0 ? '' : gap
+      if (left <= before.length) return ''
       const shown = cut(cell, widths[n]!)
       const isLast = n === cells.length - 1 && columns[n]!.kind !== 'number'
       const padding = isLast ? '' : ' '.repeat(widths[n]! - widthOfText(shown))
