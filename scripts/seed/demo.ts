@@ -18,11 +18,12 @@ import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
+import type { Customer } from './order-plan.ts'
 import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
 import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
 import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
-import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
+import { type DemoShop, seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
 import { seedAuroraStock, seedBorealisStock } from './stock.ts'
@@ -210,7 +211,7 @@ async function seedStores(services: Services, at: Date, step: Step): Promise<voi
     const borealisShop = await seedBorealisShop(db, clock, borealis)
     await seedBorealisSubscribers(db, borealis, borealisShop)
     await seedBorealisForm(db, borealis)
-    const known = auroraShop.customers[0]!
+    const known = sharedCustomer(auroraShop)
     const list = await seedBorealisList(db, borealis, known, borealisShop.customers)
     await seedBorealisOptOut(db, borealis, borealisShop.customers[9]!)
     await seedBorealisCampaign(db, borealis, list)
@@ -221,7 +222,7 @@ async function seedStores(services: Services, at: Date, step: Step): Promise<voi
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
   await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
-  const known = shops.aurora.customers[0]!
+  const known = sharedCustomer(shops.aurora)
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
   step('widgets')
   await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
@@ -237,7 +238,7 @@ async function seedStores(services: Services, at: Date, step: Step): Promise<voi
   await seedBorealisWishlist(ofBorealis, borealis)
   step('inbox')
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
-  await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
+  await seedBorealisInbox(ofBorealis, borealis, known)
   step('reviews')
   await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
   await seedBorealisReviews(ofBorealis, borealis)
@@ -263,6 +264,12 @@ async function seedStores(services: Services, at: Date, step: Step): Promise<voi
     .set({ value: JSON.stringify(done) })
     .where('name', '=', markerName)
     .execute()
+}
+
+/** Who is a customer of both stores: somebody who has ordered at the first. */
+function sharedCustomer({ customers, orders }: DemoShop): Customer {
+  const buyers = new Set(orders.map(({ customer }) => customer.phone))
+  return customers.find(({ phone }) => buyers.has(phone))!
 }
 
 async function contextOf(services: Services, store: DemoStore): Promise<Context> {
