@@ -46,7 +46,10 @@ export function openLog(level: string): Logger {
   if (process.stdout.isTTY) {
     return pino({
       ...base,
-      transport: { target: 'pino-pretty', options: { colorize: true, singleLine: true } },
+      transport: {
+        target: 'pino-pretty',
+        options: { colorize: process.stdout.hasColors(), singleLine: true },
+      },
     })
   }
   const output = batchedOutput()

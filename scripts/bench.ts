@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import postgres from 'postgres'
 import { readSettings } from '#runtime/settings'
 import { makeFixture } from './bench/fixture.ts'
@@ -10,7 +10,11 @@ import { type OperationName, operationNames } from './bench/operations.ts'
 import { comparisonsOf, linesOf, machine, type Results, tableOf } from './bench/report.ts'
 import { measure } from './bench/rounds.ts'
 import { areaNames, measureSizes, type SizesOptions, sizesTable } from './bench/sizes.ts'
+import { onlyOption, seconds, wholeFrom } from './lib/options.ts'
 import { throwawayPostgres } from './lib/postgres.ts'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { type Progress, showProgress } from './lib/progress.ts'
+import { line, type Output, type Terminal } from './lib/terminal.ts'
 
 interface Options {
   seconds: number
@@ -21,88 +25,78 @@ interface Options {
   json?: string
 }
 
-const whole = (text: string): number => {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('It must be a whole number from 1.')
-  return value
-}
-const names = (text: string): readonly OperationName[] =>
-  text.split(',').map((name) => {
-    const known = operationNames.find((each) => each === name.trim())
-    if (!known) throw new InvalidArgumentError(`It must name some of ${operationNames.join(', ')}.`)
-    return known
-  })
-
+const from1 = wholeFrom(1)
 const defaultClients = readSettings({ SECRET_KEY: 'none is used: '.padEnd(32, '.') }).databaseReads
 
-const someAreas = (text: string): readonly string[] =>
-  text.split(',').map((name) => {
-    if (areaNames.includes(name.trim())) return name.trim()
-    throw new InvalidArgumentError(`It must name some of ${areaNames.join(', ')}.`)
-  })
+export function benchProgram(terminal: Terminal): Command {
+  const program = newProgram(terminal, 'npm run bench --')
+  const { out, err } = terminal
+  program
+    // Both have options of the same names: those after `sizes` are its own.
+    .enablePositionalOptions()
+    .description(
+      'Measures a read by id, a list of 20, a create and a 403 on the gateway with everything on, on bare Hono with ' +
+        'postgres.js, and on Fastify with its usual plugins, in turn, on a throwaway PostgreSQL. ' +
+        'Prints medians as a table (milliseconds, microseconds of the processor), then everything as JSON.',
+    )
+    .option('--seconds <n>', 'length of each measurement, in seconds; short ones hide faults', seconds, 60)
+    .option('--rounds <n>', 'measurements of each operation on each server', from1, 3)
+    .option('--connections <n>', 'connections that send requests', from1, 16)
+    .option('--clients <n>', 'database connections of each server', from1, defaultClients)
+    .addOption(onlyOption(operationNames))
+    .option('--json <file>', 'writes the JSON there too')
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run bench -- --json results.json',
+        'npm run bench -- --only read,list --seconds 20 --rounds 5',
+        'npm run bench -- sizes --only inbox',
+      ),
+    )
+    .action(async (options: Options) => {
+      const results = await bench(options, showProgress(err))
+      tell(out, tableOf(out, results), results, options.json)
+    })
 
-const command = new Command('bench')
-  // Both have options of the same names: those after `sizes` are its own.
-  .enablePositionalOptions()
-  .description(
-    'Measures a read by id, a list of 20, a create and a 403 on the gateway with everything on, on bare Hono with ' +
-      'postgres.js, and on Fastify with its usual plugins, in turn, on a throwaway PostgreSQL. ' +
-      'Prints medians as a table, then everything as JSON.',
-  )
-  .option('--seconds <n>', 'length of each measurement; short ones hide faults', whole, 60)
-  .option('--rounds <n>', 'measurements of each operation on each server', whole, 3)
-  .option('--connections <n>', 'connections that send requests', whole, 16)
-  .option('--clients <n>', 'database connections of each server', whole, defaultClients)
-  .option('--only <names>', `some of ${operationNames.join(', ')}`, names, operationNames)
-  .option('--json <file>', 'writes the JSON there too')
-  .action((options: Options) => told(() => bench(options)))
-
-command
-  .command('sizes')
-  .description(
-    'Measures the calls that have a time on stores of the size that the pages say, each area on a throwaway ' +
-      'PostgreSQL of its own: the 95th percentile beside the time, and beside a SELECT of the same rows. ' +
-      'Prints a table, then everything as JSON.',
-  )
-  .option('--only <names>', `some of ${areaNames.join(', ')}`, someAreas, areaNames)
-  .option('--rows <n>', "rows of each area instead of the pages' numbers", whole)
-  .option('--samples <n>', 'answers measured of each call', whole, 40)
-  .option('--json <file>', 'writes the JSON there too')
-  .action((options: SizesOptions & { json?: string }) =>
-    told(async () => {
-      const sizes = await measureSizes(options, showProgress)
-      showProgress('')
-      const json = JSON.stringify(sizes, null, 2)
-      console.log(`${sizesTable(sizes)}\n\n${json}`)
-      if (options.json) writeFileSync(options.json, `${json}\n`)
-    }),
-  )
-
-// A signal ends the process by way of its exit, which puts the servers and the cluster away.
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
-  process.once(signal, () => process.exit(code))
-}
-await command.parseAsync()
-
-/** A failure is one sentence. */
-async function told(run: () => Promise<void>): Promise<void> {
-  try {
-    await run()
-  } catch (error) {
-    console.error((error as Error).message)
-    process.exitCode = 1
-  }
+  program
+    .command('sizes')
+    .description(
+      'Measures the calls that have a time on stores of the size that the pages say, each area on a throwaway ' +
+        'PostgreSQL of its own: the 95th percentile beside the time, and beside a SELECT of the same rows. ' +
+        'Prints a table (milliseconds, MiB), then everything as JSON.',
+    )
+    .addOption(onlyOption(areaNames))
+    .option('--rows <n>', "rows of each area instead of the pages' numbers", from1)
+    .option('--samples <n>', 'answers measured of each call', from1, 40)
+    .option('--json <file>', 'writes the JSON there too')
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run bench -- sizes --json sizes.json',
+        'npm run bench -- sizes --only inbox,reviews --rows 10000 --samples 10',
+      ),
+    )
+    .action(async (options: SizesOptions & { json?: string }) => {
+      const sizes = await measureSizes(options, showProgress(err))
+      tell(out, sizesTable(out, sizes), sizes, options.json)
+    })
+  return program
 }
 
-async function bench(options: Options): Promise<void> {
+function tell(out: Output, shown: string, results: object, file: string | undefined): void {
+  const json = JSON.stringify(results, null, 2)
+  line(out, `${shown}\n\n${json}`)
+  if (file) writeFileSync(file, `${json}\n`)
+}
+
+async function bench(options: Options, progress: Progress): Promise<Results> {
   const startedAt = new Date().toISOString()
   const cluster = await throwawayPostgres()
   const folder = mkdtempSync(join(tmpdir(), 'merchant-bench-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
   try {
     const fixture = await makeFixture(cluster.url, folder, options.clients, options.only)
     const fixturePath = join(folder, 'fixture.json')
@@ -116,10 +110,9 @@ async function bench(options: Options): Promise<void> {
       rounds: options.rounds,
       seconds: options.seconds,
       connections: options.connections,
-      onProgress: showProgress,
+      progress,
     })
-    showProgress('')
-    const results: Results = {
+    return {
       startedAt,
       machine: machine(await postgresVersion(cluster.url)),
       seconds: options.seconds,
@@ -130,18 +123,12 @@ async function bench(options: Options): Promise<void> {
       comparisons: comparisonsOf(measurements),
       measurements,
     }
-    const json = JSON.stringify(results, null, 2)
-    console.log(`${tableOf(results)}\n\n${json}`)
-    if (options.json) writeFileSync(options.json, `${json}\n`)
   } finally {
+    progress.end()
     await cluster.stop()
+    process.off('exit', remove)
+    remove()
   }
-}
-
-/** One line that is written over; nothing in a pipe. */
-function showProgress(text: string, done?: number, all?: number): void {
-  if (!process.stderr.isTTY) return
-  process.stderr.write(`\r\x1b[K${done === undefined ? text : `${done}/${all} ${text}`}`)
 }
 
 async function postgresVersion(url: string): Promise<string> {
@@ -149,4 +136,11 @@ async function postgresVersion(url: string): Promise<string> {
   const [row] = await sql<{ server_version: string }[]>`show server_version`
   await sql.end()
   return row!.server_version
+}
+
+if (import.meta.main) {
+  // A signal ends the process by way of its exit, which puts the servers and the cluster away.
+  process.once('SIGINT', () => process.exit(130))
+  process.once('SIGTERM', () => process.exit(143))
+  process.exitCode = await runProgram(benchProgram)
 }

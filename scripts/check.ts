@@ -1,33 +1,39 @@
 /** `npm run check`: types, lint and format, the registry, and who imports whom. No database. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry'
 import { importFaults } from './lib/imports.ts'
+import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
+import { line, paint, type Terminal } from './lib/terminal.ts'
 
 const root = join(import.meta.dirname, '..')
 
-new Command('check')
-  .description(
-    'Checks types, lint, format, every declaration of an operation or job, and the imports. Needs no database.',
-  )
-  .action(async () => {
-    const results = await Promise.all([
-      tool('types', join(root, 'node_modules/typescript7/bin/tsc'), ['--noEmit', '-p', 'tsconfig.json']),
-      tool('lint and format', join(root, 'node_modules/@biomejs/biome/bin/biome'), [
-        'check',
-        '--colors=off',
-        '.',
-      ]),
-      declarations(),
-    ])
-    for (const { name, ok, output } of results) {
-      console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name}`)
-      if (!ok) console.log(output.trimEnd())
-    }
-    process.exitCode = results.every((result) => result.ok) ? 0 : 1
-  })
-  .parseAsync()
+export const checkProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run check --')
+    .description(
+      'Checks types, lint, format, every declaration of an operation or job, and who imports whom. Each fault is told ' +
+        'with its file and its remedy. Needs no database.',
+    )
+    .addHelpText('after', examples(terminal, 'npm run check'))
+    .action(() => check(terminal))
+
+async function check({ out }: Terminal): Promise<void> {
+  const results = await Promise.all([
+    tool('types', join(root, 'node_modules/typescript7/bin/tsc'), ['--noEmit', '-p', 'tsconfig.json']),
+    tool('lint and format', join(root, 'node_modules/@biomejs/biome/bin/biome'), [
+      'check',
+      '--colors=off',
+      '.',
+    ]),
+    declarations(),
+  ])
+  for (const { name, ok, output } of results) {
+    line(out, `${ok ? paint(out, 'green', 'ok  ') : paint(out, 'red', 'FAIL')}  ${name}`)
+    if (!ok) line(out, output.trimEnd())
+  }
+  exitWith(results.every((result) => result.ok) ? 0 : 1)
+}
 
 interface Result {
   name: string
@@ -55,3 +61,5 @@ function tool(name: string, script: string, args: string[]): Promise<Result> {
     child.on('close', (code) => resolve({ name, ok: code === 0, output }))
   })
 }
+
+if (import.meta.main) process.exitCode = await runProgram(checkProgram)

@@ -1,27 +1,42 @@
 /** `npm run keys -- create | list | revoke`: API keys of a store. */
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#operations/store/lib/keys'
 import { requireStore } from '#operations/store/lib/store-admin'
 import { allScopes } from '#runtime/operation'
 import { withDatabase } from './lib/database.ts'
-import { explain } from './lib/explain.ts'
-import { type Expiry, expiresAt, expiry, jsonOption, runProgram, storeOption } from './lib/options.ts'
+import { type Expiry, expiresAt, expiry, jsonOption, storeOption } from './lib/options.ts'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { type Column, table } from './lib/table.ts'
+import { line, type Terminal } from './lib/terminal.ts'
 
-const program = new Command('keys').description('API keys of a store. Only their hashes are kept.')
+export function keysProgram(terminal: Terminal): Command {
+  const { out, env } = terminal
+  const program = newProgram(terminal, 'npm run keys --').description(
+    'API keys of a store: the secret is shown once, only its hash is kept. Works while the server runs.',
+  )
 
-program
-  .command('create')
-  .description('Makes a key and shows it, this once.')
-  .addOption(storeOption())
-  .requiredOption('--member <email>', 'the member it acts as; it can do what their role can')
-  .requiredOption('--scopes <list>', `separated by commas: ${allScopes.join(', ')}`)
-  .option('--name <text>', 'what it is for')
-  .addOption(new Option('--env <environment>', 'part of its text').choices(['live', 'test']).default('live'))
-  .option('--expires <when>', '90d from now, or an instant; without it never', expiry)
-  .addOption(jsonOption())
-  .action((options: CreateOptions) =>
-    explain(() =>
-      withDatabase(async ({ database, now }) => {
+  program
+    .command('create')
+    .description('Makes a key and shows it, this once.')
+    .addOption(storeOption())
+    .requiredOption('--member <email>', 'the member it acts as; it can do what their role can')
+    .requiredOption('--scopes <list>', `separated by commas: ${allScopes.join(', ')}`)
+    .option('--name <text>', 'what it is for')
+    .addOption(
+      new Option('--env <environment>', 'part of its text').choices(['live', 'test']).default('live'),
+    )
+    .option('--expires <when>', '90d (days from now), or an instant with its zone; without it never', expiry)
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run keys -- create --store aurora-supply --member olivia@aurora.example --scopes platform:read',
+        'npm run keys -- create --store aurora-supply --member ada@aurora.example --scopes platform:read --expires 90d',
+      ),
+    )
+    .action((options: CreateOptions) =>
+      withDatabase(env, async ({ database, now }) => {
         const { id: storeId } = await requireStore(database, options.store)
         const created = await createKey(database, now, {
           storeId,
@@ -31,46 +46,50 @@ program
           expiresAt: expiresAt(options.expires, now),
           ...(options.name === undefined ? {} : { name: options.name }),
         })
-        console.log(options.json ? JSON.stringify(created) : createdText(created))
+        line(out, options.json ? JSON.stringify(created) : createdText(created))
       }),
-    ),
-  )
+    )
 
-program
-  .command('list')
-  .description('Lists the keys of a store, newest first, those that have ended too.')
-  .addOption(storeOption())
-  .addOption(jsonOption())
-  .action((options: { store: string; json?: boolean }) =>
-    explain(() =>
-      withDatabase(async ({ database, now }) => {
+  program
+    .command('list')
+    .description('Lists the keys of a store, newest first, those that have ended too.')
+    .addOption(storeOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples(terminal, 'npm run keys -- list --store aurora-supply'))
+    .action((options: { store: string; json?: boolean }) =>
+      withDatabase(env, async ({ database, now }) => {
         const { id } = await requireStore(database, options.store)
         const data = await listKeys(database, id)
-        console.log(options.json ? JSON.stringify({ data }) : listText(data, now))
+        if (options.json) line(out, JSON.stringify({ data }))
+        else if (data.length === 0) line(out, 'The store has no keys.')
+        else for (const each of table(out, columns, rowsOf(data, now))) line(out, each)
       }),
-    ),
-  )
+    )
 
-program
-  .command('revoke')
-  .description('Ends a key for good; once this is done no server takes it.')
-  .addOption(storeOption())
-  .requiredOption('--id <id>', 'as list shows it')
-  .addOption(jsonOption())
-  .action((options: { store: string; id: string; json?: boolean }) =>
-    explain(() =>
-      withDatabase(async ({ database, now, settled }) => {
+  program
+    .command('revoke')
+    .description('Ends a key for good; once this is done no server takes it.')
+    .addOption(storeOption())
+    .requiredOption('--id <id>', 'as list shows it')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run keys -- revoke --store aurora-supply --id 01890000-0000-7000-8000-000000000000',
+      ),
+    )
+    .action((options: { store: string; id: string; json?: boolean }) =>
+      withDatabase(env, async ({ database, now, settled }) => {
         const { id: storeId } = await requireStore(database, options.store)
         const revoked = await revokeKey(database, now, storeId, options.id)
         await settled()
-        console.log(
-          options.json ? JSON.stringify(revoked) : `${revoked.id} is revoked since ${revoked.revokedAt}`,
-        )
+        const text = `${revoked.id} is revoked since ${revoked.revokedAt}`
+        line(out, options.json ? JSON.stringify(revoked) : text)
       }),
-    ),
-  )
-
-await runProgram(program)
+    )
+  return program
+}
 
 interface CreateOptions {
   store: string
@@ -87,16 +106,33 @@ function createdText({ id, key, scopes, expiresAt: until }: CreatedKey): string 
   return `${key}\nThe key is shown this once. Id ${id}, ${scopes.join(', ')}, ${end}.`
 }
 
-function listText(keys: ListedKey[], now: Date): string {
-  if (keys.length === 0) return 'The store has no keys.'
-  return keys
-    .map((key) =>
-      [key.id, `${key.prefix}…`, stateOf(key, now), key.member, key.scopes.join(','), key.name].join('  '),
-    )
-    .join('\n')
-}
+type State = 'active' | 'expired' | 'revoked'
+const colours = { active: 'green', expired: 'yellow', revoked: 'red' } as const
 
-function stateOf({ revokedAt, expiresAt: until }: ListedKey, now: Date): string {
+const columns: Column[] = [
+  { title: 'id', kind: 'exact' },
+  { title: 'key', kind: 'exact' },
+  { title: 'state', kind: 'exact', style: (state) => colours[state as State] },
+  { title: 'until', kind: 'exact' },
+  { title: 'member', kind: 'text' },
+  { title: 'name', kind: 'text' },
+  { title: 'scopes', kind: 'text' },
+]
+
+const rowsOf = (all: ListedKey[], now: Date): string[][] =>
+  all.map((key) => [
+    key.id,
+    `${key.prefix}…`,
+    stateOf(key, now),
+    key.expiresAt?.slice(0, 10) ?? '–',
+    key.member,
+    key.name,
+    key.scopes.join(','),
+  ])
+
+function stateOf({ revokedAt, expiresAt: until }: ListedKey, now: Date): State {
   if (revokedAt) return 'revoked'
   return until && now >= new Date(until) ? 'expired' : 'active'
 }
+
+if (import.meta.main) process.exitCode = await runProgram(keysProgram)

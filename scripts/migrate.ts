@@ -1,30 +1,45 @@
 /** `npm run migrate`: brings a database up to date; safe to run from several machines at once. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { migrate } from '#db/migrate'
 import { openDatabase } from '#runtime/app'
 import { machineClock } from '#runtime/clock'
 import { openQueue } from '#runtime/queue'
 import { loadRegistry } from '#runtime/registry'
 import { readSettings } from '#runtime/settings'
-import { explain } from './lib/explain.ts'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { line, type Terminal } from './lib/terminal.ts'
 
-await new Command('migrate')
-  .description('Brings the database of the settings up to date: the tables, then the job queue’s own.')
-  .action(() =>
-    explain(async () => {
-      const { jobs } = await loadRegistry()
-      const { database, close } = await openDatabase(readSettings(process.env))
-      try {
-        const run = await migrate(database)
-        const queue = await openQueue(database, jobs, machineClock(), {
-          supervise: false,
-          onError: (error) => console.error(error.message),
-        })
-        await queue.stop()
-        console.log(run.length === 0 ? 'The database is up to date.' : `Done: ${run.join(', ')}`)
-      } finally {
-        await close()
-      }
-    }),
-  )
-  .parseAsync()
+export const migrateProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run migrate --')
+    .description(
+      'Brings the database of DATABASE_URL, or else the embedded one of DATA_DIR, up to date: the tables, then the ' +
+        'job queue’s own. Safe from several machines at once, and to run again.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run migrate',
+        'DATABASE_URL=postgres://user:password@host/database npm run migrate',
+      ),
+    )
+    .action(() => bringUpToDate(terminal))
+
+async function bringUpToDate({ out, err, env }: Terminal): Promise<void> {
+  const { jobs } = await loadRegistry()
+  const { database, close } = await openDatabase(readSettings(env))
+  try {
+    const run = await migrate(database)
+    const queue = await openQueue(database, jobs, machineClock(), {
+      supervise: false,
+      onError: (error) => line(err, error.message),
+    })
+    await queue.stop()
+    for (const name of run) line(out, `Done: ${name}`)
+    if (run.length === 0) line(out, 'The database is up to date.')
+  } finally {
+    await close()
+  }
+}
+
+if (import.meta.main) process.exitCode = await runProgram(migrateProgram)

@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { loadRegistry, operationId } from '#runtime/registry'
-import { explain } from './lib/explain.ts'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { line, type Terminal } from './lib/terminal.ts'
 
 const root = join(import.meta.dirname, '..')
 const verbs: Record<string, string> = {
@@ -15,17 +16,29 @@ const verbs: Record<string, string> = {
   DELETE: 'delete',
 }
 
-await new Command('new')
-  .description('Writes a new operation file and its test.')
-  .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
-  .argument('<path>', 'without /v1, parameters as :name, such as /campaigns/:id/archive')
-  .option('--section <folder>', 'folder below operations/ (default: the first word of the path)')
-  .action((method: string, path: string, options: { section?: string }) =>
-    explain(() => write(method.toUpperCase(), path, options.section)),
-  )
-  .parseAsync()
+export const newOperationProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run new --')
+    .description(
+      'Writes a new operation file and its test, ready to fill in; both pass `npm run check` as they are. The file is ' +
+        'all it takes: route, documents, guards and tools are made from it.',
+    )
+    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+    .argument('<path>', 'without /v1, parameters as :name, such as /campaigns/:id/archive')
+    .option('--section <folder>', 'folder below operations/; without it the first word of the path')
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run new -- GET /store/greeting',
+        'npm run new -- POST /reviews/:id/translate --section reviews',
+      ),
+    )
+    .action(async (method: string, path: string, { section }: { section?: string }) => {
+      for (const file of await write(method.toUpperCase(), path, section)) line(terminal.out, file)
+    })
 
-async function write(method: string, path: string, given?: string): Promise<void> {
+/** Answers the files, from the root. */
+async function write(method: string, path: string, given?: string): Promise<string[]> {
   if (!verbs[method]) throw new Error(`${method}: one of ${Object.keys(verbs).join(', ')}`)
   if (!/^(\/(:[a-zA-Z]+|[a-z0-9][a-z0-9.-]*))+$/.test(path)) {
     throw new Error(`${path}: write it as /words/:parameter, in lower case`)
@@ -48,7 +61,7 @@ async function write(method: string, path: string, given?: string): Promise<void
   }
   await writeFile(file, operationText(method, path))
   await writeFile(test, testText(method, path, section, name))
-  console.log(`${relative(root, file)}\n${relative(root, test)}`)
+  return [file, test].map((each) => relative(root, each))
 }
 
 function operationText(method: string, path: string): string {
@@ -88,3 +101,5 @@ test('${method} ${path} answers', async () => {
 })
 `
 }
+
+if (import.meta.main) process.exitCode = await runProgram(newOperationProgram)

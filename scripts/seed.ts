@@ -1,70 +1,89 @@
 /** `npm run seed -- demo | load`: fills a database, for trying things out and for measurements. */
 import { writeFile } from 'node:fs/promises'
-import { Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { type App, openApp } from '#runtime/app'
 import { openLog } from '#runtime/log'
 import { readSettings } from '#runtime/settings'
-import { explain } from './lib/explain.ts'
+import { jsonOption, wholeFrom } from './lib/options.ts'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { showProgress } from './lib/progress.ts'
+import { type Column, table } from './lib/table.ts'
+import { line, type Output, type Terminal } from './lib/terminal.ts'
 import { type Demo, seedDemo } from './seed/demo.ts'
 import { type Load, type LoadSizes, seedLoad } from './seed/load.ts'
 
-const program = new Command('seed').description('Fills a database.')
-
-program
-  .command('demo')
-  .description('The demo stores. Run again: the same rows, with new keys; those before are revoked.')
-  .option('--json', 'one line of JSON')
-  .action((options: { json?: boolean }) =>
-    explain(async () => {
-      const startedAt = performance.now()
-      const demo = await withApp(({ services }) => seedDemo(services))
-      const seconds = secondsSince(startedAt)
-      console.log(options.json ? JSON.stringify({ ...demo, seconds }) : demoText(demo, seconds))
-    }),
+export function seedProgram(terminal: Terminal): Command {
+  const program = newProgram(terminal, 'npm run seed --').description(
+    'Fills the database of DATABASE_URL, or else the embedded one of DATA_DIR. Works while the server runs.',
   )
 
-program
-  .command('load')
-  .description('Many rows, for measurements; run again, it adds as many once more. Every store gets a key.')
-  .option('--stores <n>', 'stores to make, named load-1 and on; those that exist are filled again', whole)
-  .option('--store <slug>', 'fill this store instead')
-  .option('--campaigns <n>', 'drafts and sent campaigns in each store', whole)
-  .option('--lists <n>', 'contact lists in each store', whole)
-  .option('--contacts <n>', 'contacts in each list', whole)
-  .option('--opt-outs <n>', 'opt-outs in each store', whole)
-  .option('--orders <n>', 'orders in each store, beside those of conversions', whole)
-  .option('--conversions <n>', 'conversions, with their orders, in each store', whole)
-  .option('--days <n>', 'how far back orders and conversions go', whole, 365)
-  .option('--keys <file>', 'write the keys to this file as JSON instead of printing them')
-  .option('--json', 'one line of JSON')
-  .action((options: LoadOptions) =>
-    explain(async () => {
-      const { json, keys: file, ...sizes } = options
-      if (sizes.store !== undefined && sizes.stores !== undefined) {
-        throw new Error('Name --stores or --store, not both')
-      }
-      const startedAt = performance.now()
-      const load = await withApp(({ services }) => seedLoad(services, sizes))
-      const seconds = secondsSince(startedAt)
-      if (file !== undefined) await writeFile(file, `${JSON.stringify(load.keys)}\n`, { mode: 0o600 })
-      const shown = file === undefined ? load : { ...load, keys: [] }
-      console.log(json ? JSON.stringify({ ...shown, seconds }) : loadText(shown, seconds))
-    }),
-  )
+  program
+    .command('demo')
+    .description('The demo stores. Run again: the same rows, with new keys; those before are revoked.')
+    .addOption(jsonOption())
+    .addHelpText('after', examples(terminal, 'npm run seed -- demo', 'npm run --silent seed -- demo --json'))
+    .action((options: { json?: boolean }) => demo(terminal, options))
+
+  program
+    .command('load')
+    .description('Many rows, for measurements; run again, it adds as many once more. Every store gets a key.')
+    .option(
+      '--stores <n>',
+      'stores to fill: load-1 to load-<n>, made where they are missing (default: 1)',
+      from0,
+    )
+    .option('--store <slug>', 'fill this store instead')
+    .option('--campaigns <n>', 'drafts and sent campaigns in each store (default: 0)', from0)
+    .option('--lists <n>', 'contact lists in each store (default: 0)', from0)
+    .option('--contacts <n>', 'contacts in each list (default: 0)', from0)
+    .option('--opt-outs <n>', 'opt-outs in each store (default: 0)', from0)
+    .option('--orders <n>', 'orders in each store, beside those of conversions (default: 0)', from0)
+    .option('--conversions <n>', 'conversions, with their orders, in each store (default: 0)', from0)
+    .option('--days <n>', 'how many days back orders and conversions go', from0, 365)
+    .option('--keys <file>', 'write the keys to this file as JSON instead of printing them')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run seed -- load --stores 2000 --campaigns 50 --keys keys.json',
+        'npm run seed -- load --store aurora-supply --conversions 1000000 --days 730',
+      ),
+    )
+    .action((options: LoadOptions) => load(terminal, options))
+  return program
+}
+
+const from0 = wholeFrom(0)
+
+async function demo({ out, err, env }: Terminal, { json }: { json?: boolean }): Promise<void> {
+  const startedAt = performance.now()
+  const made = await withApp(env, ({ services }) => seedDemo(services, 'all', showProgress(err)))
+  const seconds = secondsSince(startedAt)
+  line(out, json ? JSON.stringify({ ...made, seconds }) : demoText(made, seconds))
+}
+
+async function load({ out, err, env }: Terminal, options: LoadOptions): Promise<void> {
+  const { json, keys: file, ...sizes } = options
+  if (sizes.store !== undefined && sizes.stores !== undefined) {
+    throw new Error('Name --stores or --store, not both')
+  }
+  const startedAt = performance.now()
+  const made = await withApp(env, ({ services }) => seedLoad(services, sizes, showProgress(err)))
+  const seconds = secondsSince(startedAt)
+  if (file !== undefined) await writeFile(file, `${JSON.stringify(made.keys)}\n`, { mode: 0o600 })
+  const shown = file === undefined ? made : { ...made, keys: [] }
+  line(out, json ? JSON.stringify({ ...shown, seconds }) : loadText(out, shown, seconds))
+}
 
 interface LoadOptions extends LoadSizes {
   keys?: string
   json?: boolean
 }
 
-function whole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
-}
-
 /** Opens the database of the settings, migrates it, and closes it again. */
-async function withApp<T>(run: (app: App) => Promise<T>): Promise<T> {
-  const app = await openApp({ settings: readSettings(process.env), log: openLog('error'), supervise: false })
+async function withApp<T>(env: NodeJS.ProcessEnv, run: (app: App) => Promise<T>): Promise<T> {
+  const app = await openApp({ settings: readSettings(env), log: openLog('error'), supervise: false })
   try {
     return await run(app)
   } finally {
@@ -83,9 +102,24 @@ function demoText({ stores, keys }: Demo, seconds: number): string {
   return [...parts, `Seeded in ${seconds} s. The keys are shown this once.`].join('\n\n')
 }
 
-function loadText({ rows, keys }: Load, seconds: number): string {
-  const counts = Object.entries(rows).map(([table, count]) => `${String(count).padStart(10)}  ${table}`)
-  return [...counts, ...keys.map(({ store, key }) => `${store}  ${key}`), `Seeded in ${seconds} s`].join('\n')
+const rowColumns: Column[] = [
+  { title: 'rows', kind: 'number' },
+  { title: 'table', kind: 'exact' },
+]
+
+const keyColumns: Column[] = [
+  { title: 'store', kind: 'exact' },
+  { title: 'key', kind: 'exact' },
+]
+
+function loadText(out: Output, { rows, keys }: Load, seconds: number): string {
+  const counts = Object.entries(rows).map(([name, count]) => [String(count), name])
+  const shown = keys.map(({ store, key }) => [store, key])
+  return [
+    ...(counts.length > 0 ? [...table(out, rowColumns, counts), ''] : []),
+    ...(shown.length > 0 ? [...table(out, keyColumns, shown), ''] : []),
+    `Seeded in ${seconds} s.${shown.length > 0 ? ' The keys are shown this once.' : ''}`,
+  ].join('\n')
 }
 
-await program.parseAsync()
+if (import.meta.main) process.exitCode = await runProgram(seedProgram)

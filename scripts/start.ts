@@ -1,26 +1,45 @@
 /** `npm start`: the gateway, and the worker with it unless `WORKER=off`; the demo on the first start. */
+import type { Command } from 'commander'
 import { explainAndExit, startServer, stopOnSignals } from '#runtime/server'
 import { readSettings } from '#runtime/settings'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { showProgress } from './lib/progress.ts'
+import { line, paint, type Terminal } from './lib/terminal.ts'
 import { isDemoMissing, seedDemo } from './seed/demo.ts'
+
+export const startProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm start --')
+    .description(
+      'Serves the API and runs its jobs until SIGTERM or SIGINT. The first start fills an empty database with the demo ' +
+        'stores and prints a key. There are no flags: the settings (PORT, HOST, DATABASE_URL, DATA_DIR, WORKER, …) come ' +
+        'from the environment, and README.md lists them. `npm run dev` does the same and restarts when a file changes.',
+    )
+    .addHelpText(
+      'after',
+      examples(terminal, 'npm start', 'PORT=8080 LOG_LEVEL=warn npm start', 'WORKER=off npm start'),
+    )
+    .action(() => serve(terminal))
 
 const keyHint =
   'A key: npm run keys -- create --store <slug> --member <email> --scopes platform:read,platform:write'
-/** Of the demo's owner; null on every start but the first. */
-let key: string | null = null
 
-try {
-  const running = await startServer(readSettings(process.env), {
-    async afterOpen({ services }) {
-      if (!services.settings.sandbox || !(await isDemoMissing(services))) return
-      const demo = await seedDemo(services, 'owner')
-      key = demo.keys[0]!.key
-    },
-  })
-  stopOnSignals(running.stop, running.app.services.log)
-  console.log(`Listening on ${running.url}`)
-  console.log(key ? welcome(running.url, key) : keyHint)
-} catch (error) {
-  explainAndExit(error)
+async function serve({ out, err, env }: Terminal): Promise<void> {
+  /** Of the demo's owner; null on every start but the first. */
+  let key: string | null = null
+  try {
+    const running = await startServer(readSettings(env), {
+      async afterOpen({ services }) {
+        if (!services.settings.sandbox || !(await isDemoMissing(services))) return
+        const demo = await seedDemo(services, 'owner', showProgress(err))
+        key = demo.keys[0]!.key
+      },
+    })
+    stopOnSignals(running.stop, running.app.services.log)
+    line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
+    line(out, key ? welcome(running.url, key) : keyHint)
+  } catch (error) {
+    explainAndExit(error)
+  }
 }
 
 function welcome(url: string, demoKey: string): string {
@@ -32,3 +51,5 @@ Try it:
 Every operation: ${url}/v1/openapi.json
 `
 }
+
+if (import.meta.main) process.exitCode = await runProgram(startProgram)

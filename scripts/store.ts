@@ -1,5 +1,5 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { plans } from '#db/plans'
 import {
   type ConnectionPort,
@@ -22,30 +22,51 @@ import { addMember, createStore, type NewStore } from '#operations/store/lib/sto
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/input'
 import { withDatabase, withServices } from './lib/database.ts'
-import { explain } from './lib/explain.ts'
-import { jsonFile, jsonOption, runProgram, storeOption } from './lib/options.ts'
+import { jsonFile, jsonOption, storeOption } from './lib/options.ts'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { type Column, table } from './lib/table.ts'
+import { line, type Terminal } from './lib/terminal.ts'
 
-const program = new Command('store').description('Stores, their people and their connections.')
 const roleOption = () =>
   new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory()
 const portOption = () =>
   new Option('--port <port>', 'which connection').choices(['ecommerce', 'mailingList']).makeOptionMandatory()
 const paidPlans = Object.keys(plans).filter((id) => id !== 'trial')
+const columns: Column[] = [
+  { title: 'id', kind: 'exact' },
+  { title: 'slug', kind: 'exact' },
+  { title: 'plan', kind: 'exact' },
+  { title: 'name', kind: 'text' },
+]
 
-program
-  .command('create')
-  .description('Makes a store with its owner. The trial begins, unless a plan is given.')
-  .requiredOption('--slug <slug>', 'its name on command lines')
-  .requiredOption('--name <text>', 'as its customers see it')
-  .requiredOption('--owner <email>', 'found by it, or made')
-  .requiredOption('--country <code>', 'ISO 3166-1 alpha-2, such as BR')
-  .requiredOption('--currency <code>', 'ISO 4217, such as BRL')
-  .requiredOption('--timezone <name>', 'IANA, such as America/Sao_Paulo')
-  .addOption(new Option('--plan <plan>', 'active without a provider; renews uncharged').choices(paidPlans))
-  .addOption(jsonOption())
-  .action(({ json, plan, ...given }: NewStore & Json) =>
-    explain(() =>
-      withServices(async (services, { now }) => {
+export function storeProgram(terminal: Terminal): Command {
+  const { out, env } = terminal
+  const print = (asJson: boolean | undefined, value: object, text: string): void =>
+    line(out, asJson ? JSON.stringify(value) : text)
+  const program = newProgram(terminal, 'npm run store --').description(
+    'Stores, their people and their connections. Works while the server runs.',
+  )
+
+  program
+    .command('create')
+    .description('Makes a store with its owner. The trial begins, unless a plan is given.')
+    .requiredOption('--slug <slug>', 'its name on command lines')
+    .requiredOption('--name <text>', 'as its customers see it')
+    .requiredOption('--owner <email>', 'found by it, or made')
+    .requiredOption('--country <code>', 'ISO 3166-1 alpha-2, such as BR')
+    .requiredOption('--currency <code>', 'ISO 4217, such as BRL')
+    .requiredOption('--timezone <name>', 'IANA, such as America/Sao_Paulo')
+    .addOption(new Option('--plan <plan>', 'active without a provider; renews uncharged').choices(paidPlans))
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run store -- create --slug aurora --name Aurora --owner ana@aurora.example --country BR --currency BRL --timezone America/Sao_Paulo',
+      ),
+    )
+    .action(({ json, plan, ...given }: NewStore & Json) =>
+      withServices(env, async (services, { now }) => {
         const input = read(newStoreInput, given, 'body') as NewStore
         const { ownerId, ...store } = await createStore(services.database, now, {
           ...input,
@@ -57,34 +78,40 @@ program
         }
         print(json, store, `${store.name} (${store.slug}), id ${store.id}, plan ${store.plan}`)
       }),
-    ),
-  )
+    )
 
-program
-  .command('list')
-  .description('Lists every store.')
-  .addOption(jsonOption())
-  .action(({ json }: Json) =>
-    explain(() =>
-      withDatabase(async ({ database }) => {
+  program
+    .command('list')
+    .description('Lists every store.')
+    .addOption(jsonOption())
+    .addHelpText('after', examples(terminal, 'npm run store -- list', 'npm run store -- list --json'))
+    .action(({ json }: Json) =>
+      withDatabase(env, async ({ database }) => {
         const data = await listStores(database)
-        const lines = data.map(({ id, slug, plan, name }) => `${id}  ${slug}  ${plan}  ${name}`)
-        print(json, { data }, lines.join('\n') || 'There is no store yet.')
+        const rows = data.map(({ id, slug, plan, name }) => [id, slug, plan, name])
+        if (json) line(out, JSON.stringify({ data }))
+        else if (rows.length === 0) line(out, 'There is no store yet.')
+        else for (const each of table(out, columns, rows)) line(out, each)
       }),
-    ),
-  )
+    )
 
-program
-  .command('add-member')
-  .description('Makes somebody a member; the person is found by email, or made.')
-  .addOption(storeOption())
-  .requiredOption('--email <email>', 'of the person')
-  .requiredOption('--name <text>', 'of a person who is new')
-  .addOption(roleOption())
-  .addOption(jsonOption())
-  .action(({ store, email, name, role, json }: MemberOptions & { name: string }) =>
-    explain(() =>
-      withDatabase(async ({ database, now, settled }) => {
+  program
+    .command('add-member')
+    .description('Makes somebody a member; the person is found by email, or made.')
+    .addOption(storeOption())
+    .requiredOption('--email <email>', 'of the person')
+    .requiredOption('--name <text>', 'of a person who is new')
+    .addOption(roleOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run store -- add-member --store aurora --email ada@aurora.example --name Ada --role agent',
+      ),
+    )
+    .action(({ store, email, name, role, json }: MemberOptions & { name: string }) =>
+      withDatabase(env, async ({ database, now, settled }) => {
         const person = read(memberInput, { email, name }, 'body') as { email: string; name: string }
         const { id: storeId, slug } = await requireStore(database, store)
         const userId = await database.root
@@ -93,85 +120,96 @@ program
         await settled()
         print(json, { userId, email: person.email, role }, `${person.email} is ${role} of ${slug}`)
       }),
-    ),
-  )
+    )
 
-program
-  .command('set-role')
-  .description('Changes what a member may do.')
-  .addOption(storeOption())
-  .requiredOption('--email <email>', 'of the member')
-  .addOption(roleOption())
-  .addOption(jsonOption())
-  .action(({ store, email, role, json }: MemberOptions) =>
-    explain(() =>
-      withDatabase(async ({ database, now, settled }) => {
+  program
+    .command('set-role')
+    .description('Changes what a member may do.')
+    .addOption(storeOption())
+    .requiredOption('--email <email>', 'of the member')
+    .addOption(roleOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(terminal, 'npm run store -- set-role --store aurora --email ada@aurora.example --role member'),
+    )
+    .action(({ store, email, role, json }: MemberOptions) =>
+      withDatabase(env, async ({ database, now, settled }) => {
         const { id, slug } = await requireStore(database, store)
         const member = await setRole(database, now, id, { email, role })
         await settled()
         print(json, member, `${member.email} is ${role} of ${slug}`)
       }),
-    ),
-  )
+    )
 
-program
-  .command('set-agency')
-  .description('Gives the store to an agency; it is found by name, or made.')
-  .addOption(storeOption())
-  .requiredOption('--name <text>', 'of the agency')
-  .option('--branding <file>', 'JSON: logoUrl, faviconUrl, primaryColor, … as GET /store/branding has them')
-  .addOption(jsonOption())
-  .action(({ store, name, branding: file, json }: AgencyOptions) =>
-    explain(async () => {
+  program
+    .command('set-agency')
+    .description('Gives the store to an agency; it is found by name, or made.')
+    .addOption(storeOption())
+    .requiredOption('--name <text>', 'of the agency')
+    .option('--branding <file>', 'JSON: logoUrl, faviconUrl, primaryColor, … as GET /store/branding has them')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run store -- set-agency --store aurora --name "Northlight Studio" --branding branding.json',
+      ),
+    )
+    .action(async ({ store, name, branding: file, json }: AgencyOptions) => {
       const given = file === undefined ? null : await jsonFile('branding', file)
       const branding = given === null ? null : (read(brandingInput, given, 'body') as BrandingInput)
-      await withDatabase(async ({ database, now }) => {
+      await withDatabase(env, async ({ database, now }) => {
         const { id, slug } = await requireStore(database, store)
         const agency = await setAgency(database, now, id, { name, branding })
         print(json, agency, `${slug} is with ${name}`)
       })
-    }),
-  )
+    })
 
-program
-  .command('connect')
-  .description(
-    'Connects a provider, in the place of the one before; its credentials are checked, then sealed.',
-  )
-  .addOption(storeOption())
-  .addOption(portOption())
-  .requiredOption('--provider <name>', 'such as sandbox')
-  .option('--credentials <file>', 'JSON, as the provider takes them')
-  .addOption(jsonOption())
-  .action(({ store, port, provider, credentials: file, json }: ConnectOptions) =>
-    explain(async () => {
+  program
+    .command('connect')
+    .description(
+      'Connects a provider, in the place of the one before; its credentials are checked, then sealed.',
+    )
+    .addOption(storeOption())
+    .addOption(portOption())
+    .requiredOption('--provider <name>', 'such as sandbox')
+    .option('--credentials <file>', 'JSON, as the provider takes them')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run store -- connect --store aurora --port ecommerce --provider sandbox',
+        'npm run store -- connect --store aurora --port mailingList --provider mailchimp --credentials mailchimp.json',
+      ),
+    )
+    .action(async ({ store, port, provider, credentials: file, json }: ConnectOptions) => {
       const credentials = file === undefined ? null : await jsonFile('credentials', file)
-      await withServices(async (services) => {
+      await withServices(env, async (services) => {
         const { id, slug } = await requireStore(services.database, store)
         const connect = port === 'ecommerce' ? connectEcommerce : connectMailingList
         await connect(await contextOf(services, id), provider, credentials)
         print(json, { port, provider, connected: true }, `${slug} is connected to ${provider}`)
       })
-    }),
-  )
+    })
 
-program
-  .command('disconnect')
-  .description('Ends a connection and forgets its credentials.')
-  .addOption(storeOption())
-  .addOption(portOption())
-  .addOption(jsonOption())
-  .action(({ store, port, json }: { store: string; port: ConnectionPort } & Json) =>
-    explain(() =>
-      withServices(async (services) => {
+  program
+    .command('disconnect')
+    .description('Ends a connection and forgets its credentials.')
+    .addOption(storeOption())
+    .addOption(portOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples(terminal, 'npm run store -- disconnect --store aurora --port mailingList'))
+    .action(({ store, port, json }: { store: string; port: ConnectionPort } & Json) =>
+      withServices(env, async (services) => {
         const { id, slug } = await requireStore(services.database, store)
         await disconnect(await contextOf(services, id), port)
         print(json, { port, connected: false }, `${slug} is no longer connected to its ${port}`)
       }),
-    ),
-  )
-
-await runProgram(program)
+    )
+  return program
+}
 
 interface Json {
   json?: boolean
@@ -199,6 +237,4 @@ async function contextOf(services: Services, storeId: string, userId?: string): 
   return ctx
 }
 
-function print(asJson: boolean | undefined, value: object, text: string): void {
-  console.log(asJson ? JSON.stringify(value) : text)
-}
+if (import.meta.main) process.exitCode = await runProgram(storeProgram)

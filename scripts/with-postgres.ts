@@ -1,35 +1,35 @@
-/** Runs a command with TEST_DATABASE_URL set to a PostgreSQL server of its own, and ends as it ends. */
+/** `npm run with-postgres -- <command>`: runs it beside a PostgreSQL server of its own, and ends as it ends. */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import type { Command } from 'commander'
 import { throwawayPostgres } from './lib/postgres.ts'
+import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
+import type { Terminal } from './lib/terminal.ts'
 
-const usage = `Usage: with-postgres [--durable] -- <command> [arguments…]
+export const withPostgresProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run with-postgres --')
+    .description(
+      'Starts a throwaway PostgreSQL server, runs the command with its address in TEST_DATABASE_URL, deletes the server ' +
+        'and passes the exit code of the command on.',
+    )
+    .argument('<command>', 'what to run')
+    .argument('[arguments...]', 'its own, flags too')
+    .option('--durable', 'keep fsync on; without it the server is fast and would not survive a power cut')
+    // What comes after the command is the command's.
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run with-postgres -- npm test',
+        'npm run with-postgres -- --durable npx vitest run test/runtime',
+      ),
+    )
+    .action(async (command: string, args: string[], { durable = false }: { durable?: boolean }) =>
+      exitWith(await runWithPostgres(command, args, durable)),
+    )
 
-Starts a throwaway PostgreSQL server, runs the command with its address in TEST_DATABASE_URL, deletes the server
-and passes the command's exit code on.
-
-  --durable  keep fsync on; without it the server is fast and would not survive a power cut
-  --help     show this`
-
-const separator = process.argv.indexOf('--')
-const options = process.argv.slice(2, separator < 0 ? undefined : separator)
-const [command, ...args] = separator < 0 ? [] : process.argv.slice(separator + 1)
-const unknown = options.find((option) => !['--durable', '--help', '-h'].includes(option))
-
-if (options.includes('--help') || options.includes('-h')) console.log(usage)
-else if (unknown !== undefined || command === undefined) {
-  console.error(unknown ? `Unknown option ${unknown}: see --help` : 'Name a command after --: see --help')
-  process.exitCode = 2
-} else {
-  try {
-    process.exitCode = await runWithPostgres(command, args)
-  } catch (error) {
-    console.error((error as Error).message)
-    process.exitCode = 1
-  }
-}
-
-async function runWithPostgres(program: string, programArgs: string[]): Promise<number> {
+async function runWithPostgres(program: string, programArgs: string[], durable: boolean): Promise<number> {
   // A signal is the command's to act on; ours is to put the server away once it has ended.
   let stopChild: ((signal: NodeJS.Signals) => void) | null = null
   let asked: NodeJS.Signals | null = null
@@ -39,7 +39,7 @@ async function runWithPostgres(program: string, programArgs: string[]): Promise<
       stopChild?.(signal)
     })
   }
-  const server = await throwawayPostgres({ durable: options.includes('--durable') })
+  const server = await throwawayPostgres({ durable })
   try {
     if (asked) return 128 + constants.signals[asked]
     return await new Promise<number>((resolve, reject) => {
@@ -54,4 +54,10 @@ async function runWithPostgres(program: string, programArgs: string[]): Promise<
   } finally {
     await server.stop()
   }
+}
+
+if (import.meta.main) {
+  // npm run adds a `--` of its own, before which no option could be given.
+  const [first, ...rest] = process.argv.slice(2)
+  process.exitCode = await runProgram(withPostgresProgram, first === '--' ? rest : process.argv.slice(2))
 }

@@ -1,29 +1,47 @@
 /** `npm run worker`: runs jobs, without a gateway; any number of them, beside any number of gateways. */
 import { setFlagsFromString } from 'node:v8'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { openApp } from '#runtime/app'
 import { openLog } from '#runtime/log'
 import { explainAndExit, stopOnSignals } from '#runtime/server'
 import { readSettings } from '#runtime/settings'
+import { examples, newProgram, runProgram } from './lib/program.ts'
+import { line, type Terminal } from './lib/terminal.ts'
 
-// What a job streams is garbage at once, and old by then: else twice as much of it as of all the rest lies about.
-setFlagsFromString('--heap-growing-percent=50')
+export const workerProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run worker --')
+    .description(
+      'Runs the jobs of the queue until SIGTERM or SIGINT; what it has not finished then is handed back. Any number of ' +
+        'them work beside any number of gateways. Settings come from the environment: README.md lists them.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run worker',
+        'DATABASE_URL=postgres://user:password@host/database SECRET_KEY=… npm run worker',
+      ),
+    )
+    .action(() => work(terminal))
 
-await new Command('worker')
-  .description('Runs the jobs of the queue until it is told to stop.')
-  .action(async () => {
-    try {
-      const settings = readSettings(process.env)
-      const app = await openApp({ settings, log: openLog(settings.logLevel), role: 'worker' })
-      await app.worker.start()
-      const stop = async (): Promise<void> => {
-        await app.worker.stop()
-        await app.close()
-      }
-      stopOnSignals(stop, app.services.log)
-      console.error('The worker is running')
-    } catch (error) {
-      explainAndExit(error)
+async function work({ err, env }: Terminal): Promise<void> {
+  try {
+    const settings = readSettings(env)
+    const app = await openApp({ settings, log: openLog(settings.logLevel), role: 'worker' })
+    await app.worker.start()
+    const stop = async (): Promise<void> => {
+      await app.worker.stop()
+      await app.close()
     }
-  })
-  .parseAsync()
+    stopOnSignals(stop, app.services.log)
+    line(err, 'The worker is running')
+  } catch (error) {
+    explainAndExit(error)
+  }
+}
+
+if (import.meta.main) {
+  // What a job streams is garbage at once, and old by then: else twice as much of it as of all the rest lies about.
+  setFlagsFromString('--heap-growing-percent=50')
+  process.exitCode = await runProgram(workerProgram)
+}

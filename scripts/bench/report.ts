@@ -1,5 +1,7 @@
 /** Medians of the rounds, as a table and as JSON. */
 import { cpus, totalmem } from 'node:os'
+import { type Column, table } from '../lib/table.ts'
+import type { Output, Style } from '../lib/terminal.ts'
 import { type OperationName, operations, type TargetName, targetNames } from './operations.ts'
 import type { Measurement } from './rounds.ts'
 
@@ -86,8 +88,25 @@ export function comparisonsOf(measurements: readonly Measurement[]): Comparison[
   })
 }
 
-export function tableOf({ results, comparisons }: Pick<Results, 'results' | 'comparisons'>): string {
-  const head = ['operation', 'server', 'req/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs']
+const numbers = (...titles: string[]): Column[] => titles.map((title) => ({ title, kind: 'number' }))
+const isReached = (cell: string): Style => (cell === 'reached' ? 'green' : 'red')
+
+const lineColumns: Column[] = [
+  { title: 'operation', kind: 'text' },
+  { title: 'server', kind: 'exact' },
+  ...numbers('req/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs'),
+]
+
+const comparisonColumns: Column[] = [
+  { title: 'gateway', kind: 'text' },
+  ...numbers('of bare', 'wanted', 'of Fastify', 'wanted'),
+  { title: '', kind: 'exact', style: isReached },
+]
+
+export function tableOf(
+  output: Output,
+  { results, comparisons }: Pick<Results, 'results' | 'comparisons'>,
+): string {
   const rows = results.map((line, index) => [
     results[index - 1]?.operation === line.operation ? '' : operations[line.operation].title,
     line.target,
@@ -97,7 +116,6 @@ export function tableOf({ results, comparisons }: Pick<Results, 'results' | 'com
     line.serverCpuMicros.toFixed(1),
     line.postgresCpuMicros?.toFixed(1) ?? '–',
   ])
-  const ratioHead = ['gateway', 'of bare', 'wanted', 'of Fastify', 'wanted', '']
   const ratioRows = comparisons.map((each) => [
     operations[each.operation].title,
     each.ofBare.toFixed(2),
@@ -107,23 +125,12 @@ export function tableOf({ results, comparisons }: Pick<Results, 'results' | 'com
     each.reached ? 'reached' : 'short',
   ])
   return [
-    ...columns([head, ...rows], 2),
+    ...table(output, lineColumns, rows),
     '',
-    ...columns([ratioHead, ...ratioRows], 1),
+    ...table(output, comparisonColumns, ratioRows),
     '',
     'µs: CPU time of a request, of the server and of PostgreSQL.',
   ].join('\n')
-}
-
-/** The first `left` columns to the left, the others to the right. */
-export function columns(rows: string[][], left: number): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (column < left ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join('  ')
-      .trimEnd(),
-  )
 }
 
 function median(values: number[]): number {

@@ -1,4 +1,5 @@
 /** Interleaved rounds: in each, every operation is sent to one server after the other, each round begins with the next. */
+import type { Progress } from '../lib/progress.ts'
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
 import { emptyCreated, type Fixture } from './fixture.ts'
@@ -24,12 +25,12 @@ export interface RunOptions {
   rounds: number
   seconds: number
   connections: number
-  /** Called before each measurement, with how many there are and its number from 1. */
-  onProgress(text: string, done: number, all: number): void
+  /** Counts the seconds that are measured. */
+  progress: Progress
 }
 
 /** Of each server and operation, before its first measurement and without being counted, seconds. */
-const warmUpSeconds = (seconds: number): number => Math.min(5, Math.max(1, seconds / 6))
+const warmUpSeconds = (seconds: number): number => Math.min(5, seconds, Math.max(1, seconds / 6))
 
 export async function measure(options: RunOptions): Promise<Measurement[]> {
   const targets: Target[] = []
@@ -45,8 +46,9 @@ export async function measure(options: RunOptions): Promise<Measurement[]> {
 }
 
 async function runRounds(options: RunOptions, targets: Target[]): Promise<Measurement[]> {
-  const { fixture, operations, rounds, seconds, connections, onProgress } = options
-  const all = operations.length * targets.length * (rounds + 1)
+  const { fixture, operations, rounds, seconds, connections, progress } = options
+  const warmUp = warmUpSeconds(seconds)
+  progress.begin('Measuring', operations.length * targets.length * (warmUp + rounds * seconds))
   const measurements: Measurement[] = []
   let done = 0
   const load = async (operation: OperationName, target: Target, length: number): Promise<Load> => {
@@ -59,13 +61,13 @@ async function runRounds(options: RunOptions, targets: Target[]): Promise<Measur
     for (const operation of operations) {
       for (let i = 0; i < targets.length; i += 1) {
         const target = targets[(i + round) % targets.length]!
-        done += 1
+        const what = `${operation} of ${target.name}`
+        progress.at(done, round === 0 ? `warm-up: ${what}` : `round ${round} of ${rounds}: ${what}`)
+        done += round === 0 ? warmUp : seconds
         if (round === 0) {
-          onProgress(`warm-up: ${operation} of ${target.name}`, done, all)
-          await load(operation, target, warmUpSeconds(seconds))
+          await load(operation, target, warmUp)
           continue
         }
-        onProgress(`round ${round} of ${rounds}: ${operation} of ${target.name}`, done, all)
         const postgresBefore = postgresCpuMicros(options.dataDir)
         const serverBefore = await target.cpuMicros()
         const sent = await load(operation, target, seconds)

@@ -8,10 +8,13 @@ import { openApp } from '#runtime/app'
 import { silentLog } from '#runtime/log'
 import { readSettings } from '#runtime/settings'
 import { throwawayPostgres } from '../lib/postgres.ts'
+import type { Progress } from '../lib/progress.ts'
+import { type Column, table } from '../lib/table.ts'
+import type { Output, Style } from '../lib/terminal.ts'
 import type { Area, Call, Measure } from './area.ts'
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
-import { columns, machine, type Results } from './report.ts'
+import { machine, type Results } from './report.ts'
 import { gatewaySettings } from './statements.ts'
 import { runInWorker, withWorker } from './worker-process.ts'
 
@@ -56,20 +59,24 @@ export const areaNames: readonly string[] = readdirSync(folder)
   .map((file) => file.slice(0, -'.ts'.length))
   .sort()
 
-/** Fills a server of its own for each area and measures it. `onProgress` gets one line at a time. */
-export async function measureSizes(
-  options: SizesOptions,
-  onProgress: (text: string) => void,
-): Promise<Sizes> {
+/** Fills a server of its own for each area and measures it. */
+export async function measureSizes(options: SizesOptions, progress: Progress): Promise<Sizes> {
   const startedAt = new Date().toISOString()
   const lines: SizeLine[] = []
   let postgres = ''
-  for (const name of options.only) {
-    const { default: area } = (await import(join(folder, `${name}.ts`))) as { default: Area }
-    postgres = await measureArea(area, options, (line) => {
-      lines.push(line)
-      onProgress(`${line.area}: ${line.name}: ${line.p95Ms.toFixed(0)} ms`)
-    })
+  try {
+    for (const [n, name] of options.only.entries()) {
+      const { default: area } = (await import(join(folder, `${name}.ts`))) as { default: Area }
+      const title = `${name} (${n + 1} of ${options.only.length})`
+      progress.begin(`${title}: filling`, 0)
+      const told = (line: SizeLine): void => void lines.push(line)
+      postgres = await measureArea(area, options, told, (call, done, all) => {
+        if (done === 0) progress.begin(title, all, 'calls')
+        progress.at(done, call)
+      })
+    }
+  } finally {
+    progress.end()
   }
   return { startedAt, machine: machine(postgres), lines }
 }
@@ -85,11 +92,12 @@ type CpuOf = <T>(
 
 type Place = Parameters<typeof gatewaySettings>[0]
 
-/** Answers the version of the server. */
+/** Answers the version of the server. `onCall` hears of each call and job, once all is filled, before it is measured. */
 async function measureArea(
   area: Area,
   { rows = area.rows, samples }: SizesOptions,
   onLine: (line: SizeLine) => void,
+  onCall: (name: string, done: number, all: number) => void,
 ): Promise<string> {
   const tell = (told: Told): void => {
     const line = { bareP50Ms: null, peakMiB: null, atMostMiB: null, ...told }
@@ -121,10 +129,15 @@ async function measureArea(
     writeFileSync(fixture, JSON.stringify(place))
     const gateway = await startTarget('gateway', fixture, home)
     try {
-      for (const measure of area.measures(filled)) {
+      const measures = area.measures(filled)
+      const jobs = area.jobs?.(filled) ?? []
+      const all = measures.length + jobs.length
+      for (const [n, measure] of measures.entries()) {
+        onCall(measure.name, n, all)
         tell(await sampled(database, gateway, cpuOf, measure, samples))
       }
-      for (const job of area.jobs?.(filled) ?? []) {
+      for (const [n, job] of jobs.entries()) {
+        onCall(job.name, measures.length + n, all)
         const { ms, peakMiB, cpuMs } = await runInWorker(
           database,
           cluster.dataDir,
@@ -252,8 +265,19 @@ function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)]!
 }
 
-export function sizesTable({ lines }: Pick<Sizes, 'lines'>): string {
-  const head = ['area', 'what', 'p50 ms', 'p95 ms', 'at most', 'cpu ms', 'bare ms', 'peak MiB', 'load', '']
+const isReached = (cell: string): Style | null =>
+  cell === 'reached' ? 'green' : cell === 'short' ? 'red' : null
+
+const columns: Column[] = [
+  { title: 'area', kind: 'exact' },
+  { title: 'what', kind: 'text' },
+  ...['p50 ms', 'p95 ms', 'at most', 'cpu ms', 'bare ms', 'peak MiB', 'load'].map(
+    (title): Column => ({ title, kind: 'number' }),
+  ),
+  { title: '', kind: 'exact', style: isReached },
+]
+
+export function sizesTable(output: Output, { lines }: Pick<Sizes, 'lines'>): string {
   const shown = (value: number | null, digits = 0): string => value?.toFixed(digits) ?? '–'
   const rows = lines.map((line, index) => [
     lines[index - 1]?.area === line.area ? '' : `${line.area} (${line.rows})`,
@@ -267,5 +291,5 @@ export function sizesTable({ lines }: Pick<Sizes, 'lines'>): string {
     line.loadAverage.toFixed(1),
     line.reached === null ? '' : line.reached ? 'reached' : 'short',
   ])
-  return columns([head, ...rows], 2).join('\n')
+  return table(output, columns, rows).join('\n')
 }

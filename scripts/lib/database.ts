@@ -16,15 +16,18 @@ export interface Opened {
   settled(): Promise<void>
 }
 
-/** Opens and migrates the database, and closes it at the end. */
-export const withDatabase = <T>(run: (opened: Opened) => Promise<T>): Promise<T> =>
-  opening(async (opened) => run(opened))
+/** Opens and migrates the database that the environment names, and closes it at the end. */
+export const withDatabase = <T>(env: NodeJS.ProcessEnv, run: (opened: Opened) => Promise<T>): Promise<T> =>
+  opening(env, async (opened) => run(opened))
 
 /** The same with everything that a server has: adapters of providers, the job queue. */
-export const withServices = <T>(run: (services: Services, opened: Opened) => Promise<T>): Promise<T> =>
-  opening(async (opened, shared) => {
+export const withServices = <T>(
+  env: NodeJS.ProcessEnv,
+  run: (services: Services, opened: Opened) => Promise<T>,
+): Promise<T> =>
+  opening(env, async (opened, shared) => {
     const app = await openApp({
-      settings: readSettings(process.env),
+      settings: readSettings(env),
       log: pino({ level: 'error' }, pino.destination(2)),
       database: opened.database,
       shared,
@@ -37,8 +40,11 @@ export const withServices = <T>(run: (services: Services, opened: Opened) => Pro
     }
   })
 
-async function opening<T>(run: (opened: Opened, shared: boolean) => Promise<T>): Promise<T> {
-  const settings = readSettings(process.env)
+async function opening<T>(
+  env: NodeJS.ProcessEnv,
+  run: (opened: Opened, shared: boolean) => Promise<T>,
+): Promise<T> {
+  const settings = readSettings(env)
   const { database, shared, close } = await openDatabase(settings)
   try {
     await migrate(database)

@@ -1,6 +1,6 @@
 /** Options that several commands take, read so that a wrong one is told in one line. */
 import { readFile } from 'node:fs/promises'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { refuse } from '#runtime/errors'
 
 /** `90d`: from now; or the instant itself. */
@@ -8,7 +8,7 @@ export type Expiry = { days: number } | { at: Date }
 
 export const storeOption = (): Option =>
   new Option('--store <store>', 'id, slug or domain of the store').makeOptionMandatory()
-export const jsonOption = (): Option => new Option('--json', 'one line of JSON')
+export const jsonOption = (): Option => new Option('--json', 'one line of JSON instead')
 
 /** Reads `90d` or an instant with its zone. */
 export function expiry(text: string): Expiry {
@@ -27,6 +27,34 @@ export const expiresAt = (given: Expiry | undefined, now: Date): Date | null => 
   return 'at' in given ? given.at : new Date(now.getTime() + given.days * dayMs)
 }
 
+/** A number of rows, rounds or the like. */
+export const wholeFrom =
+  (least: number) =>
+  (text: string): number => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= least) return value
+    throw new InvalidArgumentError(`It must be a whole number from ${least}.`)
+  }
+
+/** A time that need not be whole. */
+export function seconds(text: string): number {
+  const value = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
+  if (value > 0) return value
+  throw new InvalidArgumentError('It must be a number of seconds, such as 60 or 0.5.')
+}
+
+/** `--only`: some of the names, separated by commas. */
+export const onlyOption = (known: readonly string[]): Option =>
+  new Option('--only <names>', `some of ${known.join(', ')}, separated by commas`)
+    .default(known, 'all')
+    .argParser((text) =>
+      text.split(',').map((given) => {
+        const name = given.trim()
+        if (!known.includes(name)) throw new InvalidArgumentError(`It must name some of ${known.join(', ')}.`)
+        return name
+      }),
+    )
+
 /** The JSON value in a file; refused by the option's name when it is none. */
 export async function jsonFile(option: string, path: string): Promise<unknown> {
   try {
@@ -35,12 +63,4 @@ export async function jsonFile(option: string, path: string): Promise<unknown> {
     const why = error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read'
     throw refuse('bad_request', `${option}: ${path} ${why}`)
   }
-}
-
-/** Runs the program; without a command it says in one line what there is. */
-export async function runProgram(program: Command): Promise<void> {
-  const names = program.commands.map((command) => command.name())
-  if (process.argv.length <= 2)
-    program.error(`error: name a command: ${names.join(', ')} (--help tells more)`)
-  await program.parseAsync()
 }

@@ -5,6 +5,7 @@ import { createKey } from '#operations/store/lib/keys'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
+import { noProgress, type Progress } from '../lib/progress.ts'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'
 import { seedAuroraAutomations, seedBorealisAutomation } from './automations.ts'
@@ -18,11 +19,12 @@ import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
+import type { Customer } from './order-plan.ts'
 import { seedAuroraPopup, seedBorealisForm, seedLoader } from './popup.ts'
 import { seedAuroraProductPage, seedBorealisProductPage } from './product-page.ts'
 import { seedAuroraPromotions, seedBorealisPromotions } from './promotions.ts'
 import { seedAuroraReviews, seedBorealisReviews } from './reviews.ts'
-import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
+import { type DemoShop, seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
 import { seedAuroraSingles } from './singles.ts'
 import { seedSnapshots } from './snapshots.ts'
 import { seedAuroraStock, seedBorealisStock } from './stock.ts'
@@ -82,11 +84,20 @@ const demoKeys: WantedKey[] = [
  * finished, a second run makes keys alone. Refuses when a store of another origin has a slug
  * or domain of the demo.
  */
-export async function seedDemo(services: Services, keys: 'all' | 'owner' = 'all'): Promise<Demo> {
+export async function seedDemo(
+  services: Services,
+  keys: 'all' | 'owner' = 'all',
+  progress: Progress = noProgress,
+): Promise<Demo> {
   const { database } = services
   await oneAtATime(services, async () => {
-    const { at, isComplete } = await progress(services)
-    if (!isComplete) await seedStores(services, at)
+    const { at, isComplete } = await begun(services)
+    if (isComplete) return
+    try {
+      await seedStores(services, at, stepsOf(progress))
+    } finally {
+      progress.end()
+    }
   })
   const stores = await database.root
     .selectFrom('stores')
@@ -114,32 +125,32 @@ export async function isDemoMissing(services: Services): Promise<boolean> {
 
 const markerName = 'demo'
 
-interface Progress {
+interface Begun {
   /** The instant that all others of the demo are counted back from: a run that goes on must use the same. */
   at: string
   isComplete: boolean
 }
 
-async function progress(services: Services): Promise<{ at: Date; isComplete: boolean }> {
+async function begun(services: Services): Promise<{ at: Date; isComplete: boolean }> {
   const known = await readMarker(services)
   if (known) return { ...known, at: new Date(known.at) }
   await refuseForeignStores(services)
   const at = services.clock.now()
-  const begun: Progress = { at: at.toISOString(), isComplete: false }
+  const marker: Begun = { at: at.toISOString(), isComplete: false }
   await services.database.root
     .insertInto('server_settings')
-    .values({ name: markerName, value: JSON.stringify(begun) })
+    .values({ name: markerName, value: JSON.stringify(marker) })
     .execute()
   return { at, isComplete: false }
 }
 
-async function readMarker(services: Services): Promise<Progress | null> {
+async function readMarker(services: Services): Promise<Begun | null> {
   const row = await services.database.root
     .selectFrom('server_settings')
     .select('value')
     .where('name', '=', markerName)
     .executeTakeFirst()
-  return (row?.value as Progress | undefined) ?? null
+  return (row?.value as Begun | undefined) ?? null
 }
 
 /** Before the marker is written: a demo that can never be finished must not be begun. */
@@ -168,14 +179,25 @@ async function oneAtATime(services: Services, run: () => Promise<void>): Promise
   })
 }
 
-async function seedStores(services: Services, at: Date): Promise<void> {
+const steps = ['stores', 'shops', 'automations', 'widgets', 'inbox', 'reviews', 'sums'] as const
+type Step = (name: (typeof steps)[number]) => void
+
+/** Tells which step begins. */
+function stepsOf(progress: Progress): Step {
+  progress.begin('The demo', steps.length)
+  return (name) => progress.at(steps.indexOf(name), name)
+}
+
+async function seedStores(services: Services, at: Date, step: Step): Promise<void> {
   const { database, clock } = services
+  step('stores')
   const aurora = await seedAurora(services, at)
   const borealis = await seedBorealis(services, at)
   const ofAurora = await contextOf(services, aurora)
   const ofBorealis = await contextOf(services, borealis)
   const templateIds = await seedAuroraMessaging(ofAurora, aurora)
   await seedBorealisMessaging(ofBorealis, borealis)
+  step('shops')
   const shops = await database.root.transaction().execute(async (db) => {
     const auroraShop = await seedAuroraShop(db, clock, aurora)
     await seedAuroraButton(db, aurora)
@@ -190,18 +212,20 @@ async function seedStores(services: Services, at: Date): Promise<void> {
     const borealisShop = await seedBorealisShop(db, clock, borealis)
     await seedBorealisSubscribers(db, borealis, borealisShop)
     await seedBorealisForm(db, borealis)
-    const known = auroraShop.customers[0]!
+    const known = sharedCustomer(auroraShop)
     const list = await seedBorealisList(db, borealis, known, borealisShop.customers)
     await seedBorealisOptOut(db, borealis, borealisShop.customers[9]!)
     await seedBorealisCampaign(db, borealis, list)
     await seedBorealisNotifications(db, borealis)
     return { aurora: auroraShop, borealis: borealisShop }
   })
+  step('automations')
   await seedSnapshots(ofAurora)
   await seedSnapshots(ofBorealis)
   await seedAuroraAutomations(ofAurora, aurora, shops.aurora, templateIds)
-  const known = shops.aurora.customers[0]!
+  const known = sharedCustomer(shops.aurora)
   await seedBorealisAutomation(ofBorealis, borealis, known, shops.borealis.customers)
+  step('widgets')
   await seedAuroraStock(ofAurora, aurora, shops.aurora, templateIds)
   await seedBorealisStock(ofBorealis, borealis)
   await seedAuroraBars(database.root, aurora)
@@ -213,10 +237,13 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedBorealisLooks(ofBorealis, borealis)
   await seedAuroraWishlist(ofAurora, aurora, shops.aurora)
   await seedBorealisWishlist(ofBorealis, borealis)
+  step('inbox')
   await seedAuroraInbox(ofAurora, aurora, shops.aurora.customers, templateIds)
-  await seedBorealisInbox(ofBorealis, borealis, shops.aurora.customers[0]!)
+  await seedBorealisInbox(ofBorealis, borealis, known)
+  step('exchanges')
   await seedAuroraExchanges(ofAurora, aurora, shops.aurora)
   await seedBorealisExchanges(ofBorealis, borealis, shops.borealis)
+  step('reviews')
   await seedAuroraReviews(ofAurora, aurora, shops.aurora, templateIds)
   await seedBorealisReviews(ofBorealis, borealis)
   await attributeShop(ofAurora, shops.aurora, {
@@ -229,17 +256,24 @@ async function seedStores(services: Services, at: Date): Promise<void> {
   await seedLoader(ofAurora, aurora)
   await settlePlatform(ofAurora, shops.aurora)
   await settlePlatform(ofBorealis, shops.borealis)
+  step('sums')
   for (const { id } of [aurora, borealis]) await countUsage(database.root, id)
   // Most rows were written in bulk, past the sums that follow each.
   for (const ctx of [ofAurora, ofBorealis]) await rebuildDays(ctx)
   // The embedded database gathers no statistics by itself, and plans without them are slow.
   await sql`analyze`.execute(database.root)
-  const done: Progress = { at: at.toISOString(), isComplete: true }
+  const done: Begun = { at: at.toISOString(), isComplete: true }
   await database.root
     .updateTable('server_settings')
     .set({ value: JSON.stringify(done) })
     .where('name', '=', markerName)
     .execute()
+}
+
+/** Who is a customer of both stores: somebody who has ordered at the first. */
+function sharedCustomer({ customers, orders }: DemoShop): Customer {
+  const buyers = new Set(orders.map(({ customer }) => customer.phone))
+  return customers.find(({ phone }) => buyers.has(phone))!
 }
 
 async function contextOf(services: Services, store: DemoStore): Promise<Context> {

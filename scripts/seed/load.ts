@@ -8,6 +8,7 @@ import { type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { newId, randomSecret, randomText, sha256 } from '#runtime/ids'
 import { allScopes } from '#runtime/operation'
+import { noProgress, type Progress } from '../lib/progress.ts'
 
 export interface LoadSizes {
   /** Stores to make, or to fill again; default 1. */
@@ -42,7 +43,19 @@ interface LoadedStore {
 const keyName = 'Load: all scopes'
 
 /** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug. */
-export async function seedLoad(services: Services, sizes: LoadSizes): Promise<Load> {
+export async function seedLoad(
+  services: Services,
+  sizes: LoadSizes,
+  progress: Progress = noProgress,
+): Promise<Load> {
+  try {
+    return await loadStores(services, sizes, progress)
+  } finally {
+    progress.end()
+  }
+}
+
+async function loadStores(services: Services, sizes: LoadSizes, progress: Progress): Promise<Load> {
   const { root } = services.database
   const now = services.clock.now()
   const load = await root.transaction().execute(async (db) => {
@@ -53,15 +66,17 @@ export async function seedLoad(services: Services, sizes: LoadSizes): Promise<Lo
         : [await knownStore(db, sizes.store)]
     const keys = await makeKeys(db, now, stores)
     const filling = { db, now, ids: stores.map((store) => store.id), tag: randomBytes(3).toString('hex') }
-    const rows = await fill(filling, sizes)
+    const rows = await fill(filling, sizes, progress)
     await sortIn(db)
     return { stores: stores.length, ids: filling.ids, rows, keys }
   })
+  progress.begin('Sums of the days', load.ids.length, 'stores')
   await sql`analyze`.execute(root)
   const system = new SystemContext(services, services.log, 'seed')
-  for (const id of load.ids) {
+  for (const [n, id] of load.ids.entries()) {
     const ctx = await system.forStore(id)
     if (ctx) await rebuildDays(ctx)
+    progress.at(n + 1)
   }
   const { ids: _ids, ...told } = load
   return told
@@ -91,31 +106,37 @@ interface Filling {
   tag: string
 }
 
-async function fill(filling: Filling, sizes: LoadSizes): Promise<Record<string, number>> {
+async function fill(filling: Filling, sizes: LoadSizes, progress: Progress): Promise<Record<string, number>> {
   const { lists = 0, contacts = 0, campaigns = 0, optOuts = 0, days = 365 } = sizes
+  const { orders = 0, conversions = 0 } = sizes
+  const perStore = lists * (1 + contacts) + optOuts + campaigns + 2 * (orders + conversions) + 4 * conversions
+  progress.begin('Rows', perStore * filling.ids.length, 'rows')
   const rows: Record<string, number> = {}
-  const count = async (table: string, inserted: Promise<number>): Promise<void> => {
-    const added = await inserted
+  let done = 0
+  const count = async (table: string, insert: () => Promise<number>): Promise<void> => {
+    progress.at(done, table)
+    const added = await insert()
+    done += added
     if (added > 0) rows[table] = added
   }
-  await count('contact_lists', insertLists(filling, lists, contacts))
-  if (lists > 0) await count('list_contacts', insertContacts(filling, contacts))
-  await count('opt_outs', insertOptOuts(filling, optOuts))
-  await count('campaigns', insertCampaigns(filling, campaigns))
-  const { orders = 0, conversions = 0 } = sizes
-  await count('orders', insertOrders(filling, orders + conversions, days))
+  await count('contact_lists', () => insertLists(filling, lists, contacts))
+  if (lists > 0) await count('list_contacts', () => insertContacts(filling, contacts))
+  await count('opt_outs', () => insertOptOuts(filling, optOuts))
+  await count('campaigns', () => insertCampaigns(filling, campaigns))
+  await count('orders', () => insertOrders(filling, orders + conversions, days))
   if (orders + conversions > 0) {
     await learn(filling, 'orders')
-    await count('order_items', insertOrderItems(filling))
+    await count('order_items', () => insertOrderItems(filling))
   }
   if (conversions > 0) {
-    await count('message_ledger', insertMessages(filling, conversions))
-    await count('attribution_touches', insertTouches(filling, conversions))
-    await count('conversions', insertConversions(filling, conversions))
+    await count('message_ledger', () => insertMessages(filling, conversions))
+    await count('attribution_touches', () => insertTouches(filling, conversions))
+    await count('conversions', () => insertConversions(filling, conversions))
     await learn(filling, 'conversions')
-    await count('conversion_items', insertConversionItems(filling))
+    await count('conversion_items', () => insertConversionItems(filling))
     await insertProducts(filling)
   }
+  progress.at(done, 'indexes')
   return rows
 }
 

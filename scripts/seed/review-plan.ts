@@ -37,8 +37,11 @@ export function planDispatches(
     const days = Math.floor((timeline.now.getTime() - Date.parse(order.deliveredAt!)) / dayMs)
     return timeline.localTime(days - 7, 10)
   }
+  const soon = waiting(orders, timeline)
+  const notYet = new Set(soon.map(({ order }) => order))
   const asked = random
     .shuffled(orders)
+    .filter((order) => !notYet.has(order))
     .filter(({ deliveredAt, paymentStatus }) => deliveredAt !== null && paymentStatus === 'paid')
     .filter((order) => sendAt(order).getTime() < timeline.now.getTime() - 2 * hourMs)
   // People of the inbox first: few of them ordered anything with reviews.
@@ -70,7 +73,7 @@ export function planDispatches(
   chooseReviewed(inDetail, contacts, timeline)
   const used = new Set(left)
   const rest = asked.filter((order) => !used.has(order) && order.items.length === 1)
-  return [...inDetail, ...unsent(rest, sendAt), ...waiting(orders, timeline)]
+  return [...inDetail, ...unsent(rest, sendAt), ...soon]
 }
 
 /** Eight of the last weeks, the others over a year; ten of them by people of the inbox, nobody twice. */

@@ -1,17 +1,25 @@
 /** The embedded database, for several processes: one has it open and serves it, the others connect. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/embedded'
 import { takeFolder } from '#runtime/embedded-lock'
 import { socketPath } from '#runtime/embedded-socket'
 
-// Each new folder is a database made anew, which takes seconds.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const folders: string[] = []
 const opened: OpenedDatabase[] = []
@@ -22,11 +30,20 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
+/** A new folder; but for the first it has a copy of the empty database that was made there. */
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'merchant-embedded-'))
+  if (made) cpSync(made, join(path, 'db'), { recursive: true })
   folders.push(path)
   return path
 }
+
+let made: string | null = null
+beforeAll(async () => {
+  const dataDir = folder()
+  await close(await open(dataDir))
+  made = join(dataDir, 'db')
+})
 
 async function open(dataDir: string, role: FolderRole = 'command'): Promise<OpenedDatabase> {
   const each = await openEmbedded({ dataDir }, role)
@@ -240,6 +257,7 @@ describe('the folder', () => {
   test('may have a path that is too long for a socket; nobody else may open the socket', async () => {
     const long = join(folder(), 'a'.repeat(60), 'b'.repeat(60))
     mkdirSync(long, { recursive: true })
+    cpSync(made!, join(long, 'db'), { recursive: true })
     const path = socketPath(long)
     expect(Buffer.byteLength(path)).toBeLessThanOrEqual(100)
     folders.push(dirname(path))

@@ -1,24 +1,28 @@
 /** `npm run bench` measures all three servers on the same answers, and the calls of large stores, here of small ones; the numbers themselves are no test's business. */
-import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { benchProgram } from '#scripts/bench'
 import type { Results } from '#scripts/bench/report'
 import type { Sizes } from '#scripts/bench/sizes'
 import { findPostgres } from '#scripts/lib/postgres'
+import { type Ran, run } from '#test/support/command'
 
-const root = join(import.meta.dirname, '../..')
-const run = promisify(execFile)
-const bench = (...options: string[]) =>
-  run(process.execPath, [join(root, 'scripts/bench.ts'), ...options], { cwd: root })
+const bench = (...options: string[]): Promise<Ran> => run(benchProgram, options)
+
+/** What a run printed, which must have succeeded; on standard error it may tell how far it is. */
+async function printed(...options: string[]): Promise<string> {
+  const { code, out, err } = await bench(...options)
+  expect([code, err.replaceAll(/^(Measuring|conversions \(1 of 1\)).*\n/gm, '')]).toEqual([0, ''])
+  return out
+}
 
 test.skipIf(!findPostgres())('a table, and the same as JSON', { timeout: 180_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'merchant-bench-test-'))
   try {
     const file = join(folder, 'results.json')
-    const { stdout } = await bench('--seconds', '1', '--rounds', '1', '--connections', '4', '--json', file)
+    const stdout = await printed(...'--seconds 0.15 --rounds 1 --connections 4 --json'.split(' '), file)
     expect(stdout).toMatch(/^operation\s+server\s+req\/s\s+p50 ms\s+p99 ms/m)
     const results: Results = JSON.parse(readFileSync(file, 'utf8'))
     expect(JSON.parse(stdout.slice(stdout.indexOf('\n{')))).toEqual(results)
@@ -53,13 +57,13 @@ test.skipIf(!findPostgres())(
     const folder = mkdtempSync(join(tmpdir(), 'merchant-sizes-test-'))
     try {
       const file = join(folder, 'sizes.json')
-      const only = ['--only', 'conversions', '--rows', '3000', '--samples', '2']
-      const { stdout } = await bench('sizes', ...only, '--json', file)
+      const only = ['--only', 'conversions', '--rows', '500', '--samples', '2']
+      const stdout = await printed('sizes', ...only, '--json', file)
       expect(stdout).toMatch(/^area\s+what\s+p50 ms\s+p95 ms\s+at most\s+cpu ms\s+bare ms\s+peak MiB/m)
       const sizes: Sizes = JSON.parse(readFileSync(file, 'utf8'))
       expect(JSON.parse(stdout.slice(stdout.indexOf('\n{')))).toEqual(sizes)
       const [load, ...others] = sizes.lines
-      expect(load).toMatchObject({ name: 'seed load of 3000 conversions', rows: 3000, bareP50Ms: null })
+      expect(load).toMatchObject({ name: 'seed load of 500 conversions', rows: 500, bareP50Ms: null })
       const job = others.pop()!
       expect(job).toMatchObject({ name: 'export of all conversions', samples: 1, atMostMiB: 256 })
       expect(job.peakMiB === null).toBe(!existsSync('/proc/self/status'))
@@ -78,13 +82,16 @@ test.skipIf(!findPostgres())(
 )
 
 test('an option that makes no sense is refused with a sentence', async () => {
-  await expect(bench('--rounds', '0')).rejects.toMatchObject({
-    stderr: expect.stringContaining('whole number'),
-  })
-  await expect(bench('--only', 'everything')).rejects.toMatchObject({
-    stderr: expect.stringContaining('read, list, create, forbidden'),
-  })
-  await expect(bench('sizes', '--only', 'nothing')).rejects.toMatchObject({
-    stderr: expect.stringContaining('conversions'),
-  })
+  for (const [options, sentence] of [
+    ['--rounds 0', 'whole number'],
+    ['--seconds none', 'number of seconds'],
+    ['--only everything', 'read, list, create, forbidden'],
+    ['sizes --only nothing', 'conversions'],
+    ['sizes --samples 0.5', 'whole number'],
+    ['everything', 'too many arguments'],
+  ] as const) {
+    const { code, out, err } = await bench(...options.split(' '))
+    expect([code, out, err.trimEnd().split('\n').length]).toEqual([1, '', 1])
+    expect(err).toContain(sentence)
+  }
 })

@@ -1,84 +1,62 @@
-/** The command lines as people run them: processes of their own, on the embedded folder, also while a server has it. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+/**
+ * The command lines of stores, keys and migrations: some as processes, most in this one, on the folder of a server that
+ * runs meanwhile, each with connections of its own to its socket.
+ */
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { keysProgram } from '#scripts/keys'
+import type { Program } from '#scripts/lib/program'
+import { migrateProgram } from '#scripts/migrate'
+import { storeProgram } from '#scripts/store'
 import { freshDatabase } from '#test/support/app'
-
-// Every command is a process that opens a database.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+import { type Ran, run as runHere } from '#test/support/command'
+import { emptyFolder, type Running, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
-const dataDir = mkdtempSync(join(tmpdir(), 'merchant-cli-'))
-const servers = new Set<ChildProcess>()
-const embedded = {
+const env = {
   ...process.env,
   DATABASE_URL: '',
-  DATA_DIR: dataDir,
+  DATA_DIR: await emptyFolder(),
   PORT: '0',
   LOG_LEVEL: 'warn',
   SECRET_KEY: 'a secret key that only the tests use, 123',
-  RATE_LIMIT_IP: '100000',
-  RATE_LIMIT_STORE: '100000',
-}
-afterAll(() => {
-  for (const child of servers) child.kill('SIGKILL')
-  rmSync(dataDir, { recursive: true, force: true })
-})
-
-interface Run {
-  code: number | null
-  out: string
-  err: string
+  KEY_LEASE_MS: '50',
 }
 
-function run(script: string, args: string[], env: NodeJS.ProcessEnv = embedded): Promise<Run> {
-  const child = spawn(process.execPath, [join(root, 'scripts', `${script}.ts`), ...args], { cwd: root, env })
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (chunk) => (said.out += chunk))
-  child.stderr.on('data', (chunk) => (said.err += chunk))
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...said })))
-}
+const programs = { store: storeProgram, keys: keysProgram, migrate: migrateProgram } satisfies Record<
+  string,
+  Program
+>
+type Name = keyof typeof programs
+const run = (name: Name, args: readonly string[], own: NodeJS.ProcessEnv = env): Promise<Ran> =>
+  runHere(programs[name], args, { env: own })
+
+/** The same as a process of its own. */
+const asProcess = (script: string, args: readonly string[]): Promise<Ran> =>
+  new Promise((resolve) =>
+    execFile(process.execPath, [join(root, 'scripts', `${script}.ts`), ...args], { env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    ),
+  )
 
 /** Runs a command with `--json`, which must succeed with one line. */
-async function json(script: string, args: string[], env = embedded) {
-  const { code, out, err } = await run(script, [...args, '--json'], env as NodeJS.ProcessEnv)
+async function json(name: Name, args: readonly string[], own = env) {
+  const { code, out, err } = await run(name, [...args, '--json'], own)
   expect([code, err]).toEqual([0, ''])
   expect(out.trimEnd().split('\n')).toHaveLength(1)
   return JSON.parse(out)
 }
 
-/** Runs a command that must be refused: one line on standard error, nothing on the other. */
-async function refused(script: string, args: string[], message: string | RegExp): Promise<void> {
-  const { code, out, err } = await run(script, args)
+/** It was refused: one line on standard error, nothing on the other. */
+function expectRefusal({ code, out, err }: Ran, message: string | RegExp): void {
   expect([code, out]).toEqual([1, ''])
   expect(err.trimEnd().split('\n')).toHaveLength(1)
   expect(err).toMatch(message)
 }
-
-async function start(script = 'start', env: NodeJS.ProcessEnv = embedded) {
-  const child = spawn(process.execPath, [join(root, 'scripts', `${script}.ts`)], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  servers.add(child)
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
-  const ended = new Promise<number | null>((resolve) =>
-    child.once('close', (code) => {
-      servers.delete(child)
-      resolve(code)
-    }),
-  )
-  while (!/http:\/\/\S+|worker is running/.test(said)) {
-    if (child.exitCode !== null) throw new Error(`ended at its start: ${said}`)
-    await wait(50)
-  }
-  return { child, ended, url: /http:\/\/[^\s']+/.exec(said)?.[0] ?? '' }
-}
+const refused = async (name: Name, args: readonly string[], message: string | RegExp): Promise<void> =>
+  expectRefusal(await run(name, args), message)
 
 const newStore = (slug: string, more: string[] = []) => [
   'create',
@@ -96,13 +74,23 @@ const get = async (url: string, key: string, path = '/v1/store') => {
   return { status: response.status, body, headers: response.headers }
 }
 
-describe('on a folder that nobody has open', () => {
-  let store: { id: string; slug: string; publicId: string; name: string; plan: string }
+let server: Running
+let store: { id: string; slug: string; publicId: string; name: string; plan: string }
 
-  beforeAll(async () => {
-    store = await json('store', newStore('aurora'))
-  })
+// The folder is nobody's: the first command has it, the second waits for its end.
+beforeAll(async () => {
+  const [created, refusal] = await Promise.all([
+    asProcess('store', [...newStore('aurora'), '--json']),
+    asProcess('keys', ['create']),
+  ])
+  expect([created.code, created.err]).toEqual([0, ''])
+  store = JSON.parse(created.out)
+  expectRefusal(refusal, "required option '--store <store>' not specified")
+  server = await start('scripts/start.ts', env)
+})
+afterAll(() => server.child.kill('SIGKILL'))
 
+describe('while a server runs on the folder', () => {
   test('store create answers the store; list has them all', async () => {
     expect(store).toEqual({
       id: expect.any(String),
@@ -147,37 +135,41 @@ describe('on a folder that nobody has open', () => {
       lastUsedAt: null,
     })
     const shown = await run('keys', ['list', '--store', 'aurora'])
+    expect(shown.out).toMatch(/^id +key +state +until +member +name +scopes$/m)
     expect(shown.out).toContain(`${made.prefix}…  revoked`)
     expect(shown.out).not.toContain(made.key)
     const told = await run('keys', newKey('aurora'))
     expect([told.code, told.err]).toEqual([0, ''])
     expect(told.out).toMatch(/^mk_live_[0-9A-Za-z]{43}\nThe key is shown this once/)
-    expect((await run('store', ['list'])).out).toContain(`${store.id}  aurora  trial  The aurora`)
+    const stores = (await run('store', ['list'])).out
+    expect(stores).toMatch(new RegExp(`^${store.id} +aurora +trial +The aurora$`, 'm'))
   })
 
   test('what cannot be is refused in one line', async () => {
-    await refused('store', newStore('aurora'), 'slug: aurora is taken')
-    await refused('store', newStore('Bad Slug'), 'slug: must be lower-case')
-    await refused(
-      'store',
-      [...newStore('other'), '--timezone', 'Mars/Base'],
-      'timezone: Mars/Base is no time zone',
-    )
-    await refused('store', [...newStore('other'), '--country', 'XX'], 'country: must be a country')
-    await refused('store', [...newStore('other'), '--currency', 'brl'], 'currency: must be a currency')
-    await refused('store', [...newStore('other'), '--owner', 'me'], 'owner: must be an email address')
-    await refused('keys', newKey('nowhere'), 'there is no store nowhere')
-    await refused('keys', [...newKey('aurora'), '--member', 'x@y.co'], 'x@y.co is not a member')
-    await refused('keys', [...newKey('aurora'), '--scopes', 'billing:write'], 'needs platform:write')
-    await refused('keys', [...newKey('aurora'), '--scopes', 'all'], 'scopes: all is unknown')
-    await refused('keys', newKey('aurora', ['--expires', '2001-01-01T00:00:00Z']), 'is in the past')
-    await refused('keys', ['revoke', '--store', 'aurora', '--id', 'none'], 'has no key none')
     const role = ['set-role', '--store', 'aurora', '--role', 'agent', '--email']
-    await refused('store', [...role, 'owner@aurora.example.com'], 'the last owner')
-    await refused('store', [...role, 'x@y.co'], 'x@y.co is not a member')
+    await Promise.all([
+      refused('store', newStore('aurora'), 'slug: aurora is taken'),
+      refused('store', newStore('Bad Slug'), 'slug: must be lower-case'),
+      refused(
+        'store',
+        [...newStore('other'), '--timezone', 'Mars/Base'],
+        'timezone: Mars/Base is no time zone',
+      ),
+      refused('store', [...newStore('other'), '--country', 'XX'], 'country: must be a country'),
+      refused('store', [...newStore('other'), '--currency', 'brl'], 'currency: must be a currency'),
+      refused('store', [...newStore('other'), '--owner', 'me'], 'owner: must be an email address'),
+      refused('keys', newKey('nowhere'), 'there is no store nowhere'),
+      refused('keys', [...newKey('aurora'), '--member', 'x@y.co'], 'x@y.co is not a member'),
+      refused('keys', [...newKey('aurora'), '--scopes', 'billing:write'], 'needs platform:write'),
+      refused('keys', [...newKey('aurora'), '--scopes', 'all'], 'scopes: all is unknown'),
+      refused('keys', newKey('aurora', ['--expires', '2001-01-01T00:00:00Z']), 'is in the past'),
+      refused('keys', ['revoke', '--store', 'aurora', '--id', 'none'], 'has no key none'),
+      refused('store', [...role, 'owner@aurora.example.com'], 'the last owner'),
+      refused('store', [...role, 'x@y.co'], 'x@y.co is not a member'),
+    ])
   })
 
-  test('bad use is told in one line, and how it is meant with --help', async () => {
+  test('bad use is told in one line', async () => {
     await refused('keys', [], 'name a command: create, list, revoke')
     await refused('keys', ['destroy'], "unknown command 'destroy'")
     await refused('keys', ['create'], "required option '--store <store>' not specified")
@@ -185,18 +177,6 @@ describe('on a folder that nobody has open', () => {
     await refused('keys', newKey('aurora', ['--colour', 'red']), "unknown option '--colour'")
     await refused('store', newStore('x', ['--plan', 'gold']), 'Allowed choices are starter, growth, scale')
     await refused('migrate', ['now'], 'too many arguments')
-    for (const [script, args, text] of [
-      ['keys', ['--help'], 'revoke'],
-      ['keys', ['create', '--help'], '--scopes'],
-      ['store', ['--help'], 'set-agency'],
-      ['store', ['connect', '--help'], '--credentials'],
-      ['migrate', ['--help'], 'up to date'],
-      ['worker', ['--help'], 'jobs'],
-    ] as const) {
-      const { code, out } = await run(script, [...args])
-      expect([script, code]).toEqual([script, 0])
-      expect(out).toContain(text)
-    }
   })
 
   test('people, agency and connections are set', async () => {
@@ -204,7 +184,7 @@ describe('on a folder that nobody has open', () => {
     const ada = await json('store', ['add-member', ...person, '--name', 'Ada'])
     expect(ada).toEqual({ userId: expect.any(String), email: 'Ada@Example.com', role: 'agent' })
     await refused('store', ['add-member', ...person, '--name', 'Ada'], 'is a member of the store already')
-    const branding = join(dataDir, 'branding.json')
+    const branding = join(env.DATA_DIR, 'branding.json')
     writeFileSync(branding, '{"primaryColor":"#112233","hideServiceBrand":true}')
     const agency = ['set-agency', '--store', 'aurora', '--name', 'Studio', '--branding', branding]
     expect(await json('store', agency)).toEqual({ agencyId: expect.any(String), name: 'Studio' })
@@ -216,20 +196,13 @@ describe('on a folder that nobody has open', () => {
     const connection = ['--store', 'aurora', '--port', 'ecommerce']
     expect(await json('store', ['disconnect', ...connection])).toMatchObject({ connected: false })
     await refused('store', ['disconnect', ...connection], 'is not connected')
-    const credentials = join(dataDir, 'credentials.json')
+    const credentials = join(env.DATA_DIR, 'credentials.json')
     writeFileSync(credentials, '{"token":"invalid"}')
     const connect = ['connect', ...connection, '--provider', 'sandbox', '--credentials', credentials]
     await refused('store', connect, 'credentials: ')
     writeFileSync(credentials, '{"token":"the token of the shop"}')
     expect(await json('store', connect)).toEqual({ port: 'ecommerce', provider: 'sandbox', connected: true })
     await refused('store', ['connect', ...connection, '--provider', 'nobody'], 'provider: nobody')
-  })
-})
-
-describe('while a server runs on the folder', () => {
-  let server: Awaited<ReturnType<typeof start>>
-  beforeAll(async () => {
-    server = await start()
   })
 
   test('a key works the moment it is made, and no more once its revocation is answered', async () => {
@@ -271,11 +244,8 @@ describe('while a server runs on the folder', () => {
   })
 
   test('a second server is refused in one line, a worker is not', async () => {
-    const second = await run('start', [])
-    expect(second.code).toBe(1)
-    expect(second.err.trimEnd().split('\n')).toHaveLength(1)
-    expect(second.err).toContain(`is in use by a gateway (process ${server.child.pid}): stop it first`)
-    const worker = await start('worker')
+    const [second, worker] = await Promise.all([asProcess('start', []), start('scripts/worker.ts', env)])
+    expectRefusal(second, `is in use by a gateway (process ${server.child.pid}): stop it first`)
     worker.child.kill('SIGTERM')
     expect(await worker.ended).toBe(0)
   })
@@ -295,9 +265,11 @@ describe('while a server runs on the folder', () => {
   test('once it is killed, the next command has the folder and what was committed', async () => {
     server.child.kill('SIGKILL')
     await server.ended
-    const { data } = await json('store', ['list'])
+    const { code, out } = await asProcess('store', ['list', '--json'])
+    expect(code).toBe(0)
+    const { data } = JSON.parse(out)
     expect(data.map((each: { slug: string }) => each.slug)).toEqual(['aurora', 'borealis', 'cetus'])
-    expect(readFileSync(join(dataDir, 'credentials.json'), 'utf8')).toContain('token')
+    expect(readFileSync(join(env.DATA_DIR, 'credentials.json'), 'utf8')).toContain('token')
   })
 })
 
@@ -305,11 +277,11 @@ test('a database server is migrated, and takes the same commands', async () => {
   if (!inject('postgresUrl')) return
   const { database, url } = await freshDatabase()
   await database.close()
-  const env = { ...embedded, DATABASE_URL: url! }
-  expect(await run('migrate', [], env)).toMatchObject({ code: 0 })
-  const store = await json('store', newStore('delta', ['--plan', 'growth']), env)
-  const { id } = await json('keys', newKey('delta'), env)
-  await json('keys', ['revoke', '--store', store.id, '--id', id], env)
-  const { data } = await json('keys', ['list', '--store', 'delta'], env)
+  const own = { ...env, DATABASE_URL: url! }
+  expect(await run('migrate', [], own)).toMatchObject({ code: 0 })
+  const store = await json('store', newStore('delta', ['--plan', 'growth']), own)
+  const { id } = await json('keys', newKey('delta'), own)
+  await json('keys', ['revoke', '--store', store.id, '--id', id], own)
+  const { data } = await json('keys', ['list', '--store', 'delta'], own)
   expect(data[0].revokedAt).toMatch(/Z$/)
 })

@@ -4,8 +4,8 @@ import type { TestApp } from '#test/support/app'
 import { inboxShop } from '#test/support/inbox'
 import { call, opened, prepared, start, until } from '#test/support/processes'
 
-const conversations = 40
-const each = 12
+const conversations = 24
+const each = 5
 const all = conversations * each
 
 /** An inbox with people who wrote a moment ago. */
@@ -47,7 +47,7 @@ test('the inbox survives kill -9 of the process that sends', { timeout: 240_000 
   first.child.kill('SIGKILL')
   await first.ended
 
-  const second = await start('scripts/start.ts', env)
+  const second = await start('scripts/start.ts', own)
   // What the dead process had in hand is taken up once the clock says that it is dead.
   const moved = await fetch(`${second.url}/sandbox/api/clock`, {
     method: 'POST',

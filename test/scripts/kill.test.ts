@@ -6,7 +6,7 @@ import type { TestApp } from '#test/support/app'
 import { call, outbox, prepared, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
-const recipients = 5000
+const recipients = 1500
 
 /** A store with a QR number and a campaign's list. */
 async function filled(app: TestApp): Promise<{ key: string; listId: string }> {

@@ -4,7 +4,8 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { until } from '#test/support/processes'
+import { prepared, until } from '#test/support/processes'
+import { store } from '#test/support/store'
 
 const root = join(import.meta.dirname, '../..')
 const folder = await mkdtemp(join(tmpdir(), 'merchant-newcomer-'))
@@ -38,7 +39,10 @@ const run = (script: string, ...args: string[]) =>
   )
 
 test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
-  await cloned()
+  const [{ env, filled: key }] = await Promise.all([
+    prepared(async (app) => (await store(app)).key),
+    cloned(),
+  ])
   const scripts: Record<string, string> = JSON.parse(
     await readFile(join(folder, 'package.json'), 'utf8'),
   ).scripts
@@ -46,7 +50,7 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   dev = spawn(process.execPath, words, {
     cwd: folder,
     detached: true,
-    env: { ...process.env, PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', DATABASE_URL: '' },
+    env: { ...process.env, ...env, PORT: '0', SECRET_KEY: 'a secret key that only the tests use, 123' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -55,15 +59,12 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   }
   dev.stdout!.on('data', look)
   dev.stderr!.on('data', look)
-  /** The newest address it printed, and the demo's key. */
-  const found = () => ({
-    url: [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+/g)].at(-1)?.[0],
-    key: /mk_live_\w+/.exec(output)?.[0],
-  })
-  const { key } = await until(120, async () => (found().url && found().key ? found() : false))
+  /** The newest address it printed. */
+  const address = () => [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+/g)].at(-1)?.[0]
+  await until(120, async () => address() !== undefined && true)
   const ask = async (method: string, path: string, body?: unknown) => {
     try {
-      const response = await fetch(`${found().url}${path}`, {
+      const response = await fetch(`${address()}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${key}`,

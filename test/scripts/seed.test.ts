@@ -8,6 +8,12 @@ import { type LoadedOperation, loadRegistry } from '#runtime/registry'
 import { isDemoMissing, seedDemo } from '#scripts/seed/demo'
 import { seedLoad } from '#scripts/seed/load'
 import { type TestApp, testApp } from '#test/support/app'
+import { automationTests } from './demo/automations.ts'
+import { inboxTests } from './demo/inbox.ts'
+import { lookTests } from './demo/looks.ts'
+import { promotionTests } from './demo/promotions.ts'
+import { reviewTests } from './demo/reviews.ts'
+import { seeded } from './demo/seeded.ts'
 
 const registry = await loadRegistry()
 const zone = 'America/Sao_Paulo'
@@ -438,6 +444,11 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(summed[2]).toMatchObject({ conversionRate: expect.any(Number) })
   })
 
+  const own = seeded(app, demo)
+  for (const sectionTests of [inboxTests, lookTests, promotionTests, reviewTests]) sectionTests(own)
+  // The orders of each hour of the day give the automations other conversions: moments that stand still.
+  if (at) automationTests(own)
+
   test('what it left half done can be done: the paused campaign goes on, a sync adds the three', async () => {
     const key = (await seedDemo(app.services)).keys[0]!.key
     const paused = await call(app, key, 'GET', '/campaigns?status=paused')
@@ -468,12 +479,17 @@ describe.each(moments)('%s', async (_name, at) => {
   })
 })
 
-test('a demo is not laid over a store of another origin', async () => {
-  const app = await testApp()
-  await seedDemo(app.services)
-  await app.database.query(`delete from server_settings where name = 'demo'`, [])
-  await expect(seedDemo(app.services)).rejects.toThrow('The store aurora-supply has the slug or the domain')
-  expect(await isDemoMissing(app.services)).toBe(false)
+describe('late on a day of June', async () => {
+  const clock = machineClock()
+  clock.frozenAt = Date.parse('2026-06-10T23:30:00.000Z')
+  const app = await testApp({}, { clock })
+  automationTests(seeded(app, await seedDemo(app.services)))
+
+  test('a demo is not laid over a store of another origin', async () => {
+    await app.database.query(`delete from server_settings where name = 'demo'`, [])
+    await expect(seedDemo(app.services)).rejects.toThrow('The store aurora-supply has the slug or the domain')
+    expect(await isDemoMissing(app.services)).toBe(false)
+  })
 })
 
 test('a load fills stores, and fills them again', async () => {

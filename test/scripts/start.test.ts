@@ -1,11 +1,12 @@
-/** `npm start` on an empty folder, and `npm run seed`, as a person types them. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+/** `npm start` on an empty folder, as a person types it, and `npm run seed` on what that has made. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
+import { seedProgram } from '#scripts/seed'
 import { freshDatabase } from '#test/support/app'
+import { run } from '#test/support/command'
 
 const root = join(import.meta.dirname, '../..')
 const folders: string[] = []
@@ -14,6 +15,9 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
+
+/** Where the first start has been. */
+let seeded: NodeJS.ProcessEnv | null = null
 
 /** Nothing there yet: a new folder, and a new database where the suite runs on a server. */
 async function emptyPlace(): Promise<NodeJS.ProcessEnv> {
@@ -76,16 +80,15 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   expect(second.printed).toMatch(/Listening on http:\/\/127\.0\.0\.1:\d+/)
   expect(second.printed).not.toContain('mk_')
   expect(await second.stop()).toBe(0)
+  seeded = env
 }, 90_000)
 
-const seed = (env: NodeJS.ProcessEnv, ...args: string[]) =>
-  promisify(execFile)(process.execPath, [join(root, 'scripts/seed.ts'), ...args], { cwd: root, env })
+const seed = (env: NodeJS.ProcessEnv, ...args: string[]) => run(seedProgram, args, { env })
 
 test('seed demo prints one key for each person, in one line of JSON when asked', async () => {
-  const env = await emptyPlace()
-  const { stdout } = await seed(env, 'demo', '--json')
-  expect(stdout.trim().split('\n')).toHaveLength(1)
-  const { stores, keys } = JSON.parse(stdout) as { stores: object[]; keys: { name: string; key: string }[] }
+  const { code, out, err } = await seed(seeded!, 'demo', '--json')
+  expect([code, err, out.trim().split('\n').length]).toEqual([0, '', 1])
+  const { stores, keys } = JSON.parse(out) as { stores: object[]; keys: { name: string; key: string }[] }
   expect(stores).toHaveLength(2)
   expect(keys.map((each) => each.name)).toEqual([
     'Demo: Olivia, all scopes',
@@ -94,17 +97,29 @@ test('seed demo prints one key for each person, in one line of JSON when asked',
     'Demo: Ada, all scopes',
     'Demo: Bruno, all scopes',
   ])
-  const text = (await seed(env, 'demo')).stdout
+  const text = (await seed(seeded!, 'demo')).out
   expect(text.match(/mk_live_[0-9A-Za-z]{43}/g)).toHaveLength(5)
   expect(keys.some(({ key }) => text.includes(key))).toBe(false)
 }, 90_000)
+
+test('seed load prints the rows of each table and the keys, or writes these to a file', async () => {
+  const text = (await seed(seeded!, ...'load --stores 2 --campaigns 3'.split(' '))).out
+  expect(text).toMatch(/^rows {2}table\n {3}6 {2}campaigns\n\nstore +key\n/)
+  expect(text).toMatch(/^load-2 {2}mk_live_[0-9A-Za-z]{43}$/m)
+  const file = join(seeded!.DATA_DIR!, 'keys.json')
+  const { out } = await seed(seeded!, ...'load --store load-2 --opt-outs 4 --json --keys'.split(' '), file)
+  expect(JSON.parse(out)).toEqual({ stores: 1, rows: { opt_outs: 4 }, keys: [], seconds: expect.any(Number) })
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([
+    { store: 'load-2', key: expect.stringMatching(/^mk_live_/) },
+  ])
+}, 60_000)
 
 test.each([
   [['load', '--stores', 'many'], /whole number/],
   [['load', '--stores', '1', '--store', 'load-1'], /not both/],
   [['nothing'], /unknown command/],
 ])('seed %j is refused in one clear line', async (args, reason) => {
-  const refused = await seed(process.env, ...args).catch((error: { code: number; stderr: string }) => error)
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) })
-  expect(refused.stderr.trim().split('\n')).toHaveLength(1)
+  const refused = await seed({}, ...args)
+  expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(reason) })
+  expect(refused.err.trim().split('\n')).toHaveLength(1)
 })

@@ -27,12 +27,14 @@ export interface TestApp extends App {
 
 let databases = 0
 
+/** What `openPglite` makes a migrated database of, in memory or in a folder. */
+export const migratedSnapshot = async (): Promise<Blob> => new Blob([await readFile(inject('snapshot')!)])
+
 /** A database of its own, migrated and empty; gone when the test file ends. */
 export async function freshDatabase(): Promise<{ database: Database; url: string | null }> {
   const server = inject('postgresUrl')
   if (!server) {
-    const snapshot = new Blob([await readFile(inject('snapshot')!)])
-    return { database: await openPglite({ snapshot }), url: null }
+    return { database: await openPglite({ snapshot: await migratedSnapshot() }), url: null }
   }
   databases += 1
   const name = `merchant_test_${process.pid}_${databases}`

@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
-import { migrate } from '#db/migrate'
-import { freshDatabase, type TestApp, testApp } from './app.ts'
+import { freshDatabase, migratedSnapshot, type TestApp, testApp } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
 const running = new Set<ChildProcess>()
@@ -57,6 +56,15 @@ export async function start(script: string, env: Record<string, string>): Promis
   return { child, url, ended }
 }
 
+/** A data folder whose embedded database is migrated, and has no store; gone when the test file ends. */
+export async function emptyFolder(): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-folder-'))
+  folders.push(dataDir)
+  const database = await openPglite({ dataDir: join(dataDir, 'db'), snapshot: await migratedSnapshot() })
+  await database.close()
+  return dataDir
+}
+
 /** A folder or database that `fill` has filled, and the environment of servers on it. */
 export async function prepared<T>(
   fill: (app: TestApp) => Promise<T>,
@@ -66,10 +74,7 @@ export async function prepared<T>(
   let database: Database
   let url: string | null = null
   if (inject('postgresUrl')) ({ database, url } = await freshDatabase())
-  else {
-    database = await openPglite({ dataDir: join(dataDir, 'db') })
-    await migrate(database)
-  }
+  else database = await openPglite({ dataDir: join(dataDir, 'db'), snapshot: await migratedSnapshot() })
   const app = await testApp({ secretKey: secret, dataDir }, { database })
   const filled = await fill(app)
   await app.close()

@@ -1,0 +1,86 @@
+/** A command line: how it is described, run and refused; the same in a process of its own and in a test. */
+import { inspect } from 'node:util'
+import { Command, CommanderError, type HelpContext } from 'commander'
+import { Refusal } from '#runtime/errors'
+import { RegistryError } from '#runtime/registry'
+import { SettingsError } from '#runtime/settings'
+import { line, paint, processTerminal, type Terminal, widthOf } from './terminal.ts'
+
+/** Builds the command anew for each run: commander keeps what it has read. */
+export type Program = (terminal: Terminal) => Command
+
+/** Without the name of a command it is not its whole help that is told, but what there is to name. */
+class Line extends Command {
+  override createCommand(name?: string): Command {
+    return new Line(name)
+  }
+
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context !== 'object' || !context.error) return super.help()
+    const names = this.commands.map((each) => each.name()).join(', ')
+    return this.error(`error: name a command: ${names} (--help tells more)`)
+  }
+}
+
+/** `called` is what a person types (`npm run keys --`). */
+export function newProgram(terminal: Terminal, called: string): Command {
+  const { out, err } = terminal
+  return new Line(called)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void out.write(text),
+      writeErr: (text) => void err.write(text),
+      outputError: (text, write) => write(paint(err, 'red', text.trimEnd()).concat('\n')),
+      getOutHelpWidth: () => Math.min(widthOf(out) ?? 100, 120),
+      getErrHelpWidth: () => Math.min(widthOf(err) ?? 100, 120),
+      // What is painted is painted for its stream already.
+      getOutHasColors: () => true,
+      getErrHasColors: () => true,
+    })
+    .configureHelp({
+      minWidthToWrap: 20,
+      styleTitle: (text) => paint(out, 'bold', text),
+      styleCommandText: (text) => paint(out, 'cyan', text),
+      styleSubcommandText: (text) => paint(out, 'cyan', text),
+      styleOptionText: (text) => paint(out, 'cyan', text),
+      styleArgumentText: (text) => paint(out, 'cyan', text),
+    })
+}
+
+/** Lines to copy, below a command's help. */
+export function examples(terminal: Terminal, ...lines: string[]): string {
+  return `\n${paint(terminal.out, 'bold', 'Examples:')}\n${lines.map((each) => `  ${each}`).join('\n')}`
+}
+
+/**
+ * Runs a command line and answers its exit code. What a person can mend is one clear line on standard error and 1;
+ * what they cannot, the whole error.
+ */
+export async function runProgram(
+  program: Program,
+  args: readonly string[] = process.argv.slice(2),
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  try {
+    await program(terminal).parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode
+    line(terminal.err, isPlain(error) ? paint(terminal.err, 'red', error.message) : inspect(error))
+    return 1
+  }
+}
+
+/** Ends a command with an exit code, once all is told. */
+export function exitWith(code: number): void {
+  if (code !== 0) throw new CommanderError(code, 'exit', '')
+}
+
+function isPlain(error: unknown): error is Error {
+  return (
+    error instanceof Refusal ||
+    error instanceof RegistryError ||
+    error instanceof SettingsError ||
+    (error instanceof Error && error.constructor === Error && !('code' in error))
+  )
+}

@@ -1,0 +1,72 @@
+/** How far long work is: a bar in a terminal, a line every ten seconds elsewhere, always on standard error. */
+import { cut, type Output, widthOf } from './terminal.ts'
+
+export interface Progress {
+  /** Begins a part of the work; with a `unit` (`rows`) its rate is told. Nobody knows how much `0` is. */
+  begin(title: string, all: number, unit?: string): void
+  /** How much of the part is done, and what is under way. */
+  at(done: number, doing?: string): void
+  /** Takes the bar away. */
+  end(): void
+}
+
+export const noProgress: Progress = { begin() {}, at() {}, end() {} }
+
+const barWidth = 24
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+
+export function showProgress(output: Output): Progress {
+  const width = widthOf(output)
+  let part = { title: '', all: 0, unit: '', startedAt: 0 }
+  let done = 0
+  let doing = ''
+  let changedAt = 0
+  let timer: NodeJS.Timeout | null = null
+
+  const told = (): string => {
+    const elapsedMs = performance.now() - part.startedAt
+    if (part.all === 0) return [part.title, `${clockOf(elapsedMs)} so far`, doing].filter(Boolean).join('  ')
+    const share = Math.min(1, done / part.all)
+    const workedMs = changedAt - part.startedAt
+    const rate = workedMs > 0 ? done / (workedMs / 1000) : 0
+    const filled = Math.round(share * barWidth)
+    const leftMs = share > 0 ? Math.max(0, workedMs / share - elapsedMs) : null
+    const parts = [
+      part.title,
+      ...(width === null ? [] : ['█'.repeat(filled) + '░'.repeat(barWidth - filled)]),
+      `${Math.floor(share * 100)}%`.padStart(4),
+      ...(part.unit && rate > 0 ? [`${number.format(rate)} ${part.unit}/s`] : []),
+      ...(leftMs === null ? [] : [`${clockOf(leftMs)} left`]),
+      ...(doing ? [doing] : []),
+    ]
+    return parts.join('  ')
+  }
+  const show = (): void => {
+    output.write(width === null ? `${told()}\n` : `\r${cut(told(), width - 1)}\x1b[K`)
+  }
+  return {
+    begin(title, all, unit = '') {
+      part = { title, all, unit, startedAt: performance.now() }
+      ;[done, doing, changedAt] = [0, '', part.startedAt]
+      timer ??= setInterval(show, width === null ? 10_000 : 500).unref()
+      if (width !== null) show()
+    },
+    at(amount, now = '') {
+      ;[done, doing, changedAt] = [amount, now, performance.now()]
+    },
+    end() {
+      if (timer === null) return
+      clearInterval(timer)
+      timer = null
+      if (width !== null) output.write('\r\x1b[K')
+    },
+  }
+}
+
+/** `0:07`, `1:02:03`. */
+function clockOf(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const shown = parts[0] === 0 ? parts.slice(1) : parts
+  return shown.map((each, n) => (n === 0 ? String(each) : String(each).padStart(2, '0'))).join(':')
+}

@@ -1,0 +1,256 @@
+/** What command lines show: colours and widths for terminals, whole lines for pipes, help for each. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import type { Command } from 'commander'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { benchProgram } from '#scripts/bench'
+import { checkProgram } from '#scripts/check'
+import { countProgram } from '#scripts/count'
+import { keysProgram } from '#scripts/keys'
+import type { Program } from '#scripts/lib/program'
+import { showProgress } from '#scripts/lib/progress'
+import { type Column, table } from '#scripts/lib/table'
+import { cut, paint, widthOfText } from '#scripts/lib/terminal'
+import { migrateProgram } from '#scripts/migrate'
+import { newOperationProgram } from '#scripts/new'
+import { openapiProgram } from '#scripts/openapi'
+import { seedProgram } from '#scripts/seed'
+import { startProgram } from '#scripts/start'
+import { storeProgram } from '#scripts/store'
+import { withPostgresProgram } from '#scripts/with-postgres'
+import { workerProgram } from '#scripts/worker'
+import { fakeOutput, run } from '#test/support/command'
+
+const root = join(import.meta.dirname, '../..')
+
+beforeEach(() => {
+  for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS']) vi.stubEnv(name, undefined)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.useRealTimers()
+})
+
+/** npm scripts whose help is another program's: vitest's, biome's, and `start`'s for `dev`. */
+const others = ['test', 'format', 'dev']
+const programs: Record<string, Program> = {
+  start: startProgram,
+  check: checkProgram,
+  worker: workerProgram,
+  migrate: migrateProgram,
+  keys: keysProgram,
+  store: storeProgram,
+  seed: seedProgram,
+  new: newOperationProgram,
+  openapi: openapiProgram,
+  bench: benchProgram,
+  'with-postgres': withPostgresProgram,
+  count: countProgram,
+}
+
+describe('help', () => {
+  test('is there for every npm script', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect([...Object.keys(programs), ...others].sort()).toEqual(Object.keys(scripts).sort())
+  })
+
+  const pipe = fakeOutput().output
+  const all = Object.values(programs).flatMap((program) => {
+    const command = program({ out: pipe, err: pipe, env: {} })
+    return [
+      { program, command, args: [] as string[] },
+      ...command.commands.map((sub) => ({ program, command: sub, args: [sub.name()] })),
+    ]
+  })
+  const nameOf = (command: Command): string =>
+    command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name()
+
+  test.each(all.map((each) => [nameOf(each.command), each] as const))(
+    'of %s',
+    async (name, { program, command, args }) => {
+      const { code, out, err } = await run(program, [...args, '--help'])
+      expect([code, err]).toEqual([0, ''])
+      expect(out).toContain(`Usage: ${name} `)
+      for (const { flags, description } of command.options) {
+        expect(out).toContain(flags)
+        expect(description).not.toBe('')
+      }
+      for (const { description } of command.registeredArguments) expect(description).not.toBe('')
+      if (command.commands.length === 0) expect(out).toContain('\nExamples:\n')
+      expect(stripVTControlCharacters(out)).toBe(out)
+    },
+  )
+
+  /** Whole words of a line to copy: quotes hold one together, what stands before `npm` is the environment. */
+  const wordsOf = (text: string): string[] =>
+    (text.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
+
+  test.each(all.map((each) => [nameOf(each.command), each] as const))(
+    'the examples of %s are ones that it takes',
+    async (_name, { program, args }) => {
+      const { out } = await run(program, [...args, '--help'])
+      for (const text of out.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? []) {
+        const words = wordsOf(text.split('|')[0]!)
+        const npm = words.indexOf('npm')
+        const script = words.slice(npm + 1).find((word) => word !== 'run' && !word.startsWith('-'))!
+        const dashes = words.indexOf('--')
+        const given = dashes < 0 ? [] : words.slice(dashes + 1)
+        const parsed = programs[script]!({ out: pipe, err: pipe, env: {} })
+        const done = vi.fn()
+        for (const each of [parsed, ...parsed.commands]) each.action(done)
+        await parsed.parseAsync(given, { from: 'user' })
+        expect(done, text).toHaveBeenCalledOnce()
+      }
+    },
+  )
+
+  test('is coloured and fits in a terminal', async () => {
+    const { out } = await run(seedProgram, ['load', '--help'], { columns: 60 })
+    expect(out).toContain('\x1b[1mOptions:\x1b[22m')
+    const [options] = stripVTControlCharacters(out).split('Examples:')
+    expect(Math.max(...options!.split('\n').map((each) => each.length))).toBeLessThanOrEqual(60)
+  })
+})
+
+test('colours are for terminals without NO_COLOR', () => {
+  const [pipe, terminal] = [fakeOutput().output, fakeOutput(80).output]
+  expect(paint(pipe, 'red', 'no')).toBe('no')
+  expect(paint(terminal, 'red', 'no')).toBe('\x1b[31mno\x1b[39m')
+  vi.stubEnv('NO_COLOR', '1')
+  expect(paint(terminal, 'red', 'no')).toBe('no')
+})
+
+test('a refusal is red in a terminal, and one line', async () => {
+  const { code, err } = await run(keysProgram, ['destroy'], { columns: 80 })
+  expect([code, err]).toEqual([1, "\x1b[31merror: unknown command 'destroy'\x1b[39m\n"])
+})
+
+describe('a table', () => {
+  const columns: Column[] = [
+    { title: 'id', kind: 'exact' },
+    { title: 'name', kind: 'text' },
+    { title: 'scopes', kind: 'text' },
+    { title: 'rows', kind: 'number', style: (cell) => (cell === '7' ? 'green' : null) },
+  ]
+  const rows = [
+    ['a-1', 'A shop whose name goes on and on', 'platform:read,platform:write,billing:write', '7'],
+    ['b-22', '店舗 é 🛍️', 'platform:read', '1000'],
+  ]
+  const plain = (width?: number): string[] =>
+    table(fakeOutput(width).output, columns, rows).map((each) => stripVTControlCharacters(each))
+
+  test('is as wide as it is in a pipe', () => {
+    expect(table(fakeOutput().output, columns, rows)).toEqual(
+      [
+        'id    name                              scopes                                      rows',
+        'a-1   A shop whose name goes on and on  platform:read,platform:write,billing:write     7',
+        'b-22  店舗 é 🛍️                        platform:read                               1000',
+      ].map((each, n) => (n === 2 ? expect.stringMatching(/^b-22 {2}店舗 é 🛍️ +platform:read +1000$/) : each)),
+    )
+  })
+
+  test.each([200, 80, 60, 44, 34, 20, 10])(
+    'fits in %i columns, numbers and ids whole as long as they can be',
+    (width) => {
+      const lines = plain(width)
+      expect(lines).toHaveLength(3)
+      for (const each of lines) expect(widthOfText(each)).toBeLessThanOrEqual(width)
+      if (width < 34) return
+      expect(new Set(lines.map(widthOfText)).size).toBe(1)
+      expect(lines[2]).toMatch(/^b-22 .* 1000$/)
+      expect(lines[1]!.includes('…')).toBe(width < 200)
+    },
+  )
+
+  test('cuts the widest text first', () => {
+    expect(plain(80)[1]).toBe(
+      'a-1   A shop whose name goes on and on  platform:read,platform:write,bill…     7',
+    )
+  })
+
+  test('shows nothing that a terminal would act on', () => {
+    const told = table(
+      fakeOutput(80).output,
+      [{ title: 'name', kind: 'text' }],
+      [['red\x1b[31m\nalert\u0007']],
+    )
+    expect(told[1]).toBe('red [31m alert ')
+  })
+
+  test('colours cells in a terminal alone', () => {
+    expect(table(fakeOutput(200).output, columns, rows)[1]).toContain('\x1b[32m   7\x1b[39m')
+  })
+})
+
+test('a text is cut by its letters, and by the room that they take', () => {
+  expect([cut('abcdef', 6), cut('abcdef', 4), cut('日本語', 5), cut('e\u0301e\u0301e\u0301', 2)]).toEqual([
+    'abcdef',
+    'abc…',
+    '日本…',
+    'e\u0301…',
+  ])
+})
+
+describe('progress', () => {
+  const began = (columns?: number) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    const { output, text } = fakeOutput(columns)
+    const progress = showProgress(output)
+    progress.begin('Rows', 4000, 'rows')
+    vi.advanceTimersByTime(5000)
+    progress.at(1000, 'orders')
+    vi.advanceTimersByTime(5000)
+    return { progress, text }
+  }
+
+  test('is a bar in a terminal that is written over and taken away', () => {
+    const { progress, text } = began(80)
+    expect(text().split('\r').at(-1)).toBe(
+      `Rows  ${'█'.repeat(6)}${'░'.repeat(18)}   25%  200 rows/s  0:10 left  orders\x1b[K`,
+    )
+    expect(text()).not.toContain('\n')
+    progress.end()
+    const ended = text()
+    expect(ended.endsWith('\r\x1b[K')).toBe(true)
+    vi.advanceTimersByTime(60_000)
+    expect(text()).toBe(ended)
+  })
+
+  test('is never wider than the terminal', () => {
+    const { text } = began(30)
+    for (const each of text().split('\r'))
+      expect(widthOfText(stripVTControlCharacters(each))).toBeLessThan(30)
+  })
+
+  test('is a line every ten seconds elsewhere', () => {
+    const { progress, text } = began()
+    expect(text()).toBe('Rows   25%  200 rows/s  0:10 left  orders\n')
+    vi.advanceTimersByTime(9999)
+    expect(text().split('\n')).toHaveLength(2)
+    progress.at(3000, 'items')
+    vi.advanceTimersByTime(1)
+    expect(text().split('\n')[1]).toBe('Rows   75%  150 rows/s  0:07 left  items')
+    progress.end()
+    vi.advanceTimersByTime(60_000)
+    expect(text().split('\n')).toHaveLength(3)
+  })
+
+  test('of what nobody knows the size of tells the time', () => {
+    const { progress, text } = began()
+    progress.begin('inbox: filling', 0)
+    vi.advanceTimersByTime(70_000)
+    expect(text().trimEnd().split('\n').at(-1)).toBe('inbox: filling  1:10 so far')
+  })
+
+  test('stays silent where the work is short', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    const { output, text } = fakeOutput()
+    const progress = showProgress(output)
+    progress.begin('Rows', 10, 'rows')
+    progress.at(10)
+    vi.advanceTimersByTime(9000)
+    progress.end()
+    expect(text()).toBe('')
+  })
+})

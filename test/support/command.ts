@@ -1,0 +1,45 @@
+/** Command lines run in the test's own process, their streams looked at. */
+import { Writable } from 'node:stream'
+import { WriteStream } from 'node:tty'
+import { type Program, runProgram } from '#scripts/lib/program'
+import type { Output } from '#scripts/lib/terminal'
+
+export interface Ran {
+  code: number
+  out: string
+  err: string
+}
+
+export interface FakeOutput {
+  output: Output
+  /** All that was written so far. */
+  text(): string
+}
+
+/** A pipe; with `columns`, a terminal so wide that knows colours. */
+export function fakeOutput(columns?: number): FakeOutput {
+  let text = ''
+  const pipe = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk
+      done()
+    },
+  })
+  const terminal = { isTTY: true, columns, getColorDepth: () => colourDepth() }
+  return { output: columns === undefined ? pipe : Object.assign(pipe, terminal), text: () => text }
+}
+
+/** What a terminal of 256 colours says with the variables of this process. */
+const colourDepth = (): number =>
+  WriteStream.prototype.getColorDepth.call(process.stdout, { TERM: 'xterm-256color', ...process.env })
+
+/** Runs a command line as `npm run` would, on a pipe or in a terminal of `columns`. */
+export async function run(
+  program: Program,
+  args: readonly string[],
+  { env = {}, columns }: { env?: NodeJS.ProcessEnv; columns?: number } = {},
+): Promise<Ran> {
+  const [out, err] = [fakeOutput(columns), fakeOutput(columns)]
+  const code = await runProgram(program, args, { out: out.output, err: err.output, env })
+  return { code, out: out.text(), err: err.text() }
+}
