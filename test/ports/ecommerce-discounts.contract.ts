@@ -8,6 +8,7 @@ import type { ProviderStore } from '#runtime/ports/provider'
 interface DiscountSetting {
   port: EcommercePort
   store: ProviderStore
+  cannot?: { discountEverything?: boolean }
   setDown(isDown: boolean): Promise<void>
 }
 
@@ -29,8 +30,8 @@ export function discountContract(setting: () => DiscountSetting): void {
     discountPercentage: 100,
     mixing: 'any',
     maxSetsPerOrder: null,
-    scope: 'all',
-    categoryIds: [],
+    scope: 'categories',
+    categoryIds: ['301'],
     productIds: [],
     excludedProductIds: [],
     ...change,
@@ -85,6 +86,7 @@ export function discountContract(setting: () => DiscountSetting): void {
       reference,
       title: 'By product',
       scope: 'products',
+      categoryIds: [],
       productIds: ['1001', '1002'],
       startsAt: '2026-01-01T00:00:00.000Z',
       endsAt: '2031-01-01T00:00:00.000Z',
@@ -103,10 +105,27 @@ export function discountContract(setting: () => DiscountSetting): void {
     })
     await port().putDiscount(store(), byCategory)
     expect(await held(reference)).toMatchObject({ hash: discountHash(byCategory) })
-    const forAll = promotion({ reference, revision: 3, title: 'For all' })
-    await port().putDiscount(store(), forAll)
-    expect(await held(reference)).toMatchObject({ hash: discountHash(forAll) })
-    await port().removeDiscount(store(), reference, 4)
+    await port().removeDiscount(store(), reference, 3)
+    expect(await held(reference)).toBeUndefined()
+  })
+
+  test('all products are discounted, or it is refused by the name of the field, and all is as it was', async () => {
+    const reference = 'promotion:all'
+    const some = promotion({ reference, title: 'For some' })
+    const all = promotion({ reference, revision: 2, title: 'For all', scope: 'all', categoryIds: [] })
+    await port().putDiscount(store(), some)
+    const call = port().putDiscount(store(), all)
+    if (setting().cannot?.discountEverything) {
+      await expect(call).rejects.toMatchObject({
+        name: 'Refused',
+        message: expect.stringMatching(/^scope: /),
+      })
+      expect(await held(reference)).toMatchObject({ revision: 1, hash: discountHash(some) })
+    } else {
+      await call
+      expect(await held(reference)).toMatchObject({ revision: 2, hash: discountHash(all) })
+    }
+    await port().removeDiscount(store(), reference, 3)
     expect(await held(reference)).toBeUndefined()
   })
 

@@ -61,6 +61,8 @@ export interface EcommerceSetting {
     nestCategories?: boolean
     /** Its figures of a customer count every order, unpaid and cancelled ones too. */
     countOnlyPaid?: boolean
+    /** A promotion by quantity is of named categories or products. */
+    discountEverything?: boolean
   }
   /** Places an order of `aShop` and answers it. */
   order(input: {

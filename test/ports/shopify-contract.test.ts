@@ -9,7 +9,7 @@ ecommerceContract('Shopify', async () => {
   return {
     port,
     store,
-    cannot: { nestCategories: true, countOnlyPaid: true },
+    cannot: { nestCategories: true, countOnlyPaid: true, discountEverything: true },
     order: ({ paymentStatus, ...input }) =>
       read(placeOrder(shop, { ...input, isPaid: paymentStatus !== 'pending' })),
     async refund(orderId, amount) {

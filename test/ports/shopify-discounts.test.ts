@@ -17,8 +17,8 @@ const spec = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
   discountPercentage: 100,
   mixing: 'any',
   maxSetsPerOrder: null,
-  scope: 'all',
-  categoryIds: [],
+  scope: 'categories',
+  categoryIds: ['302'],
   productIds: [],
   excludedProductIds: [],
   ...change,
@@ -37,6 +37,7 @@ const listed = () => opened.port.listDiscounts(opened.store)
 const lose = (operation: string, is: 'late' | 'silence' | 'drop' = 'late') =>
   opened.standIn.faults.push({ fits: new RegExp(`graph ${operation}`), is })
 
+const kitchen = { products: [], collections: ['gid://shopify/Collection/302'] }
 /** What `put()` told to make, made after all. */
 const late = (): StoredDiscount => ({
   id: 1,
@@ -48,8 +49,8 @@ const late = (): StoredDiscount => ({
   usesPerOrderLimit: null,
   asyncUsageCount: 0,
   combinesWith: { productDiscounts: false, orderDiscounts: true, shippingDiscounts: true },
-  buys: { quantity: '2', items: { all: true, products: [], collections: [] } },
-  gets: { quantity: '1', percentage: 1, items: { all: true, products: [], collections: [] } },
+  buys: { quantity: '2', items: kitchen },
+  gets: { quantity: '1', percentage: 1, items: kitchen },
 })
 
 test('of three units two are paid, as Shopify says it', async () => {
@@ -63,7 +64,7 @@ test('of three units two are paid, as Shopify says it', async () => {
       combinesWith: { productDiscounts: false, orderDiscounts: true, shippingDiscounts: true },
       buys: {
         quantity: '2',
-        items: { all: false, products: ['gid://shopify/Product/1001', 'gid://shopify/Product/1002'] },
+        items: { products: ['gid://shopify/Product/1001', 'gid://shopify/Product/1002'] },
       },
       gets: { quantity: '1', percentage: 0.5 },
     },
@@ -232,6 +233,17 @@ describe('others at Shopify', () => {
     expect(await listed()).toHaveLength(1)
   })
 
+  test('a coupon takes no place, and is never taken for one of ours', async () => {
+    const { port, store } = opened
+    const limits = { minimumAmount: null, usageLimit: null, endsAt: null }
+    await port.ensureCoupon(store, { code: 'Three for two', type: 'percentage', value: '10', ...limits })
+    expect((await port.discountCapabilities(store)).maxLive).toBe(25)
+    lose('CreateDiscount', 'silence')
+    await failed(put())
+    expect(await listed()).toEqual([])
+    expect(opened.standIn.requests).toContain('graph NewestDiscounts')
+  })
+
   test('how often they were used, not what they took off', async () => {
     await put()
     await put({ reference: 'promotion:other', title: 'Other' })
@@ -278,6 +290,7 @@ describe('what Shopify cannot say', () => {
 
   test.each<[string, DiscountSpec, RegExp]>([
     ['a gift', gift, /cannot add gifts/],
+    ['all products', spec({ scope: 'all', categoryIds: [] }), /^scope: .*choose categories/],
     ['units by variant', spec({ mixing: 'same-variant' }), /^mixing: /],
     [
       'units by product',

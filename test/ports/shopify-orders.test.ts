@@ -62,6 +62,20 @@ describe('orders and carts', () => {
     expect(recent.carts).toEqual([])
   })
 
+  test('an order that the search finds by another token is not that of the cart', async () => {
+    const { shop, port, store } = opened
+    const bought = { customerId: '5001', variantId: '2001', quantity: 1 }
+    const checkout = fillCart(shop, bought)
+    const order = placeOrder(shop, { ...bought, checkout })
+    const orderOfCart = async () => {
+      const { carts } = await port.listCarts(store, { updatedSince: new Date(0) })
+      return carts.find(({ id }) => id === String(checkout.id))!.orderId
+    }
+    expect(await orderOfCart()).toBe(String(order.id))
+    order.checkoutToken = `other-${checkout.token}`
+    expect(await orderOfCart()).toBeNull()
+  })
+
   const order: RestOrder = {
     id: 1,
     name: '#1001-A',

@@ -21,7 +21,7 @@ export const discountShown = {
   syncError: z.string().nullable().describe("Your platform's reason, where it refused"),
   syncedAt: instant.nullable().describe('When both sides last agreed'),
   usageCount: count.describe('Orders that used it, as of the last hour'),
-  discountTotal: money.describe('What it took off in all'),
+  discountTotal: money.describe('What it took off in all; 0 where your platform does not add it up'),
   currency,
 }
 export const discountTimes = { createdAt: instant, updatedAt: instant }

@@ -142,6 +142,7 @@ async function noteAgreed(ctx: Context, agreed: readonly { id: string; status: s
 
 const usageTypes = { id: 'uuid', orders: 'integer', total: 'numeric', currency: 'text' }
 
+/** A platform may count the orders and not add up what was taken off (Shopify): the sum then stays as it is. */
 async function readUsage(ctx: Context, { port, store }: Connected): Promise<void> {
   const rows = await ctx.db.selectFrom('discounts').select(['id', 'kind']).orderBy('id').execute()
   for (let i = 0; i < rows.length; i += askedAtOnce) {

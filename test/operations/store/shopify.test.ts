@@ -107,10 +107,15 @@ describe('a store on Shopify', () => {
   })
 
   test('a promotion is there; what Shopify cannot do is told in plain words', async () => {
-    const body = { name: 'Leve 3', buyQuantity: 3, payQuantity: 2 }
+    const body = { name: 'Leve 3', buyQuantity: 3, payQuantity: 2, scope: 'categories', categoryIds: ['302'] }
     const made = await shop.call(createPromotion, { body })
     expect(made).toMatchObject({ status: 201, body: { syncStatus: 'synced' } })
     expect(platform.shop.discounts.map(({ title }) => title)).toEqual(['Leve 3'])
+    const ofAll = await shop.call(createPromotion, { body: { ...body, name: 'A', scope: 'all' } })
+    expect(ofAll).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/^scope: .*choose categories/) } },
+    })
     const mixed = await shop.call(createPromotion, { body: { ...body, name: 'B', mixing: 'same-variant' } })
     expect(mixed).toMatchObject({
       status: 400,
@@ -142,7 +147,9 @@ describe('a store on Shopify', () => {
 
   test('Shopify down is 503, and nothing is made', async () => {
     platform.standIn.isDown = true
-    const made = await shop.call(createPromotion, { body: { name: 'D', buyQuantity: 2, payQuantity: 1 } })
+    const made = await shop.call(createPromotion, {
+      body: { name: 'D', buyQuantity: 2, payQuantity: 1, scope: 'categories', categoryIds: ['302'] },
+    })
     const products = await shop.call(listProducts)
     platform.standIn.isDown = false
     expect([made.status, products.status]).toEqual([503, 503])

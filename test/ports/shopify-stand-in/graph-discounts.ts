@@ -1,17 +1,15 @@
 /** Mutations of discounts and metafields, with the errors that they name. */
 import { createHash } from 'node:crypto'
-import { discountObject, gid } from './graph-objects.ts'
-import type { Shop, StoredDiscount, StoredItems } from './shop.ts'
+import { automaticNode, codeNode, gid } from './graph-objects.ts'
+import type { Shop, StoredCode, StoredDiscount, StoredItems } from './shop.ts'
 
 const userError = (field: string[], message: string, code: string) => ({
-  __typename: 'DiscountUserError',
   field,
   message,
   code,
 })
 
 const nothing = (...errors: ReturnType<typeof userError>[]) => ({
-  __typename: 'Payload',
   automaticDiscountNode: null,
   codeDiscountNode: null,
   deletedAutomaticDiscountId: null,
@@ -38,7 +36,7 @@ interface BxgyInput {
   }
 }
 
-const noItems: StoredItems = { all: false, products: [], collections: [] }
+const noItems: StoredItems = { products: [], collections: [] }
 
 function changed(before: StoredItems, input: ItemsInput | undefined): StoredItems {
   if (!input) return before
@@ -48,14 +46,13 @@ function changed(before: StoredItems, input: ItemsInput | undefined): StoredItem
     ...new Set([...ids.filter((id) => !removed.has(id)), ...added]),
   ]
   return {
-    all: input.all ?? false,
-    products: input.all ? [] : kept(before.products, products.productsToAdd),
-    collections: input.all ? [] : kept(before.collections, collections.add),
+    products: kept(before.products, products.productsToAdd),
+    collections: kept(before.collections, collections.add),
   }
 }
 
-const isEmpty = ({ all, products, collections }: StoredItems): boolean =>
-  !all && products.length + collections.length === 0
+const isEmpty = ({ products, collections }: StoredItems): boolean =>
+  products.length + collections.length === 0
 
 const wholeSeconds = (instant: string): string => `${instant.slice(0, 19)}Z`
 
@@ -63,7 +60,7 @@ const wholeSeconds = (instant: string): string => `${instant.slice(0, 19)}Z`
 export function saveDiscount(shop: Shop, input: BxgyInput, id: string | null) {
   const before =
     id === null ? null : shop.discounts.find((each) => gid('DiscountAutomaticNode', each.id) === id)
-  if (before === undefined) return nothing(userError(['id'], 'Discount does not exist.', 'INVALID'))
+  if (before === undefined) return nothing(userError(['id'], 'Discount does not exist', 'INVALID'))
   const path = 'automaticBxgyDiscount'
   const title = input.title ?? before?.title ?? ''
   if (title === '') return nothing(userError([path, 'title'], "Title can't be blank", 'BLANK'))
@@ -90,8 +87,13 @@ export function saveDiscount(shop: Shop, input: BxgyInput, id: string | null) {
       userError([path, 'customerGets'], 'Value must be between 0.0 and 1.0', 'VALUE_OUTSIDE_RANGE'),
     )
   }
+  if (input.customerGets?.items?.all) {
+    const message = "Items in 'customer get' cannot be set to all"
+    return nothing(userError([path, 'customerGets'], message, 'INVALID'))
+  }
   if (isEmpty(buys.items) || isEmpty(gets.items)) {
-    return nothing(userError([path, 'customerBuys', 'items'], "Items can't be blank", 'BLANK'))
+    const message = "Items in 'customer buys' must be defined"
+    return nothing(userError([path, 'customerBuys', 'items'], message, 'BLANK'))
   }
   const endsAt = input.endsAt === undefined ? (before?.endsAt ?? null) : input.endsAt
   const startsAt = input.startsAt ?? before?.startsAt ?? shop.now()
@@ -115,17 +117,21 @@ export function saveDiscount(shop: Shop, input: BxgyInput, id: string | null) {
   } as StoredDiscount
   if (before) Object.assign(before, discount)
   else shop.discounts.push(discount)
-  return { ...nothing(), automaticDiscountNode: discountObject(before ?? discount) }
+  return { ...nothing(), automaticDiscountNode: automaticNode(before ?? discount) }
 }
 
 export function deleteDiscount(shop: Shop, id: string) {
   const at = shop.discounts.findIndex((each) => gid('DiscountAutomaticNode', each.id) === id)
-  if (at === -1) return nothing(userError(['id'], 'Discount does not exist.', 'INVALID'))
+  if (at === -1) return nothing(userError(['id'], 'Automatic discount does not exist.', 'INVALID'))
   shop.discounts.splice(at, 1)
   return { ...nothing(), deletedAutomaticDiscountId: id }
 }
 
-export function createCode(shop: Shop, path: string, input: Record<string, unknown>) {
+export function createCode(
+  shop: Shop,
+  path: 'basicCodeDiscount' | 'freeShippingCodeDiscount',
+  input: Record<string, unknown>,
+) {
   const code = String(input.code ?? '')
   if (code === '') return nothing(userError([path, 'code'], "Code can't be blank", 'BLANK'))
   if (!input.context) return nothing(userError([path, 'context'], "Context can't be blank", 'BLANK'))
@@ -138,12 +144,18 @@ export function createCode(shop: Shop, path: string, input: Record<string, unkno
     const message = 'Value must be between 0.0 and 1.0'
     return nothing(userError([path, 'customerGets', 'value', 'percentage'], message, 'VALUE_OUTSIDE_RANGE'))
   }
-  const made = { id: shop.nextId(), code, input }
-  shop.codes.push(made)
-  return {
-    ...nothing(),
-    codeDiscountNode: { __typename: 'DiscountCodeNode', id: gid('DiscountCodeNode', made.id) },
+  const made: StoredCode = {
+    id: shop.nextId(),
+    typename: path === 'basicCodeDiscount' ? 'DiscountCodeBasic' : 'DiscountCodeFreeShipping',
+    code,
+    title: String(input.title ?? code),
+    createdAt: new Date().toISOString(),
+    startsAt: String(input.startsAt),
+    endsAt: input.endsAt ? String(input.endsAt) : null,
+    input,
   }
+  shop.codes.push(made)
+  return { ...nothing(), codeDiscountNode: codeNode(made) }
 }
 
 export const findCode = (shop: Shop, code: string) =>
@@ -158,33 +170,32 @@ interface MetafieldInput {
   compareDigest?: string | null
 }
 
-const digestOf = (value: string, version: number): string =>
-  createHash('sha256').update(`${version} ${value}`).digest('hex')
-let versions = 0
+/** Of the data alone, as Shopify says: the same value again has the same digest. */
+const digestOf = (value: string): string => createHash('sha256').update(value).digest('hex')
 
-/** All or none; each over the version that its digest names, null meaning that there is none yet. */
+/** All or none; each over the value that its digest names, null meaning that there is none yet. */
 export function setMetafields(shop: Shop, inputs: MetafieldInput[]) {
-  const failed = (message: string, code: string) => ({
-    __typename: 'MetafieldsSetPayload',
+  const failed = (field: string, message: string, code: string) => ({
     metafields: null,
-    userErrors: [{ __typename: 'MetafieldsSetUserError', field: ['metafields', '0'], message, code }],
+    userErrors: [{ field: ['metafields', '0', field], message, code }],
   })
   const known = ({ namespace, key }: MetafieldInput) =>
     shop.metafields.find((each) => each.namespace === namespace && each.key === key)
   for (const input of inputs) {
-    if (input.ownerId !== gid('Shop', shop.id)) return failed('Owner does not exist.', 'INVALID')
-    if (!/^[\w-]{2,64}$/.test(input.key)) return failed('Key is invalid.', 'INVALID')
+    if (input.ownerId !== gid('Shop', shop.id)) return failed('ownerId', 'Owner does not exist.', 'INVALID')
+    if (!/^[\w-]{2,64}$/.test(input.key)) return failed('key', 'Key is invalid.', 'INVALID')
     const isStale = 'compareDigest' in input && (known(input)?.compareDigest ?? null) !== input.compareDigest
-    if (isStale) return failed('The resource has been updated since it was loaded.', 'STALE_OBJECT')
+    if (isStale) {
+      return failed('compareDigest', 'The metafield has been modified since it was loaded.', 'STALE_OBJECT')
+    }
   }
   const metafields = inputs.map((input) => {
     const { namespace, key, value } = input
-    versions += 1
-    const written = { namespace, key, value, compareDigest: digestOf(value, versions) }
+    const written = { namespace, key, value, compareDigest: digestOf(value) }
     const before = known(input)
     if (before) Object.assign(before, written)
     else shop.metafields.push(written)
-    return { __typename: 'Metafield', ...written }
+    return written
   })
-  return { __typename: 'MetafieldsSetPayload', metafields, userErrors: [] }
+  return { metafields, userErrors: [] }
 }

@@ -1,19 +1,17 @@
 /** Objects of the shop as GraphQL answers them. */
-import { connection, type GraphObject, type PageArgs } from './graph-run.ts'
+import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
 import type { Searchable } from './search-syntax.ts'
-import {
-  currency,
-  type Shop,
-  type StoredCustomer,
-  type StoredDiscount,
-  type StoredItems,
-  type StoredOrder,
-  type StoredProduct,
+import type {
+  Shop,
+  StoredCode,
+  StoredCustomer,
+  StoredDiscount,
+  StoredItems,
+  StoredOrder,
+  StoredProduct,
 } from './shop.ts'
 
 export const gid = (type: string, id: number | string): string => `gid://shopify/${type}/${id}`
-
-export const money = (amount: string) => ({ __typename: 'MoneyV2', amount, currencyCode: currency })
 
 const totalStock = ({ variants }: StoredProduct): number =>
   variants
@@ -55,7 +53,6 @@ export const collectionObject = (
   title,
   handle,
   productsCount: {
-    __typename: 'Count',
     count: shop.products.filter(({ collectionIds }) => collectionIds.includes(id)).length,
   },
 })
@@ -70,9 +67,8 @@ export const variantObjects = (product: StoredProduct): GraphObject[] =>
     compareAtPrice: variant.compare_at_price,
     inventoryQuantity: variant.inventory_quantity,
     inventoryPolicy: variant.inventory_policy.toUpperCase(),
-    inventoryItem: { __typename: 'InventoryItem', tracked: variant.inventory_management !== null },
+    inventoryItem: { tracked: variant.inventory_management !== null },
     selectedOptions: product.options.map(({ name }) => ({
-      __typename: 'SelectedOption',
       name,
       value: variant.option1,
     })),
@@ -87,7 +83,7 @@ export const customerObject = (shop: Shop, customer: StoredCustomer): GraphObjec
     id: gid('Customer', customer.id),
     metafield: ({ namespace, key }: { namespace: string; key: string }) =>
       namespace === 'facts' && key === 'birth_date' && customer.birthDate
-        ? { __typename: 'Metafield', value: customer.birthDate }
+        ? { value: customer.birthDate }
         : null,
     lastOrder: orders.at(-1) ?? null,
     orders: (args: PageArgs & { sortKey: 'PROCESSED_AT' }) =>
@@ -104,15 +100,13 @@ export const orderObject = (order: StoredOrder): GraphObject => ({
   name: order.name,
   updatedAt: order.updated_at,
   test: order.test,
-  transactions: ({ first }: { first: number }) =>
-    order.transactions.slice(0, first).map((each) => ({ __typename: 'OrderTransaction', ...each })),
+  checkoutToken: order.checkoutToken,
+  transactions: ({ first }: { first: number }) => order.transactions.slice(0, first),
   fulfillments: ({ first }: { first: number }) =>
     order.fulfillments.slice(0, first).map(({ shipment_status, updated_at }) => ({
-      __typename: 'Fulfillment',
       deliveredAt: shipment_status === 'delivered' ? updated_at : null,
     })),
   paymentCollectionDetails: {
-    __typename: 'OrderPaymentCollectionDetails',
     additionalPaymentCollectionUrl:
       order.financial_status === 'pending' ? `https://loja.example.com/pay/${order.id}` : null,
   },
@@ -124,54 +118,82 @@ export const orderFields = (order: StoredOrder): Searchable => ({
   checkout_token: order.checkoutToken,
 })
 
-function itemsObject({ all, products, collections }: StoredItems): GraphObject {
+function itemsObject({ products, collections }: StoredItems): GraphObject {
   const pageOf = (type: string, ids: string[]) => (args: PageArgs) =>
     connection(
       ids.map((id) => ({ __typename: type, id })),
       args,
     )
-  if (all) return { __typename: 'AllDiscountItems', allItems: true }
   return collections.length > 0
     ? { __typename: 'DiscountCollections', collections: pageOf('Collection', collections) }
     : { __typename: 'DiscountProducts', products: pageOf('Product', products) }
 }
 
-export const discountObject = (discount: StoredDiscount): GraphObject => ({
-  __typename: 'DiscountAutomaticNode',
-  id: gid('DiscountAutomaticNode', discount.id),
-  automaticDiscount: {
-    __typename: discount.typename,
-    title: discount.title,
-    createdAt: discount.createdAt,
-    startsAt: discount.startsAt,
-    endsAt: discount.endsAt,
-    usesPerOrderLimit: discount.usesPerOrderLimit,
-    asyncUsageCount: discount.asyncUsageCount,
-    combinesWith: { __typename: 'DiscountCombinesWith', ...discount.combinesWith },
-    customerBuys: {
-      __typename: 'DiscountCustomerBuys',
-      value: { __typename: 'DiscountQuantity', quantity: discount.buys.quantity },
-      items: itemsObject(discount.buys.items),
+const automaticDiscount = (discount: StoredDiscount): GraphObject => ({
+  __typename: discount.typename,
+  title: discount.title,
+  createdAt: discount.createdAt,
+  startsAt: discount.startsAt,
+  endsAt: discount.endsAt,
+  usesPerOrderLimit: discount.usesPerOrderLimit,
+  asyncUsageCount: discount.asyncUsageCount,
+  combinesWith: discount.combinesWith,
+  customerBuys: {
+    value: { __typename: 'DiscountQuantity', quantity: discount.buys.quantity },
+    items: itemsObject(discount.buys.items),
+  },
+  customerGets: {
+    value: {
+      __typename: 'DiscountOnQuantity',
+      quantity: { quantity: discount.gets.quantity },
+      effect: { __typename: 'DiscountPercentage', percentage: discount.gets.percentage },
     },
-    customerGets: {
-      __typename: 'DiscountCustomerGets',
-      value: {
-        __typename: 'DiscountOnQuantity',
-        quantity: { __typename: 'DiscountQuantity', quantity: discount.gets.quantity },
-        effect: { __typename: 'DiscountPercentage', percentage: discount.gets.percentage },
-      },
-      items: itemsObject(discount.gets.items),
-    },
+    items: itemsObject(discount.gets.items),
   },
 })
 
-const isActive = ({ startsAt, endsAt }: StoredDiscount): boolean =>
-  Date.parse(startsAt) <= Date.now() && (endsAt === null || Date.parse(endsAt) > Date.now())
-
-const types: Record<string, string> = { DiscountAutomaticBxgy: 'bxgy', DiscountAutomaticBasic: 'percentage' }
-
-/** It finds them by nothing else: not by their titles. */
-export const discountFields = (discount: StoredDiscount): Searchable => ({
-  status: isActive(discount) ? 'active' : 'inactive',
-  type: types[discount.typename]!,
+export const automaticNode = (discount: StoredDiscount): GraphObject => ({
+  __typename: 'DiscountAutomaticNode',
+  id: gid('DiscountAutomaticNode', discount.id),
+  automaticDiscount: automaticDiscount(discount),
 })
+
+export const codeNode = ({ id, typename, title }: StoredCode): GraphObject => ({
+  __typename: 'DiscountCodeNode',
+  id: gid('DiscountCodeNode', id),
+  codeDiscount: { __typename: typename, title },
+})
+
+/** A discount of either method, with what it is found and sorted by; a `DiscountNode` has the id of its own node. */
+export interface ListedDiscount {
+  createdAt: string
+  /** Not by titles. */
+  fields: Searchable
+  node: GraphObject
+}
+
+export const discountsOf = (shop: Shop): ListedDiscount[] => [
+  ...shop.discounts.map((discount) => ({
+    createdAt: discount.createdAt,
+    fields: { method: 'automatic', status: statusOf(discount) },
+    node: {
+      __typename: 'DiscountNode',
+      id: gid('DiscountAutomaticNode', discount.id),
+      discount: automaticDiscount(discount),
+    },
+  })),
+  ...shop.codes.map((code) => ({
+    createdAt: code.createdAt,
+    fields: { method: 'code', status: statusOf(code) },
+    node: {
+      __typename: 'DiscountNode',
+      id: gid('DiscountCodeNode', code.id),
+      discount: { __typename: code.typename, title: code.title },
+    },
+  })),
+]
+
+function statusOf({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }): string {
+  if (endsAt !== null && Date.parse(endsAt) <= Date.now()) return 'expired'
+  return Date.parse(startsAt) > Date.now() ? 'scheduled' : 'active'
+}

@@ -1,12 +1,23 @@
-/** The GraphQL side: root fields, and their cost. */
-
+/** The GraphQL side: documents are held against the schema, run over the shop, and cost what they ask for. */
+import {
+  type DocumentNode,
+  executeSync,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  validate,
+} from 'graphql'
 import type { Bucket } from './bucket.ts'
+import { actualCost, requestedCost, type Variables } from './graph-cost.ts'
 import { createCode, deleteDiscount, findCode, saveDiscount, setMetafields } from './graph-discounts.ts'
 import {
+  automaticNode,
+  codeNode,
   collectionObject,
   customerObject,
-  discountFields,
-  discountObject,
+  discountsOf,
   gid,
   orderFields,
   orderObject,
@@ -14,22 +25,13 @@ import {
   productObject,
   variantObjects,
 } from './graph-objects.ts'
-import { GraphSyntaxError, parse } from './graph-parse.ts'
-import {
-  actualCost,
-  connection,
-  GraphError,
-  type GraphObject,
-  type PageArgs,
-  requestedCost,
-  requireVariables,
-  run,
-  type Variables,
-} from './graph-run.ts'
+import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
+import { schema } from './schema.ts'
 import { conditionOf, type Searchable } from './search-syntax.ts'
 import type { Shop } from './shop.ts'
 
 type ListArgs = PageArgs & { query?: string | null; sortKey?: string }
+type BxgyInput = Parameters<typeof saveDiscount>[1]
 
 const found = <T>(
   all: readonly T[],
@@ -47,93 +49,91 @@ const by =
     return x < y ? -1 : x > y ? 1 : 0
   }
 const folded = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const titleOf = ({ title }: { title: string }): string => folded(title)
+const one = (objects: readonly GraphObject[], id: string) => objects.find((each) => each.id === id) ?? null
 
-function rootOf(shop: Shop): GraphObject {
-  const products = ({ query, sortKey, ...page }: ListArgs) => {
-    const key = sortKey === 'UPDATED_AT' ? ({ updated_at }: Updated) => updated_at : titleOf
-    const sorted = found(shop.products, query, productFields).sort(by(key))
+const queriesOf = (shop: Shop) => ({
+  shop: shopObject(shop),
+  products: ({ query, sortKey, ...page }: ListArgs) => {
+    const sorted = found(shop.products, query, productFields)
+    if (sortKey === 'UPDATED_AT') sorted.sort(by(({ updated_at }) => updated_at))
+    else sorted.sort(by(titleOf))
     return connection(
       sorted.map((each) => productObject(shop, each)),
       page,
     )
-  }
-  const orders = ({ query, sortKey, ...page }: ListArgs) => {
+  },
+  productsCount: ({ query }: ListArgs) => ({
+    count: Math.min(25_001, found(shop.products, query, productFields).length),
+  }),
+  product: ({ id }: { id: string }) =>
+    one(
+      shop.products.map((each) => productObject(shop, each)),
+      id,
+    ),
+  productVariants: ({ query, ...page }: ListArgs) => {
+    const id = /^product_id:(\d+)$/.exec(query ?? '')?.[1]
+    return connection(shop.products.filter((each) => String(each.id) === id).flatMap(variantObjects), page)
+  },
+  collections: (page: PageArgs) =>
+    connection(
+      [...shop.collections].sort(by(titleOf)).map((each) => collectionObject(shop, each)),
+      page,
+    ),
+  nodes: ({ ids }: { ids: string[] }) => {
+    const all = [
+      ...shop.products.map((each) => productObject(shop, each)),
+      ...shop.customers.map((each) => customerObject(shop, each)),
+      ...shop.discounts.map(automaticNode),
+    ]
+    return ids.map((id) => one(all, id))
+  },
+  orders: ({ query, sortKey, ...page }: ListArgs) => {
     const sorted = found(shop.orders, query, orderFields)
     if (sortKey === 'UPDATED_AT') sorted.sort(by(({ updated_at }) => updated_at))
     return connection(sorted.map(orderObject), page)
-  }
-  const all = (): GraphObject[] => [
-    ...shop.products.map((each) => productObject(shop, each)),
-    ...shop.customers.map((each) => customerObject(shop, each)),
-    ...shop.discounts.map(discountObject),
-  ]
-  const one = (objects: GraphObject[], id: unknown) => objects.find((each) => each.id === id) ?? null
-  return {
-    __typename: 'QueryRoot',
-    shop: shopObject(shop),
-    products,
-    productsCount: ({ query }: ListArgs) => ({
-      __typename: 'Count',
-      count: Math.min(25_001, found(shop.products, query, productFields).length),
-    }),
-    product: ({ id }: { id: string }) =>
-      one(
-        shop.products.map((each) => productObject(shop, each)),
-        id,
-      ),
-    productVariants: ({ query, ...page }: ListArgs) => {
-      const id = /^product_id:(\d+)$/.exec(query ?? '')?.[1]
-      return connection(shop.products.filter((each) => String(each.id) === id).flatMap(variantObjects), page)
-    },
-    collections: ({ sortKey: _key, ...page }: ListArgs) =>
-      connection(
-        [...shop.collections].sort(by(titleOf)).map((each) => collectionObject(shop, each)),
-        page,
-      ),
-    nodes: ({ ids }: { ids: string[] }) => ids.map((id) => one(all(), id)),
-    orders,
-    order: ({ id }: { id: string }) => one(shop.orders.map(orderObject), id),
-    codeDiscountNodeByCode: ({ code }: { code: string }) => {
-      const known = findCode(shop, code)
-      return known ? { __typename: 'DiscountCodeNode', id: gid('DiscountCodeNode', known.id) } : null
-    },
-    automaticDiscountNode: ({ id }: { id: string }) => one(shop.discounts.map(discountObject), id),
-    automaticDiscountNodes: ({ query, sortKey, ...page }: ListArgs) => {
-      const listed = found(shop.discounts, query, discountFields)
-      if (sortKey === 'CREATED_AT') listed.sort(by(({ createdAt }) => createdAt))
-      return connection(listed.map(discountObject), page)
-    },
-    metafieldsSet: ({ metafields }: { metafields: Parameters<typeof setMetafields>[1] }) =>
-      setMetafields(shop, metafields),
-    discountAutomaticBxgyCreate: (args: { automaticBxgyDiscount: Parameters<typeof saveDiscount>[1] }) =>
-      saveDiscount(shop, args.automaticBxgyDiscount, null),
-    discountAutomaticBxgyUpdate: (args: {
-      id: string
-      automaticBxgyDiscount: Parameters<typeof saveDiscount>[1]
-    }) => saveDiscount(shop, args.automaticBxgyDiscount, args.id),
-    discountAutomaticDelete: ({ id }: { id: string }) => deleteDiscount(shop, id),
-    discountCodeBasicCreate: (args: { basicCodeDiscount: Record<string, unknown> }) =>
-      createCode(shop, 'basicCodeDiscount', args.basicCodeDiscount),
-    discountCodeFreeShippingCreate: (args: { freeShippingCodeDiscount: Record<string, unknown> }) =>
-      createCode(shop, 'freeShippingCodeDiscount', args.freeShippingCodeDiscount),
-  }
-}
+  },
+  order: ({ id }: { id: string }) => one(shop.orders.map(orderObject), id),
+  codeDiscountNodeByCode: ({ code }: { code: string }) => {
+    const known = findCode(shop, code)
+    return known ? codeNode(known) : null
+  },
+  discountNode: ({ id }: { id: string }) =>
+    one(
+      discountsOf(shop).map(({ node }) => node),
+      id,
+    ),
+  discountNodes: ({ query, sortKey, ...page }: ListArgs) => {
+    const listed = found(discountsOf(shop), query, ({ fields }) => fields)
+    if (sortKey === 'CREATED_AT') listed.sort(by(({ createdAt }) => createdAt))
+    return connection(
+      listed.map(({ node }) => node),
+      page,
+    )
+  },
+})
 
-interface Updated {
-  title: string
-  updated_at: string
-}
-const titleOf = ({ title }: { title: string }): string => folded(title)
+const mutationsOf = (shop: Shop) => ({
+  metafieldsSet: ({ metafields }: { metafields: Parameters<typeof setMetafields>[1] }) =>
+    setMetafields(shop, metafields),
+  discountAutomaticBxgyCreate: (args: { automaticBxgyDiscount: BxgyInput }) =>
+    saveDiscount(shop, args.automaticBxgyDiscount, null),
+  discountAutomaticBxgyUpdate: (args: { id: string; automaticBxgyDiscount: BxgyInput }) =>
+    saveDiscount(shop, args.automaticBxgyDiscount, args.id),
+  discountAutomaticDelete: ({ id }: { id: string }) => deleteDiscount(shop, id),
+  discountCodeBasicCreate: (args: { basicCodeDiscount: Record<string, unknown> }) =>
+    createCode(shop, 'basicCodeDiscount', args.basicCodeDiscount),
+  discountCodeFreeShippingCreate: (args: { freeShippingCodeDiscount: Record<string, unknown> }) =>
+    createCode(shop, 'freeShippingCodeDiscount', args.freeShippingCodeDiscount),
+})
 
 const shopObject = (shop: Shop): GraphObject => ({
   __typename: 'Shop',
   id: gid('Shop', shop.id),
   currencyCode: 'BRL',
-  primaryDomain: { __typename: 'Domain', host: 'loja.example.com' },
-  metafield: ({ namespace, key }: { namespace: string; key: string }) => {
-    const known = shop.metafields.find((each) => each.namespace === namespace && each.key === key)
-    return known ? { __typename: 'Metafield', ...known } : null
-  },
+  primaryDomain: { host: 'loja.example.com' },
+  metafield: ({ namespace, key }: { namespace: string; key: string }) =>
+    shop.metafields.find((each) => each.namespace === namespace && each.key === key) ?? null,
   metafields: ({ namespace, ...page }: PageArgs & { namespace: string }) =>
     connection(
       shop.metafields
@@ -144,6 +144,7 @@ const shopObject = (shop: Shop): GraphObject => ({
 })
 
 const queryAtMost = 1000
+const refused = (message: string, code: string) => new GraphQLError(message, { extensions: { code } })
 
 /** The whole body of an answer: data or errors, and what it cost. */
 export function answerGraph(
@@ -153,38 +154,60 @@ export function answerGraph(
   deniedFields: ReadonlySet<string>,
 ): unknown {
   try {
-    const operation = parse(query)
-    requireVariables(operation, variables)
-    const requested = requestedCost(operation, variables)
-    const status = () => ({
-      maximumAvailable: bucket.size,
-      currentlyAvailable: Math.floor(bucket.left),
-      restoreRate: bucket.perSecond,
-    })
-    const cost = (actual: number | null) => ({
-      cost: { requestedQueryCost: requested, actualQueryCost: actual, throttleStatus: status() },
-    })
-    if (requested > queryAtMost) {
-      throw new GraphError(
-        'MAX_COST_EXCEEDED',
-        `Query cost is ${requested}, which exceeds the single query max cost limit (1000).`,
-      )
-    }
-    if (!bucket.take(requested)) {
-      return { errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }], extensions: cost(null) }
-    }
-    for (const each of operation.selection) {
-      if (each.kind === 'field' && deniedFields.has(each.name)) {
-        throw new GraphError('ACCESS_DENIED', `Access denied for ${each.name} field.`)
-      }
-    }
-    const data = run(rootOf(shop), operation.selection, variables)
-    const actual = operation.type === 'mutation' ? 10 : Math.min(requested, actualCost(data) - 1)
-    bucket.giveBack(requested - actual)
-    return { data, extensions: cost(actual) }
+    return answered(shop, parse(query), variables, bucket, deniedFields)
   } catch (error) {
-    if (!(error instanceof GraphError || error instanceof GraphSyntaxError)) throw error
-    const code = error instanceof GraphError ? error.code : 'parseError'
-    return { errors: [{ message: error.message, extensions: { code } }] }
+    if (error instanceof GraphQLError) return { errors: [error.toJSON()] }
+    throw error
   }
+}
+
+function answered(
+  shop: Shop,
+  document: DocumentNode,
+  variables: Variables,
+  bucket: Bucket,
+  deniedFields: ReadonlySet<string>,
+): unknown {
+  const invalid = validate(schema, document)
+  if (invalid.length > 0) return { errors: invalid.map((error) => error.toJSON()) }
+  const operation = document.definitions[0] as OperationDefinitionNode
+  const requested = requestedCost(operation, variables)
+  const cost = (actual: number | null) => ({
+    cost: {
+      requestedQueryCost: requested,
+      actualQueryCost: actual,
+      throttleStatus: {
+        maximumAvailable: bucket.size,
+        currentlyAvailable: Math.floor(bucket.left),
+        restoreRate: bucket.perSecond,
+      },
+    },
+  })
+  if (requested > queryAtMost) {
+    throw refused(
+      `Query cost is ${requested}, which exceeds the single query max cost limit (1000).`,
+      'MAX_COST_EXCEEDED',
+    )
+  }
+  if (!bucket.take(requested)) {
+    return { errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }], extensions: cost(null) }
+  }
+  for (const each of operation.selectionSet.selections) {
+    if (each.kind === Kind.FIELD && deniedFields.has(each.name.value)) {
+      throw refused(`Access denied for ${each.name.value} field.`, 'ACCESS_DENIED')
+    }
+  }
+  const isMutation = operation.operation === OperationTypeNode.MUTATION
+  const rootValue = isMutation ? mutationsOf(shop) : queriesOf(shop)
+  const { data, errors } = executeSync({ schema, document, rootValue, variableValues: variables })
+  if (errors) return { errors: errors.map((error) => own(error).toJSON()), extensions: cost(null) }
+  const actual = isMutation ? 10 : Math.min(requested, actualCost(data) - 1)
+  bucket.giveBack(requested - actual)
+  return { data, extensions: cost(actual) }
+}
+
+/** A fault of the stand-in itself is no answer of Shopify's. */
+function own(error: GraphQLError): GraphQLError {
+  if (error.originalError && !(error.originalError instanceof GraphQLError)) throw error.originalError
+  return error
 }

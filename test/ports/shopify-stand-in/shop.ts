@@ -23,7 +23,12 @@ export interface StoredWebhook {
 }
 export interface StoredCode {
   id: number
+  typename: 'DiscountCodeBasic' | 'DiscountCodeFreeShipping'
   code: string
+  title: string
+  createdAt: string
+  startsAt: string
+  endsAt: string | null
   input: Record<string, unknown>
 }
 export interface StoredMetafield {
@@ -46,7 +51,6 @@ export interface StoredDiscount {
   gets: { quantity: string; percentage: number; items: StoredItems }
 }
 export interface StoredItems {
-  all: boolean
   products: string[]
   collections: string[]
 }

@@ -73,7 +73,7 @@ function readPlace(cursor: string): Place {
   throw new Refused('bad-cursor', 'cursor: is none of this platform')
 }
 
-/** The orders that completed ones became, by token. */
+/** The orders that completed ones became, by token. Shopify ignores a filter that it does not know: each is compared. */
 async function ordersOf(
   client: ShopifyClient,
   store: ProviderStore,
@@ -82,8 +82,12 @@ async function ordersOf(
   const tokens = checkouts.filter((each) => each.completed_at).map(({ token }) => token)
   if (tokens.length === 0) return new Map()
   const names = tokens.map((_, at) => `$q${at}: String!`).join(', ')
-  const asked = tokens.map((_, at) => `o${at}: orders(first: 1, query: $q${at}) { nodes { id } }`).join('\n')
-  const answer = await client.graph<Record<string, { nodes: { id: string }[] }>>(
+  const asked = tokens
+    .map((_, at) => `o${at}: orders(first: 1, query: $q${at}) { nodes { id checkoutToken } }`)
+    .join('\n')
+  const answer = await client.graph<
+    Record<string, { nodes: { id: string; checkoutToken: string | null }[] }>
+  >(
     store,
     `query OrdersOfCheckouts(${names}) {\n${asked}\n}`,
     Object.fromEntries(tokens.map((token, at) => [`q${at}`, `checkout_token:${token}`])),
@@ -91,7 +95,7 @@ async function ordersOf(
   return new Map(
     tokens.flatMap((token, at) => {
       const order = answer[`o${at}`]?.nodes[0]
-      return order ? [[token, plainId(order.id)] as const] : []
+      return order?.checkoutToken === token ? [[token, plainId(order.id)] as const] : []
     }),
   )
 }

@@ -15,9 +15,9 @@ const items = `items {
 }`
 
 const findDocument = `query Discount($id: ID!, $itemsAtMost: Int!) {
-  automaticDiscountNode(id: $id) {
+  discountNode(id: $id) {
     id
-    automaticDiscount {
+    discount {
       __typename
       ... on DiscountAutomaticBxgy {
         title createdAt startsAt endsAt usesPerOrderLimit asyncUsageCount
@@ -41,17 +41,16 @@ export async function findDiscount(
   id: string,
   itemsAtMost: number,
 ): Promise<DiscountNode | null> {
-  const { automaticDiscountNode } = await client.graph<{ automaticDiscountNode: DiscountNode | null }>(
-    store,
-    findDocument,
-    { id: gidOf('DiscountAutomaticNode', id), itemsAtMost },
-  )
-  return automaticDiscountNode
+  const { discountNode } = await client.graph<{ discountNode: DiscountNode | null }>(store, findDocument, {
+    id: gidOf('DiscountAutomaticNode', id),
+    itemsAtMost,
+  })
+  return discountNode
 }
 
 const newestDocument = `query NewestDiscounts {
-  automaticDiscountNodes(first: 100, query: "type:bxgy", sortKey: CREATED_AT, reverse: true) {
-    nodes { id automaticDiscount { __typename ... on DiscountAutomaticBxgy { title createdAt } } }
+  discountNodes(first: 100, query: "method:automatic", sortKey: CREATED_AT, reverse: true) {
+    nodes { id discount { __typename ... on DiscountAutomaticBxgy { title createdAt } } }
   }
 }`
 
@@ -61,13 +60,14 @@ export async function newestDiscounts(
   store: ProviderStore,
   since: string,
 ): Promise<{ id: string; title: string }[]> {
-  const { automaticDiscountNodes } = await client.graph<{
-    automaticDiscountNodes: { nodes: DiscountNode[] }
-  }>(store, newestDocument)
-  return automaticDiscountNodes.nodes.flatMap(({ id, automaticDiscount: it }) => {
+  const { discountNodes } = await client.graph<{ discountNodes: { nodes: DiscountNode[] } }>(
+    store,
+    newestDocument,
+  )
+  return discountNodes.nodes.flatMap(({ id, discount: it }) => {
     // The two clocks differ.
-    const isNew = Date.parse(it?.createdAt ?? '') >= Date.parse(since) - 5 * 60_000
-    return it?.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
+    const isNew = Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * 60_000
+    return it.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
   })
 }
 
@@ -128,10 +128,15 @@ const usageDocument = `query DiscountUsage($ids: [ID!]!) {
   nodes(ids: $ids) {
     ... on DiscountAutomaticNode {
       id
-      automaticDiscount { __typename ... on DiscountAutomaticBxgy { asyncUsageCount } }
+      automaticDiscount { ... on DiscountAutomaticBxgy { asyncUsageCount } }
     }
   }
 }`
+
+interface Usage {
+  shop: { currencyCode: string }
+  nodes: ({ id: string; automaticDiscount: { asyncUsageCount?: number } } | null)[]
+}
 
 /** How often these were used, by id; those that are gone are left out. */
 export async function usageOf(
@@ -139,25 +144,24 @@ export async function usageOf(
   store: ProviderStore,
   ids: readonly string[],
 ): Promise<{ currency: string; used: Map<string, number> }> {
-  const { shop, nodes } = await client.graph<{
-    shop: { currencyCode: string }
-    nodes: (DiscountNode | null)[]
-  }>(store, usageDocument, { ids: ids.map((id) => gidOf('DiscountAutomaticNode', id)) })
+  const { shop, nodes } = await client.graph<Usage>(store, usageDocument, {
+    ids: ids.map((id) => gidOf('DiscountAutomaticNode', id)),
+  })
   const used = new Map(
-    nodes.flatMap((node) => (node ? [[plainId(node.id), node.automaticDiscount?.asyncUsageCount ?? 0]] : [])),
+    nodes.flatMap((node) => (node ? [[plainId(node.id), node.automaticDiscount.asyncUsageCount ?? 0]] : [])),
   )
   return { currency: shop.currencyCode, used }
 }
 
 const activeDocument = `query ActiveDiscounts($after: String) {
-  automaticDiscountNodes(first: 100, after: $after, query: "status:active") {
+  discountNodes(first: 100, after: $after, query: "method:automatic AND status:active") {
     nodes { id }
     pageInfo { hasNextPage endCursor }
   }
 }`
 
 interface Active {
-  automaticDiscountNodes: {
+  discountNodes: {
     nodes: { id: string }[]
     pageInfo: { hasNextPage: boolean; endCursor: string | null }
   }
@@ -169,7 +173,7 @@ export async function activeDiscounts(client: ShopifyClient, store: ProviderStor
   let after: string | null = null
   do {
     const answer: Active = await client.graph(store, activeDocument, { after })
-    const { nodes, pageInfo } = answer.automaticDiscountNodes
+    const { nodes, pageInfo } = answer.discountNodes
     ids.push(...nodes.map(({ id }) => plainId(id)))
     after = pageInfo.hasNextPage ? pageInfo.endCursor : null
   } while (after !== null)

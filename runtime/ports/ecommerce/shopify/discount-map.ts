@@ -24,12 +24,13 @@ export interface DiscountContent {
   gotItems: Items
 }
 
+/** `all`: what somebody may have made of it there; none of ours is so. */
 export type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
 
 /** A discount as GraphQL has it. */
 export interface DiscountNode {
   id: string
-  automaticDiscount: {
+  discount: {
     __typename: string
     title?: string
     createdAt?: string
@@ -43,7 +44,7 @@ export interface DiscountNode {
       value: { quantity?: { quantity: string | number }; effect?: { percentage?: number } }
       items: NodeItems
     }
-  } | null
+  }
 }
 
 interface NodeItems {
@@ -68,6 +69,12 @@ export function requireExpressible(spec: DiscountSpec): asserts spec is Quantity
         : 'Shopify cannot add gifts to carts',
     )
   }
+  if (spec.scope === 'all') {
+    throw cannot(
+      'scope',
+      'discount units of all products: choose categories, such as a collection with all of them, or products',
+    )
+  }
   if (spec.mixing !== 'any' && !(spec.mixing === 'same-product' && isOfOneProduct(spec))) {
     throw cannot(
       'mixing',
@@ -78,7 +85,7 @@ export function requireExpressible(spec: DiscountSpec): asserts spec is Quantity
     throw cannot('excludedProductIds', 'leave out some products: name those that take part')
   }
   const { ids } = itemsOf(spec)
-  if (spec.scope !== 'all' && ids.length === 0) {
+  if (ids.length === 0) {
     throw cannot(spec.scope === 'products' ? 'productIds' : 'categoryIds', 'discount nothing: name some')
   }
   if (ids.length > itemsAtMost) {
@@ -90,7 +97,6 @@ const isOfOneProduct = (spec: QuantityDiscount): boolean =>
   spec.scope === 'products' && itemsOf(spec).ids.length === 1
 
 function itemsOf(spec: QuantityDiscount): Items {
-  if (spec.scope === 'all') return { type: 'all', ids: [] }
   if (spec.scope === 'categories') return { type: 'collections', ids: distinct(spec.categoryIds) }
   const excluded = new Set(spec.excludedProductIds)
   return { type: 'products', ids: distinct(spec.productIds.filter((id) => !excluded.has(id))) }
@@ -115,8 +121,8 @@ export function wantedContent(spec: QuantityDiscount): DiscountContent {
 }
 
 /** Null: not one that we could have made. */
-export function contentOf({ automaticDiscount: it }: DiscountNode): DiscountContent | null {
-  if (it?.__typename !== 'DiscountAutomaticBxgy' || !it.customerBuys || !it.customerGets) return null
+export function contentOf({ discount: it }: DiscountNode): DiscountContent | null {
+  if (it.__typename !== 'DiscountAutomaticBxgy' || !it.customerBuys || !it.customerGets) return null
   const limit = it.usesPerOrderLimit ?? null
   return {
     title: it.title ?? '',
@@ -208,7 +214,6 @@ function itemsInput(wanted: Items, there: Items | null) {
   const collection = (id: string) => gidOf('Collection', id)
   return {
     items: {
-      ...(wanted.type === 'all' ? { all: true } : {}),
       ...(products && {
         products: {
           productsToAdd: products.add.map(product),

@@ -1,8 +1,8 @@
 /**
  * Which discounts are ours, written down at Shopify itself: a metafield of the shop for each reference, in the
  * namespace that only this app sees. An entry stays when its discount goes, so that a late call with an older revision
- * changes nothing. It is only ever written over the version that was read (`compareDigest`): of two writers one is
- * told that it was too late.
+ * changes nothing. It is only ever written over the value that was read (`compareDigest`): of two writers one is told
+ * that it was too late.
  */
 import { Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
@@ -124,7 +124,8 @@ interface Written {
   metafieldsSet: { metafields: { compareDigest: string }[] | null; userErrors: UserError[] }
 }
 
-const staleCodes = ['STALE_OBJECT', 'INVALID_COMPARE_DIGEST']
+/** Shopify does not say which of these whoever comes second to a new key is told. */
+const staleCodes = ['STALE_OBJECT', 'INVALID_COMPARE_DIGEST', 'TAKEN']
 
 /** Writes over the version with this digest (null: none yet). Answers the new digest; null: somebody was faster. */
 export async function writeEntry(

@@ -4,8 +4,9 @@
  * `write_discounts` and `write_script_tags`.
  *
  * What Shopify cannot do, and this does not pretend:
- * - discounts: only promotions by quantity that count all units together (`mixing: any`) and, but for named products,
- *   leave none out; 25 automatic discounts at a time, those of the merchant included; what they took off is not added up;
+ * - discounts: only promotions by quantity, of named categories or products (never `scope: all`), that count all units
+ *   together (`mixing: any`) and, but for named products, leave none out; 25 automatic discounts at a time, those of the
+ *   merchant included; what they took off is not added up;
  * - categories have neither parents nor places: they come by name;
  * - a search finds words by their beginnings; sorting by price and `inStock` compare 5,000 products at most; nobody
  *   turns pages beyond 25,000 products;

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { shopify } from './shopify.ts'
+
+let opened: Awaited<ReturnType<typeof shopify>>
+beforeEach(async () => {
+  opened = await shopify()
+})
+afterEach(() => opened.standIn.close())
+
+interface Answer {
+  data?: Record<string, { userErrors: { field: string[]; message: string }[] }>
+  errors?: { message: string }[]
+}
+
+async function ask(query: string, variables: Record<string, unknown> = {}): Promise<Answer> {
+  const { standIn } = opened
+  const response = await fetch(`${standIn.endpoint}/admin/api/2026-10/graphql.json`, {
+    method: 'POST',
+    headers: { 'x-shopify-access-token': standIn.accessToken },
+    body: JSON.stringify({ query, variables }),
+  })
+  return (await response.json()) as Answer
+}
+
+describe('what does not fit the schema is no question', () => {
+  test.each([
+    [
+      'a field that is deprecated',
+      '{ automaticDiscountNodes(first: 1) { nodes { id } } }',
+      /automaticDiscountNodes/,
+    ],
+    ['an unknown field', '{ shop { nickname } }', /"nickname"/],
+    ['an unknown argument', '{ products(first: 1, page: 2) { nodes { id } } }', /"page"/],
+    ['an unknown key', '{ products(first: 1, sortKey: PRICE) { nodes { id } } }', /"PRICE"/],
+    ['objects without their fields', '{ shop { primaryDomain } }', /primaryDomain/],
+    ['a variable of another type', 'query ($id: String!) { order(id: $id) { id } }', /"ID!"/],
+    ['no document', '{ shop {', /Syntax Error/],
+  ])('%s', async (_, query, message) => {
+    expect((await ask(query)).errors![0]!.message).toMatch(message)
+  })
+
+  const create = `mutation ($discount: DiscountAutomaticBxgyInput!) {
+    made: discountAutomaticBxgyCreate(automaticBxgyDiscount: $discount) { userErrors { field message } }
+  }`
+
+  test.each([
+    ['a field that the input has not', { name: 'X' }, /"name"/],
+    ['a number that is none', { usesPerOrderLimit: 'many' }, /UnsignedInt64/],
+    ['an instant that is none', { startsAt: '21/11/2026' }, /DateTime/],
+    ['another context', { context: { all: 'EVERYBODY' } }, /EVERYBODY/],
+  ])('%s', async (_, discount, message) => {
+    expect((await ask(create, { discount })).errors![0]!.message).toMatch(message)
+  })
+
+  test('"buy X, get Y" of all items is refused, as Shopify documents', async () => {
+    const items = { all: true }
+    const discount = {
+      title: 'X',
+      startsAt: '2026-01-01T00:00:00Z',
+      customerBuys: { value: { quantity: '2' }, items },
+      customerGets: {
+        value: { discountOnQuantity: { quantity: '1', effect: { percentage: 1 } } },
+        items,
+      },
+    }
+    expect((await ask(create, { discount })).data!.made!.userErrors).toMatchObject([
+      { message: "Items in 'customer get' cannot be set to all" },
+    ])
+  })
+})
