@@ -179,7 +179,7 @@ async function oneAtATime(services: Services, run: () => Promise<void>): Promise
   })
 }
 
-const steps = ['stores', 'shops', 'automations', 'widgets', 'inbox', 'reviews', 'sums'] as const
+const steps = ['stores', 'shops', 'automations', 'widgets', 'inbox', 'exchanges', 'reviews', 'sums'] as const
 type Step = (name: (typeof steps)[number]) => void
 
 /** Tells which step begins. */
