@@ -63,7 +63,7 @@ describe('orders and carts', () => {
   })
 
   test('an order that the search finds by another token is not that of the cart', async () => {
-    const { shop, port, store } = opened
+    const { standIn, shop, port, store } = await shopify()
     const bought = { customerId: '5001', variantId: '2001', quantity: 1 }
     const checkout = fillCart(shop, bought)
     const order = placeOrder(shop, { ...bought, checkout })
@@ -74,6 +74,7 @@ describe('orders and carts', () => {
     expect(await orderOfCart()).toBe(String(order.id))
     order.checkoutToken = `other-${checkout.token}`
     expect(await orderOfCart()).toBeNull()
+    await standIn.close()
   })
 
   const order: RestOrder = {
