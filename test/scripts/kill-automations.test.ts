@@ -6,9 +6,9 @@ import type { TestApp } from '#test/support/app'
 import { advance, call, opened, outbox, prepared, type Running, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
-const customers = 1500
+const customers = 1000
 
-/** A store with a QR number, an automation for new orders, and 1,500 of these since yesterday. */
+/** A store with a QR number, an automation for new orders, and 1,000 of these since yesterday. */
 async function filled(app: TestApp): Promise<{ key: string; id: string }> {
   const shop = await store(app)
   const ctx = await shop.context()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
+import { migrate } from '#db/migrate'
 import { freshDatabase, migratedSnapshot, type TestApp, testApp } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -60,7 +61,11 @@ export async function start(script: string, env: Record<string, string>): Promis
 export async function emptyFolder(): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-folder-'))
   folders.push(dataDir)
-  const database = await openPglite({ dataDir: join(dataDir, 'db'), snapshot: await migratedSnapshot() })
+  const place = { dataDir: join(dataDir, 'db') }
+  const database = await openPglite(
+    inject('snapshot') ? { ...place, snapshot: await migratedSnapshot() } : place,
+  )
+  await migrate(database)
   await database.close()
   return dataDir
 }
