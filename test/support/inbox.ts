@@ -28,7 +28,8 @@ export interface InboxShop extends Shop {
 export async function connectOfficial(shop: Shop): Promise<void> {
   await connectNumber(await shop.context(), {
     type: 'official',
-    phone: `+55113${shop.slug.replace(/\D/g, '').slice(-7).padStart(7, '0')}`,
+    // Its last digit tells the sandbox how it fares: 0 is well.
+    phone: `+55113${shop.slug.replace(/\D/g, '').slice(-6).padStart(6, '0')}0`,
   })
 }
 

@@ -22,7 +22,7 @@ async function inboxShop(): Promise<Shop> {
   const ctx = await shop.context()
   await connectNumber(ctx, {
     type: 'official',
-    phone: `+55113${shop.slug.replace(/\D/g, '').slice(-7).padStart(7, '0')}`,
+    phone: `+55113${shop.slug.replace(/\D/g, '').slice(-6).padStart(6, '0')}0`,
   })
   const now = app.clock.now()
   await ctx.db
