@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { TestApp } from '#test/support/app'
-import { call, prepared, rowsOf, start, until } from '#test/support/processes'
+import { call, kill, prepared, rowsOf, start, until } from '#test/support/processes'
 import { stockShop } from '#test/support/stock'
 
 const people = 900
@@ -67,8 +67,7 @@ test('stock alerts survive kill -9 of the process that sends them', { timeout: 3
   // As many places as there are people, but for ten.
   expect((await call(first.url, key, 'POST', back, { stock: people / 2 - 5 })).status).toBe(200)
   await until(60, async () => (await count(first.url, 'sent')) >= people / 3)
-  first.child.kill('SIGKILL')
-  await first.ended
+  await kill(first, env)
 
   const second = await start('scripts/start.ts', env)
   expect(await count(second.url, 'sent')).toBeLessThan(people - 10)
