@@ -99,6 +99,8 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   // Its jobs have no heartbeat any more, its claims are two minutes old.
   await advance(second, 130)
   await until(120, async () => {
+    // A job that is tried again waits a while of this clock first.
+    await advance(second, 5)
     const { total, sent } = await summary(second)
     return total === customers && sent! >= customers / 3
   })
@@ -111,6 +113,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   // What the dead process had claimed is taken up after two minutes of the clock.
   await advance(third, 130)
   const done = await until(180, async () => {
+    await advance(third, 5)
     const now = await summary(third)
     return now.pending === 0 && now
   })
