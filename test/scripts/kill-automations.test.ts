@@ -3,7 +3,17 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import type { TestApp } from '#test/support/app'
-import { advance, call, opened, outbox, prepared, type Running, start, until } from '#test/support/processes'
+import {
+  advance,
+  call,
+  kill,
+  opened,
+  outbox,
+  prepared,
+  type Running,
+  start,
+  until,
+} from '#test/support/processes'
 import { store } from '#test/support/store'
 
 const customers = 1000
@@ -73,11 +83,6 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   const path = `/v1/automations/${id}`
   const summary = async ({ url }: Running) =>
     (await call(url, key, 'GET', `${path}/report?limit=1`)).body.summary as Record<string, number>
-  const kill = async ({ child, ended }: Running): Promise<void> => {
-    child.kill('SIGKILL')
-    await ended
-  }
-
   const first = await start('scripts/start.ts', env)
   const executed = await Promise.all(
     [1, 2].map(() => call(first.url, key, 'POST', `${path}/execute`, { limit: 10_000 })),
@@ -86,7 +91,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   expect(executed.find((each) => each.status === 202)!.body.candidates).toBe(customers)
   // While customers still enter, and messages leave already.
   await until(60, async () => (await summary(first)).total! >= 300 && true)
-  await kill(first)
+  await kill(first, env)
 
   const second = await start('scripts/start.ts', env)
   const entered = await summary(second)
@@ -94,10 +99,12 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   // Its jobs have no heartbeat any more, its claims are two minutes old.
   await advance(second, 130)
   await until(120, async () => {
+    // A job that is tried again waits a while of this clock first.
+    await advance(second, 5)
     const { total, sent } = await summary(second)
     return total === customers && sent! >= customers / 3
   })
-  await kill(second)
+  await kill(second, env)
 
   const third = await start('scripts/start.ts', env)
   const middle = await summary(third)
@@ -106,6 +113,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   // What the dead process had claimed is taken up after two minutes of the clock.
   await advance(third, 130)
   const done = await until(180, async () => {
+    await advance(third, 5)
     const now = await summary(third)
     return now.pending === 0 && now
   })

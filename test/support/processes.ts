@@ -140,6 +140,20 @@ export async function rowsOf<Row>(
   }
 }
 
+/**
+ * kill -9, and a minute in which nobody runs, so that the jobs it had in hand have given no sign of life for long. Only
+ * `kill.test.ts` waits for that silence.
+ */
+export async function kill({ child, ended }: Running, env: Record<string, string>): Promise<void> {
+  child.kill('SIGKILL')
+  await ended
+  await rowsOf(
+    env,
+    `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute',
+       started_on = started_on - interval '1 minute' where state = 'active'`,
+  )
+}
+
 /** Moves the clock of a server; what comes due by it runs. */
 export async function advance({ url }: Running, advanceSeconds: number): Promise<void> {
   const moved = await fetch(`${url}/sandbox/api/clock`, {
