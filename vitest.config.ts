@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** Files that register parts of their own, which would stay for whoever shares their process. */
-const alone = 'test/**/*.alone.test.ts'
+/** Files that register parts of their own, or start processes: both would stay for whoever shares their process. */
+const alone = ['test/**/*.alone.test.ts', 'test/scripts/**/*.test.ts']
 
 const common = {
   pool: 'forks',
@@ -18,9 +18,9 @@ export default defineConfig({
     projects: [
       {
         // A process reads the thousand modules once for all its files: each has a database and a server of its own.
-        test: { ...common, name: 'shared', include: ['test/**/*.test.ts'], exclude: [alone], isolate: false },
+        test: { ...common, name: 'shared', include: ['test/**/*.test.ts'], exclude: alone, isolate: false },
       },
-      { test: { ...common, name: 'alone', include: [alone] } },
+      { test: { ...common, name: 'alone', include: alone } },
     ],
   },
 })
