@@ -109,25 +109,26 @@ function createdText({ id, key, scopes, expiresAt: until }: CreatedKey): string 
 type State = 'active' | 'expired' | 'revoked'
 const colours = { active: 'green', expired: 'yellow', revoked: 'red' } as const
 
+/** Ids are long: what a narrow terminal has no room for is told last. */
 const columns: Column[] = [
   { title: 'id', kind: 'exact' },
-  { title: 'key', kind: 'exact' },
   { title: 'state', kind: 'exact', style: (state) => colours[state as State] },
-  { title: 'until', kind: 'exact' },
   { title: 'member', kind: 'text' },
   { title: 'name', kind: 'text' },
   { title: 'scopes', kind: 'text' },
+  { title: 'until', kind: 'exact' },
+  { title: 'key', kind: 'exact' },
 ]
 
 const rowsOf = (all: ListedKey[], now: Date): string[][] =>
   all.map((key) => [
     key.id,
-    `${key.prefix}…`,
     stateOf(key, now),
-    key.expiresAt?.slice(0, 10) ?? '–',
     key.member,
     key.name,
     key.scopes.join(','),
+    key.expiresAt?.slice(0, 10) ?? '–',
+    `${key.prefix}…`,
   ])
 
 function stateOf({ revokedAt, expiresAt: until }: ListedKey, now: Date): State {

@@ -21,6 +21,7 @@ export function showProgress(output: Output): Progress {
   let done = 0
   let doing = ''
   let changedAt = 0
+  let shownAt = 0
   let timer: NodeJS.Timeout | null = null
 
   const told = (): string => {
@@ -42,6 +43,7 @@ export function showProgress(output: Output): Progress {
     return parts.join('  ')
   }
   const show = (): void => {
+    shownAt = performance.now()
     output.write(width === null ? `${told()}\n` : `\r${cut(told(), width - 1)}\x1b[K`)
   }
   return {
@@ -53,6 +55,8 @@ export function showProgress(output: Output): Progress {
     },
     at(amount, now = '') {
       ;[done, doing, changedAt] = [amount, now, performance.now()]
+      // What works in this very process may leave the timer no turn.
+      if (width !== null && changedAt - shownAt >= 100) show()
     },
     end() {
       if (timer === null) return

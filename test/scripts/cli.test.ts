@@ -135,8 +135,8 @@ describe('while a server runs on the folder', () => {
       lastUsedAt: null,
     })
     const shown = await run('keys', ['list', '--store', 'aurora'])
-    expect(shown.out).toMatch(/^id +key +state +until +member +name +scopes$/m)
-    expect(shown.out).toContain(`${made.prefix}…  revoked`)
+    expect(shown.out).toMatch(/^id +state +member +name +scopes +until +key$/m)
+    expect(shown.out).toMatch(new RegExp(`^${made.id}  revoked  .*  ${made.prefix}…$`, 'm'))
     expect(shown.out).not.toContain(made.key)
     const told = await run('keys', newKey('aurora'))
     expect([told.code, told.err]).toEqual([0, ''])
