@@ -61,6 +61,8 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     async close() {
       await root.destroy()
       if (!pglite.closed) await pglite.close()
+      // Its memory is hundreds of megabytes: it goes now, whoever still holds the database.
+      Object.assign(pglite, { mod: undefined, fs: undefined })
     },
   }
 }
