@@ -29,9 +29,13 @@ export function fakeOutput(columns?: number): FakeOutput {
   return { output: columns === undefined ? pipe : Object.assign(pipe, terminal), text: () => text }
 }
 
-/** What a terminal of 256 colours says with the variables of this process. */
-const colourDepth = (): number =>
-  WriteStream.prototype.getColorDepth.call(process.stdout, { TERM: 'xterm-256color', ...process.env })
+/** What a terminal of 256 colours says: of this process's variables the wishes count, not `CI` or its own `TERM`. */
+const colourDepth = (): number => {
+  const { NO_COLOR, FORCE_COLOR, NODE_DISABLE_COLORS } = process.env
+  const wishes = { NO_COLOR, FORCE_COLOR, NODE_DISABLE_COLORS }
+  const set = Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== undefined))
+  return WriteStream.prototype.getColorDepth.call(process.stdout, { TERM: 'xterm-256color', ...set })
+}
 
 /** Runs a command line as `npm run` would, on a pipe or in a terminal of `columns`. */
 export async function run(
