@@ -13,6 +13,8 @@ import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
 import { z } from './schema.ts'
 
 const pollMs = 500
+/** How long `drain` waits for all that run before it looks for more. */
+const patienceMs = 250
 const stopWithinMs = 10_000
 const defaultConcurrency = 4
 const postponedMs = 1000
@@ -121,7 +123,15 @@ export class Worker {
     this.#wake?.()
   }
 
-  async #claim(): Promise<number> {
+  /** One at a time, or two that drain together would fill the same room. */
+  #claim(): Promise<number> {
+    const started = this.#claimed.then(() => this.#claimNow())
+    this.#claimed = started.catch(() => undefined) // its own caller hears of it
+    return started
+  }
+  #claimed: Promise<unknown> = Promise.resolve()
+
+  async #claimNow(): Promise<number> {
     let free = this.#atOnce - this.#running.size
     if (free <= 0) return 0
     const names = [...this.#jobs.keys()].filter((name) => this.#room(name) > 0)
@@ -245,7 +255,8 @@ export class Worker {
       const started = this.#loop ? 0 : await this.#claim()
       if (started > 0) continue
       if (this.#running.size > 0) {
-        await Promise.race([...[...this.#running].map((each) => each.done), wait(250)])
+        // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
+        await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(patienceMs)])
         continue
       }
       const noneIsPostponed = performance.now() > this.#postponedUntil

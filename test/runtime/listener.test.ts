@@ -2,9 +2,10 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
 import { store } from '#test/support/store'
 
 const app = await testApp()
@@ -17,7 +18,7 @@ async function listen(short: boolean): Promise<number> {
     if (!short || !app.listener(incoming, outgoing)) void others(incoming, outgoing)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  whenFileEnds(() => new Promise<void>((resolve) => void server.close(() => resolve())))
   return (server.address() as AddressInfo).port
 }
 const short = await listen(true)

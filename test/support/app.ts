@@ -5,12 +5,14 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { type App, type AppOptions, openApp } from '#runtime/app'
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { openLog, silentLog } from '#runtime/log'
+import { loadRegistry, type Registry } from '#runtime/registry'
 import { readSettings, type Settings } from '#runtime/settings'
+import { whenFileEnds } from './closing.ts'
 import { withDatabase } from './global-setup.ts'
 
 export interface TestApp extends App {
@@ -27,8 +29,22 @@ export interface TestApp extends App {
 
 let databases = 0
 
-/** What `openPglite` makes a migrated database of, in memory or in a folder. */
-export const migratedSnapshot = async (): Promise<Blob> => new Blob([await readFile(inject('snapshot')!)])
+let snapshot: Promise<Blob> | null = null
+/**
+ * What `openPglite` makes a migrated database of, in memory or in a folder. Read once for all files of a process: the
+ * bytes of a Blob are hidden from the garbage collector, which would let gigabytes of them pile up.
+ */
+export function migratedSnapshot(): Promise<Blob> {
+  snapshot ??= readFile(inject('snapshot')!).then((bytes) => new Blob([bytes]))
+  return snapshot
+}
+
+let registry: Promise<Registry> | null = null
+/** Checked once for all files of a process, and its published schemas made once. */
+export function wholeRegistry(): Promise<Registry> {
+  registry ??= loadRegistry()
+  return registry
+}
 
 /** A database of its own, migrated and empty; gone when the test file ends. */
 export async function freshDatabase(): Promise<{ database: Database; url: string | null }> {
@@ -43,7 +59,7 @@ export async function freshDatabase(): Promise<{ database: Database; url: string
   await admin.unsafe(`create database ${name} template ${inject('template')!}`)
   await admin.end()
   const url = withDatabase(server, name)
-  afterAll(async () => {
+  whenFileEnds(async () => {
     const cleaner = postgres(server, { max: 1, onnotice: () => {} })
     await cleaner.unsafe(`drop database if exists ${name} with (force)`)
     await cleaner.end()
@@ -75,6 +91,7 @@ export async function testApp(
     strict: true,
     supervise: false,
     ...options,
+    registry: options.registry ?? (await wholeRegistry()),
     database,
     clock,
   })
@@ -83,7 +100,7 @@ export async function testApp(
     if (elapsed > 0) await app.services.queue.advance(elapsed)
     app.worker.clockMoved()
   }
-  afterAll(async () => {
+  whenFileEnds(async () => {
     await app.close()
     await database.close()
     rmSync(dataDir, { recursive: true, force: true })

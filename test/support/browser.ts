@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll } from 'vitest'
 import { type TestApp, testApp } from './app.ts'
+import { whenFileEnds } from './closing.ts'
 
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** `.ci/run` sets CHROMIUM: there a missing browser fails. */
@@ -15,7 +15,12 @@ export async function servedApp(): Promise<{ app: TestApp; url: string }> {
   let app: TestApp | null = null
   const server = createAdaptorServer({ fetch: (request, env) => app!.fetch(request, env as never) })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  whenFileEnds(async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    // A browser keeps connections open that nothing was asked on, which `close` would wait for.
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    await closed
+  })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   app = await testApp({ publicUrl: url })
   return { app, url }
@@ -35,7 +40,7 @@ export async function openPage(): Promise<{ page: Page; asked: string[]; faults:
       '--disable-sync',
     ],
   })
-  afterAll(() => browser.close())
+  whenFileEnds(() => browser.close())
   const page = await browser.newPage()
   const asked: string[] = []
   const faults: string[] = []

@@ -59,7 +59,8 @@ export async function storeImage(
 /** Refuses what is no base64. */
 function decoded(data: string): Buffer {
   const text = data.replace(/^data:[^,]{0,200};base64,/i, '').replace(/\s+/g, '')
-  if (text === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) {
+  // Looks for what must not be there: a pattern of the whole remembers each of millions of letters.
+  if (text === '' || /[^A-Za-z0-9+/_-]/.test(text.replace(/={1,2}$/, ''))) {
     throw refuse('bad_request', 'data: is not base64')
   }
   return Buffer.from(text, 'base64')

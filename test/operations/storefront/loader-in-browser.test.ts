@@ -1,12 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/save-settings'
 import createAlert from '#operations/bars/alerts/create-alert'
 import saveCountdown from '#operations/bars/countdown/save-settings'
 import saveFreeShipping from '#operations/bars/free-shipping/save-settings'
 import createButton from '#operations/messaging/button/create-button'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { whenFileEnds } from '#test/support/closing'
 import { connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
@@ -22,7 +23,10 @@ async function shopSite(loader: string): Promise<string> {
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  whenFileEnds(async () => {
+    server.closeAllConnections()
+    await new Promise<void>((resolve) => void server.close(() => resolve()))
+  })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
