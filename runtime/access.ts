@@ -5,11 +5,22 @@ import type { LoadedOperation } from './registry.ts'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const
 
+/** Made once: a text put together anew is hashed anew wherever it is looked up. */
+const lackings = new Map<string, string>()
+function lacking(scope: string): string {
+  let text = lackings.get(scope)
+  if (text === undefined) {
+    text = `This key lacks the permission ${scope}`
+    lackings.set(scope, text)
+  }
+  return text
+}
+
 /** Why not, as one sentence; null when it may. `now` in milliseconds. */
 export function refusalOf(operation: LoadedOperation, access: Access, now: number): string | null {
   const { spec } = operation
   for (const scope of spec.scopes) {
-    if (!access.scopes.has(scope)) return `This key lacks the permission ${scope}`
+    if (!access.scopes.has(scope)) return lacking(scope)
   }
   if (rank[access.role] < rank[operation.minimumRole]) {
     return `This needs the role ${operation.minimumRole}; the creator of this key is ${access.role}`

@@ -12,7 +12,6 @@ import { sweepIdempotencyKeys } from './idempotency.ts'
 import { KeyRing } from './keys.ts'
 import { type Listener, listenFor } from './listener.ts'
 import type { Logger } from './log.ts'
-import { answerMcp } from './mcp/server.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
@@ -126,13 +125,15 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   const ready = async (): Promise<boolean> => isMigrated(database)
   const table = new RouteTable(registry.operations)
   const others = otherRoutes({ registry, services, metrics, worker, ready })
-  others.all('/mcp', (c) =>
-    answerMcp(
+  others.all('/mcp', async (c) => {
+    // Its SDK takes 30 MB, and many servers have no assistant.
+    const { answerMcp } = await import('./mcp/server.ts')
+    return answerMcp(
       { gateway, registry, routes: table },
       c.req.raw,
       clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
-    ),
-  )
+    )
+  })
   return {
     services,
     registry,

@@ -27,6 +27,8 @@ export interface Call {
   readonly requestId: string
   /** On the machine's own running clock. */
   readonly startedAt: number
+  /** On the one clock, in milliseconds. */
+  readonly now: number
   readonly headers: Record<string, string>
   access: Access | null
   text: string
@@ -65,7 +67,8 @@ export interface GatewayOptions {
   strict?: boolean
 }
 
-type Step = (call: Call) => Promise<void> | void
+/** A refusal that many requests get is answered by returning it: throwing costs as much as all other checks. */
+type Step = (call: Call) => Promise<void> | Refusal | void
 
 /** The order of the checks (conventions §4). */
 const steps: readonly Step[] = [
@@ -120,6 +123,7 @@ export class Gateway {
       operation,
       requestId,
       startedAt: performance.now(),
+      now: this.services.clock.ms(),
       headers: {
         'content-type': 'application/json',
         'cache-control': 'no-store',
@@ -136,13 +140,14 @@ export class Gateway {
       verdict: null,
       counting: null,
     }
-    let pending: Promise<void> | void
+    let pending: Promise<void> | Refusal | void
     try {
       pending = walk(call, 0)
     } catch (error) {
       return this.#refused(call, error)
     }
     if (!pending) return this.#answered(call, call.answer!)
+    if (pending instanceof Refusal) return this.#refused(call, pending)
     return pending.then(
       () => this.#answered(call, call.answer!),
       (error) => this.#refused(call, error),
@@ -209,12 +214,19 @@ export class Gateway {
 }
 
 /** Takes the steps from `first` on; a promise only from the first one that has to wait. */
-function walk(call: Call, first: number): Promise<void> | void {
+function walk(call: Call, first: number): Promise<void> | Refusal | void {
   for (let i = first; i < steps.length && !call.answer; i += 1) {
     const pending = steps[i]!(call)
-    if (pending) return pending.then(() => walk(call, i + 1))
+    if (pending instanceof Refusal) return pending
+    if (pending) return pending.then(() => walkOn(call, i + 1))
   }
   if (call.counting) return settleCounts(call)
+}
+
+function walkOn(call: Call, next: number): Promise<void> | void {
+  const pending = walk(call, next)
+  if (pending instanceof Refusal) throw pending
+  return pending
 }
 
 function limitAddress(call: Call): Promise<void> | void {
@@ -226,7 +238,7 @@ function identifyKey(call: Call): Promise<void> | void {
   const authorization = call.request.header('authorization')
   const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
   if (!key) throw unknownKey()
-  const found = call.gateway.keys.find(key)
+  const found = call.gateway.keys.find(key, call.now)
   if (found instanceof Promise) return found.then((access) => identified(call, access))
   identified(call, found)
 }
@@ -252,7 +264,7 @@ function limitStore(call: Call): Promise<void> | void {
 }
 
 function limit(call: Call, limiter: RateLimiter, key: string, whose: string): Promise<void> | void {
-  const verdict = limiter.hit(key)
+  const verdict = limiter.hit(key, call.now)
   if (!(verdict instanceof Promise)) return limited(call, verdict, whose)
   if (!call.operation?.spec.readOnly) return verdict.then((late) => limited(call, late, whose))
   // Counted in the same round trip as the read itself.
@@ -295,10 +307,10 @@ function findRoute(call: Call): void {
 }
 const shownPath = (call: Call): string => call.request.address.split('?')[0]!.slice(0, 200)
 
-function authorise(call: Call): void {
+function authorise(call: Call): Refusal | undefined {
   if (!call.access) return
-  const reason = refusalOf(call.operation!, call.access, call.gateway.services.clock.ms())
-  if (reason) throw forbidden(reason)
+  const reason = refusalOf(call.operation!, call.access, call.now)
+  if (reason) return forbidden(reason)
 }
 
 /** There are as many reasons as scopes, roles and plans: each refusal is made once. */
@@ -390,35 +402,51 @@ const noStore: StoreFacts = {
   locale: 'en',
 }
 
-async function runHandler(call: Call): Promise<void> {
+function runHandler(call: Call): Promise<void> {
   const { spec } = call.operation!
   const ctx = call.context!
-  const input = { params: call.request.params, query: call.query, body: call.body } as never
+  if (spec.readOnly && (!call.gateway.strict || spec.public || spec.transaction === 'own')) {
+    return handled(call, ctx).then((result) => leave(call, toAnswer(call, result)))
+  }
+  return runWrite(call, ctx).then((answer) => leave(call, answer))
+}
+
+/** What the handler answers, as a promise whatever it is. */
+function handled({ operation, request, query, body }: Call, ctx: Context): Promise<unknown> {
+  const input = { params: request.params, query, body } as never
+  try {
+    const result: unknown = operation!.spec.handler(ctx, input)
+    return result instanceof Promise ? result : Promise.resolve(result)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+async function runWrite(call: Call, ctx: Context): Promise<Answer> {
+  const { spec } = call.operation!
   const ifMatch = spec.ifMatch ? call.request.header('if-match') : undefined
   const finish = async (within: Context): Promise<Answer> => {
     if (ifMatch !== undefined) await matchOrRefuse(call, within, ifMatch)
-    const answer = toAnswer(call, await spec.handler(within, input))
+    const answer = toAnswer(call, await handled(call, within))
     if (call.idempotencyKey) {
       await idempotency.keep(within, call.idempotencyKey, { ...answer, headers: ownHeaders(answer) })
     }
     return answer
   }
+  if (spec.readOnly) return ctx.readOnly(finish) // as the tests prove that it only reads
+  if (spec.transaction === 'own') return finish(ctx)
+  if (spec.transaction === 'statement' && !call.idempotencyKey && ifMatch === undefined) {
+    return finish(ctx.forOneStatement())
+  }
+  // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
+  return ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
+}
 
-  if (spec.readOnly) {
-    const proven = call.gateway.strict && !spec.public && spec.transaction !== 'own'
-    call.answer = proven ? await ctx.readOnly(finish) : await finish(ctx)
-  } else if (spec.transaction === 'own') {
-    call.answer = await finish(ctx)
-  } else if (spec.transaction === 'statement' && !call.idempotencyKey && ifMatch === undefined) {
-    call.answer = await finish(ctx.forOneStatement())
-  } else {
-    // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
-    call.answer = await ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
-  }
+function leave(call: Call, answer: Answer): void {
   call.idempotencyKey = null
-  if (spec.cache && isNamedBy(call.request.header('if-none-match'), call.answer.headers.etag)) {
-    call.answer = { ...call.answer, status: 304, body: '' }
-  }
+  const isKnown =
+    call.operation!.spec.cache && isNamedBy(call.request.header('if-none-match'), answer.headers.etag)
+  call.answer = isKnown ? { ...answer, status: 304, body: '' } : answer
 }
 
 async function matchOrRefuse(call: Call, ctx: Context, ifMatch: string): Promise<void> {

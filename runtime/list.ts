@@ -30,8 +30,9 @@ export interface ListParts {
    */
   page?: string
   /**
-   * The table of `page`, where a store may have a great many rows of it: the page is found by the columns of `order`
-   * alone, which an index should hold, and only its own rows are read. The last column of `order` is the row's id.
+   * The table of `page`, where a store may have a great many rows of it: a page far down, or of what filters leave, is
+   * found by the columns of `order` alone, which an index should hold, and only its own rows are read. The last column
+   * of `order` is the row's id.
    */
   table?: keyof TenantTables
   /** Columns to sort by, the last of them unique. */
@@ -53,7 +54,8 @@ export function preparedList<F extends object>(
 ): (ctx: Context, filters: F & Paging) => Promise<JsonText> {
   type Values = F & { offset: number; limit: number; page: number }
   type Run = (ctx: Context, values: Values) => Promise<Page[]>
-  const variants = new Map<string, { unfiltered: boolean; bounded: Run; short: Run }>()
+  type Variant = Record<'bounded' | 'short' | 'far', Run> & { unfiltered: boolean }
+  const variants = new Map<string, Variant>()
   const short = new ShortLists()
   return async (ctx, filters) => {
     let variant = ''
@@ -67,31 +69,35 @@ export function preparedList<F extends object>(
       const looksForText = text.some((name) => present.has(name))
       // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
       const unfiltered = given.every((name) => name === 'page' || name === 'limit')
-      const compile = (atMost: number | null): Run =>
+      const compile = (atMost: number | null, near: boolean): Run =>
         prepared<Values, Page>(
-          (db, values) =>
-            page(
-              db,
-              values,
-              build(db, values as never, (name) => present.has(name)),
-              atMost,
-            ),
+          (db, values) => {
+            const { table, ...parts } = build(db, values as never, (name) => present.has(name))
+            return page(db, values, near || !table ? parts : { ...parts, table }, atMost)
+          },
           { planOnce: unfiltered, planEachTime: looksForText },
         )
+      const atMost = looksForText ? foundAtMost : countedAtMost
       found = {
         unfiltered,
-        bounded: compile(looksForText ? foundAtMost : countedAtMost),
-        short: compile(null),
+        bounded: compile(atMost, unfiltered),
+        short: compile(null, unfiltered),
+        far: compile(atMost, false),
       }
       variants.set(variant, found)
     }
     const { unfiltered } = found
-    const run = unfiltered && short.has(ctx.store.id) ? found.short : found.bounded
-    const [row] = await run(ctx, { ...filters, offset: (filters.page - 1) * filters.limit })
+    const offset = (filters.page - 1) * filters.limit
+    const run =
+      offset > nearAtMost ? found.far : unfiltered && short.has(ctx.store.id) ? found.short : found.bounded
+    const [row] = await run(ctx, { ...filters, offset })
     if (unfiltered) short.remember(ctx.store.id, row!.total)
     return new JsonText(row!.text, row!.capped ? { 'x-total-capped': 'true' } : undefined)
   }
 }
+
+/** Rows skipped at most to read a page straight along its index: finding it by its keys first would cost more. */
+const nearAtMost = 200
 
 interface Page {
   text: string

@@ -1,5 +1,5 @@
 /** Numbers for Prometheus at `/metrics`. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import type { Database } from '#db/database'
 import type { Queue } from './queue.ts'
 
@@ -13,19 +13,9 @@ export interface Metrics {
 export function openMetrics(database: Database, queue: Queue): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Requests by operation and status',
-    labelNames: ['operation', 'status'],
-    registers: [registry],
-  })
-  const latency = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to answer, by operation',
-    labelNames: ['operation'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
-  })
+  const requests = new RequestTally()
+  registry.registerMetric(requests.counts)
+  registry.registerMetric(requests.times)
   const jobs = new Histogram({
     name: 'job_duration_seconds',
     help: 'Time of a job run, by queue and outcome',
@@ -52,21 +42,90 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
       for (const [state, count] of Object.entries(database.load())) this.set({ state }, count)
     },
   })
-  // The labelled children are kept: finding one by its labels costs more than counting.
-  const known = new Map<string, { timer: { observe(seconds: number): void }; counters: { inc(): void }[] }>()
   return {
-    observe(operation, status, milliseconds) {
-      let of = known.get(operation)
-      if (!of) {
-        of = { timer: latency.labels(operation), counters: [] }
-        known.set(operation, of)
-      }
-      of.counters[status] ??= requests.labels(operation, String(status))
-      of.counters[status].inc()
-      of.timer.observe(milliseconds / 1000)
-    },
+    observe: (operation, status, milliseconds) => requests.observe(operation, status, milliseconds),
     observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }
+}
+
+interface OperationTally {
+  /** By bucket of `upTo`, the last for what took longer than all. */
+  buckets: number[]
+  milliseconds: number
+  /** By status. */
+  statuses: number[]
+}
+
+/** Upper bounds in milliseconds. */
+const upTo = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
+
+/**
+ * Requests by operation, counted in plain numbers and put into Prometheus's form when somebody looks. The library's own
+ * counters find theirs by a text made of the labels: for each request that costs as much as half of its other checks.
+ */
+class RequestTally {
+  readonly #operations = new Map<string, OperationTally>()
+
+  observe(operation: string, status: number, milliseconds: number): void {
+    let tally = this.#operations.get(operation)
+    if (!tally) {
+      tally = { buckets: new Array<number>(upTo.length + 1).fill(0), milliseconds: 0, statuses: [] }
+      this.#operations.set(operation, tally)
+    }
+    let bucket = 0
+    while (bucket < upTo.length && milliseconds > upTo[bucket]!) bucket += 1
+    tally.buckets[bucket]! += 1
+    tally.milliseconds += milliseconds
+    tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
+  }
+
+  readonly counts = collected({
+    name: 'http_requests_total',
+    help: 'Requests by operation and status',
+    type: 'counter',
+    values: () =>
+      [...this.#operations].flatMap(([operation, { statuses }]) =>
+        Object.entries(statuses).map(([status, value]) => ({ labels: { operation, status }, value })),
+      ),
+  })
+
+  readonly times = collected({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer, by operation',
+    type: 'histogram',
+    values: () => [...this.#operations].flatMap(([operation, tally]) => histogramOf(operation, tally)),
+  })
+}
+
+interface Sample {
+  labels: Record<string, string | number>
+  value: number
+  metricName?: string
+}
+
+function histogramOf(operation: string, { buckets, milliseconds }: OperationTally): Sample[] {
+  const name = 'http_request_duration_seconds'
+  let count = 0
+  const samples: Sample[] = buckets.map((inBucket, i) => {
+    count += inBucket
+    const le = i < upTo.length ? upTo[i]! / 1000 : '+Inf'
+    return { labels: { le, operation }, value: count, metricName: `${name}_bucket` }
+  })
+  return [
+    ...samples,
+    { labels: { operation }, value: milliseconds / 1000, metricName: `${name}_sum` },
+    { labels: { operation }, value: count, metricName: `${name}_count` },
+  ]
+}
+
+/** A metric whose samples are made when it is asked for; all that a registry asks of one. */
+function collected(of: { name: string; help: string; type: string; values(): Sample[] }): Metric {
+  const { name, help, type, values } = of
+  return {
+    name,
+    aggregator: 'sum',
+    get: async () => ({ name, help, type, aggregator: 'sum', values: values() }),
+  } as never
 }

@@ -1,6 +1,6 @@
 /** A server under test in a process of its own: started, asked for the CPU time it has used, and ended. */
 import { type ChildProcess, fork } from 'node:child_process'
-import { closeSync, openSync, truncateSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
 import type { Fixture } from './fixture.ts'
@@ -19,6 +19,12 @@ export interface Target {
 
 type Report = { kind: 'ready'; url: string } | { kind: 'cpu'; micros: number }
 
+const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+/** Node's flags of `npm start`. */
+const startFlags: string[] = JSON.parse(manifest)
+  .scripts.start.split(' ')
+  .filter((word: string) => word.startsWith('--'))
+
 /** Starts `targets/<name>.ts`; its standard output goes to a file, as a service's would. */
 export async function startTarget(
   name: TargetName,
@@ -31,7 +37,10 @@ export async function startTarget(
   const child = fork(join(import.meta.dirname, 'targets', `${name}.ts`), [fixturePath], {
     stdio: ['ignore', output, 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production', ...env },
-    execArgv: process.env.BENCH_NODE_OPTIONS?.split(' ').filter(Boolean) ?? [],
+    execArgv: [
+      ...(name === 'gateway' ? startFlags : []),
+      ...(process.env.BENCH_NODE_OPTIONS?.split(' ').filter(Boolean) ?? []),
+    ],
   })
   closeSync(output)
   const { url } = await nextReport(name, child, 'ready')
