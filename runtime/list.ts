@@ -1,5 +1,13 @@
 /** Pages of a list: one round trip, one JSON text made by the database. */
-import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import {
+  AliasNode,
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  sql,
+  TableNode,
+} from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from './context.ts'
 import { jsonText } from './json.ts'
@@ -73,7 +81,12 @@ export function preparedList<F extends object>(
         prepared<Values, Page>(
           (db, values) => {
             const { table, ...parts } = build(db, values as never, (name) => present.has(name))
-            return page(db, values, near || !table ? parts : { ...parts, table }, atMost)
+            return page(
+              db,
+              values,
+              !table || (near && isFrom(parts.rows, table)) ? parts : { ...parts, table },
+              atMost,
+            )
           },
           { planOnce: unfiltered, planEachTime: looksForText },
         )
@@ -185,6 +198,13 @@ function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts): An
   // By the keys' own columns, whose order is known already: there is nothing to sort.
   const ofKeys = parts.order.map(([column, direction]) => [`keys.${nameOf(column)}`, direction] as const)
   return inOrder(found, ofKeys)
+}
+
+/** Whether the rows are the table's own, with all their columns, and not those of a narrower one that leads to it. */
+function isFrom(rows: AnySelect, table: string): boolean {
+  const from = rows.toOperationNode().from?.froms[0]
+  const source = from && AliasNode.is(from) ? from.node : from
+  return source !== undefined && TableNode.is(source) && source.table.identifier.name === table
 }
 
 /** `c.created_at` as `created_at`. */
