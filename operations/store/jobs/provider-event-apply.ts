@@ -13,7 +13,7 @@ export default serverJob({
   concurrency: 2,
   everySeconds: 60,
   safeTwice:
-    'An event is locked, applied and marked in one transaction; a second run passes over what is locked or marked.',
+    'An event is locked, applied and marked in one transaction; a second run waits for it, and passes over what is marked.',
   async run(ctx, _payload, { signal }) {
     const at = await applyDueEvents(ctx, signal)
     if (at) await ctx.queue('provider-event-apply', {}, { at: new Date(at.getTime() + marginMs) })

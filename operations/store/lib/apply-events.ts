@@ -25,8 +25,6 @@ interface Group {
   port: string
   kind: string
   ids: string[]
-  /** Waits for a worker that has them in hand instead of passing them over. */
-  waits?: boolean
 }
 
 /**
@@ -49,7 +47,7 @@ export async function applyEvents(
       .where('applied_at', 'is', null)
       .orderBy('id')
       .execute()
-  for (const group of groupsOf(await open())) await applyGroup(ctx, { ...group, waits: true }, { at: null })
+  for (const group of groupsOf(await open())) await applyGroup(ctx, group, { at: null })
   return (await open()).length === 0
 }
 
@@ -126,15 +124,18 @@ async function applyTo(store: Context, group: Group, ids: string[], wake: Wake):
   }
 }
 
-async function applyWithin(tx: Context, { port, kind, waits }: Group, ids: string[]): Promise<Date[]> {
-  const held = tx.system
+async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): Promise<Date[]> {
+  // One worker at a time has those of a store and kind: two would apply them in an order of their own.
+  const name = `provider events ${tx.store.id} ${port} ${kind}`
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx.system)
+  const rows = await tx.system
     .selectFrom('provider_events')
     .selectAll()
     .where(among(ids))
     .where(isDue(tx.now()))
     .orderBy('id')
     .forUpdate()
-  const rows = await (waits ? held : held.skipLocked()).execute()
+    .execute()
   if (rows.length === 0) return []
   const events = rows.map(storedEvent)
   const unplaced = new Set<string>()
