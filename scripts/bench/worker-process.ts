@@ -10,7 +10,7 @@ import { postgresCpuMicros, processCpuMicros } from './cpu.ts'
 const script = join(import.meta.dirname, '..', 'worker.ts')
 const longestMs = 15 * 60_000
 /** As `npm run worker`. */
-const flags = ['--max-semi-space-size=16', '--max-old-space-size=2000']
+const flags = ['--max-semi-space-size=4', '--max-old-space-size=640']
 
 /** From the call that queues the job to the row that says it is done. `peakMiB` and `cpuMs` are null but on Linux. */
 export async function runInWorker(
