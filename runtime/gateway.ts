@@ -27,8 +27,6 @@ export interface Call {
   readonly requestId: string
   /** On the machine's own running clock. */
   readonly startedAt: number
-  /** On the one clock, in milliseconds. */
-  readonly now: number
   readonly headers: Record<string, string>
   access: Access | null
   text: string
@@ -123,7 +121,6 @@ export class Gateway {
       operation,
       requestId,
       startedAt: performance.now(),
-      now: this.services.clock.ms(),
       headers: {
         'content-type': 'application/json',
         'cache-control': 'no-store',
@@ -238,7 +235,7 @@ function identifyKey(call: Call): Promise<void> | void {
   const authorization = call.request.header('authorization')
   const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
   if (!key) throw unknownKey()
-  const found = call.gateway.keys.find(key, call.now)
+  const found = call.gateway.keys.find(key)
   if (found instanceof Promise) return found.then((access) => identified(call, access))
   identified(call, found)
 }
@@ -264,7 +261,7 @@ function limitStore(call: Call): Promise<void> | void {
 }
 
 function limit(call: Call, limiter: RateLimiter, key: string, whose: string): Promise<void> | void {
-  const verdict = limiter.hit(key, call.now)
+  const verdict = limiter.hit(key)
   if (!(verdict instanceof Promise)) return limited(call, verdict, whose)
   if (!call.operation?.spec.readOnly) return verdict.then((late) => limited(call, late, whose))
   // Counted in the same round trip as the read itself.
@@ -309,7 +306,7 @@ const shownPath = (call: Call): string => call.request.address.split('?')[0]!.sl
 
 function authorise(call: Call): Refusal | undefined {
   if (!call.access) return
-  const reason = refusalOf(call.operation!, call.access, call.now)
+  const reason = refusalOf(call.operation!, call.access, call.gateway.services.clock.ms())
   if (reason) return forbidden(reason)
 }
 
@@ -408,21 +405,15 @@ function runHandler(call: Call): Promise<void> {
   if (spec.readOnly && (!call.gateway.strict || spec.public || spec.transaction === 'own')) {
     return handled(call, ctx).then((result) => leave(call, toAnswer(call, result)))
   }
-  return runWrite(call, ctx).then((answer) => leave(call, answer))
+  return runGuarded(call, ctx).then((answer) => leave(call, answer))
 }
 
-/** What the handler answers, as a promise whatever it is. */
-function handled({ operation, request, query, body }: Call, ctx: Context): Promise<unknown> {
-  const input = { params: request.params, query, body } as never
-  try {
-    const result: unknown = operation!.spec.handler(ctx, input)
-    return result instanceof Promise ? result : Promise.resolve(result)
-  } catch (error) {
-    return Promise.reject(error)
-  }
-}
+/** What the handler answers or throws, as a promise whatever it is. */
+const handled = ({ operation, request, query, body }: Call, ctx: Context): Promise<unknown> =>
+  Promise.try(operation!.spec.handler, ctx, { params: request.params, query, body } as never)
 
-async function runWrite(call: Call, ctx: Context): Promise<Answer> {
+/** A write, or a read that the tests prove to be one. */
+async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   const { spec } = call.operation!
   const ifMatch = spec.ifMatch ? call.request.header('if-match') : undefined
   const finish = async (within: Context): Promise<Answer> => {
@@ -433,7 +424,7 @@ async function runWrite(call: Call, ctx: Context): Promise<Answer> {
     }
     return answer
   }
-  if (spec.readOnly) return ctx.readOnly(finish) // as the tests prove that it only reads
+  if (spec.readOnly) return ctx.readOnly(finish)
   if (spec.transaction === 'own') return finish(ctx)
   if (spec.transaction === 'statement' && !call.idempotencyKey && ifMatch === undefined) {
     return finish(ctx.forOneStatement())

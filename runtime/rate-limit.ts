@@ -63,8 +63,9 @@ export class RateLimiter {
     this.#windowMs = windowMs
   }
 
-  /** Counts a request at an instant of the clock. Synchronous where nothing has to be asked. */
-  hit(key: string, now = this.#clock.ms()): Verdict | Promise<Verdict> {
+  /** Counts a request. Synchronous where nothing has to be asked. */
+  hit(key: string): Verdict | Promise<Verdict> {
+    const now = this.#clock.ms()
     if (now - this.#sweptAt > minuteMs || now < this.#sweptAt) this.#sweep(now)
     let counter = this.#counters.get(key)
     if (!counter || now - counter.startedAt >= this.#windowMs || now < counter.startedAt) {

@@ -1,9 +1,10 @@
 /** A server under test in a process of its own: started, asked for the CPU time it has used, and ended. */
 import { type ChildProcess, fork } from 'node:child_process'
-import { closeSync, openSync, readFileSync, truncateSync } from 'node:fs'
+import { closeSync, openSync, truncateSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
 import type { Fixture } from './fixture.ts'
+import { nodeFlags } from './node-flags.ts'
 import type { TargetName } from './operations.ts'
 
 export interface Target {
@@ -19,12 +20,6 @@ export interface Target {
 
 type Report = { kind: 'ready'; url: string } | { kind: 'cpu'; micros: number }
 
-const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
-/** Node's flags of `npm start`. */
-const startFlags: string[] = JSON.parse(manifest)
-  .scripts.start.split(' ')
-  .filter((word: string) => word.startsWith('--'))
-
 /** Starts `targets/<name>.ts`; its standard output goes to a file, as a service's would. */
 export async function startTarget(
   name: TargetName,
@@ -38,7 +33,7 @@ export async function startTarget(
     stdio: ['ignore', output, 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production', ...env },
     execArgv: [
-      ...(name === 'gateway' ? startFlags : []),
+      ...(name === 'gateway' ? nodeFlags('start') : []),
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ').filter(Boolean) ?? []),
     ],
   })

@@ -58,7 +58,13 @@ export async function sendLoad(
       })
       socket.setEncoding('latin1')
       socket.on('connect', ask)
-      socket.on('data', (text: string) => answers.read(text))
+      socket.on('data', (text: string) => {
+        try {
+          answers.read(text)
+        } catch (error) {
+          socket.destroy(error as Error)
+        }
+      })
       socket.once('error', reject)
       socket.once('close', () =>
         performance.now() < until ? reject(unexpected('a closed connection')) : resolve(),
@@ -79,9 +85,6 @@ export async function sendLoad(
 export class Answers {
   readonly #onAnswer: (status: number) => void
   #rest = ''
-  /** Of the answer whose head was read, how many bytes of its body are to come; -1 between two. */
-  #missing = -1
-  #status = 0
 
   constructor(onAnswer: (status: number) => void) {
     this.#onAnswer = onAnswer
@@ -89,33 +92,17 @@ export class Answers {
 
   /** Throws on an answer without a length. */
   read(text: string): void {
-    let left = this.#rest === '' ? text : this.#rest + text
-    this.#rest = ''
-    while (left !== '') {
-      if (this.#missing < 0) {
-        const end = left.indexOf('\r\n\r\n')
-        if (end < 0) {
-          this.#rest = left
-          return
-        }
-        const head = left.slice(0, end)
-        const length = /\r\ncontent-length: *(\d+)/i.exec(head)
-        if (!length) throw new Error(`An answer has no Content-Length: ${head}`)
-        this.#status = Number(head.slice(9, 12))
-        this.#missing = Number(length[1])
-        left = left.slice(end + 4)
-      }
-      if (left.length < this.#missing) {
-        this.#missing -= left.length
-        return
-      }
-      left = left.slice(this.#missing)
-      this.#missing = -1
-      this.#onAnswer(this.#status)
-    }
-    if (this.#missing === 0) {
-      this.#missing = -1
-      this.#onAnswer(this.#status)
+    this.#rest += text
+    for (;;) {
+      const headEnds = this.#rest.indexOf('\r\n\r\n')
+      if (headEnds < 0) return
+      const head = this.#rest.slice(0, headEnds)
+      const length = /\r\ncontent-length: *(\d+)/i.exec(head)
+      if (!length) throw new Error(`An answer has no Content-Length: ${head}`)
+      const ends = headEnds + 4 + Number(length[1])
+      if (this.#rest.length < ends) return
+      this.#rest = this.#rest.slice(ends)
+      this.#onAnswer(Number(head.slice(9, 12)))
     }
   }
 }

@@ -6,11 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '#db/database'
 import type { JobMeasure } from './area.ts'
 import { postgresCpuMicros, processCpuMicros } from './cpu.ts'
+import { nodeFlags } from './node-flags.ts'
 
 const script = join(import.meta.dirname, '..', 'worker.ts')
 const longestMs = 15 * 60_000
-/** As `npm run worker`. */
-const flags = ['--max-semi-space-size=4', '--max-old-space-size=640']
 
 /** From the call that queues the job to the row that says it is done. `peakMiB` and `cpuMs` are null but on Linux. */
 export async function runInWorker(
@@ -45,7 +44,7 @@ export async function withWorker<T>(
   env: Record<string, string>,
   step: (worker: WorkerProcess) => Promise<T>,
 ): Promise<T> {
-  const worker = spawn(process.execPath, [...flags, script], {
+  const worker = spawn(process.execPath, [...nodeFlags('worker'), script], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
   })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { benchProgram } from '#scripts/bench'
+import { Answers } from '#scripts/bench/load'
 import type { Results } from '#scripts/bench/report'
 import type { Sizes } from '#scripts/bench/sizes'
 import { findPostgres } from '#scripts/lib/postgres'
@@ -83,6 +84,20 @@ test.skipIf(isElsewhere)(
     }
   },
 )
+
+test('answers are told apart however they arrive; one without a length is refused', () => {
+  const of = (status: number, body: string): string =>
+    `HTTP/1.1 ${status} Told\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const sent = `${of(200, '{"a":"\\r\\n"}')}${of(403, '')}${of(201, 'b'.repeat(70))}`
+  for (const size of [1, 7, 50, sent.length]) {
+    const told: number[] = []
+    const answers = new Answers((status) => told.push(status))
+    for (let at = 0; at < sent.length; at += size) answers.read(sent.slice(at, at + size))
+    expect(told, `in pieces of ${size}`).toEqual([200, 403, 201])
+  }
+  const none = new Answers(() => undefined)
+  expect(() => none.read('HTTP/1.1 200 OK\r\n\r\n')).toThrow('no Content-Length')
+})
 
 test('an option that makes no sense is refused with a sentence', async () => {
   for (const [options, sentence] of [

@@ -26,6 +26,49 @@ test('a phone is opted out once, however it is written', async () => {
   expect(list.headers.get('ratelimit-limit')).toBe('1000000')
 })
 
+test('pages near and far are read in two ways, and are one list', async () => {
+  const shop = await store(app)
+  const other = await store(app)
+  for (const [mine, first] of [
+    [shop, 1],
+    [other, 501],
+  ] as const) {
+    const phones = Array.from({ length: 253 }, (_, i) => `+55119${91_000_000 + first + i}`)
+    await (await mine.context()).db
+      .insertInto('opt_outs')
+      .values(
+        phones.map((phone, i) => ({
+          id: newId(app.clock.ms()),
+          phone,
+          phone_key: phone,
+          source: i < 3 ? ('reply' as const) : ('manual' as const),
+          created_at: app.clock.now(),
+          updated_at: app.clock.now(),
+        })),
+      )
+      .execute()
+  }
+  const phonesOf = async (page: number, limit: number, query: object = {}) => {
+    const { body } = await shop.call(listOptOuts, { query: { page, limit, ...query } })
+    return { total: body.total, phones: body.data.map((each: { phone: string }) => each.phone) }
+  }
+  const newestFirst = Array.from({ length: 253 }, (_, i) => `+55119${91_000_253 - i}`)
+  // Twice: the second time the list is known to be short. Page 11 skips 200 rows, page 12 more.
+  for (let time = 0; time < 2; time += 1) {
+    const walked: string[] = []
+    for (let page = 1; page <= 13; page += 1) {
+      const { total, phones } = await phonesOf(page, 20)
+      expect(total).toBe(253)
+      walked.push(...phones)
+    }
+    expect(walked).toEqual(newestFirst)
+  }
+  expect(await phonesOf(251, 1)).toEqual({ total: 253, phones: [newestFirst[250]] })
+  expect(await phonesOf(400, 20)).toEqual({ total: 253, phones: [] })
+  expect(await phonesOf(1, 20, { source: 'reply' })).toEqual({ total: 3, phones: newestFirst.slice(-3) })
+  expect(await phonesOf(203, 1, { source: 'manual' })).toEqual({ total: 250, phones: [newestFirst[202]] })
+})
+
 test('what is no phone is refused by its name', async () => {
   const shop = await store(app)
   const answer = await shop.call(addOptOut, { body: { phone: 'abc', color: 1 } })
