@@ -140,32 +140,21 @@ const stepFacts: Record<string, Pick<Step, 'to' | 'tells'> & { by: Step['by'] | 
   expired: { to: 'expired', tells: 'expired', by: 'system' },
 }
 
-/** Oldest first, each on an order of its own. `free`: orders that no other step took; `variants`: by product. */
+/** Oldest first, each on an order of its own, the first `candidates` before later ones. `variants`: by product. */
 export function planRequests(
-  free: readonly PlatformOrder[],
+  candidates: readonly PlatformOrder[],
   variants: ReadonlyMap<string, readonly Variant[]>,
   timeline: Timeline,
 ): PlannedRequest[] {
-  const people = new Set<string>()
   const other = ({ productId, variantId }: PlatformOrderItem): Variant | undefined =>
     variants.get(productId ?? '')?.find((each) => each.variantId !== variantId && each.isAvailable)
-  /** The one whose window ends first. */
-  const orderFor = ({ days, type, isLate }: Case): PlatformOrder => {
+  const fits = ({ days, type, isLate }: Case, { deliveredAt, items }: PlatformOrder): boolean => {
     const [longest, shortest] = isLate ? [55, 33] : [28, 0.6]
-    const order = free.find(({ deliveredAt, customer, items }) => {
-      const age = deliveredAt === null ? 0 : (timeline.ago(days).getTime() - Date.parse(deliveredAt)) / dayMs
-      const isFit = age > shortest && age < longest && !people.has(customer.id!)
-      return isFit && (type === 'return' || items.some(other))
-    })
-    if (!order) throw new Error(`The demo has no order to be asked about ${days} days ago`)
-    people.add(order.customer.id!)
-    return order
+    const age = deliveredAt === null ? 0 : (timeline.ago(days).getTime() - Date.parse(deliveredAt)) / dayMs
+    return age > shortest && age < longest && (type === 'return' || items.some(other))
   }
-  // Exchanges first: not every order has something to be exchanged for.
   const byAge = [...cases].sort((one, next) => next.days - one.days)
-  const exchanges = byAge.filter(({ type }) => type === 'exchange')
-  const returns = byAge.filter(({ type }) => type === 'return')
-  const orders = new Map([...exchanges, ...returns].map((each) => [each, orderFor(each)]))
+  const orders = onePersonEach(byAge, candidates, fits)
   return byAge.map((each, n): PlannedRequest => {
     const order = orders.get(each)!
     const asked = each.type === 'return' ? order.items.slice(0, 1 + (n % 2)) : [order.items.find(other)!]
@@ -182,6 +171,37 @@ export function planRequests(
       steps: stepsOf(each, timeline.ago(each.days), n),
     }
   })
+}
+
+/**
+ * An order for each case, no two of one person. A case whose people are all taken has one of them moved to another
+ * order, and so on: when the demo is seeded decides how many orders fit, so first come, first served may not end well.
+ */
+function onePersonEach(
+  cases: readonly Case[],
+  orders: readonly PlatformOrder[],
+  fits: (each: Case, order: PlatformOrder) => boolean,
+): Map<Case, PlatformOrder> {
+  const found = new Map<Case, PlatformOrder>()
+  const caseOf = new Map<string, Case>()
+  const place = (each: Case, tried: Set<string>): boolean => {
+    for (const order of orders) {
+      const person = order.customer.id!
+      if (tried.has(person) || !fits(each, order)) continue
+      tried.add(person)
+      const before = caseOf.get(person)
+      if (before && !place(before, tried)) continue
+      caseOf.set(person, each)
+      found.set(each, order)
+      return true
+    }
+    return false
+  }
+  for (const each of cases) {
+    if (!place(each, new Set()))
+      throw new Error(`The demo has no order to be asked about ${each.days} days ago`)
+  }
+  return found
 }
 
 function stepsOf({ path, rejection }: Case, createdAt: Date, n: number): Step[] {

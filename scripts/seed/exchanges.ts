@@ -55,12 +55,15 @@ export async function seedAuroraExchanges(ctx: Context, store: DemoStore, shop: 
   for (const source of [...sources, 'post-purchase', 'stock'] as const) {
     for (const { order } of shop.attributed(source)) taken.add(order)
   }
-  const free = shop.orders.filter(
-    (order) => order.paymentStatus === 'paid' && order.currency === 'BRL' && !taken.has(order),
-  )
+  const paid = shop.orders.filter((order) => order.paymentStatus === 'paid' && order.currency === 'BRL')
+  // Of the last weeks too few may be left.
+  const candidates = [
+    ...paid.filter((order) => !taken.has(order)),
+    ...paid.filter((order) => taken.has(order)),
+  ]
   const all = await choices(ctx, { exchangeScope: 'any-product', types: ['exchange'] }, [])
   const plan = planRequests(
-    free,
+    candidates,
     Map.groupBy(all, ({ productId }) => productId),
     store.timeline,
   )

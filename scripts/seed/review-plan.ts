@@ -21,6 +21,11 @@ const byMessaging = 144
 const reviewedLately = 8
 const reviewedBefore = 102
 const sharedPhones = 10
+/** When those were asked, in days ago. */
+const [lately, before] = [
+  [10, 27],
+  [37, 390],
+] as const
 
 /** Whether a product is one of those with reviews. */
 export const isReviewed = (productId: string | null): boolean =>
@@ -44,12 +49,17 @@ export function planDispatches(
     .filter((order) => !notYet.has(order))
     .filter(({ deliveredAt, paymentStatus }) => deliveredAt !== null && paymentStatus === 'paid')
     .filter((order) => sendAt(order).getTime() < timeline.now.getTime() - 2 * hourMs)
-  // People of the inbox first: few of them ordered anything with reviews.
-  const isTalker = ({ customer, items }: PlatformOrder): boolean =>
-    contacts.has(customer.phone!) && items.some((item) => isReviewed(item.productId))
-  asked.sort((a, b) => Number(isTalker(b)) - Number(isTalker(a)))
+  // First those that a review must come from, as few orders can have it: people of the inbox, and the last weeks.
+  const canBeReviewed = asked.filter(({ items }) => items.some((item) => isReviewed(item.productId)))
+  const isTalker = ({ customer }: PlatformOrder): boolean => contacts.has(customer.phone!)
+  const late = canBeReviewed.filter(
+    (order) => !isTalker(order) && order.items.length <= 2 && isWithin(lately, timeline, sendAt(order)),
+  )
+  const inOrder = [
+    ...new Set([...canBeReviewed.filter(isTalker), ...late.slice(0, 2 * reviewedLately), ...asked]),
+  ]
   const takeOf = (size: number, count: number): PlatformOrder[] => {
-    const found = asked.filter((order) => order.items.length === size).slice(0, count)
+    const found = inOrder.filter((order) => order.items.length === size).slice(0, count)
     if (found.length < count)
       throw new Error(`The demo has ${found.length} orders of ${size} items: it takes ${count}`)
     return found
@@ -72,8 +82,13 @@ export function planDispatches(
   for (const dispatch of inDetail) if (messaging.has(dispatch.message!)) dispatch.channel = 'messaging'
   chooseReviewed(inDetail, contacts, timeline)
   const used = new Set(left)
-  const rest = asked.filter((order) => !used.has(order) && order.items.length === 1)
+  const rest = inOrder.filter((order) => !used.has(order) && order.items.length === 1)
   return [...inDetail, ...unsent(rest, sendAt), ...soon]
+}
+
+function isWithin([from, to]: readonly [number, number], { now }: Timeline, at: Date): boolean {
+  const daysAgo = (now.getTime() - at.getTime()) / dayMs
+  return daysAgo >= from && daysAgo <= to
 }
 
 /** Eight of the last weeks, the others over a year; ten of them by people of the inbox, nobody twice. */
@@ -82,20 +97,17 @@ function chooseReviewed(
   contacts: ReadonlySet<string>,
   timeline: Timeline,
 ): void {
-  const daysAgo = ({ scheduledAt }: PlannedDispatch): number =>
-    (timeline.now.getTime() - scheduledAt.getTime()) / dayMs
   const people = new Set<string>()
-  const take = (count: number, from: number, to: number, isContact: boolean): number => {
+  const take = (count: number, when: readonly [number, number], isContact: boolean): number => {
     let taken = 0
     for (const dispatch of dispatches) {
       const { phone, email } = dispatch.order.customer
-      const age = daysAgo(dispatch)
       const fits =
         dispatch.status === 'sent' &&
         isReviewed(dispatch.item.productId) &&
         contacts.has(phone!) === isContact &&
         !people.has(`${isContact ? '' : dispatch.item.productId}${email}`)
-      if (taken === count || !fits || age < from || age > to) continue
+      if (taken === count || !fits || !isWithin(when, timeline, dispatch.scheduledAt)) continue
       people.add(`${isContact ? '' : dispatch.item.productId}${email}`)
       dispatch.status = 'reviewed'
       taken += 1
@@ -103,9 +115,9 @@ function chooseReviewed(
     return taken
   }
   const found = [
-    take(reviewedLately, 10, 27, false),
-    take(sharedPhones, 37, 390, true),
-    take(reviewedBefore - sharedPhones, 37, 390, false),
+    take(reviewedLately, lately, false),
+    take(sharedPhones, before, true),
+    take(reviewedBefore - sharedPhones, before, false),
   ]
   if (found.join() !== [reviewedLately, sharedPhones, reviewedBefore - sharedPhones].join()) {
     throw new Error(`The demo has ${found.join(', ')} requests to be reviewed`)
