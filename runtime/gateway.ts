@@ -167,7 +167,7 @@ export class Gateway {
       method: call.request.method,
       operation: name,
       status: answer.status,
-      ms: Math.round(milliseconds * 100) / 100,
+      ms: milliseconds,
       store: call.access?.storeId,
       key: call.access?.keyId,
     })
