@@ -23,19 +23,6 @@ import {
 } from 'kysely'
 import postgres from 'postgres'
 
-/** A client of one connection. */
-interface Client {
-  sql: postgres.Sql
-  /** The library's own door for what is to be sent. */
-  ask(statement: Statement): void
-}
-
-function openClient(url: string, options: postgres.Options<never>): Client {
-  const sql = postgres(url, options) as unknown as postgres.Sql
-  const { handler } = sql.unsafe('') as unknown as { handler(statement: Statement): void }
-  return { sql, ask: handler }
-}
-
 /** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
 export type Plan = 'once' | 'each-time'
 
@@ -88,7 +75,7 @@ export function postgresPool(
   sizes: { reads: number; exclusive: number; socket?: string | undefined },
 ): PostgresPool {
   const open = (settings: Record<string, string> = {}): Client =>
-    openClient(url, {
+    new Client(url, {
       ...(sizes.socket ? { path: sizes.socket } : {}),
       max: 1,
       types,
@@ -107,7 +94,9 @@ export function postgresPool(
   const pool: PostgresPool = {
     // What was never prepared has no plan to keep.
     query: (text, parameters, plan) =>
-      (plan === 'once' ? plannedOnce : shared).run(text, parameters, plan !== 'each-time'),
+      (plan === 'once' ? plannedOnce : shared)
+        .choose()
+        .run(text, parameters, plan !== 'each-time') as Promise<never>,
     async script(text) {
       const client = await pool.take()
       try {
@@ -150,6 +139,27 @@ export function postgresPool(
   return pool
 }
 
+/** A client of one connection. Its statements run in the order they were asked. */
+class Client {
+  readonly sql: postgres.Sql
+  /** Statements that are not answered yet. */
+  open = 0
+  /** The library's own door for what is to be sent. */
+  readonly ask: (statement: Statement) => void
+
+  constructor(url: string, options: postgres.Options<never>) {
+    this.sql = postgres(url, options) as unknown as postgres.Sql
+    this.ask = (this.sql.unsafe('') as unknown as { handler: (statement: Statement) => void }).handler
+  }
+
+  run(text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
+    this.open += 1
+    return new Promise((resolve, reject) => {
+      this.ask(new Statement(this, text, parameters, prepare, resolve, reject))
+    })
+  }
+}
+
 /**
  * Clients that single statements share. What is asked within one turn of the event loop goes to one of them while it
  * has little more to do than the idlest: the statements then leave in one write, which costs more than all else that a
@@ -157,47 +167,26 @@ export function postgresPool(
  */
 class SharedClients {
   readonly clients: readonly Client[]
-  readonly #open: number[]
-  #last = 0
+  #last: Client
 
   constructor(count: number, open: () => Client) {
     this.clients = Array.from({ length: count }, open)
-    this.#open = this.clients.map(() => 0)
+    this.#last = this.clients[0]!
   }
 
-  run<Row>(
-    text: string,
-    parameters: readonly unknown[],
-    prepare: boolean,
-  ): Promise<Row[] & { count: number | null }> {
-    const at = this.#choose()
-    this.#open[at]! += 1
-    return run(this.clients[at]!, text, parameters, prepare).then(
-      (rows) => {
-        this.#open[at]! -= 1
-        return rows as unknown as Row[] & { count: number | null }
-      },
-      (error) => {
-        this.#open[at]! -= 1
-        throw error
-      },
-    )
-  }
-
-  #choose(): number {
+  choose(): Client {
     let idlest = this.#last
-    for (let i = 0; i < this.#open.length; i += 1) if (this.#open[i]! < this.#open[idlest]!) idlest = i
-    if (this.#open[this.#last]! > this.#open[idlest]! + aheadAtMost) this.#last = idlest
+    for (const client of this.clients) if (client.open < idlest.open) idlest = client
+    if (this.#last.open > idlest.open + aheadAtMost) this.#last = idlest
     return this.#last
   }
 }
 const aheadAtMost = 2
 
 /**
- * A statement on its way, with the fields that a connection of postgres.js reads and writes. The library's own is a
- * promise that its closures hold on to: a dead one in the old part of the heap keeps the next alive, so that under
- * load nearly all of them outlive the young collections, with their parameters and rows (a third of all that a read
- * allocates), until the next full one. This is none, and nothing does.
+ * A statement on its way, with the fields that a connection of postgres.js reads and writes. The library's own are
+ * promises whose closures name them, and under load they do not die young: each that has come into the old heap keeps
+ * the next alive, until a full collection, with its parameters and rows. That was a third of all that a read allocates.
  */
 class Statement {
   readonly tagged = false
@@ -207,8 +196,11 @@ class Statement {
   readonly args: readonly unknown[]
   readonly options: { prepare: boolean; simple: boolean }
   parameters: readonly unknown[] | null
-  readonly resolve: (rows: Rows) => void
-  readonly reject: (error: unknown) => void
+  readonly #client: Client
+  readonly #resolve: (rows: Rows) => void
+  readonly #reject: (error: unknown) => void
+  #isOpen = true
+  #isSecondTry = false
   // What the connection notes, in one shape for all.
   state: object | null = null
   statement: object | null = null
@@ -221,6 +213,7 @@ class Statement {
   describeFirst: unknown = false
 
   constructor(
+    client: Client,
     text: string,
     parameters: readonly unknown[],
     prepare: boolean,
@@ -234,10 +227,36 @@ class Statement {
     this.args = isBare ? noValues : parameters
     this.parameters = isBare ? [...parameters] : null
     this.options = parameters.length === 0 ? simple : prepare ? prepared : unprepared
-    this.resolve = resolve
-    this.reject = reject
+    this.#client = client
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  resolve(rows: Rows): void {
+    this.#end()
+    this.#resolve(rows)
+  }
+
+  reject(error: unknown): void {
+    // The first statement of a new connection hears why the server ended the one before, and is not sent.
+    if (this.state === null && !this.#isSecondTry && isServerEnding(error)) {
+      this.#isSecondTry = true
+      this.#client.ask(this)
+      return
+    }
+    this.#end()
+    this.#reject(error)
+  }
+
+  /** A connection that was lost may end one twice. */
+  #end(): void {
+    if (this.#isOpen) this.#client.open -= 1
+    this.#isOpen = false
   }
 }
+
+/** `57P01` to `57P03`: shut down, crashed, starting. */
+const isServerEnding = (error: unknown): boolean => /^57P0/.test(String((error as { code?: unknown }).code))
 
 const noValues: readonly unknown[] = []
 const simple = { prepare: false, simple: true }
@@ -248,13 +267,6 @@ const isPlain = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'number' || value === null
 
 type Rows = unknown[] & { count: number | null; command: string | null }
-
-/** Sends it at once: the statements of one client run in the order they were asked. */
-function run(client: Client, text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
-  return new Promise((resolve, reject) => {
-    client.ask(new Statement(text, parameters, prepare, resolve, reject))
-  })
-}
 
 /** Kysely over the pool: a lone statement goes to a shared client, a transaction gets one of its own. */
 export class PipelinedDialect implements Dialect {
@@ -322,7 +334,7 @@ class PipelinedConnection implements DatabaseConnection {
     this.#own = await this.#pool.take()
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
-    this.#begun = run(this.#own, `begin${isolation}${access}`, [])
+    this.#begun = this.#own.run(`begin${isolation}${access}`, [])
     this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
   }
 
@@ -331,7 +343,7 @@ class PipelinedConnection implements DatabaseConnection {
     if (!this.#own) return
     try {
       await this.#begun
-      const done = await run(this.#own, command, [])
+      const done = await this.#own.run(command, [])
       // A commit of a failed transaction answers ROLLBACK without an error.
       if (command === 'commit' && done.command === 'ROLLBACK') {
         throw new Error('The transaction had failed and was rolled back')
@@ -342,7 +354,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async command(text: string): Promise<void> {
-    await run(this.#own!, text, [])
+    await this.#own!.run(text, [])
   }
 
   release(): void {
@@ -355,7 +367,7 @@ class PipelinedConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // Statement first, so that BEGIN and it leave in one packet.
     const running = this.#own
-      ? run(this.#own, query.sql, query.parameters)
+      ? this.#own.run(query.sql, query.parameters)
       : this.#pool.query<R>(query.sql, query.parameters)
     const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
     const count = rows.count

@@ -22,7 +22,7 @@ function time(): string {
  */
 export class HeldLines {
   readonly #send: (bytes: Buffer, done: () => void) => void
-  #held = Buffer.allocUnsafe(heldBytes)
+  #held: Buffer = Buffer.allocUnsafe(heldBytes)
   #length = 0
   #timer: NodeJS.Timeout | null = null
   #spare: Buffer | null = null
