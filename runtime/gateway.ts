@@ -27,6 +27,8 @@ export interface Call {
   readonly requestId: string
   /** On the machine's own running clock. */
   readonly startedAt: number
+  /** The clock, in milliseconds, as read since the last wait. */
+  now: number
   readonly headers: Record<string, string>
   access: Access | null
   text: string
@@ -121,6 +123,7 @@ export class Gateway {
       operation,
       requestId,
       startedAt: performance.now(),
+      now: this.services.clock.ms(),
       headers: {
         'content-type': 'application/json',
         'cache-control': 'no-store',
@@ -221,6 +224,7 @@ function walk(call: Call, first: number): Promise<void> | Refusal | void {
 }
 
 function walkOn(call: Call, next: number): Promise<void> | void {
+  call.now = call.gateway.services.clock.ms()
   const pending = walk(call, next)
   if (pending instanceof Refusal) throw pending
   return pending
@@ -235,7 +239,7 @@ function identifyKey(call: Call): Promise<void> | void {
   const authorization = call.request.header('authorization')
   const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
   if (!key) throw unknownKey()
-  const found = call.gateway.keys.find(key)
+  const found = call.gateway.keys.find(key, call.now)
   if (found instanceof Promise) return found.then((access) => identified(call, access))
   identified(call, found)
 }
@@ -261,7 +265,7 @@ function limitStore(call: Call): Promise<void> | void {
 }
 
 function limit(call: Call, limiter: RateLimiter, key: string, whose: string): Promise<void> | void {
-  const verdict = limiter.hit(key)
+  const verdict = limiter.hit(key, call.now)
   if (!(verdict instanceof Promise)) return limited(call, verdict, whose)
   if (!call.operation?.spec.readOnly) return verdict.then((late) => limited(call, late, whose))
   // Counted in the same round trip as the read itself.
@@ -306,7 +310,7 @@ const shownPath = (call: Call): string => call.request.address.split('?')[0]!.sl
 
 function authorise(call: Call): Refusal | undefined {
   if (!call.access) return
-  const reason = refusalOf(call.operation!, call.access, call.gateway.services.clock.ms())
+  const reason = refusalOf(call.operation!, call.access, call.now)
   if (reason) return forbidden(reason)
 }
 

@@ -42,12 +42,12 @@ export class KeyRing {
     this.#alone = alone
   }
 
-  /** The holder of a key, or null; synchronous while remembered. */
-  find(key: string): Access | null | Promise<Access | null> {
+  /** The holder of a key, or null; synchronous while remembered. `now` as the clock says, in milliseconds. */
+  find(key: string, now = this.#clock.ms()): Access | null | Promise<Access | null> {
     const hash = this.#hashes.get(key) ?? this.#hashOf(key)
     if (hash === null) return null
     const known = this.#remembered.get(hash)
-    if (known && performance.now() - known.askedAt < this.#leaseMs) return this.#current(known.access)
+    if (known && performance.now() - known.askedAt < this.#leaseMs) return this.#current(known.access, now)
     return this.#ask(hash)
   }
 
@@ -74,7 +74,7 @@ export class KeyRing {
         })
       this.#asking.set(hash, asking)
     }
-    return this.#current(await asking)
+    return this.#current(await asking, this.#clock.ms())
   }
 
   #remember(hash: string, access: Access | null, askedAt: number): void {
@@ -90,9 +90,8 @@ export class KeyRing {
   }
 
   /** Expiry is compared with the clock at every request, whatever is remembered. */
-  #current(access: Access | null): Access | null {
+  #current(access: Access | null, now: number): Access | null {
     if (!access) return null
-    const now = this.#clock.ms()
     if (access.expiresAt !== null && now >= access.expiresAt) return null
     const last = this.#uses.get(access.keyId) ?? this.#written.get(access.keyId)
     if (last === undefined || now - last >= useWrittenEveryMs) this.#uses.set(access.keyId, now)

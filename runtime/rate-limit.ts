@@ -63,9 +63,11 @@ export class RateLimiter {
     this.#windowMs = windowMs
   }
 
-  /** Counts a request. Synchronous where nothing has to be asked. */
-  hit(key: string): Verdict | Promise<Verdict> {
-    const now = this.#clock.ms()
+  /**
+   * Counts a request. Synchronous where nothing has to be asked. `now` in milliseconds, read since anything was last
+   * waited for: a later instant may have been counted already otherwise, and an earlier one begins a new window.
+   */
+  hit(key: string, now = this.#clock.ms()): Verdict | Promise<Verdict> {
     if (now - this.#sweptAt > minuteMs || now < this.#sweptAt) this.#sweep(now)
     let counter = this.#counters.get(key)
     if (!counter || now - counter.startedAt >= this.#windowMs || now < counter.startedAt) {

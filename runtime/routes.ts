@@ -13,6 +13,7 @@ export interface Route {
   params: Record<string, string>
 }
 
+const noParams: Record<string, string> = Object.freeze({})
 const newBranch = (): Branch => ({ fixed: new Map(), parameter: null, operation: null })
 /** Stands for what cannot be decoded: no fixed segment has it, and as a parameter it is no text. */
 const unreadable = '\u0000'
@@ -20,6 +21,8 @@ const control = /[\u0000-\u001f\u007f]/
 
 export class RouteTable {
   readonly #methods = new Map<string, Branch>()
+  /** By method and path, of operations whose path has no parameter: nothing goes before them. */
+  readonly #fixed = new Map<string, Map<string, Route>>()
 
   constructor(operations: readonly LoadedOperation[]) {
     for (const operation of operations) {
@@ -31,11 +34,17 @@ export class RouteTable {
       }
       for (const segment of path.slice(1).split('/')) branch = grow(branch, segment)
       branch.operation = operation
+      if (operation.parameters.length === 0) {
+        const routes = this.#fixed.get(method) ?? new Map<string, Route>()
+        this.#fixed.set(method, routes.set(path, { operation, params: noParams }))
+      }
     }
   }
 
   /** `path` as it was sent, without `/v1`. Null: no operation has this method and path. */
   find(method: string, path: string): Route | null {
+    const fixed = this.#fixed.get(method)?.get(path)
+    if (fixed) return fixed
     const root = this.#methods.get(method)
     if (!root || path === '') return null
     const segments = path.split('/')

@@ -138,6 +138,20 @@ describe('rate limits', () => {
     expect((await shop.call(listOptOuts)).status).toBe(200)
   })
 
+  test('a request whose key took a while to be found counts when it was found', async () => {
+    const limited = await testApp({ rateLimitStore: 120 })
+    const shop = await store(limited)
+    const slow = await shop.key_(['platform:read'])
+    const read = (key: string) => shop.call(listOptOuts, { key })
+    await read(shop.key)
+    await limited.advance(61_000)
+    const first = read(slow) // its key has to be looked up
+    limited.clock.offset += 2000
+    const second = await read(shop.key) // this one is known, and begins the window
+    expect(second.headers.get('ratelimit-remaining')).toBe('119')
+    expect((await first).headers.get('ratelimit-remaining')).toBe('118')
+  })
+
   test('an address is limited before its key is looked at', async () => {
     const limited = await testApp({ rateLimitIp: 3 })
     const shop = await store(limited)
