@@ -404,12 +404,17 @@ const noStore: StoreFacts = {
 }
 
 function runHandler(call: Call): Promise<void> {
-  const { spec } = call.operation!
-  const ctx = call.context!
-  if (spec.readOnly && (!call.gateway.strict || spec.public || spec.transaction === 'own')) {
-    return handled(call, ctx).then((result) => leave(call, toAnswer(call, result)))
-  }
-  return runGuarded(call, ctx).then((answer) => leave(call, answer))
+  const alone = contextAlone(call)
+  if (alone) return handled(call, alone).then((result) => leave(call, toAnswer(call, result)))
+  return runGuarded(call, call.context!).then((answer) => leave(call, answer))
+}
+
+/** The context of a handler with nothing to be done around it: a read, or a write in one statement. Null: there is. */
+function contextAlone({ operation, context, gateway, request, idempotencyKey }: Call): Context | null {
+  const { readOnly, public: isPublic, transaction, ifMatch } = operation!.spec
+  if (readOnly) return !gateway.strict || isPublic || transaction === 'own' ? context : null
+  if (transaction !== 'statement' || idempotencyKey) return null
+  return ifMatch && request.header('if-match') !== undefined ? null : context!.forOneStatement()
 }
 
 /** What the handler answers or throws, as a promise whatever it is. */
@@ -430,9 +435,6 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   }
   if (spec.readOnly) return ctx.readOnly(finish)
   if (spec.transaction === 'own') return finish(ctx)
-  if (spec.transaction === 'statement' && !call.idempotencyKey && ifMatch === undefined) {
-    return finish(ctx.forOneStatement())
-  }
   // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
   return ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
 }
