@@ -15,7 +15,8 @@ export function reviewTests({ app, at, one, read }: Seeded): void {
         count(*) filter (where has_images)::int as images,
         count(*) filter (where has_images and not show_images)::int as hidden,
         count(*) filter (where featured)::int as featured, count(*) filter (where has_reply)::int as replies,
-        count(*) filter (where reviewed_at < now() - interval '400 days')::int as ancient
+        count(*) filter (where reviewed_at < '${(await at()).toISOString()}'::timestamptz
+          - interval '400 days')::int as ancient
        from product_reviews where store_id = $aurora`),
     ).toEqual({
       all: 180,
