@@ -87,22 +87,24 @@ class PlainCall implements IncomingCall {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-  /** No longer than `bodyAtMost`: the listener saw to that. */
+  /** No longer than `bodyAtMost`: the listener saw to that. Done with its last byte, before the stream says so. */
   readBody(): Promise<string> {
     const incoming = this.#incoming
-    const length = incoming.headers['content-length']
-    if (length === undefined || length === '0') return noText
+    let left = Number(incoming.headers['content-length'] ?? 0)
+    if (left === 0) return noText
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-      incoming.once('error', reject)
-      incoming.once('end', () => {
+      incoming.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        left -= chunk.length
+        if (left > 0) return
         try {
-          resolve(utf8Text(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+          resolve(utf8Text(chunks.length === 1 ? chunk : Buffer.concat(chunks)))
         } catch (error) {
           reject(error)
         }
       })
+      incoming.once('error', reject)
     })
   }
 }

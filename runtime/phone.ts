@@ -24,11 +24,9 @@ export function parsePhone(text: string, country: string): string | null {
  * +52, an Argentine one without the 9 after +54. Takes E.164.
  */
 export function phoneKey(phone: string): string {
-  const brazilian = /^\+55(\d{2})([6-9]\d{7})$/.exec(phone)
-  if (brazilian) return `+55${brazilian[1]}9${brazilian[2]}`
-  const mexican = /^\+521(\d{10})$/.exec(phone)
-  if (mexican) return `+52${mexican[1]}`
-  const argentine = /^\+549(\d{10})$/.exec(phone)
-  if (argentine) return `+54${argentine[1]}`
+  if (phone.startsWith('+55'))
+    return phone.replace(/^\+55(?<area>\d{2})(?<rest>[6-9]\d{7})$/, '+55$<area>9$<rest>')
+  if (phone.startsWith('+52')) return phone.replace(/^\+521(\d{10})$/, '+52$1')
+  if (phone.startsWith('+54')) return phone.replace(/^\+549(\d{10})$/, '+54$1')
   return phone
 }

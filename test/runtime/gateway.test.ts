@@ -77,6 +77,7 @@ describe('bodies', () => {
     ['a prototype key', '{"phone":"+5511988887777","__proto__":{"admin":true}}'],
     ['an escaped prototype key', '{"\\u005f_proto__":1}'],
     ['a control character', '{"phone":"+5511988887777","note":"a\\u0000b"}'],
+    ['a delete character, which JSON lets through', '{"phone":"+5511988887777","note":"a\u007fb"}'],
     ['a lone surrogate', '{"phone":"+5511988887777","note":"\\ud800"}'],
   ])('%s is a 400 and changes nothing', async (_name, body) => {
     const shop = await store(app)

@@ -126,6 +126,36 @@ test('one connection carries one request after the other, refusals with an unrea
   expect(answer.body).toContain('HTTP/1.1 200 OK')
 })
 
+test('a body may come in pieces, cut within a character, and be followed by the next request', async () => {
+  const body = Buffer.from(JSON.stringify({ ...JSON.parse(phone()), note: 'não, obrigado 🎉' }))
+  const head = [
+    `POST /v1/campaigns/opt-outs HTTP/1.1`,
+    auth,
+    `Content-Length: ${body.length}`,
+    'Host: localhost',
+  ]
+  const answers = await new Promise<string>((resolve, reject) => {
+    const socket = connect(short, '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.once('error', reject)
+    socket.once('end', () => resolve(text))
+    const next = `GET /v1/campaigns/opt-outs HTTP/1.1\r\n${auth}\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+    const pieces = [Buffer.from(`${head.join('\r\n')}\r\n\r\n`), ...[...body].map((byte) => Buffer.of(byte))]
+    const write = (): void => {
+      const piece = pieces.shift()
+      if (piece) socket.write(piece, () => setImmediate(write))
+      else socket.write(next)
+    }
+    write()
+  })
+  expect(answers).toMatch(/^HTTP\/1.1 201 Created/)
+  expect(answers).toContain('não, obrigado 🎉')
+  expect(answers).toContain('HTTP/1.1 200 OK')
+})
+
 test('a client that leaves in the middle of its body harms nobody', async () => {
   await new Promise<void>((resolve) => {
     const socket = connect(short, '127.0.0.1')
