@@ -144,11 +144,16 @@ class Client {
   readonly sql: postgres.Sql
   /** Statements that are not answered yet. */
   open = 0
+  /** Connections it has lost: postgres.js opens the next by itself, where no transaction is open any more. */
+  lost = 0
   /** The library's own door for what is to be sent. */
   readonly ask: (statement: Statement) => void
 
   constructor(url: string, options: postgres.Options<never>) {
-    this.sql = postgres(url, options) as unknown as postgres.Sql
+    const onclose = (): void => {
+      this.lost += 1
+    }
+    this.sql = postgres(url, { ...options, onclose }) as unknown as postgres.Sql
     this.ask = (this.sql.unsafe('') as unknown as { handler: (statement: Statement) => void }).handler
   }
 
@@ -326,14 +331,22 @@ class PipelinedConnection implements DatabaseConnection {
   #own: Client | null = null
   /** BEGIN travels with the first statement; a failed BEGIN shows there. */
   #begun: Promise<unknown> | null = null
+  #lostBefore = 0
   constructor(pool: PostgresPool) {
     this.#pool = pool
+  }
+
+  /** The client of the transaction. A statement on its next connection would be outside of it, and stay. */
+  #held(own: Client): Client {
+    if (own.lost !== this.#lostBefore) throw new Error('The connection was lost, and its transaction with it')
+    return own
   }
 
   async begin(settings: TransactionSettings): Promise<void> {
     this.#own = await this.#pool.take()
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
+    this.#lostBefore = this.#own.lost
     this.#begun = this.#own.run(`begin${isolation}${access}`, [])
     this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
   }
@@ -343,7 +356,9 @@ class PipelinedConnection implements DatabaseConnection {
     if (!this.#own) return
     try {
       await this.#begun
-      const done = await this.#own.run(command, [])
+      // Lost with its connection: that undid it.
+      if (command === 'rollback' && this.#own.lost !== this.#lostBefore) return
+      const done = await this.#held(this.#own).run(command, [])
       // A commit of a failed transaction answers ROLLBACK without an error.
       if (command === 'commit' && done.command === 'ROLLBACK') {
         throw new Error('The transaction had failed and was rolled back')
@@ -354,7 +369,7 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async command(text: string): Promise<void> {
-    await this.#own!.run(text, [])
+    await this.#held(this.#own!).run(text, [])
   }
 
   release(): void {
@@ -367,7 +382,7 @@ class PipelinedConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // Statement first, so that BEGIN and it leave in one packet.
     const running = this.#own
-      ? this.#own.run(query.sql, query.parameters)
+      ? this.#held(this.#own).run(query.sql, query.parameters)
       : this.#pool.query<R>(query.sql, query.parameters)
     const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
     const count = rows.count

@@ -1,6 +1,9 @@
 /** The way to a PostgreSQL server: values, errors, and connections that are lost. */
+
 import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { describe, expect, inject, test } from 'vitest'
+import { openPostgres } from '#db/database'
 import { type PostgresPool, postgresPool } from '#db/postgres'
 import { whenFileEnds } from '#test/support/closing'
 
@@ -74,5 +77,23 @@ describe.skipIf(!url)('statements', () => {
       const again = Array.from({ length: 20 }, (_none, n) => db.query('select $1::int as n', [n]))
       expect((await Promise.all(again)).flat()).toEqual(Array.from({ length: 20 }, (_none, n) => ({ n })))
     }
+  })
+
+  test('a transaction that loses its connection between two statements leaves nothing', async () => {
+    const database = openPostgres(url!, { reads: 1, transactions: 1 })
+    whenFileEnds(() => database.close())
+    const lost = database.root.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+      await database.query('select pg_terminate_backend($1::int)', [rows[0]!.pid])
+      await wait(100)
+      await sql`create table left_behind (id int)`.execute(tx)
+    })
+    await expect(lost).rejects.toThrow('connection was lost')
+    expect(await database.query("select to_regclass('left_behind') as name where $1::int = 1", [1])).toEqual([
+      { name: null },
+    ])
+    // The client serves the next transaction.
+    const next = database.root.transaction().execute((tx) => sql`select 1 as one`.execute(tx))
+    expect((await next).rows).toEqual([{ one: 1 }])
   })
 })
