@@ -2,6 +2,7 @@
  * The one way of every request below `/v1`: the steps, in their order. Each step refuses by throwing, or leaves what
  * it found on the call; a step that has nothing to wait for returns nothing, so a cached key costs no promise.
  */
+import { performance } from 'node:perf_hooks' // the global of that name is looked up anew at each use
 import type { Access, StoreFacts } from '#db/access'
 import { refusalOf } from './access.ts'
 import { Context, type Services } from './context.ts'
@@ -27,8 +28,9 @@ export interface Call {
   readonly requestId: string
   /** On the machine's own running clock. */
   readonly startedAt: number
-  /** The clock, in milliseconds, as read since the last wait. */
+  /** The clock, in milliseconds, as read since the last wait; `running` is the machine's own, likewise. */
   now: number
+  running: number
   readonly headers: Record<string, string>
   access: Access | null
   text: string
@@ -117,13 +119,15 @@ export class Gateway {
   handle(operation: LoadedOperation | null, request: IncomingCall): Answer | Promise<Answer> {
     this.#requests += 1
     const requestId = `${this.#processId}-${this.#requests.toString(36)}`
+    const startedAt = performance.now()
     const call: Call = {
       gateway: this,
       request,
       operation,
       requestId,
-      startedAt: performance.now(),
+      startedAt,
       now: this.services.clock.ms(),
+      running: startedAt,
       headers: {
         'content-type': 'application/json',
         'cache-control': 'no-store',
@@ -162,7 +166,8 @@ export class Gateway {
       answer.headers['ratelimit-remaining'] = String(verdict.remaining)
       answer.headers['ratelimit-reset'] = String(verdict.resetSeconds)
     }
-    const milliseconds = performance.now() - call.startedAt
+    const endedAt = performance.now()
+    const milliseconds = endedAt - call.startedAt
     const name = call.operation?.id ?? 'unknown'
     this.metrics.observe(name, answer.status, milliseconds)
     this.#logRequest({
@@ -171,6 +176,7 @@ export class Gateway {
       operation: name,
       status: answer.status,
       ms: milliseconds,
+      endedAt,
       store: call.access?.storeId,
       key: call.access?.keyId,
     })
@@ -225,6 +231,7 @@ function walk(call: Call, first: number): Promise<void> | Refusal | void {
 
 function walkOn(call: Call, next: number): Promise<void> | void {
   call.now = call.gateway.services.clock.ms()
+  call.running = performance.now()
   const pending = walk(call, next)
   if (pending instanceof Refusal) throw pending
   return pending
@@ -239,7 +246,7 @@ function identifyKey(call: Call): Promise<void> | void {
   const authorization = call.request.header('authorization')
   const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
   if (!key) throw unknownKey()
-  const found = call.gateway.keys.find(key, call.now)
+  const found = call.gateway.keys.find(key, call.now, call.running)
   if (found instanceof Promise) return found.then((access) => identified(call, access))
   identified(call, found)
 }

@@ -42,12 +42,19 @@ export class KeyRing {
     this.#alone = alone
   }
 
-  /** The holder of a key, or null; synchronous while remembered. `now` as the clock says, in milliseconds. */
-  find(key: string, now = this.#clock.ms()): Access | null | Promise<Access | null> {
+  /**
+   * The holder of a key, or null; synchronous while remembered. `now` as the clock says, `running` as the machine's own
+   * running clock, both in milliseconds and read since anything was last waited for.
+   */
+  find(
+    key: string,
+    now = this.#clock.ms(),
+    running = performance.now(),
+  ): Access | null | Promise<Access | null> {
     const hash = this.#hashes.get(key) ?? this.#hashOf(key)
     if (hash === null) return null
     const known = this.#remembered.get(hash)
-    if (known && performance.now() - known.askedAt < this.#leaseMs) return this.#current(known.access, now)
+    if (known && running - known.askedAt < this.#leaseMs) return this.#current(known.access, now)
     return this.#ask(hash)
   }
 

@@ -1,5 +1,5 @@
 /** Starts the server, says where it is, and stops it without losing anything. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { type App, openApp } from './app.ts'
@@ -16,6 +16,9 @@ export interface RunningServer {
 
 const finishWithinMs = 10_000
 
+/** A request without a body has nothing to stream: its stream is over from the start, and Node need not end it. */
+export const serverOptions: ServerOptions = { optimizeEmptyRequests: true }
+
 /** Listens for requests; `afterOpen` runs once the database is up and before the first request. */
 export async function startServer(
   settings: Settings,
@@ -31,7 +34,7 @@ export async function startServer(
         : new Response('starting', { status: 503, headers: { 'retry-after': '1' } }),
     { hostname: settings.host },
   )
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(serverOptions, (incoming, outgoing) => {
     if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
   })
   server.listen(settings.port, settings.host)

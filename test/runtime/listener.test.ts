@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, test } from 'vitest'
 import { newId } from '#runtime/ids'
+import { serverOptions } from '#runtime/server'
 import { testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { store } from '#test/support/store'
@@ -14,7 +15,7 @@ const reader = await shop.key_(['platform:read'])
 
 async function listen(short: boolean): Promise<number> {
   const others = getRequestListener((request, env) => app.fetch(request, env as never))
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(serverOptions, (incoming, outgoing) => {
     if (!short || !app.listener(incoming, outgoing)) void others(incoming, outgoing)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

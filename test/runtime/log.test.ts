@@ -1,6 +1,6 @@
 /** Lines of the log leave together, all of them, in their order. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { HeldLines } from '#runtime/log'
+import { HeldLines, RequestLines } from '#runtime/log'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -26,7 +26,7 @@ function output() {
 test('held for a moment, then in one write', () => {
   vi.useFakeTimers()
   const { lines, writes, finish } = output()
-  lines.writeAscii('one\n')
+  lines.write('one\n')
   lines.write('zwei, drei: ações 🎉\n')
   finish()
   expect(writes).toEqual([])
@@ -45,8 +45,11 @@ test('however many and however long, none is lost or moved', () => {
   for (let n = 0; n < 5000; n += 1) {
     const line = n === 2500 ? `${'ç'.repeat(50_000)}\n` : `${n} ${'ç'.repeat(n % 90)}\n`
     written.push(line)
-    if (n % 90 === 0) lines.writeAscii(`${n} \n`)
-    else lines.write(line)
+    if (n % 90 === 0) {
+      lines.begin(20)
+      lines.ascii(String(n))
+      lines.part(Buffer.from(' \n'))
+    } else lines.write(line)
     if (n % 700 === 0) finish()
   }
   lines.flush()
@@ -54,4 +57,44 @@ test('however many and however long, none is lost or moved', () => {
   expect(writes.length).toBeGreaterThan(3)
   expect(writes.length).toBeLessThan(20)
   expect(writes.join('')).toBe(written.join(''))
+})
+
+test('a request is a line of JSON with its time, whatever was cached for the one before', () => {
+  vi.useFakeTimers({ now: new Date('2026-11-21T10:00:00.123Z') })
+  const { lines, writes, finish } = output()
+  const requests = new RequestLines(lines)
+  const line = { requestId: 'abc-1', method: 'GET', operation: 'get_reviews', store: 's1', key: 'k1' }
+  const expected: object[] = []
+  const write = (changed: Partial<typeof line>, status: number, ms: number, shown: number): void => {
+    requests.write({ ...line, ...changed, status, ms, endedAt: performance.now() })
+    expected.push({ level: 30, time: new Date().toISOString(), ...line, ...changed, status, ms: shown })
+  }
+  write({}, 200, 0, 0)
+  write({}, 404, 0.994, 0.99)
+  write({ key: 'k2' }, 200, 0.996, 1)
+  vi.advanceTimersByTime(1)
+  write({ method: 'HEAD' }, 200, 9.999, 10)
+  write({ operation: 'unknown', store: 's2', key: 'k3' }, 404, 12_345.678, 12_345.68)
+  requests.write({
+    ...line,
+    status: 401,
+    ms: 1.5,
+    endedAt: performance.now(),
+    store: undefined,
+    key: undefined,
+  })
+  expected.push({
+    ...expected[0],
+    time: new Date().toISOString(),
+    status: 401,
+    ms: 1.5,
+    store: undefined,
+    key: undefined,
+  })
+  lines.flush()
+  finish()
+  const written = writes.join('').trimEnd().split('\n')
+  expect(written.map((each) => JSON.parse(each))).toEqual(
+    expected.map((each) => ({ ...each, msg: 'request' })),
+  )
 })
