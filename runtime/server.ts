@@ -15,9 +15,14 @@ export interface RunningServer {
 }
 
 const finishWithinMs = 10_000
+const idleSweepMs = 100
 
-/** A request without a body has nothing to stream: its stream is over from the start, and Node need not end it. */
-export const serverOptions: ServerOptions = { optimizeEmptyRequests: true }
+export const serverOptions: ServerOptions = {
+  // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
+  optimizeEmptyRequests: true,
+  // Longer than load balancers keep theirs (60 seconds and less): who closes first must not do it under a request.
+  keepAliveTimeout: 75_000,
+}
 
 /** Listens for requests; `afterOpen` runs once the database is up and before the first request. */
 export async function startServer(
@@ -25,6 +30,7 @@ export async function startServer(
   options: { afterOpen?(app: App): Promise<void> } = {},
 ): Promise<RunningServer> {
   const log = openLog(settings.logLevel)
+  let stopping: Promise<void> | null = null
   // The port is taken first, so that links know it even where it was left to the system.
   let app: App | null = null
   const others = getRequestListener(
@@ -35,6 +41,7 @@ export async function startServer(
     { hostname: settings.host },
   )
   const server = createServer(serverOptions, (incoming, outgoing) => {
+    if (stopping) outgoing.setHeader('connection', 'close')
     if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
   })
   server.listen(settings.port, settings.host)
@@ -59,13 +66,14 @@ export async function startServer(
   }
   if (settings.worker) await app.worker.start()
 
-  let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
+      // A connection that is kept open ends with its next answer, or when it has nothing to answer.
+      const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
       const late = setTimeout(() => server.closeAllConnections(), finishWithinMs)
       await Promise.all([closed, settings.worker ? app.worker.stop() : undefined])
+      clearInterval(sweep)
       clearTimeout(late)
       await app.close()
     })()

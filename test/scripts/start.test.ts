@@ -1,6 +1,7 @@
 /** `npm start` on an empty folder, as a person types it, and `npm run seed` on what that has made. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
@@ -18,6 +19,7 @@ afterAll(() => {
 
 /** Where the first start has been. */
 let seeded: NodeJS.ProcessEnv | null = null
+let demoKey = ''
 
 /** Nothing there yet: a new folder, and a new database where the suite runs on a server. */
 async function emptyPlace(): Promise<NodeJS.ProcessEnv> {
@@ -81,7 +83,40 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   expect(second.printed).not.toContain('mk_')
   expect(await second.stop()).toBe(0)
   seeded = env
+  demoKey = key!
 }, 90_000)
+
+test('a caller that keeps asking on one connection is told to leave when the server stops', async () => {
+  const { printed, stop } = await start(seeded!, /npm run keys -- create/)
+  const { port, hostname } = new URL(/Listening on (\S+)/.exec(printed)![1]!)
+  const socket = connect(Number(port), hostname)
+  socket.setEncoding('latin1')
+  const head = `GET /v1/store HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${demoKey}\r\n\r\n`
+  const ask = (): unknown => socket.write(head)
+  const answers: string[] = []
+  let stopped: Promise<unknown> | null = null
+  let stoppedAt = 0
+  socket.on('connect', () => {
+    for (let n = 0; n < 3; n += 1) ask() // so that the connection never idles
+  })
+  socket.on('data', (text: string) => {
+    for (const answer of text.split(/(?=^HTTP\/)/m)) {
+      answers.push(answer)
+      if (answers.length === 20) {
+        stopped = stop()
+        stoppedAt = performance.now()
+      }
+      ask()
+    }
+  })
+  socket.on('error', () => undefined) // what it asked last may find the door shut
+  await new Promise((resolve) => socket.once('close', resolve))
+  expect(answers.length).toBeGreaterThan(20)
+  expect(performance.now() - stoppedAt).toBeLessThan(8000) // it is cut off after ten seconds
+  expect(answers.slice(0, -1).some((answer) => answer.includes('onnection: close'))).toBe(false)
+  expect(answers.every((answer) => /^HTTP\/1.1 200.*\}$/s.test(answer))).toBe(true)
+  expect(await stopped).toBe(0)
+}, 30_000)
 
 const seed = (env: NodeJS.ProcessEnv, ...args: string[]) => run(seedProgram, args, { env })
 
