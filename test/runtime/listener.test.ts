@@ -127,6 +127,37 @@ test('one connection carries one request after the other, refusals with an unrea
   expect(answer.body).toContain('HTTP/1.1 200 OK')
 })
 
+test.each([60, 60_000, 600_000])(
+  'a body of %i bytes may follow its refusal, and the next request the body',
+  async (size) => {
+    const socket = connect(short, '127.0.0.1')
+    const answers: string[] = []
+    const received = (count: number): Promise<void> =>
+      new Promise((resolve, reject) => {
+        socket.on('error', reject)
+        socket.on('data', () => {
+          if (answers.join('').split('HTTP/1.1 ').length > count) resolve()
+        })
+      })
+    socket.on('data', (chunk) => answers.push(String(chunk)))
+    const lines = [
+      'POST /v1/campaigns/opt-outs HTTP/1.1',
+      `Authorization: Bearer ${reader}`,
+      'Host: localhost',
+    ]
+    socket.write(`${[...lines, `Content-Length: ${size}`].join('\r\n')}\r\n\r\n`)
+    await received(1)
+    for (let sent = 0; sent < size; sent += 20_000) {
+      socket.write('x'.repeat(Math.min(20_000, size - sent)))
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    socket.write(`GET /v1/campaigns/opt-outs HTTP/1.1\r\n${auth}\r\nHost: localhost\r\n\r\n`)
+    await received(2)
+    socket.destroy()
+    expect(answers.join('')).toMatch(/^HTTP\/1.1 403.+}HTTP\/1.1 200 OK/s)
+  },
+)
+
 test('a body may come in pieces, cut within a character, and be followed by the next request', async () => {
   const body = Buffer.from(JSON.stringify({ ...JSON.parse(phone()), note: 'não, obrigado 🎉' }))
   const head = [

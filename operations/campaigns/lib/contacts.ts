@@ -1,5 +1,5 @@
 /** Contacts of a list: one for each phone, compared by its match form. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
@@ -188,6 +188,9 @@ export async function changeSize(
     .execute()
 }
 
+/** Beside the id of a contact: a plain comparison would let PostgreSQL look through the list for that id. */
+export const isOfList = (listId: string): RawBuilder<boolean> => sql<boolean>`(list_id = ${listId}) is true`
+
 /** Removes a contact, in the caller's transaction; a list from the platform remembers the phone. */
 export async function removeContact(ctx: Context, listId: string, contactId: string): Promise<void> {
   const list = await lockList(ctx, listId)
@@ -195,8 +198,8 @@ export async function removeContact(ctx: Context, listId: string, contactId: str
   const removed = isId(contactId)
     ? await ctx.db
         .deleteFrom('list_contacts')
-        .where('list_id', '=', listId)
         .where('id', '=', contactId)
+        .where(isOfList(listId))
         .returning(['phone_key', 'custom_fields'])
         .executeTakeFirst()
     : undefined

@@ -5,6 +5,7 @@ import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { noCampaign } from './campaign-json.ts'
 import type { CampaignContent, CampaignPreview } from './campaign-schema.ts'
+import { isOfList } from './contacts.ts'
 import { mediaFor, type Recipient, type Rendered, renderMessage, type Template, valuesOf } from './render.ts'
 
 type Sample = Recipient & { id: string | null }
@@ -68,8 +69,8 @@ async function findSample(
       : await ctx.db
           .selectFrom('list_contacts')
           .select(['id', 'phone', 'name', 'email', 'custom_fields'])
-          .where('list_id', '=', listId)
-          .$if(contactId !== undefined, (query) => query.where('id', '=', contactId!))
+          .$if(contactId === undefined, (query) => query.where('list_id', '=', listId))
+          .$if(contactId !== undefined, (query) => query.where('id', '=', contactId!).where(isOfList(listId)))
           .orderBy('id')
           .limit(1)
           .executeTakeFirst()
