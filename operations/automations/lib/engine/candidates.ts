@@ -56,12 +56,22 @@ async function isUtility(ctx: Context, { message }: AutomationRow): Promise<bool
   return template?.status === 'approved' && template.category === 'utility'
 }
 
+/** One look into the index for each key: among many runs `entry_key = any(…)` may read all of them. */
 async function enteredAmong(ctx: Context, automationId: string, keys: string[]): Promise<Set<string>> {
   const rows = await ctx.db
-    .selectFrom('automation_runs')
-    .select('entry_key')
-    .where('automation_id', '=', automationId)
-    .where('entry_key', '=', sql<string>`any(${keys}::text[])`)
+    .selectFrom(sql<{ key: string }>`unnest(${keys}::text[])`.as<'k'>(sql`k(key)`))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('automation_runs as r')
+          .select('r.entry_key')
+          .where('r.automation_id', '=', automationId)
+          .whereRef('r.entry_key', '=', 'k.key')
+          .limit(1)
+          .as('entered'),
+      (join) => join.onTrue(),
+    )
+    .select('entered.entry_key')
     .execute()
   return new Set(rows.map((row) => row.entry_key))
 }
