@@ -42,6 +42,9 @@ describe('GET /campaigns/:id/preview', () => {
     })
     const unknown = await shop.call(previewCampaign, { params: { id }, query: { contactId: id } })
     expect(unknown.status).toBe(404)
+    const elsewhere = await shop.draft(await shop.list(1), { content: { text } })
+    const stranger = { params: { id: elsewhere }, query: { contactId: other!.id } }
+    expect((await shop.call(previewCampaign, stranger)).status).toBe(404)
 
     const empty = await shop.draft(await shop.list(0), { content: { text } })
     expect((await shop.call(previewCampaign, { params: { id: empty } })).body).toMatchObject({
