@@ -104,7 +104,6 @@ async function bench(options: Options, progress: Progress): Promise<Results> {
     const measurements = await measure({
       fixture,
       fixturePath,
-      folder,
       dataDir: cluster.dataDir,
       operations: options.only,
       rounds: options.rounds,

@@ -72,12 +72,13 @@ export async function makeFixture(
   }
 }
 
-/** Deletes what `create` has written, so that each measurement of it begins alike. */
+/** Deletes what `create` has written, to the disk, so that each measurement of it begins alike. */
 export async function emptyCreated({ databaseUrl, shops }: Fixture): Promise<void> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: 1 })
   try {
     await database.query('delete from opt_outs where store_id = $1', [shops.create.storeId])
     await database.query('vacuum opt_outs', [])
+    await database.query('checkpoint', [])
   } finally {
     await database.close()
   }

@@ -19,7 +19,6 @@ export interface Measurement extends Load {
 export interface RunOptions {
   fixture: Fixture
   fixturePath: string
-  folder: string
   dataDir: string
   operations: readonly OperationName[]
   rounds: number
@@ -36,7 +35,7 @@ export async function measure(options: RunOptions): Promise<Measurement[]> {
   const targets: Target[] = []
   try {
     for (const name of targetNames) {
-      targets.push(await startTarget(name, options.fixturePath, options.folder))
+      targets.push(await startTarget(name, options.fixturePath))
     }
     await checkSameAnswers(targets, options.operations, options.fixture)
     return await runRounds(options, targets)
@@ -53,7 +52,6 @@ async function runRounds(options: RunOptions, targets: Target[]): Promise<Measur
   let done = 0
   const load = async (operation: OperationName, target: Target, length: number): Promise<Load> => {
     const sent = await sendLoad(target.url, operation, fixture, connections, length)
-    target.clearLog()
     if (operation === 'create') await emptyCreated(fixture)
     return sent
   }
