@@ -127,7 +127,7 @@ async function measureArea(
     const filled = await prepare(area, { database, place, rows, cpuOf }, tell)
     const fixture = join(home, 'fixture.json')
     writeFileSync(fixture, JSON.stringify(place))
-    const gateway = await startTarget('gateway', fixture, home)
+    const gateway = await startTarget('gateway', fixture)
     try {
       const measures = area.measures(filled)
       const jobs = area.jobs?.(filled) ?? []
