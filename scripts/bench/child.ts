@@ -26,7 +26,8 @@ export async function startTarget(name: TargetName, fixturePath: string): Promis
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
     execArgv: [
-      ...(name === 'gateway' ? nodeFlags('start') : []),
+      // The peers too: without them V8 may leave any of the three at half its speed (CONTRIBUTING, Node's flags).
+      ...nodeFlags('start'),
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ').filter(Boolean) ?? []),
     ],
   })
