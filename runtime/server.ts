@@ -1,6 +1,7 @@
 /** Starts the server, says where it is, and stops it without losing anything. */
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
@@ -68,6 +69,9 @@ export async function startServer(
 
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
+      // Busy connections are told to leave by their next answer. Closed at once, one that happens to have none under
+      // way would be reset under the request that is on its way.
+      await sleep(idleSweepMs)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection that is kept open ends with its next answer, or when it has nothing to answer.
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
