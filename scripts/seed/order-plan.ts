@@ -134,8 +134,8 @@ export function planOrders(groups: CustomerGroups, timeline: Timeline, random: R
 
   for (const order of inDollars) order.currency = 'USD'
   giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
-  chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
   afterStockAlerts(orders, new Set(groups.others), timeline)
+  chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
 }
 

@@ -42,12 +42,17 @@ export async function seedAuroraShop(
   clock: Clock,
   store: DemoStore,
 ): Promise<DemoShop & { groups: CustomerGroups }> {
+  const { catalog, customers, groups, plans, random } = planAurora(store)
+  return { ...(await openShop(db, clock, store, catalog, customers, plans, random)), groups }
+}
+
+/** What lies where depends on the moment; `random` has yet to fill the orders. */
+export function planAurora({ timeline, domain }: Pick<DemoStore, 'timeline' | 'domain'>) {
   const random = new Random('aurora shop')
-  const catalog = auroraCatalog(store.timeline, random, store.domain)
+  const catalog = auroraCatalog(timeline, random, domain)
   const customers = makeCustomers(300, random, brazilian)
   const groups = groupsOf(customers, random)
-  const plans = planOrders(groups, store.timeline, random)
-  return { ...(await openShop(db, clock, store, catalog, customers, plans, random)), groups }
+  return { catalog, customers, groups, plans: planOrders(groups, timeline, random), random }
 }
 
 /** 5 products, 10 customers, 12 orders, 3 of them by subscribers of the popup. */
