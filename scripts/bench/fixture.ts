@@ -72,7 +72,7 @@ export async function makeFixture(
   }
 }
 
-/** Deletes what `create` has written, to the disk, so that each measurement of it begins alike. */
+/** Deletes what `create` has written and writes that out, so that each measurement of it begins alike. */
 export async function emptyCreated({ databaseUrl, shops }: Fixture): Promise<void> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: 1 })
   try {
