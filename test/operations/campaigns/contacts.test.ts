@@ -56,6 +56,7 @@ describe('adding', () => {
     const many = Object.fromEntries(Array.from({ length: 21 }, (_none, n) => [`field${n}`, 'x']))
     for (const [body, message] of [
       [{ phone, email: 'ana' }, 'email: must be an email address'],
+      [{ phone, email: `${'a'.repeat(250)}@b.co` }, 'email: must have at most 254 characters'],
       [{ phone, name: 'x'.repeat(121) }, 'name: must have at most 120 characters'],
       [{ phone, customFields: { cidade: '' } }, 'customFields.cidade: must not be empty'],
       [
@@ -128,6 +129,11 @@ describe('listing', () => {
     expect(await names({ optedOut: false })).toEqual([['Carla 8888', 'Ana Souza'], 2])
     expect(await names({ optedOut: false, search: 'a', limit: 1, page: 2 })).toEqual([['Ana Souza'], 2])
     expect(await names({ page: 9 })).toEqual([[], 3])
+    expect(await names({ search: 'x'.repeat(120) })).toEqual([[], 0])
+    for (const search of ['', 'x'.repeat(121)]) {
+      const refused = await shop.call(listContacts, { params: { id }, query: { search } })
+      expect([refused.status, refused.body.error.message.split(':')[0]]).toEqual([400, 'search'])
+    }
   })
 
   test('an empty list is a page, no list is 404', async () => {
