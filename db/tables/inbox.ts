@@ -70,6 +70,8 @@ interface ConversationsRow {
   waiting_since: NullableInstant
   message_count: Generated<number>
   closed_at: NullableInstant
+  /** When it was last closed: nobody waits for an answer to what was stored until then. */
+  settled_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }

@@ -1,6 +1,8 @@
+import { optOuts } from '#operations/campaigns/lib/door'
 import { onOfficialDisconnected, sending } from '#operations/messaging/lib/door'
 import { exports, members, orders } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
+import { moveConversations } from './lib/contacts.ts'
 import { releaseMember } from './lib/conversations.ts'
 import { receiveEcho } from './lib/echo.ts'
 import { inboxExport } from './lib/export.ts'
@@ -21,5 +23,6 @@ export default wiring(() => {
   registerPurposes()
   onOfficialDisconnected(noticeConnection)
   orders.onChange(ordersChanged)
+  optOuts.onChanged(moveConversations)
   exports.register('inbox-export', inboxExport)
 })

@@ -165,6 +165,7 @@ async function addConversation(tx: Context, store: DemoStore, given: Given): Pro
       waiting_since: waiting?.at ?? null,
       message_count: rows.length,
       closed_at: closedAt,
+      settled_at: closedAt,
       created_at: first.at,
       updated_at: closedAt ?? last.at,
     } as SeedRow<'conversations'>,

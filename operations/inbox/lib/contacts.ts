@@ -1,5 +1,6 @@
 /** The people who write to a store: one by the match form of their phone. */
 import { sql } from 'kysely'
+import type { optOuts } from '#operations/campaigns/lib/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { searchTextOf } from './words.ts'
@@ -124,8 +125,23 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
       })
       .where('id', '=', contact.id)
       .execute()
+    await ctx.db
+      .updateTable('conversations')
+      .set({ updated_at: ctx.now() })
+      .where('contact_id', '=', contact.id)
+      .execute()
   }
 }
+
+/** Conversations show whether their contact is opted out: they move with it, in the statement that changes it. */
+export const moveConversations: Parameters<typeof optOuts.onChanged>[0] = (db, now) =>
+  db
+    .updateTable('conversations')
+    .set({ updated_at: now as Date })
+    .where('contact_id', 'in', (eb) =>
+      eb.selectFrom('contacts as k').innerJoin('changed as x', 'x.phone_key', 'k.phone_key').select('k.id'),
+    )
+    .returning('conversations.id')
 
 /** The contacts with one of these phones, in any spelling. */
 export async function contactsWith(ctx: Context, phones: readonly string[]): Promise<string[]> {

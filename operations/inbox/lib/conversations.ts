@@ -66,7 +66,14 @@ export async function setStatus(ctx: Context, id: string, status: 'open' | 'clos
   const row = await lockConversation(ctx, id)
   if (row.status === status) return
   if (status === 'closed') {
-    await changeConversation(ctx, id, { status, closed_at: ctx.now(), unread_count: 0, waiting_since: null })
+    const now = ctx.now()
+    await changeConversation(ctx, id, {
+      status,
+      closed_at: now,
+      settled_at: now,
+      unread_count: 0,
+      waiting_since: null,
+    })
     return
   }
   const assignee = row.assignee_id !== null && (await isMember(ctx, row.assignee_id))
@@ -168,28 +175,37 @@ export async function markRead(ctx: Context, id: string, upToMessageId: string |
   await ctx.queue('inbox-read-receipt', { conversationId: id })
 }
 
-/** The id by which a message was stored in order of arrival; refuses one of another conversation. */
-async function storedAt(ctx: Context, id: string, messageId: string): Promise<string> {
+interface Seen {
+  id: string
+  direction: string
+  created_at: Date
+}
+
+/** A message, and when it was stored; refuses one of another conversation. */
+async function storedAt(ctx: Context, id: string, messageId: string): Promise<Seen> {
   const row = isId(messageId)
     ? await ctx.db
         .selectFrom('inbox_messages')
-        .select('id')
+        .select(['id', 'direction', 'created_at'])
         .where('conversation_id', '=', id)
         .where('id', '=', messageId)
         .executeTakeFirst()
     : undefined
   if (!row) throw refuse('not_found', 'upToMessageId: is no message of this conversation')
-  return row.id
+  return row
 }
 
-async function inboundAfter(ctx: Context, id: string, messageId: string): Promise<number> {
+/** Stored after it. Ids tell the order of those that came in; those of other sections are older than their message. */
+async function inboundAfter(ctx: Context, id: string, seen: Seen): Promise<number> {
+  const later = sql<boolean>`created_at > ${seen.created_at}::timestamptz`
+  const atOnce = sql<boolean>`created_at = ${seen.created_at}::timestamptz and id > ${seen.id}::uuid`
   const { count } = await ctx.db
     .selectFrom('inbox_messages')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('conversation_id', '=', id)
     .where('direction', '=', 'inbound')
     .where('type', '<>', 'reaction')
-    .where(sql<boolean>`id > ${messageId}::uuid`)
+    .where((eb) => eb.or(seen.direction === 'inbound' ? [later, atOnce] : [later]))
     .executeTakeFirstOrThrow()
   return Number(count)
 }

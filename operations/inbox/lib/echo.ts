@@ -54,8 +54,7 @@ export async function takeInEcho(ctx: Context, message: sending.InboundMessage):
   if (!added) return false
   await addWords(ctx, conversationId, [{ id, text: part.text }])
   const { type, text } = part
-  // It may come late, after something that it does not answer.
-  await noteOutbound(ctx, conversationId, isReaction ? null : { id, type, text, status: 'sent', at }, at)
+  await noteOutbound(ctx, conversationId, isReaction ? null : { id, type, text, status: 'sent', at })
   if (part.media?.status === 'pending') await ctx.queue('inbox-media-fetch', { messageId: id })
   return true
 }

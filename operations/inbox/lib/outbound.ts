@@ -10,6 +10,7 @@ import { memberName } from './conversations.ts'
 import { ensureConversation } from './receive.ts'
 import { type SentText, sourceOf, textsOf, unknownText } from './sent-texts.ts'
 import { isReceiving } from './state.ts'
+import { recountWaiting, waitingWhereOpen } from './waiting.ts'
 import { previewOf } from './words.ts'
 
 /** Called in the transaction that records messages as sent. Its own have a row already. */
@@ -102,28 +103,18 @@ async function show(
   await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
 }
 
-/**
- * Counts a message; `leading`, one by a person, is what the list shows, and answers who waited: those who
- * wrote until `answersUntil`, where that is given.
- */
+/** Counts a message that is stored; `leading`, one by a person, is what the list shows, and answers who waited. */
 export async function noteOutbound(
   ctx: Context,
   conversationId: string,
   leading: { id: string; type: string; text?: string | null; status: string; at: Date } | null,
-  answersUntil?: Date,
 ): Promise<void> {
   await ctx.db
     .updateTable('conversations')
     .set({
       message_count: sql<number>`message_count + 1`,
       updated_at: ctx.now(),
-      ...(leading
-        ? {
-            waiting_since: answersUntil
-              ? sql<Date>`case when waiting_since > ${answersUntil}::timestamptz then waiting_since end`
-              : null,
-          }
-        : {}),
+      ...(leading ? { waiting_since: waitingWhereOpen(ctx.db) } : {}),
     })
     .where('id', '=', conversationId)
     .execute()
@@ -196,4 +187,5 @@ async function applyStatus(ctx: Context, change: sending.DeliveryStatus): Promis
     .where('id', '=', moved.conversation_id)
     .where('last_message_id', '=', messageId)
     .execute()
+  if (status === 'failed' || arrived) await recountWaiting(ctx, moved.conversation_id)
 }

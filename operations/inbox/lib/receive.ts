@@ -7,6 +7,7 @@ import { addWords } from './conversation-words.ts'
 import { putEarlierBefore } from './earlier.ts'
 import { readInbound } from './inbound.ts'
 import { isReceiving } from './state.ts'
+import { waitingSince } from './waiting.ts'
 import { previewOf } from './words.ts'
 
 /** Called for every inbound message; with the inbox off, or on another number than the official one, it is not ours. */
@@ -81,7 +82,7 @@ export async function takeIn(
         ? {}
         : {
             last_inbound_at: sql<Date>`greatest(last_inbound_at, ${message.at}::timestamptz)`,
-            waiting_since: sql<Date>`coalesce(waiting_since, ${message.at}::timestamptz)`,
+            ...(opens || conversation.status === 'open' ? { waiting_since: waitingSince(ctx.db) } : {}),
             ...(manner.counts ? { unread_count: sql<number>`unread_count + 1` } : {}),
             ...(isNewest
               ? {

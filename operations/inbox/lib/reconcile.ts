@@ -12,6 +12,7 @@ import { applyCallback } from './outbound.ts'
 import { takeIn } from './receive.ts'
 import { beginRun, lockRun, type RunRow, startRun, writeRun } from './runs.ts'
 import { requireInbox } from './state.ts'
+import { waitingWhereOpen } from './waiting.ts'
 
 const dayMs = 24 * 3_600_000
 const storedAtOnce = 200
@@ -161,25 +162,16 @@ async function statusesOf(tx: Context, events: readonly ProviderEvent[]): Promis
   })
 }
 
-/** Nobody waits for an answer that they got: the first message after the last one by a person counts. */
+/** What the lists show of conversations that messages were put into. */
 async function recount(tx: Context, conversationIds: string[]): Promise<void> {
   const messages = tx.db
     .selectFrom('inbox_messages as m')
     .where('m.conversation_id', '=', sql.ref<string>('conversations.id'))
-  const answered = messages
-    .select(sql`max(m.occurred_at)`.as('at'))
-    .where('m.direction', '=', 'outbound')
-    .where((eb) => eb.or([eb('m.sent_by', 'is not', null), eb('m.source', 'in', ['api', 'provider'])]))
-  const waiting = messages
-    .select(sql`min(m.occurred_at)`.as('at'))
-    .where('m.direction', '=', 'inbound')
-    .where('m.type', '<>', 'reaction')
-    .where(sql<boolean>`m.occurred_at > coalesce((${answered}), '-infinity')`)
   await tx.db
     .updateTable('conversations')
     .set({
       message_count: sql<number>`(${messages.select((eb) => eb.fn.countAll().as('n'))})`,
-      waiting_since: sql<Date | null>`case when status = 'open' then (${waiting}) end`,
+      waiting_since: waitingWhereOpen(tx.db),
     })
     .where(sql<boolean>`id = any(${conversationIds}::uuid[])`)
     .execute()

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { sending } from '#operations/messaging/lib/door'
 import { metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { recountWaiting } from './waiting.ts'
 
 interface Departed {
   id: string
@@ -78,6 +79,7 @@ export async function recordFailed(
       await metering.release(tx, message.reservationId, 1)
     }
     await showStatus(tx, message, 'failed')
+    await recountWaiting(tx, message.conversationId)
   })
 }
 

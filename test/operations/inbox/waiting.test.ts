@@ -1,0 +1,182 @@
+/** Who waits for an answer, what is unread, and what a client that polls hears of (Rules 1, 3 and 4). */
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import deleteOptOut from '#operations/campaigns/opt-outs/delete-opt-out'
+import listConversations from '#operations/inbox/conversations/list-conversations'
+import markRead from '#operations/inbox/conversations/mark-read'
+import setStatus from '#operations/inbox/conversations/set-status'
+import sendMessage from '#operations/inbox/messages/send-message'
+import { sending } from '#operations/messaging/lib/door'
+import * as metering from '#operations/store/lib/metering'
+import { testApp } from '#test/support/app'
+import { type InboxShop, inboxShop } from '#test/support/inbox'
+
+const app = await testApp()
+const noon = '2026-11-20T12:00:00.000Z'
+const phone = '+5511987654321'
+/** Of nobody on the network: what is sent there fails. */
+const nobody = '+5511987650001'
+const at = (minutes: number): Date => new Date(Date.parse(noon) + minutes * 60_000)
+
+beforeEach(() => app.setClock(noon))
+
+const answer = async (shop: InboxShop, text = 'Pois não?') => {
+  const { id } = await shop.conversation()
+  const sent = await shop.call(sendMessage, { params: { id }, body: { type: 'text', text } })
+  expect(sent.status).toBe(201)
+  return sent.body.id as string
+}
+
+/** Another section's message, as an automation's: its id is older than what came in since. */
+async function sendElsewhere(shop: InboxShop, messageId: string): Promise<void> {
+  const ctx = await shop.context()
+  await ctx.transaction(async (tx) => {
+    const reservation = await metering.reserve(tx, 1, 'automation')
+    await sending.accepted(tx, 'automation', reservation, [
+      {
+        messageId,
+        sourceId: messageId,
+        sourceName: null,
+        phone,
+        via: 'official',
+        providerMessageId: `e.${messageId}`,
+        sentAt: tx.now(),
+        isKnown: true,
+      },
+    ])
+  })
+}
+
+describe('who waits', () => {
+  test('does so since the first message was written, whichever arrived first', async () => {
+    const shop = await inboxShop(app)
+    await app.setClock(at(5))
+    await shop.write({ phone, text: 'Second', occurredAt: at(4) })
+    await shop.write({ phone, text: 'First', occurredAt: at(1) })
+    expect(await shop.conversation()).toMatchObject({ waitingSince: at(1).toISOString(), unreadCount: 2 })
+  })
+
+  test('waits on when the answer fails, and no longer once another one left', async () => {
+    const shop = await inboxShop(app)
+    await shop.write({ phone: nobody, text: 'Oi' })
+    await app.advance(60_000)
+    await answer(shop)
+    expect(await shop.conversation()).toMatchObject({ waitingSince: null, lastMessageStatus: 'queued' })
+    await app.drainJobs()
+    expect(await shop.conversation()).toMatchObject({ waitingSince: noon, lastMessageStatus: 'failed' })
+    const open = await shop.call(listConversations, { query: { waiting: 'true' } })
+    expect(open.body.total).toBe(1)
+  })
+
+  test('what closing settled stays settled, whatever fails after it', async () => {
+    const shop = await inboxShop(app)
+    await shop.write({ phone: nobody, text: 'Before' })
+    await app.advance(60_000)
+    const { id } = await shop.conversation()
+    await shop.call(setStatus, { params: { id }, body: { status: 'closed' } })
+    await app.advance(60_000)
+    await answer(shop)
+    await app.drainJobs()
+    expect(await shop.conversation()).toMatchObject({ status: 'closed', waitingSince: null })
+    await app.advance(60_000)
+    await shop.write({ phone: nobody, text: 'After' })
+    await app.advance(60_000)
+    await answer(shop)
+    await app.drainJobs()
+    expect(await shop.conversation()).toMatchObject({ status: 'open', waitingSince: at(3).toISOString() })
+  })
+
+  test('by model: whatever is written, answered, fails, closes and arrives late', {
+    timeout: 120_000,
+  }, async () => {
+    const step = fc.oneof(
+      fc.record({ is: fc.constant('write' as const), late: fc.integer({ min: 0, max: 5 }) }),
+      fc.record({ is: fc.constant('answer' as const), fails: fc.boolean() }),
+      fc.record({ is: fc.constant('close' as const) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+        await app.setClock(noon)
+        const shop = await inboxShop(app)
+        await shop.write({ phone, text: 'Oi' })
+        const inbound = [{ written: +at(0), stored: +at(0) }]
+        let [answered, settled, minute] = [-1, -1, 0]
+        let isOpen = true
+        for (const each of steps) {
+          minute += 1
+          await app.setClock(at(minute))
+          const { id } = await shop.conversation()
+          if (each.is === 'write') {
+            const written = at(Math.max(0, minute - each.late))
+            await shop.write({ phone, text: 'Oi', occurredAt: written })
+            inbound.push({ written: +written, stored: +at(minute) })
+            isOpen = true
+          } else if (each.is === 'answer') {
+            const sent = await answer(shop)
+            await app.drainJobs()
+            const ctx = await shop.context()
+            const { provider_message_id: key } = await ctx.db
+              .selectFrom('inbox_messages')
+              .select('provider_message_id')
+              .where('id', '=', sent)
+              .executeTakeFirstOrThrow()
+            // What arrived cannot fail: the sandbox tells that it did only as time goes by.
+            if (each.fails) await shop.status(key!, 'failed')
+            else answered = +at(minute)
+          } else {
+            await shop.call(setStatus, { params: { id }, body: { status: 'closed' } })
+            if (isOpen) settled = +at(minute)
+            isOpen = false
+          }
+          const waiting = inbound.filter((one) => one.written > answered && one.stored > settled)
+          const since =
+            waiting.length === 0 || !isOpen ? null : Math.min(...waiting.map((one) => one.written))
+          const { waitingSince } = await shop.conversation()
+          expect(waitingSince && Date.parse(waitingSince)).toBe(since)
+        }
+      }),
+      { numRuns: 5 },
+    )
+  })
+})
+
+test('read up to the newest leaves nothing unread, an automation’s among the last ones or not', async () => {
+  const shop = await inboxShop(app)
+  const ctx = await shop.context()
+  const early = ctx.newId()
+  await app.advance(1000)
+  await shop.write({ phone, text: 'Oi' })
+  await app.advance(1000)
+  await sendElsewhere(shop, early)
+  const { id } = await shop.conversation()
+  const upTo = (upToMessageId: string) => shop.call(markRead, { params: { id }, body: { upToMessageId } })
+  expect((await upTo(early)).body.unreadCount).toBe(0)
+  await app.advance(1000)
+  await shop.write({ phone, text: 'Mais' })
+  expect((await upTo(early)).body.unreadCount).toBe(1)
+})
+
+test('a client that polls hears of opt-outs, both ways, and of a new name', async () => {
+  const shop = await inboxShop(app)
+  await shop.write({ phone, text: 'Oi' })
+  const changed = async () => {
+    await app.advance(1000)
+    const since = app.clock.now().toISOString()
+    return async () => (await shop.call(listConversations, { query: { updatedSince: since } })).body.data
+  }
+  let news = await changed()
+  expect(await news()).toEqual([])
+  await shop.call(addOptOut, { body: { phone: '(11) 98765-4321' } })
+  expect(await news()).toMatchObject([{ optedOut: true }])
+  news = await changed()
+  await shop.call(addOptOut, { body: { phone } })
+  expect(await news()).toEqual([])
+  await shop.call(deleteOptOut, { params: { phone } })
+  expect(await news()).toMatchObject([{ optedOut: false }])
+  const other = await inboxShop(app)
+  await other.write({ phone, text: 'Oi' })
+  news = await changed()
+  await other.call(addOptOut, { body: { phone } })
+  expect(await news()).toEqual([])
+})
