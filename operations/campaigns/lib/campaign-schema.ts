@@ -74,7 +74,9 @@ const content = object({
   text: withVariables(text(1, 4096))
     .nullable()
     .describe('Of a text; at most 1024 characters with media. Knows {{name}}, or {{name|fallback}}'),
-  optOutText: text(1, 200).nullable().describe('Of a text: its own last paragraph'),
+  optOutText: withVariables(text(1, 200))
+    .nullable()
+    .describe('Of a text: its own last paragraph, with the same variables'),
   officialapiTemplateId: z.number().int().min(1).max(2_147_483_647).nullable(),
   templateParameters: templateParameters.describe("In the order of the template's placeholders"),
   media: media.nullable().describe('For a template it fills the media header'),

@@ -3,6 +3,7 @@
  * first; a check that fails afterwards undoes it with the transaction.
  */
 import type { RowChange } from '#db/tables'
+import { sending } from '#operations/messaging/lib/door'
 import { metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -10,7 +11,9 @@ import { isId } from '#runtime/ids'
 import { noCampaign } from './campaign-json.ts'
 import type { CampaignStatus } from './campaign-schema.ts'
 import type { CampaignRow } from './campaigns.ts'
-import { findReachable, type Problem, refusal, requireMeans } from './readiness.ts'
+import { share } from './pace.ts'
+import { findReachable, type Means, type Problem, refusal, requireMeans } from './readiness.ts'
+import { estimatedFinish } from './times.ts'
 import { cancelPending } from './units.ts'
 
 const startable = ['draft', 'scheduled', 'failed'] as const
@@ -85,9 +88,10 @@ export const noList: Problem = {
 export async function startSending(ctx: Context, id: string): Promise<void> {
   const campaign = await move(ctx, id, startable, 'sending', begun(ctx.now()), cannotStart)
   if (campaign.list_id === null) throw refusal(noList)
-  await requireMeans(ctx, campaign.content)
+  const means = await requireMeans(ctx, campaign.content)
   const found = await findReachable(ctx, campaign.list_id)
   if ('reason' in found) throw refusal(found)
+  await expectFinish(ctx, campaign, means, found.reachable)
   await keepReservation(ctx, id, await metering.reserve(ctx, found.reachable, 'messaging-campaign'))
 }
 
@@ -117,7 +121,23 @@ export async function pauseSending(ctx: Context, id: string): Promise<void> {
 export async function resumeSending(ctx: Context, id: string): Promise<void> {
   const columns = { paused_at: null, ...anew(ctx.now()) }
   const campaign = await move(ctx, id, ['paused'], 'sending', columns, {})
-  await requireMeans(ctx, campaign.content)
+  await expectFinish(ctx, campaign, await requireMeans(ctx, campaign.content), campaign.pending)
+}
+
+/** Foretold at once: the first batch, which knows better, may be a night away. */
+async function expectFinish(
+  ctx: Context,
+  campaign: CampaignRow,
+  { connection }: Means,
+  messages: number,
+): Promise<void> {
+  const perSecond = (await sending.ratePerSecond(ctx, connection)) * share
+  const at = estimatedFinish(messages, perSecond, campaign.send_window, ctx.store.timezone, ctx.now())
+  await ctx.db
+    .updateTable('campaigns')
+    .set({ estimated_finish_at: at })
+    .where('id', '=', campaign.id)
+    .execute()
 }
 
 /** For good; what is pending is cancelled with it. */

@@ -3,7 +3,7 @@
 import type { StoreFacts } from '#db/access'
 import type { sending } from '#operations/messaging/lib/door'
 import { templates } from '#operations/messaging/lib/door'
-import { renderParameter, renderText, type Values } from '#runtime/variables'
+import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/variables'
 import type { CampaignContent } from './campaign-schema.ts'
 import { textAtMost, textWithMediaAtMost } from './content.ts'
 
@@ -58,7 +58,8 @@ export function renderMessage(
 
 function renderedText(content: CampaignContent, connection: Connection | null, values: Values): Rendered {
   const { text, missing } = renderText(content.text ?? '', values)
-  const whole = content.optOutText === null ? text : `${text}\n\n${content.optOutText}`
+  // Once it was saved without a look at its variables.
+  const whole = content.optOutText === null ? text : `${text}\n\n${renderLoosely(content.optOutText, values)}`
   const own = content.media ? textWithMediaAtMost : textAtMost
   const atMost = connection?.type === 'shared' ? Math.min(own, sharedTextAtMost) : own
   return {

@@ -10,6 +10,7 @@ import { prizeAt, weightOfAll } from './draw.ts'
 import { fillIn, findKnown, type Known } from './known-subscriber.ts'
 import type { Person } from './person.ts'
 import type { PopupSettings, Prize } from './popup-schema.ts'
+import { isScheduled } from './publication.ts'
 
 export interface Subscription {
   outcome: 'new' | 'again' | 'known'
@@ -53,7 +54,8 @@ export async function subscribe(
 ): Promise<Subscription> {
   const known = await findKnown(ctx, person)
   if (known) return subscribeAgain(ctx, settings, known, person)
-  const drawn = draws ? await draw(ctx, settings) : nothing
+  // A popup that was open when its time ran out still subscribes; what it promised is over.
+  const drawn = draws && isScheduled(settings, ctx.now()) ? await draw(ctx, settings) : nothing
   const { prize, coupon, code } = drawn
   const subscriberId = ctx.newId()
   const isPending = coupon?.mode === 'unique'

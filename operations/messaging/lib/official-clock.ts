@@ -33,7 +33,9 @@ export function officialAt(row: OfficialRow, now: Date): OfficialNow {
   const { started_at: startedAt, expires_at: expiresAt } = row
   const status = row.status as OfficialStatus
   const issue = row.issue_code as OfficialIssue | null
-  if (!startedAt || !expiresAt || row.ended_at) return { status, issue, setup: null }
+  // A number that is well needs no setup, whatever became of one.
+  if (status === 'connected' || !startedAt || !expiresAt || row.ended_at)
+    return { status, issue, setup: null }
   if (now < expiresAt) return { status: 'setup-pending', issue, setup: { startedAt, expiresAt } }
   return { status, issue: 'setup-expired', setup: null }
 }

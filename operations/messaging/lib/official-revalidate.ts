@@ -1,7 +1,8 @@
 /** Asking the provider how the official number stands. */
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { type Refusal, refuse } from '#runtime/errors'
 import type { NumberHealth, OfficialState } from '#runtime/ports/messaging/number-port'
+import { readOfficial } from './official-read.ts'
 import { lockOfficial, takeOverHealth, takeOverState } from './official-state.ts'
 import { type Route, routeOfType } from './route.ts'
 import { withinTime } from './within-time.ts'
@@ -15,7 +16,7 @@ const answerWithinMs = 20_000
 export async function revalidate(ctx: Context): Promise<void> {
   const asked = await connectionOf(ctx)
   const route = asked?.credentials ? await routeOfType(ctx, 'official') : null
-  if (!asked || !route) throw refuse('conflict', 'No official number was connected: start a setup first')
+  if (!asked || !route) throw await notConnected(ctx)
   const { state, health } = await withinTime(ask(route), answerWithinMs)
   await ctx.transaction(async (tx) => {
     const row = await lockOfficial(tx)
@@ -25,6 +26,17 @@ export async function revalidate(ctx: Context): Promise<void> {
     await takeOverState(tx, row, state)
     if (health) await takeOverHealth(tx, row, health, tx.now())
   })
+}
+
+/** Told apart: a setup that waits to be finished, and none. */
+async function notConnected(ctx: Context): Promise<Refusal> {
+  const { status, setup } = await readOfficial(ctx)
+  return refuse(
+    'conflict',
+    status === 'setup-pending'
+      ? `The setup of the official number is not finished: finish it at the provider before ${setup!.expiresAt}, or start a new one`
+      : 'No official number was connected: start a setup first',
+  )
 }
 
 const connectionOf = (ctx: Context) =>

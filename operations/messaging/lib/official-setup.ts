@@ -98,7 +98,10 @@ async function openSetup(
 }
 
 /** Ends every setup that is open; their links are dead. */
-export async function endSetups(tx: Context, outcome: 'replaced' | 'disconnected'): Promise<void> {
+export async function endSetups(
+  tx: Context,
+  outcome: 'replaced' | 'disconnected' | 'recovered',
+): Promise<void> {
   await tx.db
     .updateTable('messaging_setups')
     .set({ ended_at: tx.now(), outcome })

@@ -8,6 +8,7 @@ import { connectedNumberChanged } from './button.ts'
 import { claimPhone, welcome } from './connected.ts'
 import { setNumberLimit, tierLimits } from './number-limit.ts'
 import { describeIssue } from './official-clock.ts'
+import { endSetups } from './official-setup.ts'
 
 export type OfficialNumberRow = Row<'messaging_connections'>
 
@@ -67,6 +68,7 @@ export async function toConnected(
     ...(isNew ? { connected_at: ctx.now() } : {}),
   })
   if (!isNew) return
+  await endSetups(ctx, 'recovered')
   await welcome(ctx, 'official', { phone, displayName })
   await ctx.queue('template-sync', {})
 }

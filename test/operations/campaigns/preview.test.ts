@@ -15,14 +15,14 @@ describe('GET /campaigns/:id/preview', () => {
     const shop = await sendingShop(app)
     const listId = await shop.list([ana, { phone: phoneOf(2) }])
     const text = 'Oi {{firstName|cliente}}, use {{cupom}} em {{storeUrl}} ({{email}})'
-    const id = await shop.draft(listId, { content: { text, optOutText: 'Reply STOP {{x' } })
+    const id = await shop.draft(listId, { content: { text, optOutText: 'Reply STOP, {{storeName}}' } })
     const preview = await shop.call(previewCampaign, { params: { id } })
     expect(preview.status).toBe(200)
     const ctx = await shop.context()
     expect(preview.body).toEqual({
       type: 'text',
       header: null,
-      text: `Oi Ana, use VIP5 em https://${ctx.store.domain} (ana@a.example)\n\nReply STOP {{x`,
+      text: `Oi Ana, use VIP5 em https://${ctx.store.domain} (ana@a.example)\n\nReply STOP, ${ctx.store.name}`,
       footer: null,
       buttons: [],
       media: null,
@@ -36,7 +36,7 @@ describe('GET /campaigns/:id/preview', () => {
       .execute()
     const given = await shop.call(previewCampaign, { params: { id }, query: { contactId: other!.id } })
     expect(given.body).toMatchObject({
-      text: `Oi cliente, use em https://${ctx.store.domain} ()\n\nReply STOP {{x`,
+      text: `Oi cliente, use em https://${ctx.store.domain} ()\n\nReply STOP, ${ctx.store.name}`,
       sample: { contactId: other!.id, name: null },
       missingVariables: ['cupom', 'email'],
     })

@@ -43,6 +43,18 @@ const setColumns = (shop: SendingShop, table: 'messaging_connections' | 'subscri
   app.database.root.updateTable(table).set(set).where('store_id', '=', shop.id).execute()
 
 describe('the pace', () => {
+  test('when all will have left is foretold at once, also after a pause', async () => {
+    const { shop, id } = await begun(5)
+    const inAll = (messages: number) => new Date(app.clock.ms() + messages * betweenMs).toISOString()
+    expect(await shop.read(id)).toMatchObject({ estimatedFinishAt: inAll(5) })
+    await app.drainJobs()
+    await shop.call(pauseCampaign, { params: { id } })
+    expect(await shop.read(id)).toMatchObject({ status: 'paused', estimatedFinishAt: null })
+    await app.advance(minuteMs)
+    const resumed = await shop.call(resumeCampaign, { params: { id } })
+    expect(resumed.body.campaign).toMatchObject({ status: 'sending', estimatedFinishAt: inAll(4) })
+  })
+
   test('eighty percent of the number', async () => {
     const { shop, id } = await begun(5)
     await app.drainJobs()

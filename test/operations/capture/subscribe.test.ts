@@ -37,6 +37,16 @@ const allFields = {
 }
 
 describe('POST /newsletter/subscribers', () => {
+  test('a popup that was open when its time ran out subscribes, and gives no coupon any more', async () => {
+    const endsAt = new Date(app.clock.ms() + 3_600_000).toISOString()
+    const shop = await popupShop(app, { coupon: tenPercent, display: { endsAt } })
+    expect((await shop.subscribe({ email: 'in@example.com' })).body.coupon).not.toBeNull()
+    await app.advance(3_600_000)
+    const late = await shop.subscribe({ email: 'late@example.com' })
+    expect([late.status, late.body]).toEqual([201, plain])
+    expect(await subscribersOf(shop)).toHaveLength(2)
+  })
+
   test('a code of its own is made at once, shown, listed and a touch; again nothing is drawn or shown', async () => {
     const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'OI', validDays: 7 } })
     const first = await shop.subscribe({

@@ -294,6 +294,28 @@ describe('revalidating', () => {
     expect((await shop.official()).isStale).toBe(false)
   })
 
+  test('a setup that waits is told of; a number that is well again has no trouble left, and no setup', async () => {
+    const shop = await numberShop(app)
+    const first = await shop.setup()
+    const waiting = await shop.call(revalidate)
+    expect([waiting.status, waiting.body.error.message]).toEqual([
+      409,
+      `The setup of the official number is not finished: finish it at the provider before ${first.body.expiresAt}, or start a new one`,
+    ])
+    await shop.connectOfficial(aPhone())
+    await shop.sandbox('number', { tokenValid: false })
+    await shop.call(revalidate)
+    const again = await shop.setup()
+    expect(await shop.official()).toMatchObject({ status: 'setup-pending' })
+    await shop.sandbox('number', { tokenValid: true })
+    const well = { status: 'connected', issue: null, setup: null }
+    expect((await shop.call(revalidate)).body).toMatchObject(well)
+    const back = await shop.finish(again.body.setupUrl, aPhone())
+    expect((await shop.confirm({ state: back.state, code: back.code })).status).toBe(409)
+    await at(2 * hours)
+    expect(await shop.official()).toMatchObject(well)
+  })
+
   test('a number that ends in 6 is gone at its first revalidation; nobody takes a number back from another', async () => {
     const shop = await numberShop(app)
     const phone = aPhone('6')

@@ -5,6 +5,7 @@ import saveActions from '#operations/bars/actions/save-settings'
 import createAlert from '#operations/bars/alerts/create-alert'
 import saveCountdown from '#operations/bars/countdown/save-settings'
 import saveFreeShipping from '#operations/bars/free-shipping/save-settings'
+import saveSettings from '#operations/capture/newsletter/save-settings'
 import createButton from '#operations/messaging/button/create-button'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { whenFileEnds } from '#test/support/closing'
@@ -88,6 +89,58 @@ test.skipIf(!hasChromium)(
         (address) => address.startsWith(url) || address.startsWith(site) || address.startsWith('data:'),
       ),
     ).toBe(true)
+    expect(faults).toEqual([])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'in a browser: who subscribed in the popup gets out of it, by button, by key, and by the page behind it',
+  { timeout: 60_000 },
+  async () => {
+    const shop = await connectedStore(app, { locale: 'en' })
+    const saved = await shop.call(saveSettings, {
+      body: {
+        isEnabled: true,
+        coupon: { enabled: true, mode: 'shared', code: 'WELCOME10', type: 'percentage', value: 10 },
+        display: { delaySeconds: 0, frequency: 'always', hideAfterSubscribe: false },
+        design: { customCss: '.storefront-popup { letter-spacing: 1px }' },
+      },
+    })
+    expect(saved.status).toBe(200)
+    const { page, faults } = await openPage()
+    await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+    const site = await shopSite(`${url}/storefront/${shop.publicId}/loader.js`)
+    const dialog = page.getByRole('dialog')
+    const open = async () => {
+      await page.goto(site)
+      await dialog.waitFor()
+    }
+    const subscribe = async (email: string) => {
+      await open()
+      // A form is no machine's two seconds after it was asked for.
+      await app.advance(2000)
+      await page.getByPlaceholder('Your email').fill(email)
+      await page.getByRole('checkbox').check()
+      await page.getByRole('button', { name: 'Subscribe' }).click()
+    }
+    await subscribe('ana@example.com')
+    await page.getByText('WELCOME10').waitFor()
+    expect(
+      await page.evaluate(`getComputedStyle(document.querySelector('[role=dialog]')).letterSpacing`),
+    ).toBe('1px')
+    if (process.env.SCREENSHOTS)
+      await page.screenshot({ path: `${process.env.SCREENSHOTS}/popup-thanks.png` })
+    await page.getByRole('button', { name: 'No, thank you' }).click()
+    await dialog.waitFor({ state: 'detached' })
+
+    await subscribe('ana@example.com')
+    await page.getByText('You are on the list already.').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+
+    await open()
+    await page.mouse.click(5, 5)
+    await dialog.waitFor({ state: 'detached' })
     expect(faults).toEqual([])
   },
 )

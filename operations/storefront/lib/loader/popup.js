@@ -125,9 +125,19 @@ function drawPopup(settings, token, isPreview) {
   const said = element('p', {})
   said.setAttribute('role', 'status')
   box.append(trap, consentLine, button, close, said)
-  close.addEventListener('click', () => {
+  const shut = () => {
     overlay.remove()
-    if (!isPreview) tell('close', 'newsletter')
+    removeEventListener('keydown', onKey)
+    // Who subscribed did not turn it down.
+    if (!isPreview && !box.dataset.thanked) tell('close', 'newsletter')
+  }
+  const onKey = (event) => {
+    if (event.key === 'Escape') shut()
+  }
+  addEventListener('keydown', onKey)
+  close.addEventListener('click', shut)
+  overlay.addEventListener('click', (event) => {
+    if (event.target === overlay) shut()
   })
   box.addEventListener('submit', async (event) => {
     event.preventDefault()
@@ -140,7 +150,7 @@ function drawPopup(settings, token, isPreview) {
     try {
       const answer = await ask('/newsletter/subscribers', { token, ...given, ...about })
       if (!isPreview) keep.write('subscribed', '1')
-      thank(box, texts, answer)
+      thank(box, close, texts, answer)
     } catch (error) {
       said.textContent = error.message || texts.errorMessage
       button.disabled = false
@@ -158,9 +168,15 @@ function drawPopup(settings, token, isPreview) {
   tell('impression', 'newsletter')
 }
 
-function thank(box, texts, { status, prize, coupon }) {
-  if (status === 'already-subscribed') return box.replaceChildren(texts.alreadySubscribedMessage)
-  box.replaceChildren(element('h2', {}, texts.successTitle), element('p', {}, texts.successMessage))
-  if (prize) box.append(element('p', { fontWeight: 'bold' }, prize.label))
-  if (coupon?.code) box.append(element('p', { fontFamily: 'monospace', fontSize: '20px' }, coupon.code))
+/** Whatever came of it, the way out stays. */
+function thank(box, close, texts, { status, prize, coupon }) {
+  const said = element('div', {})
+  said.setAttribute('role', 'status')
+  if (status === 'already-subscribed') said.append(element('p', {}, texts.alreadySubscribedMessage))
+  else said.append(element('h2', {}, texts.successTitle), element('p', {}, texts.successMessage))
+  if (prize) said.append(element('p', { fontWeight: 'bold' }, prize.label))
+  if (coupon?.code) said.append(element('p', { fontFamily: 'monospace', fontSize: '20px' }, coupon.code))
+  box.dataset.thanked = 'true'
+  box.replaceChildren(...box.querySelectorAll('style'), said, close)
+  close.focus()
 }
