@@ -3,6 +3,7 @@
  * A value of these is JSON through and through: instants and days stay text, money is a number.
  */
 import { z } from 'zod/v3'
+import { cleanEmail } from './email.ts'
 
 export { z }
 
@@ -60,8 +61,11 @@ export const text = (min: number, max: number) =>
     .string()
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
-/** An email address as it was typed, trimmed; compared without case. */
-export const email = z.string().trim().max(254).email('must be an email address')
+/** An email address as it was typed, without what cannot be seen; compared by `emailKey`. */
+export const email = z.preprocess(
+  (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),
+  z.string().trim().max(254).email('must be an email address'),
+)
 /** A JSON object of the caller's own making. */
 export const freeObject = z.record(z.unknown()).describe('Free JSON object')
 

@@ -1,10 +1,20 @@
 /** Text looked for anywhere in a column, in the one form that a trigram index helps with. */
+import { type RawBuilder, sql } from 'kysely'
+import { otherDigits, phoneSigns } from './phone.ts'
 
 /** The pattern for `like`: what the text has of its own wildcards stands for itself. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** The pattern for the digits of a phone, or null where the text is no part of one. */
-export function phoneContaining(text: string): string | null {
-  const digits = /^[+\d\s().-]+$/.test(text) ? text.replace(/\D/g, '') : ''
-  return digits ? containing(digits) : null
+/**
+ * Patterns for the digits of a phone, in each way that the same person may be stored; null where the text is no part
+ * of one. To be looked for with `phoneLike`.
+ */
+export function phoneContaining(text: string, country: string): string[] | null {
+  const signs = phoneSigns(text)
+  const found = signs === null ? [] : otherDigits(signs, country)
+  return found.length === 0 ? null : found.map(containing)
 }
+
+/** Whether a column of phones (E.164) has one of the patterns of `phoneContaining`. */
+export const phoneLike = (column: string, patterns: unknown): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(column)} like any(${patterns}::text[])`

@@ -8,7 +8,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import { countOptedOut } from './opted-out.ts'
 
 type Db = Kysely<TenantTables>
@@ -195,7 +195,7 @@ interface MessageConditions {
   campaignId: string
   status?: string[] | undefined
   search?: string
-  digits?: string
+  digits?: string[]
 }
 
 const messagesListed = preparedList<MessageConditions>(
@@ -205,7 +205,7 @@ const messagesListed = preparedList<MessageConditions>(
     if (has('search')) {
       rows = rows.where(
         sql<boolean>`(lower(m.name) like lower(${values.search}::text)
-          ${has('digits') ? sql`or m.phone like ${values.digits}::text` : sql``})`,
+          ${has('digits') ? sql`or ${phoneLike('m.phone', values.digits)}` : sql``})`,
       )
     }
     return {
@@ -232,7 +232,7 @@ export async function listMessages(
   const [campaign] = isId(campaignId) ? await exists(ctx, { id: campaignId }) : []
   if (!campaign) throw noCampaign()
   const { search, ...others } = filters
-  const digits = search === undefined ? null : phoneContaining(search)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   return messagesListed(ctx, {
     ...others,
     campaignId,

@@ -49,7 +49,7 @@ export const contactsExport: exports.ExportSource = {
 
 function pageBefore(ctx: Context, query: Record<string, unknown>, before: string | null) {
   const { listId, filters } = given(query)
-  const conditions = conditionsOf(listId, filters)
+  const conditions = conditionsOf(ctx, listId, filters)
   let rows = contactRows(ctx.db, conditions, (name) => name in conditions).select([
     'c.id',
     'c.phone',

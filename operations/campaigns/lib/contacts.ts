@@ -8,7 +8,7 @@ import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import type { NewContact } from './contact-schema.ts'
 import { contactsAtMost, type LockedList, lockList, noSuchList } from './lists.ts'
 
@@ -46,14 +46,14 @@ export interface ContactFilters {
 interface Conditions {
   listId: string
   search?: string
-  digits?: string
+  digits?: string[]
   onlyOptedOut?: true
   onlyReachable?: true
 }
 
 /** Filters as the queries of contacts take them; text that is no part of a phone is not looked for in one. */
-export function conditionsOf(listId: string, { search, optedOut }: ContactFilters): Conditions {
-  const digits = search === undefined ? null : phoneContaining(search)
+export function conditionsOf(ctx: Context, listId: string, { search, optedOut }: ContactFilters): Conditions {
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   return {
     listId,
     ...(search === undefined ? {} : { search: containing(search) }),
@@ -65,7 +65,7 @@ export function conditionsOf(listId: string, { search, optedOut }: ContactFilter
 /** FROM and WHERE of a list's contacts. */
 export function contactRows(
   db: Db,
-  values: { listId: string; search?: string; digits?: string },
+  values: { listId: string; search?: string; digits?: string[] },
   has: (name: keyof Conditions) => boolean,
 ) {
   let rows = db.selectFrom('list_contacts as c').where('c.list_id', '=', values.listId)
@@ -73,7 +73,7 @@ export function contactRows(
     const { search, digits } = values
     rows = rows.where(
       sql<boolean>`(lower(c.name) like lower(${search}::text) or lower(c.email) like lower(${search}::text)
-        ${has('digits') ? sql`or c.phone like ${digits}::text` : sql``})`,
+        ${has('digits') ? sql`or ${phoneLike('c.phone', digits)}` : sql``})`,
     )
   }
   if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db))
@@ -114,7 +114,7 @@ export async function listContacts(
   { page, limit, ...filters }: ContactFilters & Paging,
 ): Promise<JsonText> {
   if (!isId(listId)) throw noSuchList()
-  const answer = await listPage(ctx, { ...conditionsOf(listId, filters), page, limit })
+  const answer = await listPage(ctx, { ...conditionsOf(ctx, listId, filters), page, limit })
   if (answer.text.startsWith('{"data":[]')) await mustExist(ctx, listId)
   return answer
 }

@@ -1,14 +1,14 @@
+import { hasPhoneDigits } from '#runtime/phone'
 import { id, instant, named, object, text, z } from '#runtime/schema'
 
 export const optOutSource = z.enum(['manual', 'reply', 'provider'])
 
 /** Filters of the list, and of its export. */
 export const optOutFilters = {
-  search: z
-    .string()
-    .regex(/^\+?\d{1,40}$/, 'must be 1 to 40 digits')
+  search: text(1, 40)
+    .refine(hasPhoneDigits, 'must be digits of a phone')
     .optional()
-    .describe('Digits within the phone'),
+    .describe('Digits within the phone, spelled as a phone may be'),
   source: optOutSource.optional(),
 }
 

@@ -1,7 +1,7 @@
 import type { exports } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
-import { containing } from '#runtime/search'
-import type { OptOutFilters } from './opt-outs.ts'
+import { phoneLike } from '#runtime/search'
+import { conditionsOf, type OptOutFilters } from './opt-outs.ts'
 
 const atOnce = 1000
 
@@ -21,13 +21,14 @@ export const optOutsExport: exports.ExportSource = {
   },
 }
 
-function pageBefore(ctx: Context, { search, source }: OptOutFilters, before: string | null) {
+function pageBefore(ctx: Context, filters: OptOutFilters, before: string | null) {
+  const { search, source } = conditionsOf(ctx, filters)
   let rows = ctx.db
     .selectFrom('opt_outs as o')
     .leftJoin('campaigns as c', 'c.id', 'o.campaign_id')
     .select(['o.id', 'o.phone', 'o.source', 'o.note', 'o.created_at', 'c.name as campaign'])
   if (source) rows = rows.where('o.source', '=', source)
-  if (search) rows = rows.where('o.phone', 'like', containing(search))
+  if (search) rows = rows.where(phoneLike('o.phone', search))
   if (before) rows = rows.where('o.id', '<', before)
   return rows.orderBy('o.id', 'desc').limit(atOnce).execute()
 }

@@ -8,7 +8,7 @@ import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
-import { containing } from '#runtime/search'
+import { phoneContaining, phoneLike } from '#runtime/search'
 import { isStopWord } from './stop-words.ts'
 
 const optOutJson = (row: string) =>
@@ -28,19 +28,33 @@ export interface OptOutFilters {
   source?: string | undefined
 }
 
-const listPage = preparedList<OptOutFilters>(
+interface Conditions {
+  /** Patterns for `phoneLike`. */
+  search?: string[]
+  source?: string
+}
+
+/** Filters as the queries of opt-outs take them. */
+export const conditionsOf = (ctx: Context, { search, source }: OptOutFilters): Conditions => ({
+  ...(search === undefined ? {} : { search: phoneContaining(search, ctx.store.country) ?? [] }),
+  ...(source === undefined ? {} : { source }),
+})
+
+const listPage = preparedList<Conditions>(
   (db, values, has) => {
     let rows = db.selectFrom('opt_outs as o')
-    if (has('source')) rows = rows.where('o.source', '=', values.source!)
-    if (has('search')) rows = rows.where(sql<boolean>`o.phone like ${values.search}::text`)
+    if (has('source')) rows = rows.where('o.source', '=', values.source)
+    if (has('search')) rows = rows.where(phoneLike('o.phone', values.search))
     return { rows, item: optOutJson('o'), order: [['o.id', 'desc']], page: 'o', table: 'opt_outs' }
   },
   { text: ['search'] },
 )
 
 /** A page of the opt-outs, newest first. */
-export const listOptOuts = (ctx: Context, { search, ...others }: OptOutFilters & Paging): Promise<JsonText> =>
-  listPage(ctx, { ...others, ...(search === undefined ? {} : { search: containing(search) }) })
+export const listOptOuts = (
+  ctx: Context,
+  { page, limit, ...filters }: OptOutFilters & Paging,
+): Promise<JsonText> => listPage(ctx, { ...conditionsOf(ctx, filters), page, limit })
 
 interface NewOptOut {
   id: string

@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import { type Days, openRange, refuseCrossed } from './day-filter.ts'
 
 const submissionJson = jsonObject({
@@ -29,7 +29,7 @@ export interface SubmissionFilters extends Days {
 
 interface Conditions {
   search?: string
-  digits?: string
+  digits?: string[]
   /** Both or none. */
   startDate?: string
   endDate?: string
@@ -40,7 +40,7 @@ interface Conditions {
 export function submissionConditions(ctx: Context, filters: SubmissionFilters): Conditions {
   const { search } = filters
   refuseCrossed(filters)
-  const digits = search === undefined ? null : phoneContaining(search)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
   return {
     ...(search === undefined ? {} : { search: containing(search) }),
@@ -62,7 +62,7 @@ export function submissionRows(
     rows = rows.where(
       sql<boolean>`(lower(f.name) like lower(${search}::text) or lower(f.email) like lower(${search}::text)
         or lower(f.message) like lower(${search}::text)
-        ${has('digits') ? sql`or f.phone like ${digits}::text` : sql``})`,
+        ${has('digits') ? sql`or ${phoneLike('f.phone', digits)}` : sql``})`,
     )
   }
   return rows

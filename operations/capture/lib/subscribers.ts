@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import { type Days, openRange, refuseCrossed } from './day-filter.ts'
 
 const subscriberJson = jsonObject({
@@ -42,7 +42,7 @@ export interface SubscriberFilters extends Days {
 interface Conditions {
   search?: string
   /** Digits of a phone, where `search` can be one. */
-  digits?: string
+  digits?: string[]
   status?: string
   /** Both or none. */
   startDate?: string
@@ -54,7 +54,7 @@ interface Conditions {
 export function subscriberConditions(ctx: Context, filters: SubscriberFilters): Conditions {
   const { search, status } = filters
   refuseCrossed(filters)
-  const digits = search === undefined ? null : phoneContaining(search)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
   return {
     ...(search === undefined ? {} : { search: containing(search) }),
@@ -77,7 +77,7 @@ export function subscriberRows(
     const { search, digits } = values
     rows = rows.where(
       sql<boolean>`(lower(s.name) like lower(${search}::text) or lower(s.email) like lower(${search}::text)
-        ${has('digits') ? sql`or s.phone like ${digits}::text` : sql``})`,
+        ${has('digits') ? sql`or ${phoneLike('s.phone', digits)}` : sql``})`,
     )
   }
   return rows

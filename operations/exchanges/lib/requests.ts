@@ -8,7 +8,7 @@ import { isId } from '#runtime/ids'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import { noRequest } from './moves.ts'
 import { entryJson, requestJson } from './request-json.ts'
 import type { RequestFilters } from './request-schema.ts'
@@ -52,7 +52,7 @@ export interface PreparedFilters {
   /** A pattern. */
   search?: string
   /** The same of a phone's digits. */
-  digits?: string
+  digits?: string[]
   startDate?: string
   endDate?: string
   timezone?: string
@@ -75,7 +75,7 @@ export function fitting(
     found = found.where(sql<boolean>`r.outside_window = ${values.outsideWindow}::boolean`)
   }
   if (has('search')) {
-    const byDigits = has('digits') ? sql`or r.search_text like ${values.digits}::text` : sql``
+    const byDigits = has('digits') ? sql`or ${phoneLike('r.search_text', values.digits)}` : sql``
     found = found.where(sql<boolean>`(r.search_text like ${values.search}::text ${byDigits})`)
   }
   const zone = sql`${values.timezone}::text`
@@ -97,7 +97,7 @@ export function preparedFilters(ctx: Context, filters: RequestFilters): Prepared
     throw refuse('bad_request', 'startDate: must not be after endDate')
   }
   const statuses = [...new Set(status)]
-  const digits = search === undefined ? null : phoneContaining(search)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   return {
     ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
     ...(statuses.length > 1 ? { statuses } : {}),

@@ -4,6 +4,7 @@ import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { JsonText } from '#runtime/operation'
+import { phoneContaining, phoneLike } from '#runtime/search'
 import { conversationJson, conversationRows } from './conversation-json.ts'
 import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
 import { isWholeWord, plain, wordQueryOf, wordsOf } from './words.ts'
@@ -30,7 +31,8 @@ export interface ConversationFilters {
 type Rows = SelectQueryBuilder<TenantTables & { c: TenantTables['conversations'] }, 'c', object>
 
 const windowMs = 24 * 3_600_000
-const fourDigits = /^[-+(). \d]*$/
+/** Four digits between wildcards. */
+const shortestPattern = 6
 
 /** FROM and WHERE of the filters; alias `c`. */
 export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
@@ -76,16 +78,14 @@ const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}
 
 /** By name, by digits of the phone, or by the words of one message. */
 function searched(ctx: Context, rows: Rows, search: string): Rows {
-  const digits = search.replace(/\D/g, '')
-  const isPhone = digits.length >= 4 && fourDigits.test(search)
+  const digits = phoneContaining(search, ctx.store.country) ?? []
+  const isPhone = digits.length > 0 && digits[0]!.length >= shortestPattern
   const name = plain(search)
   const named = conversationRows(ctx.db)
     .select('c.id')
     // Of accents alone nothing is left, which every name has.
     .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${literally(name)}`)
-  const called = conversationRows(ctx.db)
-    .select('c.id')
-    .where(sql<boolean>`k.phone like ${`%${digits}%`}`)
+  const called = conversationRows(ctx.db).select('c.id').where(phoneLike('k.phone', digits))
   const written = writtenIn(ctx, wordsOf(search))
   // Not one condition with `or`: each part has an index of its own. UNION and not UNION ALL: the planner then knows
   // how many there will be.

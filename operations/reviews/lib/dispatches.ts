@@ -7,7 +7,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import type { z } from '#runtime/schema'
-import { containing } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import type { ItemResult } from './bulk-schema.ts'
 import { isWithinDays } from './day-bounds.ts'
 import type { dispatchListQuery, dispatchTargets } from './dispatch-schema.ts'
@@ -43,6 +43,8 @@ interface Filters {
   statuses?: readonly string[] | undefined
   channel?: string | undefined
   search?: string | undefined
+  /** The same of a phone's digits. */
+  digits?: string[]
   startDate?: string | undefined
   endDate?: string | undefined
   timezone?: string | undefined
@@ -54,7 +56,10 @@ const page = preparedList<Filters>(
     if (has('status')) rows = rows.where('d.status', '=', values.status!)
     if (has('statuses')) rows = rows.where(sql<boolean>`d.status = any(${values.statuses}::text[])`)
     if (has('channel')) rows = rows.where('d.channel', '=', values.channel!)
-    if (has('search')) rows = rows.where(sql<boolean>`d.search_text like ${values.search}::text`)
+    if (has('search')) {
+      const byDigits = has('digits') ? sql`or ${phoneLike('d.search_text', values.digits)}` : sql``
+      rows = rows.where(sql<boolean>`(d.search_text like ${values.search}::text ${byDigits})`)
+    }
     if (has('startDate')) {
       rows = rows.where(isWithinDays('d.scheduled_at', values))
     }
@@ -81,6 +86,7 @@ export function listDispatches(
     throw refuse('bad_request', 'startDate: must not be after endDate')
   }
   const statuses = status.includes('all') ? [] : [...new Set(status)]
+  const digits = search ? phoneContaining(search, ctx.store.country) : null
   return page(ctx, {
     page: number,
     limit,
@@ -88,6 +94,7 @@ export function listDispatches(
     ...(statuses.length > 1 ? { statuses } : {}),
     ...(channel ? { channel } : {}),
     ...(search ? { search: containing(plainForm(search)) } : {}),
+    ...(digits ? { digits } : {}),
     ...(startDate || endDate
       ? {
           startDate: startDate ?? '0001-01-01',

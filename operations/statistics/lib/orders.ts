@@ -8,7 +8,7 @@ import { instantOf, jsonObject, moneyOf } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 
 type Db = Kysely<TenantTables>
 
@@ -88,7 +88,7 @@ interface Selected extends days.DayRange {
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
   search?: string
-  digits?: string
+  digits?: string[]
 }
 
 const listed = preparedList<Selected>(
@@ -103,7 +103,7 @@ const listed = preparedList<Selected>(
       rows = rows.where(
         sql<boolean>`(lower(o.number) like ${search} or lower(o.customer_name) like ${search}
           or lower(o.customer_email) like ${search}
-          ${has('digits') ? sql`or o.customer_phone like ${values.digits}::text` : sql``})`,
+          ${has('digits') ? sql`or ${phoneLike('o.customer_phone', values.digits)}` : sql``})`,
       )
     }
     return {
@@ -169,7 +169,7 @@ export async function listOrders(ctx: Context, filters: OrderFilters & Paging): 
   if (!connection) {
     throw refuse('conflict', 'The store was never connected to an ecommerce platform: connect it first')
   }
-  const digits = search ? phoneContaining(search) : null
+  const digits = search ? phoneContaining(search, ctx.store.country) : null
   return listed(ctx, {
     ...range,
     timezone: ctx.store.timezone,

@@ -9,7 +9,7 @@ import { instantOf, jsonObject, moneyOf } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
-import { containing, phoneContaining } from '#runtime/search'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import type { SubscriptionQuery } from './subscription-schema.ts'
 
 export const noSuchSubscription = () => refuse('not_found', 'There is no such subscription')
@@ -63,7 +63,7 @@ interface Conditions {
   productId?: string
   variantId?: string
   search?: string
-  digits?: string
+  digits?: string[]
   from?: string
   to?: string
   timezone?: string
@@ -76,7 +76,7 @@ export function conditionsOf(ctx: Context, query: SubscriptionQuery): Conditions
   if (startDate && endDate && startDate > endDate) {
     throw refuse('bad_request', 'startDate: must not be after endDate')
   }
-  const digits = search === undefined ? null : phoneContaining(search)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   const statuses = query.status.includes('all') ? [] : [...new Set(query.status)]
   return {
     ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
@@ -112,7 +112,7 @@ export function subscriptionRows(
     rows = rows.where(
       sql<boolean>`(lower(s.email) like lower(${values.search}::text) or lower(s.name) like lower(${values.search}::text)
         or lower(s.product_name) like lower(${values.search}::text)
-        ${has('digits') ? sql`or s.phone like ${values.digits}::text` : sql``})`,
+        ${has('digits') ? sql`or ${phoneLike('s.phone', values.digits)}` : sql``})`,
     )
   }
   const firstOf = (value: unknown, next = 0) =>

@@ -88,9 +88,9 @@ describe('what is looked for', () => {
 
   test('as a pattern, and as digits of a phone where it can be one', () => {
     expect(containing('5_0%\\')).toBe('%5\\_0\\%\\\\%')
-    expect(phoneContaining('+55 (11) 9-8')).toBe('%551198%')
-    expect(phoneContaining('55a')).toBeNull()
-    expect(phoneContaining('+ ')).toBeNull()
+    expect(phoneContaining('+55 (11) 9-8', 'BR')).toEqual(['%551198%'])
+    expect(phoneContaining('55a', 'BR')).toBeNull()
+    expect(phoneContaining('+ ', 'BR')).toBeNull()
   })
 })
 

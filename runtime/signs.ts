@@ -1,0 +1,23 @@
+/** Characters that look like others, or like nothing: what people copy along with a number or an address. */
+
+const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+/** Hyphens and minus signs of any kind; NFKC has made ASCII of some before. */
+const dashes = /[\p{Pd}\u2043\u2212\u02d7\u30fc]/gu
+const spaces = /\s/gu
+const digit = /\p{Nd}/u
+const digits = /[^\P{Nd}0-9]/gu
+
+/** Without what cannot be seen: marks of direction, joiners, soft hyphens, a byte order mark. */
+export const visible = (text: string): string => text.replace(invisible, '')
+
+/** Visible characters with ASCII for digits, hyphens, spaces and what has a narrow or plain form. */
+export const inPlainSigns = (text: string): string =>
+  visible(visible(text).normalize('NFKC')).replace(dashes, '-').replace(spaces, ' ').replace(digits, digitOf)
+
+/** Digits of a script stand beside each other in tens, zero first. */
+function digitOf(sign: string): string {
+  const at = sign.codePointAt(0)!
+  let begins = at
+  while (digit.test(String.fromCodePoint(begins - 1))) begins -= 1
+  return String((at - begins) % 10)
+}
