@@ -128,8 +128,6 @@ const rewritten: readonly [form: RegExp, to: string][] = [
 const otherForms = (digits: string): string[] =>
   rewritten.flatMap(([form, to]) => (form.test(digits) ? digits.replace(form, to) : []))
 
-/** Whether what was typed is the phone of somebody that we know (E.164); what is no phone is nobody's. */
-export function isSamePhone(typed: string, known: string | null, country: string): boolean {
-  const phone = parsePhone(typed, country)
-  return phone !== null && known !== null && phoneKey(phone) === phoneKey(known)
-}
+/** Takes E.164; who has none is nobody. */
+export const isSamePhone = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && phoneKey(one) === phoneKey(other)

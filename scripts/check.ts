@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry'
+import { identityFaults } from './lib/identity.ts'
 import { importFaults } from './lib/imports.ts'
 import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
@@ -43,7 +44,7 @@ interface Result {
 
 async function declarations(): Promise<Result> {
   const { registry, faults } = await readRegistry()
-  const all = [...faults, ...(await importFaults(root))]
+  const all = [...faults, ...(await importFaults(root)), ...(await identityFaults(root))]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
     name: `registry and imports (${size})`,

@@ -110,7 +110,7 @@ function cycles(edges: Map<string, Set<string>>): string[][] {
   return found
 }
 
-async function typescriptFiles(folder: string): Promise<string[]> {
+export async function typescriptFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))

@@ -1,7 +1,9 @@
 /** The mirror of the platform's carts. */
+
 import { sql } from 'kysely'
 import { columnsOf, isAmong, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { cleanEmail } from '#runtime/email'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 
@@ -12,7 +14,7 @@ export function cartRow(cart: Cart, country: string) {
     id: cart.id,
     customer_id: cart.customer.id,
     customer_name: cart.customer.name,
-    customer_email: cart.customer.email?.trim() || null,
+    customer_email: cleanEmail(cart.customer.email ?? '') || null,
     customer_phone: phone || null,
     phone_key: phone ? phoneKey(phone) : null,
     items: cart.items.map(({ productId, variantId, name, sku, imageUrl, quantity, unitPrice, total }) => ({

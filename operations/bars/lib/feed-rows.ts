@@ -1,7 +1,9 @@
 /** What happened in the store, for its alerts: real events alone. */
+
 import { type RawBuilder, sql } from 'kysely'
 import { isAmong, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
 
 export interface Purchase {
@@ -94,7 +96,7 @@ const buyers = prepared<{ productId: string; since: Date }, { n: number }>((db, 
       ),
     )
     .select(
-      sql<number>`count(distinct coalesce(o.customer_id, o.phone_key, lower(o.customer_email), o.id))::int`.as(
+      sql<number>`count(distinct coalesce(o.customer_id, o.phone_key, ${emailKeyOf('o.customer_email')}, o.id))::int`.as(
         'n',
       ),
     ),

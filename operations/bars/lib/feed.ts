@@ -1,6 +1,7 @@
 /** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
 import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { publicName } from '#runtime/public-name'
 import { renderText, type Values } from '#runtime/variables'
 import type { AlertContent } from './alert-schema.ts'
 import type { AlertType } from './alert-types.ts'
@@ -83,7 +84,7 @@ const tellers: Record<AlertType, Teller> = {
       return {
         ...product,
         timeAgo,
-        values: { firstName, city, productName, quantity: String(quantity), timeAgo },
+        values: { firstName, city: publicName(city), productName, quantity: String(quantity), timeAgo },
       }
     })
   },
@@ -131,7 +132,7 @@ const hiddenName = 'Someone'
 
 /** The first name alone, or less; a surname is never shown. */
 export function shownName(name: string | null, { nameFormat }: Pick<AlertContent, 'nameFormat'>): string {
-  const first = name?.trim().split(/\s+/)[0]
+  const first = publicName(name)?.split(/\s+/)[0]
   if (!first || nameFormat === 'hidden') return hiddenName
   return nameFormat === 'initial' ? `${[...first][0]!.toUpperCase()}.` : first
 }

@@ -1,6 +1,8 @@
 /** The email that tells the shop of a submission. */
+
 import { escaped } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
 import { Refused } from '#runtime/ports/errors'
 import { savedForm } from './form-settings.ts'
 
@@ -33,7 +35,7 @@ export async function mailSubmission(ctx: Context, submissionId: string): Promis
         to,
         ...(row.email ? { replyTo: row.email } : {}),
         ...mail,
-        idempotencyKey: `contact-form:${submissionId}:${to.toLowerCase()}`,
+        idempotencyKey: `contact-form:${submissionId}:${emailKey(to)}`,
       })
     } catch (error) {
       if (!(error instanceof Refused)) throw error

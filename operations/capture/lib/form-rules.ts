@@ -1,4 +1,5 @@
 /** The contact form: its defaults, what it is after a change, and what it must be. No database. */
+import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import type { FormField, FormInput, FormSettings } from './form-schema.ts'
 import { merged } from './merge.ts'
@@ -71,7 +72,7 @@ export function changedForm(before: FormSettings, { fields, ...change }: FormInp
 
 /** Each address once, as it was first written. */
 const distinct = (emails: readonly string[]): string[] =>
-  [...new Map(emails.toReversed().map((email) => [email.toLowerCase(), email])).values()].toReversed()
+  [...new Map(emails.toReversed().map((email) => [emailKey(email), email])).values()].toReversed()
 
 /** Refuses a form that cannot be. */
 export function refuseFormFaults({ fields, isEnabled }: FormSettings): void {

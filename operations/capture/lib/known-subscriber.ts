@@ -1,6 +1,8 @@
 /** Subscribers that a capture finds again, by email or phone. */
-import { sql } from 'kysely'
+
 import type { Context } from '#runtime/context'
+import { emailKey, emailKeyOf, isSameEmail } from '#runtime/email'
+import { isSamePhone } from '#runtime/phone'
 import { prepared } from '#runtime/query'
 import type { Person } from './person.ts'
 
@@ -18,11 +20,8 @@ export interface Known {
 
 const columns = ['id', 'email', 'phone', 'name', 'status', 'consent_email', 'consent_phone'] as const
 
-const byEmail = prepared<{ email: string | null }, Omit<Known, 'phoneTaken'>>((db, values) =>
-  db
-    .selectFrom('newsletter_subscribers')
-    .select(columns)
-    .where(sql<string>`lower(email)`, '=', sql<string>`lower(${values.email}::text)`),
+const byEmail = prepared<{ key: string }, Omit<Known, 'phoneTaken'>>((db, values) =>
+  db.selectFrom('newsletter_subscribers').select(columns).where(emailKeyOf('email'), '=', values.key),
 )
 const byPhone = prepared<{ key: string | null }, Omit<Known, 'phoneTaken'>>((db, values) =>
   db.selectFrom('newsletter_subscribers').select(columns).where('phone_key', '=', values.key),
@@ -30,12 +29,16 @@ const byPhone = prepared<{ key: string | null }, Omit<Known, 'phoneTaken'>>((db,
 
 /** Where email and phone are of two, the one with the email. */
 export async function findKnown(ctx: Context, { email, phoneKey }: Person): Promise<Known | null> {
-  const [ofEmail] = email === null ? [] : await byEmail(ctx, { email })
+  const [ofEmail] = email === null ? [] : await byEmail(ctx, { key: emailKey(email) })
   const [ofPhone] = phoneKey === null ? [] : await byPhone(ctx, { key: phoneKey })
   const found = ofEmail ?? ofPhone
   if (!found) return null
   return { ...found, phoneTaken: ofPhone !== undefined && ofPhone.id !== found.id }
 }
+
+/** Who left the emails comes back by the address that left, and by no other: a phone says nothing about it. */
+export const comesBack = ({ status, email }: Known, person: Person): boolean =>
+  status === 'unsubscribed' && (email === null || isSameEmail(email, person.email))
 
 /**
  * Fills what the subscriber has not given before, adds consent, and takes back who had left. Nothing that is there is
@@ -51,12 +54,14 @@ export async function fillIn(ctx: Context, known: Known, person: Person, push: b
   }
   // Consent is for what was typed: the address and the number that they proved to know.
   const consents = {
-    ...(!known.consent_email && person.consent && isSame(email, person.email) ? { consent_email: true } : {}),
-    ...(!known.consent_phone && person.consent && phone !== null && phone === person.phone
+    ...(!known.consent_email && person.consent && isSameEmail(email, person.email)
+      ? { consent_email: true }
+      : {}),
+    ...(!known.consent_phone && person.consent && isSamePhone(person.phone, phone)
       ? { consent_phone: true }
       : {}),
   }
-  const isBack = known.status === 'unsubscribed'
+  const isBack = comesBack(known, person)
   if (!isBack && Object.keys({ ...gaps, ...consents }).length === 0) return false
   const now = ctx.now()
   const isConsent = person.consent && (isBack || Object.keys(consents).length > 0)
@@ -76,6 +81,3 @@ export async function fillIn(ctx: Context, known: Known, person: Person, push: b
     .executeTakeFirst()
   return updated !== undefined
 }
-
-const isSame = (one: string | null, other: string | null): boolean =>
-  one !== null && other !== null && one.toLowerCase() === other.toLowerCase()

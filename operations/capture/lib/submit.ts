@@ -1,8 +1,10 @@
 /** A contact form that was sent: stored with all that follows from it. */
+
 import { addCaptured } from '#operations/campaigns/lib/door'
 import { notify } from '#operations/store/lib/door'
 import { tokens, type Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { isSameEmail } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { phoneKey } from '#runtime/phone'
 import { pageUrlOf } from './capture-schema.ts'
@@ -97,8 +99,7 @@ async function subscribeSender(
   }
   // A phone that is another subscriber's stays theirs.
   const known = await findKnown(ctx, { ...person, email: null })
-  const isOthers =
-    known !== null && known.email !== null && known.email.toLowerCase() !== email?.toLowerCase()
+  const isOthers = known !== null && known.email !== null && !isSameEmail(known.email, email)
   await subscribe(ctx, settings, isOthers ? { ...person, phone: null, phoneKey: null } : person, {
     draws: false,
   })

@@ -7,7 +7,7 @@ import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { codeOf, type PromisedCoupon, promised } from './codes.ts'
 import { prizeAt, weightOfAll } from './draw.ts'
-import { fillIn, findKnown, type Known } from './known-subscriber.ts'
+import { comesBack, fillIn, findKnown, type Known } from './known-subscriber.ts'
 import type { Person } from './person.ts'
 import type { PopupSettings, Prize } from './popup-schema.ts'
 import { isScheduled } from './publication.ts'
@@ -103,7 +103,7 @@ async function subscribeAgain(
   known: Known,
   person: Person,
 ): Promise<Subscription> {
-  const isBack = known.status === 'unsubscribed'
+  const isBack = comesBack(known, person)
   if (isBack && !person.consent) {
     throw refuse('bad_request', 'consent: must be ticked to subscribe again')
   }

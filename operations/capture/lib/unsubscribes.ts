@@ -2,7 +2,9 @@
  * The one way out of every email: a signed link whose token says what is left by whom. A topic is registered by the
  * section that sends its emails; one that is not is kept here, by address.
  */
+
 import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
 import { equalText, sign } from '#runtime/secrets'
 
 export type Leave = (ctx: Context, subject: string) => Promise<unknown>
@@ -52,7 +54,7 @@ export async function leave(ctx: Context, { topic, subject }: Leaving): Promise<
 async function keep(ctx: Context, topic: string, email: string): Promise<void> {
   await ctx.db
     .insertInto('email_unsubscribes')
-    .values({ email: email.trim().toLowerCase(), topic, created_at: ctx.now() })
+    .values({ email: emailKey(email), topic, created_at: ctx.now() })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
@@ -62,7 +64,7 @@ export async function has(ctx: Context, email: string, topic: string): Promise<b
   return (await among(ctx, [email], topic)).size > 0
 }
 
-/** Which of these addresses have, in lower case. */
+/** Which of these addresses have, as their keys (`emailKey`). */
 export async function among(
   ctx: Context,
   emails: readonly string[],
@@ -73,7 +75,7 @@ export async function among(
     .selectFrom('email_unsubscribes')
     .select('email')
     .where('topic', '=', topic)
-    .where('email', 'in', [...new Set(emails.map((email) => email.trim().toLowerCase()))])
+    .where('email', 'in', [...new Set(emails.map(emailKey))])
     .execute()
   return new Set(rows.map((row) => row.email))
 }

@@ -1,6 +1,8 @@
 /** A shopper names an order and its email or phone, and reads what of it can be exchanged or returned. */
+
 import { amounts } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { equalText } from '#runtime/secrets'
@@ -62,7 +64,7 @@ export async function lookUp(ctx: Context, settings: ExchangeContent, given: Loo
 function isContactOf(ctx: Context, order: ReadOrder | null, contact: string): boolean {
   const { email, phone } = order?.customer ?? { email: null, phone: null }
   const givenPhone = parsePhone(contact, ctx.store.country)
-  const isEmail = equalText((email ?? '').trim().toLowerCase(), contact.trim().toLowerCase())
+  const isEmail = equalText(emailKey(email ?? ''), emailKey(contact) || '?')
   const isPhone = equalText(phone ? phoneKey(phone) : '', givenPhone ? phoneKey(givenPhone) : '?')
   return isEmail || isPhone
 }

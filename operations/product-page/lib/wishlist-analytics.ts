@@ -1,8 +1,10 @@
 /** What wishlists bring (R13): what came into lists and left them, and what was bought of it. */
+
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { jsonObject } from '#runtime/json'
 import { prepared } from '#runtime/query'
 
@@ -31,7 +33,7 @@ function bought(db: Db, values: Values) {
       .selectFrom('orders as o')
       .innerJoin('wishlist_visitors as v', (join) =>
         contact === 'email'
-          ? join.on(sql<boolean>`lower(v.email) = lower(o.customer_email)`)
+          ? join.on(sql<boolean>`${emailKeyOf('v.email')} = ${emailKeyOf('o.customer_email')}`)
           : join.onRef('v.phone_key', '=', 'o.phone_key'),
       )
       .innerJoin('wishes as w', 'w.visitor_id', 'v.visitor_id')

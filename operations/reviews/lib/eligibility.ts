@@ -1,9 +1,12 @@
 /** Who may be asked about what (Rules 3): looked at when a request is planned, and again just before it leaves. */
+
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey, emailKeyOf } from '#runtime/email'
+import { isProven } from './proven.ts'
 import type { ReviewSettings } from './settings-schema.ts'
 import { unsubscribedAmong } from './unsubscribes.ts'
 
@@ -45,7 +48,7 @@ export async function factsOf(
   settings: ReviewSettings,
   goneProducts: ReadonlySet<string>,
 ): Promise<Facts> {
-  const emails = distinct(candidates.map(({ email }) => email?.toLowerCase()))
+  const emails = distinct(candidates.map(({ email }) => email && emailKey(email)))
   const phones = distinct(candidates.map(({ phoneKey }) => phoneKey))
   const people = { emails, phones, productIds: distinct(candidates.map(({ productId }) => productId)) }
   return {
@@ -86,7 +89,7 @@ export function contactObjection(
 ): string | null {
   if (channel === 'email') {
     if (!email) return 'no-contact'
-    return facts.unsubscribed.has(email.toLowerCase()) ? 'opted-out' : null
+    return facts.unsubscribed.has(emailKey(email)) ? 'opted-out' : null
   }
   if (!phone || !phoneKey) return 'no-contact'
   return facts.optedOut.has(phoneKey) && !facts.reachesOptedOut ? 'opted-out' : null
@@ -95,7 +98,7 @@ export function contactObjection(
 export const itemKey = (orderId: string, itemId: string): string => `${orderId}\n${itemId}`
 
 const keysOf = (productId: string, email: string | null, phoneKey: string | null): string[] => [
-  ...(email ? [`${productId}\n${email.toLowerCase()}`] : []),
+  ...(email ? [`${productId}\n${emailKey(email)}`] : []),
   ...(phoneKey ? [`${productId}\n${phoneKey}`] : []),
 ]
 
@@ -135,9 +138,10 @@ async function reviewedAmong(ctx: Context, { emails, phones, productIds }: Peopl
     .selectFrom('product_reviews')
     .select(['product_id', 'customer_email as email', 'phone_key'])
     .where(isAmong('product_id', productIds))
+    .where(isProven('product_reviews'))
     .where((eb) =>
       eb.or([
-        sql<boolean>`lower(customer_email) = any(${emails}::text[])`,
+        sql<boolean>`${emailKeyOf('customer_email')} = any(${emails}::text[])`,
         sql<boolean>`phone_key = any(${phones}::text[])`,
       ]),
     )
@@ -158,7 +162,7 @@ async function askedAmong(
     .where(isAmong('product_id', productIds))
     .where((eb) =>
       eb.or([
-        sql<boolean>`lower(customer_email) = any(${emails}::text[])`,
+        sql<boolean>`${emailKeyOf('customer_email')} = any(${emails}::text[])`,
         sql<boolean>`phone_key = any(${phones}::text[])`,
       ]),
     )

@@ -1,4 +1,5 @@
 /** What other sections show of reviews. */
+
 import { sql } from 'kysely'
 import type { onReviewRequests, Reviewed } from '#operations/automations/lib/door'
 import type { RecentReview } from '#operations/bars/lib/door'
@@ -6,9 +7,11 @@ import type { Reviewer } from '#operations/inbox/lib/door'
 import type { templates } from '#operations/messaging/lib/door'
 import { type home, isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { instantOf, jsonObject } from '#runtime/json'
 import type { Paging } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
+import { isProven } from './proven.ts'
 import { reviewsOfContact } from './reviews.ts'
 
 /** A contact's, for the inbox. */
@@ -102,8 +105,9 @@ export async function reviewedOrders(ctx: Context, orderIds: readonly string[]):
     .where(isAmong('o.id', orderIds))
     .where(
       sql<boolean>`(r.order_id = o.id or r.phone_key = o.phone_key
-        or lower(r.customer_email) = lower(o.customer_email))`,
+        or ${emailKeyOf('r.customer_email')} = ${emailKeyOf('o.customer_email')})`,
     )
+    .where(isProven('r'))
     .execute()
   for (const { id } of reviewed) known.set(id, 'not-eligible')
   return known

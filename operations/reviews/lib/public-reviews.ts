@@ -1,12 +1,14 @@
 /** Approved reviews as the storefront shows them: nothing private. */
+
 import { sql } from 'kysely'
 import type { Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { publicName } from '#runtime/public-name'
 import { prepared } from '#runtime/query'
 import { findSettings } from './settings.ts'
 import type { ReviewSettings } from './settings-schema.ts'
 import { findTestimonialSettings } from './testimonial-settings.ts'
-import { shownName } from './words.ts'
+import { hiddenName, shownName } from './words.ts'
 
 interface Place {
   productId: string
@@ -127,8 +129,8 @@ export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
   if (rows.length === 0) return null
   const { isEnabled: _on, ...look } = settings
   const data = rows.map((row) => ({
-    authorName: row.author_name,
-    authorTitle: row.author_title,
+    authorName: publicName(row.author_name) ?? hiddenName,
+    authorTitle: publicName(row.author_title),
     text: row.text,
     rating: settings.showRating ? row.rating : null,
     photoUrl: settings.showPhoto ? row.photo_url : null,

@@ -1,7 +1,9 @@
 /** Orders that a review comes from. */
+
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey, emailKeyOf } from '#runtime/email'
 
 export interface Purchase {
   orderId: string
@@ -51,7 +53,7 @@ export const paidPurchaseBy = (
   variantId: string | null,
 ): Promise<Purchase | undefined> =>
   purchases(ctx, productId, variantId)
-    .where(sql<boolean>`lower(o.customer_email) = ${email.toLowerCase()}`)
+    .where(sql<boolean>`${emailKeyOf('o.customer_email')} = ${emailKey(email)}`)
     .where('o.status', '<>', 'cancelled')
     .where('o.payment_status', 'in', ['paid', 'partially-refunded'])
     .orderBy('o.placed_at', 'desc')
@@ -72,7 +74,7 @@ export async function settleRequests(
     .where((eb) =>
       eb.or([
         eb('order_id', '=', orderId),
-        ...(email ? [sql<boolean>`lower(customer_email) = ${email.toLowerCase()}`] : []),
+        ...(email ? [sql<boolean>`${emailKeyOf('customer_email')} = ${emailKey(email)}`] : []),
         ...(phoneKey ? [eb('phone_key', '=', phoneKey)] : []),
       ]),
     )

@@ -1,7 +1,9 @@
 /** Reading reviews: one, or a page of them. */
+
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { type ListParts, type Paging, preparedList } from '#runtime/list'
@@ -164,11 +166,11 @@ export const reviewsOfContact = preparedList<ReviewerFilters>((db, values, has) 
     .selectFrom('product_reviews as e')
     .select('e.id')
     .where(
-      sql<string>`lower(e.customer_email)`,
+      emailKeyOf('e.customer_email'),
       'in',
       db
         .selectFrom('orders as o')
-        .select(sql<string>`lower(o.customer_email)`.as('email'))
+        .select(emailKeyOf('o.customer_email').as('email'))
         .where('o.customer_id', '=', values.customerId!)
         .where('o.customer_email', 'is not', null),
     )

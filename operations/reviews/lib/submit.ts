@@ -1,12 +1,15 @@
 /** Reviews that shoppers write. */
+
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { files, notify } from '#operations/store/lib/door'
 import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey, emailKeyOf } from '#runtime/email'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { ownerOf } from './moderation.ts'
 import { reviewImages } from './pictures.ts'
+import { isProven } from './proven.ts'
 import { statusFor } from './publishing.ts'
 import { type Purchase, paidPurchaseBy, purchaseOf, settleRequests } from './purchases.ts'
 import { orderOfToken } from './request-links.ts'
@@ -108,23 +111,26 @@ async function purchaseByLink(tx: Context, token: string, body: Submission): Pro
 interface Known {
   id: string
   status: string
+  is_proven: boolean
 }
 
 async function reviewBefore(tx: Context, productId: string, purchase: Purchase): Promise<Known | null> {
   const { orderId, email } = purchase
   const row = await tx.db
     .selectFrom('product_reviews')
-    .select(['id', 'status'])
+    .select(['id', 'status', isProven('product_reviews').as('is_proven')])
     .where('product_id', '=', productId)
     .where('source', '<>', 'import')
     .where((eb) =>
       eb.or([
         eb('order_id', '=', orderId),
-        ...(email ? [sql<boolean>`lower(customer_email) = ${email.toLowerCase()}`] : []),
+        ...(email ? [sql<boolean>`${emailKeyOf('customer_email')} = ${emailKey(email)}`] : []),
       ]),
     )
     // That of the address first: no other can get its place.
-    .orderBy(sql`(lower(customer_email) is not distinct from ${email?.toLowerCase() ?? null}::text) desc`)
+    .orderBy(
+      sql`(${emailKeyOf('customer_email')} is not distinct from ${email && emailKey(email)}::text) desc`,
+    )
     .orderBy('id')
     .forUpdate()
     .executeTakeFirst()
@@ -218,14 +224,17 @@ async function add(
   return { status }
 }
 
-/** The reply and the day it was first written stay. */
+/**
+ * What its author wrote before: the reply and the day it was first written stay. What somebody else wrote under the
+ * address goes, with all that was made of it: the link is the address's own.
+ */
 async function replace(
   tx: Context,
   settings: ReviewSettings,
   known: Known,
   review: WrittenReview,
 ): Promise<{ status: Status }> {
-  if (known.status === 'rejected')
+  if (known.is_proven && known.status === 'rejected')
     throw refuse('conflict', 'This review was not published, and cannot be changed')
   const status = statusOf(settings, review)
   await tx.db
@@ -234,12 +243,23 @@ async function replace(
       ...columnsOf(tx, review, status),
       source: 'request',
       ...(status === 'pending' ? { featured: false } : {}),
+      ...(known.is_proven ? {} : untouched(tx.now())),
     })
     .where('id', '=', known.id)
     .execute()
   await follow(tx, known.id, review, status)
   return { status }
 }
+
+const untouched = (now: Date) => ({
+  featured: false,
+  show_images: true,
+  reply_text: null,
+  reply_author: null,
+  replied_at: null,
+  reviewed_at: now,
+  created_at: now,
+})
 
 async function follow(tx: Context, id: string, review: WrittenReview, status: Status): Promise<void> {
   await files.setUses(

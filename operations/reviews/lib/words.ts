@@ -1,4 +1,5 @@
 /** Text as it is compared: without case, accents and repeated spaces. No database. */
+import { publicName } from '#runtime/public-name'
 
 export const plainForm = (text: string): string =>
   text
@@ -29,10 +30,14 @@ const wordsOf = (text: string): string =>
 /** `Ana` of `Ana Souza`; null where there is no name. */
 export const firstName = (name: string | null): string | null => name?.trim().split(/\s+/)[0] || null
 
-/** A name as the widget shows it: `Ana Souza`, `Ana S.` or `A. S.` */
+/** Where a name is no one's to read. */
+export const hiddenName = 'Someone'
+
+/** A name as the widget shows it: `Ana Souza`, `Ana S.` or `A. S.`; nobody's email or phone. */
 export function shownName(name: string, format: 'full' | 'first-initial' | 'initials'): string {
-  if (format === 'full') return name
-  const words = name.trim().split(/\s+/)
+  const shown = publicName(name) ?? hiddenName
+  if (format === 'full' || shown === hiddenName) return shown
+  const words = shown.split(/\s+/)
   const initial = (word: string): string => `${[...word][0]!.toUpperCase()}.`
   const last = words.length > 1 ? words.at(-1)! : null
   if (format === 'initials')

@@ -1,8 +1,10 @@
 /** A shopper leaves an email or a phone on what is sold out. */
+
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
@@ -40,7 +42,7 @@ export function contactOf(input: SubscribeInput, settings: AlertContent, country
       const told = settings.invalidEmailMessage || defaultAlerts.invalidEmailMessage
       throw refuse('bad_request', `email: ${told}`)
     }
-    return { channel: 'email', email: read.data, phone: null, key: read.data.toLowerCase() }
+    return { channel: 'email', email: read.data, phone: null, key: emailKey(read.data) }
   }
   if (!settings.allowPhones) throw refuse('bad_request', 'phone: this store takes emails only')
   const phone = parsePhone(input.phone!, country)

@@ -1,6 +1,8 @@
 /** The page behind an invitation's link: who holds the token joins the team. */
+
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
+import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'
 import { equalText } from '#runtime/secrets'
@@ -29,7 +31,9 @@ export async function findInvitation(
     .selectFrom('invitations as i')
     .innerJoin('stores as s', 's.id', 'i.store_id')
     .innerJoin('users as inviter', 'inviter.id', 'i.invited_by')
-    .leftJoin('users as known', (join) => join.on(sql<boolean>`lower(known.email) = lower(i.email)`))
+    .leftJoin('users as known', (join) =>
+      join.on(sql<boolean>`${emailKeyOf('known.email')} = ${emailKeyOf('i.email')}`),
+    )
     .where('i.token_hash', '=', sha256(token))
     .select([
       'i.id',
@@ -84,7 +88,7 @@ async function join(ctx: Context, { email, role }: OpenInvitation, name: string)
     .selectFrom('store_people')
     .select('user_id')
     .where('removed_at', 'is', null)
-    .where(sql<boolean>`lower(email) = lower(${email})`)
+    .where(sql<boolean>`${emailKeyOf('email')} = ${emailKey(email)}`)
     .executeTakeFirst()
   // Added with the command line meanwhile: nothing is left to do.
   if (isMember) return

@@ -1,6 +1,8 @@
 /** Touches: what may have brought an order about (Rules 3). */
+
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
 import { phoneKey } from '#runtime/phone'
 import { activityAt, addActivity } from './day-sums.ts'
 import { attributedAtOnce } from './orders.ts'
@@ -36,7 +38,7 @@ export async function recordTouches(ctx: Context, touches: Touch[]): Promise<voi
     channel: touch.channel,
     message_id: touch.messageId,
     phone_key: touch.phone === null ? null : phoneKey(touch.phone),
-    email: touch.email?.trim().toLowerCase() || null,
+    email: touch.email === null ? null : emailKey(touch.email) || null,
     coupon_code: touch.couponCode ?? null,
     click_token: touch.clickToken ?? null,
     product_id: touch.productId ?? null,

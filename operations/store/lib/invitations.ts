@@ -2,8 +2,10 @@
  * Invitations to a store's team. The link's token is made from the invitation's id with the server's secret, so that
  * neither the database nor a job's payload holds it; kept is its SHA-256.
  */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { isId, sha256 } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'
@@ -73,7 +75,7 @@ async function refuseTaken(ctx: Context, email: string): Promise<void> {
     .where('status', '=', 'pending')
     .where('expires_at', '>', ctx.now())
   const members = ctx.db.selectFrom('store_people').where('removed_at', 'is', null)
-  const isTheirs = sql<boolean>`lower(email) = lower(${email})`
+  const isTheirs = sql<boolean>`${emailKeyOf('email')} = ${emailKey(email)}`
   if (await members.select('user_id').where(isTheirs).executeTakeFirst()) {
     throw refuse('conflict', `email: ${email} is a member of the team already`)
   }

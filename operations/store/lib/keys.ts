@@ -1,6 +1,8 @@
 /** API keys: made, listed and revoked with the command lines; only hashes are kept. */
+
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
+import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { isId, newId, randomSecret, sha256 } from '#runtime/ids'
 import { allScopes, type Scope } from '#runtime/operation'
@@ -46,7 +48,7 @@ export async function createKey(database: Database, now: Date, input: NewKey): P
       .select('user_id')
       .where('store_id', '=', input.storeId)
       .where('removed_at', 'is', null)
-      .where(sql<boolean>`lower(email) = lower(${input.member.trim()})`)
+      .where(sql<boolean>`${emailKeyOf('email')} = ${emailKey(input.member)}`)
       .executeTakeFirst()
     if (!member) throw refuse('bad_request', `member: ${input.member} is not a member of this store`)
     const { active } = await transaction

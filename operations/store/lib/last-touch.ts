@@ -1,7 +1,9 @@
 /** The last touch of an order (Rules 3). */
+
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { hoursAt, type StoredHours } from './attribution-hours.ts'
 import type { Source } from './conversion-of.ts'
 import { isAmong, recordset } from './recordset.ts'
@@ -71,7 +73,7 @@ async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Can
     .innerJoin(recordset(windowTypes, windows), 'r.order_id', 'o.id')
     .innerJoin('attribution_touches as t', (join) =>
       // Each of the four has an index of its own.
-      join.on(sql<boolean>`(t.phone_key = o.phone_key or t.email = lower(o.customer_email)
+      join.on(sql<boolean>`(t.phone_key = o.phone_key or t.email = ${emailKeyOf('o.customer_email')}
         or upper(t.coupon_code) = any(upper(o.coupon_codes::text)::text[]) or t.click_token = o.click_token)`),
     )
     .where(isAmong('o.id', ids))

@@ -1,6 +1,8 @@
 /** The ledger: every message that left, on any channel, and what became of it. */
+
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
 import { phoneKey } from '#runtime/phone'
 import { activityAt, addActivity } from './day-sums.ts'
 
@@ -54,7 +56,7 @@ export async function addToLedger(
       source: row.source,
       source_id: row.sourceId,
       phone_key: row.phone === null ? null : phoneKey(row.phone),
-      email: row.email?.toLowerCase() ?? null,
+      email: row.email === null ? null : emailKey(row.email),
       provider_message_id: row.providerMessageId,
       status: row.status,
       sent_at: row.sentAt,

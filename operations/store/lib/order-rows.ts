@@ -1,4 +1,5 @@
 /** A platform's order as rows of the mirror: pure. */
+import { cleanEmail } from '#runtime/email'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 
@@ -20,7 +21,7 @@ export function orderRow(order: PlatformOrder, country: string) {
     coupon_codes: order.couponCodes,
     customer_id: order.customer.id,
     customer_name: order.customer.name,
-    customer_email: order.customer.email?.trim() || null,
+    customer_email: cleanEmail(order.customer.email ?? '') || null,
     customer_phone: phone || null,
     phone_key: phone ? phoneKey(phone) : null,
     payment_method: order.paymentMethod,

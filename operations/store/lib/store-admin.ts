@@ -1,6 +1,8 @@
 /** What the command lines do to stores and people from outside: no key, no wall. */
+
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
+import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { isId, newId } from '#runtime/ids'
 import { colour, email, httpsUrl, line, object, z } from '#runtime/schema'
@@ -92,7 +94,7 @@ export async function setRole(
         'user_id',
         'email',
         'role',
-        sql<boolean>`lower(email) = lower(${member.email.trim()})`.as('is_theirs'),
+        sql<boolean>`${emailKeyOf('email')} = ${emailKey(member.email)}`.as('is_theirs'),
       ])
       .where('store_id', '=', storeId)
       .where('removed_at', 'is', null)

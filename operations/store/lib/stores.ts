@@ -1,8 +1,10 @@
 /** Making stores and their people, for the command lines, the demo and the tests. */
+
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'
 import type { Context } from '#runtime/context'
+import { cleanEmail, emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { newId, randomText } from '#runtime/ids'
 import { addPeriod } from './periods.ts'
@@ -140,7 +142,7 @@ export async function addMember(
   now: Date,
   member: { storeId: string; email: string; name: string; role: 'owner' | 'member' | 'agent' },
 ): Promise<string> {
-  const email = member.email.trim()
+  const email = cleanEmail(member.email)
   const userId = await personOf(transaction, now, email, member.name)
   const added = await transaction
     .insertInto('memberships')
@@ -170,7 +172,7 @@ async function personOf(transaction: RootDatabase, now: Date, email: string, nam
     transaction
       .selectFrom('users')
       .select('id')
-      .where(sql<boolean>`lower(email) = lower(${email})`)
+      .where(sql<boolean>`${emailKeyOf('email')} = ${emailKey(email)}`)
       .executeTakeFirst()
   const known = await find()
   if (known) return known.id

@@ -1,4 +1,5 @@
 /** Takes the events of one visitor: what may count is kept and counted in one transaction. */
+
 import { sql } from 'kysely'
 import { columnsOf, days, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -13,6 +14,7 @@ import {
   registeredEvents,
   type StorefrontEvent,
 } from './events.ts'
+import * as snapshots from './snapshots.ts'
 
 const slotMs = 1_800_000
 
@@ -67,10 +69,28 @@ async function countable(
       .map((event) => eventOf(ctx, spec, event))
       .filter((event) => spec.types.includes(event.type) && isComplete(event))
     const existing = spec.existing && (await spec.existing(ctx, [...new Set(placed.map(resourceOf))]))
-    const there = existing ? placed.filter((event) => existing.has(event.resourceId)) : placed
+    const found = existing ? placed.filter((event) => existing.has(event.resourceId)) : placed
+    const there = await withProducts(ctx, found)
     kept.push(...there.sort((a, b) => compare(resourceOf(a), resourceOf(b)) || compare(a.id, b.id)))
   }
   return kept
+}
+
+const aboutProducts: readonly EventType[] = ['product-view', 'cart-add']
+
+/** What is counted of a product is so where the mirror of the catalog has it, and its variant. */
+async function withProducts(ctx: Context, events: Unplaced[]): Promise<Unplaced[]> {
+  const named = events.flatMap(({ type, productId }) =>
+    productId !== null && aboutProducts.includes(type) ? productId : [],
+  )
+  if (named.length === 0) return events
+  const products = await snapshots.find(ctx, [...new Set(named)])
+  return events.filter(
+    ({ type, productId, variantId }) =>
+      productId === null ||
+      !aboutProducts.includes(type) ||
+      snapshots.statusOf(products.get(productId), variantId) !== 'missing',
+  )
 }
 
 const firstOfEach = (events: readonly GivenEvent[]): GivenEvent[] => [

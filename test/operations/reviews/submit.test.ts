@@ -1,7 +1,9 @@
 /** What shoppers write (Rules 2 and 11, scenario 5). */
 import { describe, expect, test } from 'vitest'
+import { reviewedOrders } from '#operations/reviews/lib/for-others'
 import deleteReview from '#operations/reviews/reviews/delete-review'
 import listReviews from '#operations/reviews/reviews/list-reviews'
+import moderateReview from '#operations/reviews/reviews/moderate-review'
 import { testApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'
 import { type ReviewShop, reviewShop, tokenOf } from './shop.ts'
@@ -20,6 +22,8 @@ const opinion = {
   email: 'ana@example.com',
 }
 const write = (shop: ReviewShop, body: Record<string, unknown>) => visit(shop, '/reviews', { body })
+const moderate = (shop: ReviewShop, reviewId: string, status: string) =>
+  shop.call(moderateReview, { params: { reviewId }, body: { status } })
 const html = { accept: 'text/html' }
 
 async function openShop(settings: Record<string, unknown> = {}): Promise<ReviewShop> {
@@ -181,6 +185,46 @@ describe('on a product page', () => {
       status: 'approved',
     })
     expect((await visit(shop, `/reviews/confirm?token=${token}`, { body: {} })).status).toBe(200)
+  })
+
+  test('a buyer`s email typed by a stranger neither skips their request nor locks their link', async () => {
+    const shop = await openShop()
+    const email = 'victim@example.com'
+    expect((await write(shop, { ...opinion, text: 'Horrível', email })).status).toBe(201)
+    const strangers = await only(shop)
+    // As a merchant would: the buyer's word must not go with it.
+    expect((await moderate(shop, strangers.id, 'rejected')).status).toBe(200)
+    const token = await asked(shop, { name: 'Vic', email })
+    expect(await shop.dispatches()).toMatchObject([{ status: 'sent', reason: null }])
+    expect((await write(shop, { productId: '1001', rating: 5, text: 'Linda', token })).status).toBe(201)
+    expect(await only(shop)).toMatchObject({
+      text: 'Linda',
+      status: 'pending',
+      rejectionReason: null,
+      verified: true,
+      source: 'request',
+      reply: null,
+    })
+    // What is the buyer's own stays rejected.
+    expect((await moderate(shop, strangers.id, 'rejected')).status).toBe(200)
+    expect((await write(shop, { productId: '1001', rating: 5, token })).status).toBe(409)
+  })
+
+  test('nor does it stand in the way of an automation that asks', async () => {
+    const shop = await openShop()
+    const email = 'asked@example.com'
+    const order = await shop.sell({
+      customer: { name: 'Asa', email },
+      items: [{ variantId: '2001', quantity: 1 }],
+    })
+    await write(shop, { ...opinion, email })
+    expect((await reviewedOrders(await shop.context(), [order.id])).get(order.id)).not.toBe('not-eligible')
+    await app.database.root
+      .updateTable('product_reviews')
+      .set({ verified: true, verified_source: 'confirmed-email' })
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect((await reviewedOrders(await shop.context(), [order.id])).get(order.id)).toBe('not-eligible')
   })
 
   test('who never bought it gets no email', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Counted, registerEvents, type StorefrontEvent } from '#operations/storefront/lib/door'
 import { testApp } from '#test/support/app'
+import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'
 import { sendEvents, someVisitor, visit } from '#test/support/storefront'
 
@@ -180,13 +181,20 @@ describe('POST /storefront/:publicId/events', () => {
     expect((await visit(shop, '/events', { body: {}, publicId: 'nobody' })).status).toBe(404)
   })
 
-  test('a product that is looked at or put into the cart is kept for any store', async () => {
-    const shop = await store(app, { plan: 'starter' })
+  test('a product that is looked at or put into the cart is kept for any store that has it', async () => {
+    const shop = await connectedStore(app, { plan: 'starter' })
     await sendEvents(shop, [
       { type: 'product-view', widget: 'page', productId: '1001' },
       { type: 'cart-add', widget: 'page', productId: '1001', variantId: '2001' },
     ])
-    expect((await kept(shop)).map((event) => event.type).sort()).toEqual(['cart-add', 'product-view'])
+    const types = async () => (await kept(shop)).map((event) => event.type).sort()
+    expect(await types()).toEqual(['cart-add', 'product-view'])
+    await sendEvents(shop, [
+      { type: 'product-view', widget: 'page', productId: 'none' },
+      { type: 'cart-add', widget: 'page', productId: 'none' },
+      { type: 'cart-add', widget: 'page', productId: '1001', variantId: '2003' },
+    ])
+    expect(await types()).toEqual(['cart-add', 'product-view'])
   })
 
   test('hands wishes and contacts on, normalised; a contact that reaches nobody is dropped', async () => {

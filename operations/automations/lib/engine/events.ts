@@ -1,7 +1,9 @@
 /** What automations make of carts and orders that changed (Rules 13). */
+
 import { sql } from 'kysely'
 import { entitlementOf, type orders } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { emailKey, emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
 import { automationsOfTypes } from '../automations.ts'
 import { type Entry, enterRuns } from '../enter.ts'
@@ -174,7 +176,7 @@ async function concerned(
   ]
   const phones = some(orders.map((order) => order.phone_key))
   const customers = some(orders.map((order) => order.customer_id))
-  const emails = some(orders.map((order) => order.customer_email?.toLowerCase() ?? null))
+  const emails = some(orders.map((order) => order.customer_email && emailKey(order.customer_email)))
   const cartIds = some([...orders.map((order) => order.cart_id), ...carts.map((cart) => cart.id)])
   const orderIds = orders.map((order) => order.id)
   const open = tx.db
@@ -185,7 +187,7 @@ async function concerned(
   const runs = open
     .where('r.phone_key', '=', sql<string>`any(${phones}::text[])`)
     .union(open.where('r.customer_id', '=', sql<string>`any(${customers}::text[])`))
-    .union(open.where(sql<string>`lower(r.email)`, '=', sql<string>`any(${emails}::text[])`))
+    .union(open.where(emailKeyOf('r.email'), '=', sql<string>`any(${emails}::text[])`))
     .union(open.where('r.cart_id', '=', sql<string>`any(${cartIds}::text[])`))
     .union(open.where('r.order_id', '=', sql<string>`any(${orderIds}::text[])`))
   const rows = await tx.db

@@ -1,6 +1,8 @@
 /** Executions with all that decides about them, read in one statement. */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, QuietHours } from '../types.ts'
 import type { CartFacts, IssuedCoupon, Line, OrderFacts } from './facts.ts'
@@ -142,7 +144,7 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
       sql<number | null>`greatest(
         (${since.where(sql<boolean>`p.phone_key = r.phone_key`).select(worth.as('worth'))}),
         (${since.where(sql<boolean>`p.customer_id = r.customer_id`).select(worth.as('worth'))}),
-        (${since.where(sql<boolean>`lower(p.customer_email) = lower(r.email)`).select(worth.as('worth'))}))`.as(
+        (${since.where(sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('r.email')}`).select(worth.as('worth'))}))`.as(
         'bought',
       ),
       sql<number | null>`(${placed.where(sql<boolean>`p.cart_id = r.cart_id`).select(worth.as('worth'))})`.as(

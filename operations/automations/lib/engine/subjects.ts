@@ -1,6 +1,8 @@
 /** Orders and carts as what may begin a run. */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
 import type { Entry } from '../enter.ts'
 import { type CashbackSettings, entryKeys, kinds } from '../kinds.ts'
@@ -79,7 +81,11 @@ const ordersById = prepared<{ ids: readonly string[] }, OrderSubject>((db, value
         .or([
           eb.exists(earlier.where(sql<boolean>`p.customer_id = o.customer_id`)),
           eb.exists(earlier.where(sql<boolean>`p.phone_key = o.phone_key`)),
-          eb.exists(earlier.where(sql<boolean>`lower(p.customer_email) = lower(o.customer_email)`)),
+          eb.exists(
+            earlier.where(
+              sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('o.customer_email')}`,
+            ),
+          ),
         ])
         .as('has_earlier'),
     ])
@@ -110,7 +116,11 @@ const cartsById = prepared<{ ids: readonly string[] }, CartSubject>((db, values)
         .or([
           eb.exists(earlier.where(sql<boolean>`p.customer_id = c.customer_id`)),
           eb.exists(earlier.where(sql<boolean>`p.phone_key = c.phone_key`)),
-          eb.exists(earlier.where(sql<boolean>`lower(p.customer_email) = lower(c.customer_email)`)),
+          eb.exists(
+            earlier.where(
+              sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('c.customer_email')}`,
+            ),
+          ),
         ])
         .as('has_earlier'),
     ])

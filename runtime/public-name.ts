@@ -1,0 +1,25 @@
+/** Names that everybody may read. */
+import { inPlainSigns } from './signs.ts'
+
+const address = /\S*\s?@\s?\S*/gu
+/** Seven digits or more, as a phone has them: with what stands between. */
+const number = /\+?\d(?:[\s().\-/]*\d){6,}/gu
+/** What is left over where something was taken out. */
+const edges = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}.!)]+$/gu
+
+/**
+ * What the public may read of a person's name: without an email address or a phone, which platforms and forms put in
+ * its place; null where nothing is left that names anybody.
+ */
+export function publicName(name: string | null): string | null {
+  if (name === null) return null
+  const plain = inPlainSigns(name)
+  const left = plain.replace(address, ' ').replace(number, ' ')
+  if (left === plain) return name.trim() || null
+  const told = left
+    .replace(/[([{<]\s*[)\]}>]/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(edges, '')
+    .trim()
+  return /\p{L}/u.test(told) ? told : null
+}
