@@ -178,5 +178,10 @@ function thank(box, close, texts, { status, prize, coupon }) {
   if (coupon?.code) said.append(element('p', { fontFamily: 'monospace', fontSize: '20px' }, coupon.code))
   box.dataset.thanked = 'true'
   box.replaceChildren(...box.querySelectorAll('style'), said, close)
+  // There is nothing left to turn down: the same way out, by its sign.
+  close.setAttribute('aria-label', texts.closeText)
+  close.textContent = '✕'
+  Object.assign(close.style, { position: 'absolute', top: '12px', right: '12px', cursor: 'pointer' })
+  box.style.position = 'relative'
   close.focus()
 }
