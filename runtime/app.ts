@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { type Database, openPostgres } from '#db/database'
 import { isMigrated, migrate } from '#db/migrate'
-import { type Clock, type MovableClock, machineClock } from './clock.ts'
+import { type MovableClock, machineClock } from './clock.ts'
 import type { Services } from './context.ts'
 import { docsAnswer } from './docs.ts'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from './embedded.ts'
@@ -193,7 +193,7 @@ async function analyse({ database, log }: Services): Promise<void> {
 async function keepHouse(
   services: Services,
   keys: KeyRing,
-  clock: Clock & Partial<MovableClock>,
+  clock: MovableClock,
   counters: Database | null,
 ): Promise<void> {
   await keys.writeUses()

@@ -3,13 +3,16 @@ export interface Clock {
   now(): Date
   /** Milliseconds since 1970, without making a Date. */
   ms(): number
+  /** Milliseconds it was moved ahead of the machine. */
+  readonly offset: number
 }
 
 export interface MovableClock extends Clock {
-  /** Milliseconds ahead of the machine. */
   offset: number
   /** Stands still at this instant until set again; null lets it run. */
   frozenAt: number | null
+  /** On by so many milliseconds, whether it runs or stands. */
+  move(milliseconds: number): void
 }
 
 export function machineClock(offset = 0): MovableClock {
@@ -21,6 +24,10 @@ export function machineClock(offset = 0): MovableClock {
     },
     now() {
       return new Date(this.ms())
+    },
+    move(milliseconds) {
+      this.offset += milliseconds
+      if (this.frozenAt !== null) this.frozenAt += milliseconds
     },
   }
 }

@@ -5,7 +5,7 @@ import type { SystemContext } from './context.ts'
 /** Forward by `milliseconds`: kept in the database, taken over by other processes within seconds. */
 export async function moveClock(ctx: SystemContext, milliseconds: number): Promise<void> {
   const clock = ctx.clock as MovableClock
-  clock.offset += milliseconds
+  clock.move(milliseconds)
   const value = JSON.stringify(clock.offset)
   await ctx.root
     .insertInto('server_settings')

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { newId } from '#runtime/ids'
 import { couponsFile } from '#runtime/ports/billing/coupons-file'
 import { MercadoPagoBilling, mercadoPagoUrl } from '#runtime/ports/billing/mercado-pago'
 import type { BillingPort, CheckoutRequest } from '#runtime/ports/billing/port'
 import { sandboxCoupon } from '#runtime/ports/billing/sandbox-coupons'
+import { standingClock } from '#test/support/test-clock'
 import { billingContract, type Hook } from './billing.contract.ts'
 import { billingStandIn } from './billing-stand-in.ts'
 
@@ -16,8 +16,7 @@ const start = Date.parse('2026-11-20T12:00:00.000Z')
 const account = { accessToken: 'APP_USR-1234-abcd', webhookSecret: 'a webhook secret' }
 
 async function mercadoPago() {
-  const clock = machineClock()
-  clock.frozenAt = start
+  const clock = standingClock()
   const standIn = await billingStandIn(account, clock)
   const port = new MercadoPagoBilling({
     http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 100, retryDelayMs: 1 },

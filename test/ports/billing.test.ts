@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { newId } from '#runtime/ids'
 import type { CheckoutRequest } from '#runtime/ports/billing/port'
 import { SandboxBilling } from '#runtime/ports/billing/sandbox'
 import { sandboxCoupon } from '#runtime/ports/billing/sandbox-coupons'
 import { freshDatabase } from '#test/support/app'
+import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { billingContract, type Card, type Hook } from './billing.contract.ts'
 
 const start = Date.parse('2026-11-20T12:00:00.000Z')
@@ -21,11 +21,11 @@ const numbers: Record<Card, string> = {
 }
 
 function sandbox(at = start) {
-  const clock = machineClock()
+  const clock = standingClock()
   clock.frozenAt = at
   const publicUrl = 'http://127.0.0.1:3000'
   const port = new SandboxBilling({ db: database.root, clock, secret: 'a secret', publicUrl })
-  const storeId = newId(Date.now())
+  const storeId = newId(testsBeginAt.getTime())
   const pay = (id: string, card: Card) =>
     port.pay(id, { cardNumber: numbers[card], holder: 'Ana', expMonth: '12', expYear: '2031' })
   const hooks = async (): Promise<Hook[]> => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cart, EcommercePort, PlatformCustomer, PlatformOrder } from '#runtime/ports/ecommerce/port'
 import type { ProviderStore } from '#runtime/ports/provider'
+import { testsBeginAt } from '#test/support/test-clock'
 import { discountContract } from './ecommerce-discounts.contract.ts'
 
 /** The shop the contract asks for, filled by whoever runs it. Amounts in the shop's currency. */
@@ -188,7 +189,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
     })
 
     test('orders are read by id, by number, and as they change', async () => {
-      const since = new Date(Date.now() - 366 * 86_400_000)
+      const since = new Date(testsBeginAt.getTime() - 366 * 86_400_000)
       const first = await setting.order({ customerId: '5001', variantId: '2001', quantity: 2 })
       expect(first).toMatchObject({
         status: 'open',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import { createStore } from '#operations/store/lib/stores'
-import { machineClock } from '#runtime/clock'
+import type { MovableClock } from '#runtime/clock'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
 import { orderCart, putCart } from '#runtime/ports/ecommerce/sandbox-carts'
@@ -10,13 +10,14 @@ import { changeOrder, createOrder } from '#runtime/ports/ecommerce/sandbox-order
 import { findObjects, type Shop } from '#runtime/ports/ecommerce/sandbox-rows'
 import { orderDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { freshDatabase } from '#test/support/app'
+import { standingClock } from '#test/support/test-clock'
 import { aShop, ecommerceContract } from './ecommerce.contract.ts'
 
 let shops = 0
 
-async function openShop(database: Database): Promise<Shop & { clock: ReturnType<typeof machineClock> }> {
+async function openShop(database: Database): Promise<Shop & { clock: MovableClock }> {
   shops += 1
-  const clock = machineClock()
+  const clock = standingClock()
   const { id } = await createStore(database, clock.now(), {
     slug: `sandbox-${shops}`,
     name: 'Sandbox',
@@ -179,7 +180,6 @@ describe('sandbox shop', () => {
       })),
     )
     const port = sandboxEcommerce(big)
-    const startedAt = performance.now()
     let walked = 0
     let cursor: string | undefined
     do {
@@ -191,7 +191,6 @@ describe('sandbox shop', () => {
       cursor = page.next ?? undefined
     } while (cursor)
     expect(walked).toBe(5003)
-    expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 
   test('one store does not see the shop of another', async () => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { newId } from '#runtime/ids'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { MailchimpMailingList, mailchimpUrl } from '#runtime/ports/mailing-list/mailchimp'
 import { sandboxList, sandboxMailingList, sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
 import { readSettings } from '#runtime/settings'
 import { freshDatabase } from '#test/support/app'
+import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { type MailchimpStandIn, mailchimpStandIn } from './mailchimp-stand-in.ts'
 import { aPerson, mailingListContract } from './mailing-list.contract.ts'
 
@@ -18,11 +18,11 @@ mailingListContract('sandbox', async () => {
   const mode = { store_id: store.id, port: 'mailingList', mode: 'down' }
   await database.query(
     `insert into stores (id, slug, public_id, name, domain, country, currency, timezone, joined_at, created_at, updated_at)
-     values ($1, 'list', 'list', 'List', 'list.example', 'BR', 'BRL', 'UTC', now(), now(), now())`,
-    [store.id],
+     values ($1, 'list', 'list', 'List', 'list.example', 'BR', 'BRL', 'UTC', $2, $2, $2)`,
+    [store.id, testsBeginAt],
   )
   return {
-    port: sandboxMailingList({ db: database.root, clock: machineClock() }),
+    port: sandboxMailingList({ db: database.root, clock: standingClock() }),
     store,
     listId: sandboxList.id,
     leaver: 'unsub@example.com',

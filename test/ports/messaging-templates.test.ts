@@ -1,19 +1,19 @@
 import { afterAll, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { newId } from '#runtime/ids'
 import { signedChanges } from '#runtime/ports/messaging/hook-body'
 import { SandboxMessaging } from '#runtime/ports/messaging/sandbox'
 import { categoryChangeOf, qualityChangeOf, statusChangeOf } from '#runtime/ports/messaging/template-hooks'
 import { freshDatabase } from '#test/support/app'
+import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { templateContract } from './messaging-templates.contract.ts'
 
 const { database } = await freshDatabase()
 afterAll(() => database.close())
 const appSecret = 'an app secret'
-const port = new SandboxMessaging({ db: database.root, clock: machineClock(), appSecret, perSecond: 500 })
+const port = new SandboxMessaging({ db: database.root, clock: standingClock(), appSecret, perSecond: 500 })
 
 templateContract('sandbox', async () => {
-  const store = { id: newId(Date.now()), credentials: null }
+  const store = { id: newId(testsBeginAt.getTime()), credentials: null }
   return { port, store, setMode: (mode) => port.setMode(store.id, mode), close: async () => {} }
 })
 

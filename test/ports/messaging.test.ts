@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { newId } from '#runtime/ids'
 import { hookBody } from '#runtime/ports/messaging/hook-body'
 import { SandboxMessaging } from '#runtime/ports/messaging/sandbox'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { freshDatabase } from '#test/support/app'
+import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { aMessage, messagingContract } from './messaging.contract.ts'
 
 const { database } = await freshDatabase()
@@ -12,10 +12,9 @@ afterAll(() => database.close())
 
 const appSecret = 'an app secret'
 function sandbox() {
-  const clock = machineClock()
-  clock.frozenAt = Date.parse('2026-11-20T12:00:00.000Z')
+  const clock = standingClock()
   const port = new SandboxMessaging({ db: database.root, clock, appSecret, perSecond: 500 })
-  const store = { id: newId(Date.now()), credentials: null }
+  const store = { id: newId(testsBeginAt.getTime()), credentials: null }
   return { port, store, clock }
 }
 

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import { createStore } from '#operations/store/lib/stores'
-import { machineClock } from '#runtime/clock'
 import type { BundleDiscount, GiftDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
 import { applyQuantity, sharedOut, sumOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
@@ -11,6 +10,7 @@ import { putDiscount, recordUsage, removeDiscount } from '#runtime/ports/ecommer
 import { type QuoteInput, quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
 import { freshDatabase } from '#test/support/app'
+import { standingClock } from '#test/support/test-clock'
 
 const common = {
   revision: 1,
@@ -108,7 +108,7 @@ describe('cart quotes', () => {
   let shop: Shop
   beforeAll(async () => {
     database = (await freshDatabase()).database
-    const clock = machineClock()
+    const clock = standingClock()
     const { id } = await createStore(database, clock.now(), {
       slug: 'quoted',
       name: 'Quoted',

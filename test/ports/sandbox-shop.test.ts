@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import { createStore } from '#operations/store/lib/stores'
-import { machineClock } from '#runtime/clock'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { changeOrder, createOrder, type OrderInput } from '#runtime/ports/ecommerce/sandbox-orders'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
 import { freshDatabase } from '#test/support/app'
+import { standingClock } from '#test/support/test-clock'
 
 let database: Database
 let shop: Shop
 beforeAll(async () => {
   database = (await freshDatabase()).database
-  const clock = machineClock()
+  const clock = standingClock()
   const { id } = await createStore(database, clock.now(), {
     slug: 'couponed',
     name: 'Sandbox',

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DiscountSpec, discountHash, type QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
+import { testsBeginAt } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 import type { StoredDiscount } from './shopify-stand-in/shop.ts'
 
@@ -43,7 +44,7 @@ const late = (): StoredDiscount => ({
   id: 1,
   typename: 'DiscountAutomaticBxgy',
   title: 'Three for two',
-  createdAt: new Date().toISOString(),
+  createdAt: testsBeginAt.toISOString(),
   startsAt: '2026-01-01T00:00:00Z',
   endsAt: null,
   usesPerOrderLimit: null,
@@ -54,7 +55,7 @@ const late = (): StoredDiscount => ({
 })
 
 test('of three units two are paid, as Shopify says it', async () => {
-  const at = Math.floor(Date.now() / 1000) * 1000
+  const at = testsBeginAt.getTime()
   await put({ maxSetsPerOrder: 4, discountPercentage: 50, scope: 'products', productIds: ['1002', '1001'] })
   expect(opened.shop.discounts).toMatchObject([
     {

@@ -5,7 +5,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Clock } from '#runtime/clock'
 import { apiVersion } from '#runtime/ports/ecommerce/shopify/options'
+import { standingClock } from '#test/support/test-clock'
 import { Bucket } from './shopify-stand-in/bucket.ts'
 import { answerGraph } from './shopify-stand-in/graph.ts'
 import { answerRest } from './shopify-stand-in/rest.ts'
@@ -31,10 +33,11 @@ export interface Options {
   /** Calls, and calls a second. Default: of the largest plan. */
   rest?: [size: number, perSecond: number]
   graph?: [size: number, perSecond: number]
+  clock?: Clock
 }
 
 export class ShopifyStandIn {
-  readonly shop = new Shop()
+  readonly shop: Shop
   readonly app = app
   readonly name = name
   readonly accessToken = legacyToken
@@ -52,7 +55,8 @@ export class ShopifyStandIn {
   readonly #graph: Bucket
   readonly #server = createServer((request, response) => void this.#receive(request, response))
 
-  constructor({ rest = [400, 40], graph = [20_000, 2000] }: Options = {}) {
+  constructor({ rest = [400, 40], graph = [20_000, 2000], clock = standingClock() }: Options = {}) {
+    this.shop = new Shop(clock)
     this.#rest = new Bucket(...rest)
     this.#graph = new Bucket(...graph)
   }
@@ -82,7 +86,7 @@ export class ShopifyStandIn {
           'x-shopify-api-version': apiVersion,
           'x-shopify-webhook-id': randomUUID(),
           'x-shopify-event-id': randomUUID(),
-          'x-shopify-triggered-at': new Date().toISOString(),
+          'x-shopify-triggered-at': this.shop.clock.now().toISOString(),
         }),
         body,
       }))

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { nextPage } from '#runtime/ports/ecommerce/shopify/client'
 import { apiVersion, readShopifyUrl } from '#runtime/ports/ecommerce/shopify/options'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/settings'
+import { standingClock } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 import { placeOrder } from './shopify-stand-in/orders.ts'
 
@@ -55,14 +55,14 @@ describe('credentials', () => {
   })
 
   test('an app of the dashboard asks for a token, keeps it for its time, and asks anew when it is refused', async () => {
-    const clock = machineClock()
+    const clock = standingClock()
     const { standIn, port } = await opened({ clock })
     const { shop, app } = { shop: standIn.name, app: standIn.app }
     const store = { id: 'store', credentials: { shop, ...app } }
     await Promise.all([port.check(store), port.listScripts(store)])
     await port.listCategories(store)
     expect(standIn.tokens).toHaveLength(1)
-    clock.offset += 24 * 3_600_000
+    clock.move(24 * 3_600_000)
     await port.check(store)
     expect(standIn.tokens).toHaveLength(2)
     standIn.tokens.push('shpat_another')

@@ -1,12 +1,18 @@
 /** An adapter of Shopify with its stand-in, filled as the contract asks. */
-import { machineClock } from '#runtime/clock'
+
+import type { MovableClock } from '#runtime/clock'
 import type { ShopifyOptions } from '#runtime/ports/ecommerce/shopify/options'
 import { ShopifyEcommerce } from '#runtime/ports/ecommerce/shopify/shopify'
+import { standingClock } from '#test/support/test-clock'
 import { aShop } from './ecommerce.contract.ts'
 import { type Options, ShopifyStandIn } from './shopify-stand-in.ts'
 
-export async function shopify({ rates, ...options }: { rates?: Options } & Partial<ShopifyOptions> = {}) {
-  const standIn = await new ShopifyStandIn(rates).listen()
+export async function shopify({
+  rates,
+  clock = standingClock(),
+  ...options
+}: { rates?: Options; clock?: MovableClock } & Partial<ShopifyOptions> = {}) {
+  const standIn = await new ShopifyStandIn({ ...rates, clock }).listen()
   for (const category of aShop.categories) standIn.shop.addCollection(category)
   for (const product of aShop.products) standIn.shop.addProduct(product)
   for (const customer of aShop.customers) {
@@ -17,7 +23,7 @@ export async function shopify({ rates, ...options }: { rates?: Options } & Parti
   const port = new ShopifyEcommerce({
     domain: 'myshopify.com',
     endpoint: () => standIn.endpoint,
-    clock: machineClock(),
+    clock,
     retryDelayMs: 1,
     ...options,
   })

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '#db/access'
 import listOperations from '#operations/discovery/list-operations'
 import { refusalOf } from '#runtime/access'
-import { machineClock } from '#runtime/clock'
 import { type Actor, Context, jobActor, type Services } from '#runtime/context'
 import { type Descriptor, descriptorOf, descriptorText } from '#runtime/descriptors'
 import { silentLog } from '#runtime/log'
 import { allScopes, JsonText, operation } from '#runtime/operation'
 import { type LoadedOperation, loadedOperation, loadRegistry, type Registry } from '#runtime/registry'
+import { standingClock } from '#test/support/test-clock'
 import { madeUpOperations, withMadeUp } from './made-up.ts'
 
 const made = (id: string): LoadedOperation => madeUpOperations.find((each) => each.id === id)!
@@ -151,8 +151,7 @@ describe('GET /operations', () => {
 
   /** The ids it lists for a key at an instant, or for a job. */
   async function listed(access: Access | null, at = now): Promise<string[]> {
-    const clock = machineClock()
-    clock.frozenAt = at
+    const clock = standingClock(new Date(at))
     const actor: Actor = access
       ? {
           kind: 'key',

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry'
+import { clockFaults, type Place } from '#scripts/lib/clocks'
 import { importFaults } from '#scripts/lib/imports'
 
 const root = join(import.meta.dirname, '../..')
@@ -243,5 +244,65 @@ describe('imports', () => {
       writeFileSync(join(path, `operations/${from}/lib/a.ts`), `import '../../${to}/lib/door.ts'`)
     }
     expect((await importFaults(path))[0]!.wrong).toContain('one → two → three → one')
+  })
+})
+
+describe("the machine's clock", () => {
+  const faultsOf = async (files: Record<string, string>, allowed: Record<string, Place> = {}) => {
+    const path = folder()
+    for (const layer of ['db', 'runtime', 'operations', 'test'])
+      mkdirSync(join(path, layer), { recursive: true })
+    for (const [file, code] of Object.entries(files)) {
+      mkdirSync(join(path, file, '..'), { recursive: true })
+      writeFileSync(join(path, file), code)
+    }
+    return (await clockFaults(path, allowed)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
+  }
+
+  test.each([
+    ['const a = Date.now()', 'Date.now'],
+    ['const a = globalThis.Date.now', 'Date.now'],
+    ['const a = new Date()', 'new Date()'],
+    ['const a = Date()', 'Date()'],
+    ['const a = DateTime.now()', 'DateTime.now'],
+    ['const a = DateTime.utc().plus({ days: 1 })', 'DateTime.utc'],
+    ['const a = at.diffNow()', 'diffNow'],
+    ['const clock = machineClock()', 'machineClock'],
+    ['const a = sql`select 1 where at < now()`', 'now() in SQL'],
+    ["const a = sql`select NOW() + interval '1 s'`", 'now() in SQL'],
+    ["const a = 'day > current_date - 30'", 'current_date in SQL'],
+  ])('%s is a fault, and its remedy is told', async (code, reads) => {
+    const [inOperation, inTest, ...others] = await faultsOf({
+      'operations/one/x.ts': `// a line before\n${code}`,
+      'test/x.test.ts': code,
+    })
+    expect(inOperation).toContain(
+      `operations/one/x.ts:2 reads the machine's clock (${reads}) → ask ctx.clock`,
+    )
+    expect(inTest).toContain(`test/x.test.ts:1 reads the machine's clock (${reads}) → ask app.clock`)
+    expect(others).toEqual([])
+  })
+
+  test('a stopwatch may measure the work of an operation, and decides no test', async () => {
+    const code = 'const until = performance.now() + 10'
+    expect(await faultsOf({ 'operations/one/x.ts': code, 'test/x.test.ts': code })).toEqual([
+      expect.stringMatching(/^test\/x.test.ts:1 .*assert what was done/),
+    ])
+  })
+
+  test('what only looks like it is none', async () => {
+    const code = `import { type Clock, machineClock } from '#runtime/clock'
+      // Date.now() and now() in a comment
+      const a = [new Date(at), ctx.now(), app.clock.now(), await now(), DateTime.utc(2026, 1), 'it is now', 'x.now()']`
+    expect(await faultsOf({ 'operations/one/x.ts': code })).toEqual([])
+  })
+
+  test('a listed place is let be, and one that has no need of the list is taken off it', async () => {
+    const files = { 'test/x.test.ts': 'const a = Date.now()' }
+    const place = (reads: string[]) => ({ 'test/x.test.ts': { reads, why: 'it measures' } })
+    expect(await faultsOf(files, place(['Date.now']))).toEqual([])
+    expect(await faultsOf(files, place(['Date.now', 'new Date()']))).toEqual([
+      expect.stringMatching(/^test\/x.test.ts no longer reads new Date\(\) → take it off/),
+    ])
   })
 })

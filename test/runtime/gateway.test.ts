@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
-import { machineClock } from '#runtime/clock'
 import { RateLimiter } from '#runtime/rate-limit'
 import { clientAddress } from '#runtime/web'
 import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
+import { standingClock } from '#test/support/test-clock'
 
 const app = await testApp()
 const url = (path: string) => `http://localhost/v1${path}`
@@ -147,7 +147,7 @@ describe('rate limits', () => {
     await read(shop.key)
     await limited.advance(61_000)
     const first = read(slow) // its key has to be looked up
-    limited.clock.offset += 2000
+    limited.clock.move(2000)
     const second = await read(shop.key) // this one is known, and begins the window
     expect(second.headers.get('ratelimit-remaining')).toBe('119')
     expect((await first).headers.get('ratelimit-remaining')).toBe('118')
@@ -164,13 +164,13 @@ describe('rate limits', () => {
 
   test('instances that share a database share the count, also in one burst', async () => {
     const { database } = await freshDatabase()
-    const clock = machineClock()
+    const clock = standingClock()
     const two = [0, 1].map(() => new RateLimiter(clock, 120, 'store', database))
     const verdicts = await Promise.all(Array.from({ length: 300 }, (_, i) => two[i % 2]!.hit('shop')))
     expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(120)
     const late = await Promise.all(two.map((limiter) => limiter.hit('shop')))
     expect(late.map((verdict) => verdict.allowed)).toEqual([false, false])
-    clock.offset += 60_000
+    clock.move(60_000)
     expect((await two[0]!.hit('shop')).allowed).toBe(true)
     await database.close()
   })

@@ -13,7 +13,7 @@ const one = await testApp({}, { database, shared: true })
 const other = await testApp({}, { database, shared: true })
 
 const revoke = (key: string) =>
-  sql`update api_keys set revoked_at = now(), revoked_reason = 'revoked' where hash = ${sha256(key)}`.execute(
+  sql`update api_keys set revoked_at = ${one.clock.now()}, revoked_reason = 'revoked' where hash = ${sha256(key)}`.execute(
     database.root,
   )
 

@@ -9,7 +9,7 @@ import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp()
-const now = new Date()
+const now = app.clock.now()
 const optOut = (phone: string) => ({
   id: newId(now.getTime()),
   phone,

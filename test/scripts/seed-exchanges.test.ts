@@ -10,7 +10,9 @@ let publicId = ''
 
 async function rows<T>(text: string): Promise<T[]> {
   return (await app.database.query<T & object>(
-    text.replaceAll('$aurora', `(select id from stores where slug = 'aurora-supply')`),
+    text
+      .replaceAll('$aurora', `(select id from stores where slug = 'aurora-supply')`)
+      .replaceAll('$now', `'${app.clock.now().toISOString()}'`),
     [],
   )) as T[]
 }
@@ -51,8 +53,8 @@ test('28 requests in every state, over 90 days', async () => {
       count(*) filter (where outside_window)::int as late,
       count(*) filter (where outside_window and status = 'requested')::int as late_waiting,
       count(*) filter (where status = 'approved' and (expires_at at time zone 'America/Sao_Paulo')::date
-        = (now() at time zone 'America/Sao_Paulo')::date + 1)::int as tomorrow,
-      count(*) filter (where created_at < now() - interval '90 days' or created_at > now())::int as strange,
+        = ($now::timestamptz at time zone 'America/Sao_Paulo')::date + 1)::int as tomorrow,
+      count(*) filter (where created_at < $now::timestamptz - interval '90 days' or created_at > $now::timestamptz)::int as strange,
       count(*) filter (where photo_count > 0)::int as photographed,
       count(*) filter (where customer_address is null or return_address ->> 'city' <> 'São Paulo')::int as homeless,
       min(number) as first, max(number) as last,
@@ -121,7 +123,7 @@ test('74 emails, each in a history that leads to the state', async () => {
       status = move.toStatus
     }
     expect(status).toBe(request.status)
-    expect(Date.parse(request.updatedAt)).toBeLessThanOrEqual(Date.now())
+    expect(Date.parse(request.updatedAt)).toBeLessThanOrEqual(app.clock.ms())
     for (const { url } of request.photos) {
       const photo = await app.fetch(new Request(url), { ip: '127.0.0.1' })
       expect([photo.status, photo.headers.get('content-type')]).toEqual([200, 'image/png'])

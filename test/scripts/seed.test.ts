@@ -2,12 +2,12 @@
 import { DateTime } from 'luxon'
 import { describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { machineClock } from '#runtime/clock'
 import type { Method } from '#runtime/operation'
 import { type LoadedOperation, loadRegistry } from '#runtime/registry'
 import { isDemoMissing, seedDemo } from '#scripts/seed/demo'
 import { seedLoad } from '#scripts/seed/load'
 import { type TestApp, testApp } from '#test/support/app'
+import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { automationTests } from './demo/automations.ts'
 import { inboxTests } from './demo/inbox.ts'
 import { lookTests } from './demo/looks.ts'
@@ -20,15 +20,14 @@ const zone = 'America/Sao_Paulo'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Now, and the first half minute of a month's last day in the store's zone: the shortest today there is. */
-const moments: [name: string, at: Date | null][] = [
-  ['now', null],
+/** A morning, and the first half minute of a month's last day in the store's zone: the shortest today there is. */
+const moments: [name: string, at: Date][] = [
+  ['in the morning', testsBeginAt],
   ['just after midnight', new Date('2027-01-31T03:00:30.000Z')],
 ]
 
 describe.each(moments)('%s', async (_name, at) => {
-  const clock = machineClock()
-  if (at) clock.frozenAt = at.getTime()
+  const clock = standingClock(at)
   const app = await testApp({}, { clock })
   const wasMissing = await isDemoMissing(app.services)
   const demo = await seedDemo(app.services)
@@ -480,8 +479,7 @@ describe.each(moments)('%s', async (_name, at) => {
 })
 
 describe('late on a day of June', async () => {
-  const clock = machineClock()
-  clock.frozenAt = Date.parse('2026-06-10T23:30:00.000Z')
+  const clock = standingClock('2026-06-10T23:30:00.000Z')
   const app = await testApp({}, { clock })
   automationTests(seeded(app, await seedDemo(app.services)))
 

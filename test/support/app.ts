@@ -8,12 +8,13 @@ import postgres from 'postgres'
 import { inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { type App, type AppOptions, openApp } from '#runtime/app'
-import { type MovableClock, machineClock } from '#runtime/clock'
+import type { MovableClock } from '#runtime/clock'
 import { openLog, silentLog } from '#runtime/log'
 import { loadRegistry, type Registry } from '#runtime/registry'
 import { readSettings, type Settings } from '#runtime/settings'
 import { whenFileEnds } from './closing.ts'
 import { withDatabase } from './global-setup.ts'
+import { putBackForEachTest, standingClock } from './test-clock.ts'
 
 export interface TestApp extends App {
   clock: MovableClock
@@ -74,7 +75,7 @@ export async function testApp(
 ): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-app-'))
   const { database } = options.database ? { database: options.database } : await freshDatabase()
-  const clock = options.clock ?? machineClock()
+  const clock = options.clock ?? standingClock()
   const app = await openApp({
     settings: {
       ...readSettings({
@@ -95,11 +96,24 @@ export async function testApp(
     database,
     clock,
   })
-  const moved = async (before: number): Promise<void> => {
-    const elapsed = clock.ms() - before
-    if (elapsed > 0) await app.services.queue.advance(elapsed)
+  const everySoOften = app.registry.jobs.filter(({ spec }) => spec.everySeconds)
+  /** A job waits for its instant, whichever way the clock goes; what runs every so often ran just then in the past. */
+  const follow = async (elapsed: number): Promise<void> => {
+    if (elapsed !== 0) await app.services.queue.advance(elapsed)
+    if (elapsed < 0) {
+      await database.query(
+        `update job_schedules s set next_at = $1::timestamptz + j.every * interval '1 second'
+         from unnest($2::text[], $3::float8[]) j(name, every) where j.name = s.name`,
+        [
+          clock.now(),
+          everySoOften.map(({ name }) => name),
+          everySoOften.map(({ spec }) => spec.everySeconds),
+        ],
+      )
+    }
     app.worker.clockMoved()
   }
+  putBackForEachTest(clock, follow, () => app.worker.clockMoved())
   whenFileEnds(async () => {
     await app.close()
     await database.close()
@@ -113,13 +127,11 @@ export async function testApp(
     async setClock(at) {
       const before = clock.ms()
       clock.frozenAt = new Date(at).getTime()
-      await moved(before)
+      await follow(clock.ms() - before)
     },
     async advance(milliseconds) {
-      const before = clock.ms()
-      if (clock.frozenAt === null) clock.offset += milliseconds
-      else clock.frozenAt += milliseconds
-      await moved(before)
+      clock.move(milliseconds)
+      await follow(milliseconds)
     },
     async drainJobs({ allowFailures = false } = {}) {
       const { failed, pending } = await app.worker.drain()

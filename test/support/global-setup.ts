@@ -6,9 +6,9 @@ import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { migrate } from '#db/migrate'
-import { machineClock } from '#runtime/clock'
 import { openQueue } from '#runtime/queue'
 import { loadRegistry } from '#runtime/registry'
+import { standingClock } from './test-clock.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -49,7 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function prepare(database: Database, before?: () => Promise<void>): Promise<void> {
   await migrate(database)
   const { jobs } = await loadRegistry()
-  const queue = await openQueue(database, jobs, machineClock(), {
+  const queue = await openQueue(database, jobs, standingClock(), {
     supervise: false,
     onError: (error) => {
       throw error

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, inject } from 'vitest'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { migrate } from '#db/migrate'
+import { machineClock } from '#runtime/clock'
 import { freshDatabase, migratedSnapshot, type TestApp, testApp } from './app.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -80,7 +81,8 @@ export async function prepared<T>(
   let url: string | null = null
   if (inject('postgresUrl')) ({ database, url } = await freshDatabase())
   else database = await openPglite({ dataDir: join(dataDir, 'db'), snapshot: await migratedSnapshot() })
-  const app = await testApp({ secretKey: secret, dataDir }, { database })
+  // What it leaves is taken up by processes, which go by the machine's clock.
+  const app = await testApp({ secretKey: secret, dataDir }, { database, clock: machineClock() })
   const filled = await fill(app)
   await app.close()
   await database.close()

@@ -19,7 +19,7 @@ export async function worldOf(ctx: SystemContext, wanted: string | null) {
     .execute()
   const storeId = wanted ? await requireStoreId(ctx, wanted) : stores[0]?.id
   const facts = {
-    clock: { now: ctx.now().toISOString(), offsetSeconds: Math.round((ctx.clock.ms() - Date.now()) / 1000) },
+    clock: { now: ctx.now().toISOString(), offsetSeconds: Math.round(ctx.clock.offset / 1000) },
     appSecret: messagingSecret(ctx.settings),
     stores: stores.map(({ slug, name }) => ({ slug, name })),
   }

@@ -28,7 +28,7 @@ export default page({
     await moveClock(ctx, milliseconds)
     return jsonAnswer({
       now: ctx.now().toISOString(),
-      offsetSeconds: Math.round((ctx.clock.ms() - Date.now()) / 1000),
+      offsetSeconds: Math.round(ctx.clock.offset / 1000),
     })
   },
 })

@@ -9,6 +9,6 @@ export default page({
   handler: ({ clock }) =>
     jsonAnswer({
       now: clock.now().toISOString(),
-      offsetSeconds: Math.round((clock.ms() - Date.now()) / 1000),
+      offsetSeconds: Math.round(clock.offset / 1000),
     }),
 })

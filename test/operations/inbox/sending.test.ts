@@ -1,5 +1,5 @@
 /** What the team sends (scenarios 1, 4 and 5 of the page). */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import listMessages from '#operations/inbox/messages/list-messages'
 import sendMessage from '#operations/inbox/messages/send-message'
 import uploadMedia from '#operations/inbox/messages/upload-media'
@@ -69,6 +69,7 @@ describe('the window', () => {
   })
 
   test('afterwards a template alone leaves, filled and approved', async () => {
+    await app.setClock('2026-11-21T10:01:00.000Z')
     const ctx = await shop.context()
     const approved = await makeTemplate(ctx, {
       name: 'hello',
@@ -171,6 +172,12 @@ describe('sending again', () => {
     shop = await inboxShop(app)
     await shop.write({ phone, text: 'Oi' })
     id = (await shop.conversation()).id
+  })
+  let quarters = 0
+  // One conversation for all: what a test sends is the newest of it.
+  beforeEach(async () => {
+    quarters += 1
+    await app.advance(quarters * 900_000)
   })
   const left = async () => (await sandbox.outbox(shop.id, phone)).reverse()
 

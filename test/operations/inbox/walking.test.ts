@@ -21,15 +21,15 @@ async function fill(shop: InboxShop): Promise<void> {
   const { id } = shop
   await app.database.root.transaction().execute(async (tx) => {
     await sql`insert into contacts (store_id, id, phone, phone_key, profile_name, search_text, created_at, updated_at)
-      select ${id}::uuid, uuid_v7(now()), '+55119' || (81000000 + n), '+55119' || (81000000 + n), 'Person ' || n,
+      select ${id}::uuid, uuid_v7(${noon}::timestamptz), '+55119' || (81000000 + n), '+55119' || (81000000 + n), 'Person ' || n,
         'person ' || n, ${noon}::timestamptz, ${noon}::timestamptz from generate_series(1, ${size}::int) n`.execute(
       tx,
     )
     await sql`insert into conversations (store_id, id, contact_id, status, unread_count, last_message_id,
         last_message_at, last_message_direction, last_message_type, last_message_status, last_message_preview,
         last_inbound_at, created_at, updated_at)
-      select store_id, uuid_v7(now()), id, case when n % 5 = 0 then 'closed' else 'open' end,
-        case when n % 7 = 0 then 1 else 0 end, uuid_v7(now()), at, 'inbound', 'text', 'received', 'Oi', at, at, at
+      select store_id, uuid_v7(${noon}::timestamptz), id, case when n % 5 = 0 then 'closed' else 'open' end,
+        case when n % 7 = 0 then 1 else 0 end, uuid_v7(${noon}::timestamptz), at, 'inbound', 'text', 'received', 'Oi', at, at, at
       from (select store_id, id, split_part(profile_name, ' ', 2)::int as n from contacts where store_id = ${id}::uuid) k
       cross join lateral (select ${noon}::timestamptz - interval '1 hour' - n * interval '1 minute' as at) a`.execute(
       tx,

@@ -286,8 +286,9 @@ describe('half-way', () => {
     const sandbox = app.services.adapters.billing.sandbox as InstanceType<typeof SandboxBilling>
     const id = new URL(body.checkout.checkoutUrl).pathname.split('/').at(-1)!
     await sandbox.pay(id, { cardNumber: '4242424242424242', holder: 'Ana', expMonth: '12', expYear: '2039' })
-    await app.database.query('update sandbox_billing_events set delivered_at = now() where store_id = $1', [
+    await app.database.query('update sandbox_billing_events set delivered_at = $2 where store_id = $1', [
       me.shop.id,
+      app.clock.now(),
     ])
     expect((await me.read()).billingCycle).toBe('monthly')
     await app.advance(hourMs)

@@ -1,12 +1,12 @@
 /** Subscriptions over a provider that can neither charge a saved card now nor charge now and begin later. */
 import { afterAll, expect, test } from 'vitest'
-import { machineClock } from '#runtime/clock'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
+import { standingClock } from '#test/support/test-clock'
 import { billingStandIn } from '../../ports/billing-stand-in.ts'
 
 const account = { accessToken: 'APP_USR-1234', webhookSecret: 'a webhook secret' }
-const clock = machineClock()
+const clock = standingClock()
 const standIn = await billingStandIn(account, clock)
 afterAll(() => standIn.close())
 const { host } = new URL(standIn.endpoint)

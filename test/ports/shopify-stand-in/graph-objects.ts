@@ -175,7 +175,7 @@ export interface ListedDiscount {
 export const discountsOf = (shop: Shop): ListedDiscount[] => [
   ...shop.discounts.map((discount) => ({
     createdAt: discount.createdAt,
-    fields: { method: 'automatic', status: statusOf(discount) },
+    fields: { method: 'automatic', status: statusOf(discount, shop.clock.ms()) },
     node: {
       __typename: 'DiscountNode',
       id: gid('DiscountAutomaticNode', discount.id),
@@ -184,7 +184,7 @@ export const discountsOf = (shop: Shop): ListedDiscount[] => [
   })),
   ...shop.codes.map((code) => ({
     createdAt: code.createdAt,
-    fields: { method: 'code', status: statusOf(code) },
+    fields: { method: 'code', status: statusOf(code, shop.clock.ms()) },
     node: {
       __typename: 'DiscountNode',
       id: gid('DiscountCodeNode', code.id),
@@ -193,7 +193,7 @@ export const discountsOf = (shop: Shop): ListedDiscount[] => [
   })),
 ]
 
-function statusOf({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }): string {
-  if (endsAt !== null && Date.parse(endsAt) <= Date.now()) return 'expired'
-  return Date.parse(startsAt) > Date.now() ? 'scheduled' : 'active'
+function statusOf({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }, nowMs: number): string {
+  if (endsAt !== null && Date.parse(endsAt) <= nowMs) return 'expired'
+  return Date.parse(startsAt) > nowMs ? 'scheduled' : 'active'
 }

@@ -1,4 +1,6 @@
 /** A shop of the stand-in: its objects in the form that REST answers, and what changes them. */
+
+import type { Clock } from '#runtime/clock'
 import type { RestCheckout } from '#runtime/ports/ecommerce/shopify/carts'
 import type { RestCustomer } from '#runtime/ports/ecommerce/shopify/customers'
 import type { RestOrder } from '#runtime/ports/ecommerce/shopify/order-map'
@@ -77,6 +79,7 @@ export interface ProductInput {
 
 export class Shop {
   readonly id = 690933842
+  readonly clock: Clock
   readonly products: StoredProduct[] = []
   readonly collections: { id: number; title: string; handle: string }[] = []
   readonly customers: StoredCustomer[] = []
@@ -90,6 +93,10 @@ export class Shop {
   #lastId = 70_000
   #lastChange = 0
 
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
   nextId(): number {
     this.#lastId += 1
     return this.#lastId
@@ -97,7 +104,7 @@ export class Shop {
 
   /** Whole seconds, as Shopify's; two changes are never at one instant. */
   now(): string {
-    this.#lastChange = Math.max(this.#lastChange + 1000, Math.floor(Date.now() / 1000) * 1000)
+    this.#lastChange = Math.max(this.#lastChange + 1000, Math.floor(this.clock.ms() / 1000) * 1000)
     return `${new Date(this.#lastChange).toISOString().slice(0, 19)}+00:00`
   }
 

@@ -1,0 +1,179 @@
+/** Who may read the machine's clock: nobody but the places listed here, checked on the syntax of each file. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import ts from 'typescript'
+import type { Fault } from '#runtime/checks'
+
+/** What a file may read of the machine, and why it must. */
+export interface Place {
+  reads: readonly string[]
+  why: string
+}
+
+const stopwatch = ['performance.now', 'process.hrtime', 'process.uptime']
+/** Where a stopwatch is refused too: an assertion on one depends on how fast the machine is. */
+const untimed = ['test']
+const layers = ['db', 'runtime', 'operations', 'test']
+const ownClock = 'machineClock'
+const sqlClock =
+  /(?<![\w.])(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\(\)|current_(?:date|timestamp|time)\b|localtime(?:stamp)?\b)/gi
+/** Cheap, and true of every file that could have a fault. */
+const suspicious =
+  /\bDate\b|DateTime|Temporal|performance|hrtime|uptime|machineClock|now\(\)|_timestamp|current_|localtime|timeofday|diffNow|toRelative/i
+
+const queueTime = "pg-boss keeps its jobs by the database's own time"
+const aProcess = 'the processes it starts go by the clock of the machine'
+
+export const places: Record<string, Place> = {
+  'runtime/clock.ts': { reads: ['Date.now', ownClock], why: 'it is the clock' },
+  'runtime/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
+  'runtime/queue.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
+  'runtime/worker.ts': { reads: ['now() in SQL'], why: queueTime },
+  'runtime/log.ts': { reads: ['new Date()'], why: 'an operator reads when it was on the machine' },
+  'runtime/embedded-lock.ts': { reads: ['Date.now'], why: 'it compares with the time of a file' },
+  'runtime/ports/storage/folder.ts': { reads: ['Date.now'], why: 'it compares with the times of files' },
+  'runtime/ports/storage/s3.ts': {
+    reads: ['new Date()'],
+    why: 'the provider compares a signature with its clock',
+  },
+  'test/support/test-clock.ts': { reads: [ownClock], why: 'it makes the clock that stands' },
+  'test/support/processes.ts': { reads: [ownClock, 'Date.now'], why: aProcess },
+  'test/ports/s3-stand-in.ts': { reads: ['Date.now'], why: 'it verifies signatures that carry a time' },
+  'test/ports/storage.test.ts': { reads: ['Date.now', 'new Date()'], why: 'it sets the times of files' },
+  'test/ports/shopify-stand-in/bucket.ts': {
+    reads: ['performance.now'],
+    why: 'it gives back what the adapter waits for by its own stopwatch',
+  },
+  'test/registry/faults.test.ts': {
+    reads: ['now() in SQL', 'current_date in SQL'],
+    why: 'it writes them down as faults',
+  },
+  'test/runtime/log.test.ts': {
+    reads: ['performance.now', 'new Date()'],
+    why: "both are vitest's there, and stand still",
+  },
+  'test/runtime/worker.test.ts': { reads: ['now() in SQL'], why: queueTime },
+  'test/scripts/cli.test.ts': { reads: ['Date.now'], why: aProcess },
+  'test/scripts/kill.test.ts': { reads: ['now() in SQL'], why: aProcess },
+  'test/scripts/kill-automations.test.ts': { reads: ['now() in SQL'], why: aProcess },
+  'test/scripts/kill-cancel.test.ts': { reads: [ownClock], why: aProcess },
+  'test/scripts/kill-export.test.ts': { reads: ['Date.now'], why: aProcess },
+  'test/scripts/kill-stock.test.ts': { reads: ['now() in SQL'], why: aProcess },
+  'test/scripts/start.test.ts': {
+    reads: ['performance.now'],
+    why: 'it tells an end by request from one that is cut off after ten seconds',
+  },
+}
+
+/** The faults of every file below db/, runtime/, operations/ and test/ of a project's root. */
+export async function clockFaults(
+  root: string,
+  allowed: Readonly<Record<string, Place>> = places,
+): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const used = new Set<string>()
+  for (const layer of layers) {
+    for (const path of await typescriptFiles(join(root, layer))) {
+      const file = relative(root, path).split(sep).join('/')
+      const code = await readFile(path, 'utf8')
+      if (!suspicious.test(code)) continue
+      for (const { reads, line } of readsOf(file, code)) {
+        used.add(`${file} ${reads}`)
+        if (allowed[file]?.reads.includes(reads)) continue
+        faults.push({
+          file: `${file}:${line}`,
+          wrong: `reads the machine's clock (${reads})`,
+          remedy: remedyOf(layer, reads),
+        })
+      }
+    }
+  }
+  for (const [file, { reads }] of Object.entries(allowed)) {
+    for (const each of reads) {
+      if (used.has(`${file} ${each}`)) continue
+      faults.push({
+        file,
+        wrong: `no longer reads ${each}`,
+        remedy: 'take it off the list of scripts/lib/clocks.ts',
+      })
+    }
+  }
+  return faults
+}
+
+function remedyOf(layer: string, reads: string): string {
+  const listed = 'what really measures the machine is listed with its reason in scripts/lib/clocks.ts'
+  if (layer !== 'test') return `ask ctx.clock, or give the instant as a parameter; ${listed}`
+  if (stopwatch.includes(reads)) {
+    return `assert what was done (calls, rows, steps), not how long it took; ${listed}`
+  }
+  return `ask app.clock, standingClock() or testsBeginAt of #test/support/test-clock; ${listed}`
+}
+
+interface Read {
+  reads: string
+  line: number
+}
+
+function readsOf(file: string, code: string): Read[] {
+  const found: Read[] = []
+  const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+  const isUntimed = untimed.includes(file.split('/')[0]!)
+  const note = (reads: string, at: number): void => {
+    found.push({ reads, line: source.getLineAndCharacterOfPosition(at).line + 1 })
+  }
+  const visit = (node: ts.Node): void => {
+    const reads = readOf(node)
+    if (reads && (isUntimed || !stopwatch.includes(reads))) note(reads, node.getStart(source))
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
+      for (const match of node.text.matchAll(sqlClock)) {
+        note(`${match[0].toLowerCase()} in SQL`, node.getStart(source))
+      }
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+const withoutInstant = ['DateTime.local', 'DateTime.utc']
+const always = ['Date.now', 'DateTime.now', 'Temporal.Now', ...stopwatch]
+const againstNow = ['diffNow', 'toRelative', 'toRelativeCalendar']
+
+/** What one node reads of the machine's time, if anything. */
+function readOf(node: ts.Node): string | null {
+  if (ts.isNewExpression(node)) {
+    return isNamed(node.expression, 'Date') && !node.arguments?.length ? 'new Date()' : null
+  }
+  if (ts.isCallExpression(node)) {
+    if (isNamed(node.expression, 'Date')) return 'Date()'
+    const name = nameOf(node.expression)
+    return name && withoutInstant.includes(name) && node.arguments.length === 0 ? name : null
+  }
+  if (ts.isPropertyAccessExpression(node)) {
+    if (againstNow.includes(node.name.text)) return node.name.text
+    const name = nameOf(node)
+    return name && always.includes(name) ? name : null
+  }
+  if (isNamed(node, ownClock) && !ts.isImportSpecifier(node.parent)) return ownClock
+  return null
+}
+
+const isNamed = (node: ts.Node, name: string): boolean => ts.isIdentifier(node) && node.text === name
+
+/** `Date.now`, also of `globalThis.Date.now`; null where it is no such thing. */
+function nameOf(node: ts.Expression): string | null {
+  if (!ts.isPropertyAccessExpression(node)) return null
+  const { expression, name } = node
+  if (ts.isIdentifier(expression)) return `${expression.text}.${name.text}`
+  if (ts.isPropertyAccessExpression(expression)) return `${expression.name.text}.${name.text}`
+  return null
+}
+
+async function typescriptFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
