@@ -2,6 +2,7 @@
  * The clock of the tests. It stands at one fixed instant, whatever the day and however slow the machine, and every test
  * finds it where the file put it before its first: what a test moved is put back.
  */
+import { beforeEach } from 'vitest'
 import { type MovableClock, machineClock } from '#runtime/clock'
 
 /** A Friday, nine in the morning in São Paulo. */
@@ -47,4 +48,16 @@ export async function putClocksBack(): Promise<void> {
 
 export function forgetClocks(): void {
   known.clear()
+}
+
+/**
+ * Inside a `describe` whose tests share a store: the first begins so much later, the second twice as much, and so on.
+ * What one makes is newer than all that those before have made.
+ */
+export function eachLater(app: { advance(milliseconds: number): Promise<void> }, milliseconds: number): void {
+  let tests = 0
+  beforeEach(async () => {
+    tests += 1
+    await app.advance(tests * milliseconds)
+  })
 }

@@ -26,6 +26,7 @@ import setTier from '#operations/inbox/tiers/set-tier'
 import { makeTemplate } from '#operations/messaging/lib/connect'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
+import { eachLater } from '#test/support/test-clock'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -130,6 +131,7 @@ describe('of another store', () => {
 })
 
 describe('large and strange', () => {
+  eachLater(app, 60_000)
   let shop: InboxShop
   beforeAll(async () => {
     shop = await inboxShop(app)

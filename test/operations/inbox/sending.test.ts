@@ -1,5 +1,5 @@
 /** What the team sends (scenarios 1, 4 and 5 of the page). */
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import listMessages from '#operations/inbox/messages/list-messages'
 import sendMessage from '#operations/inbox/messages/send-message'
 import uploadMedia from '#operations/inbox/messages/upload-media'
@@ -10,6 +10,7 @@ import { makeTemplate } from '#operations/messaging/lib/connect'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
+import { eachLater } from '#test/support/test-clock'
 
 const app = await testApp()
 await app.setClock('2026-11-20T10:00:00.000Z')
@@ -173,12 +174,7 @@ describe('sending again', () => {
     await shop.write({ phone, text: 'Oi' })
     id = (await shop.conversation()).id
   })
-  let quarters = 0
-  // One conversation for all: what a test sends is the newest of it.
-  beforeEach(async () => {
-    quarters += 1
-    await app.advance(quarters * 900_000)
-  })
+  eachLater(app, 900_000)
   const left = async () => (await sandbox.outbox(shop.id, phone)).reverse()
 
   test('the same clientId is one message', async () => {
