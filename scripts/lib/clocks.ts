@@ -1,8 +1,9 @@
 /** Who may read the machine's clock: nobody but the places listed here, checked on the syntax of each file. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
 import type { Fault } from '#runtime/checks'
+import { typescriptFiles } from './imports.ts'
 
 /** What a file may read of the machine, and why it must. */
 export interface Place {
@@ -168,12 +169,4 @@ function nameOf(node: ts.Expression): string | null {
   if (ts.isIdentifier(expression)) return `${expression.text}.${name.text}`
   if (ts.isPropertyAccessExpression(expression)) return `${expression.name.text}.${name.text}`
   return null
-}
-
-async function typescriptFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
 }
