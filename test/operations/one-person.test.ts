@@ -1,0 +1,364 @@
+/**
+ * A person is one, however a number or an address is spelled: stored under one spelling, found, refused, removed and
+ * counted under every other. Every operation that takes a phone, an email or a search for them is told of here.
+ */
+import { describe, expect, test } from 'vitest'
+import sendCampaign from '#operations/campaigns/campaigns/send-campaign'
+import addContact from '#operations/campaigns/contacts/add-contact'
+import listContacts from '#operations/campaigns/contacts/list-contacts'
+import importCsv from '#operations/campaigns/imports/import-csv-into-list'
+import { among } from '#operations/campaigns/lib/opt-outs'
+import createList from '#operations/campaigns/lists/create-list'
+import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import deleteOptOut from '#operations/campaigns/opt-outs/delete-opt-out'
+import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import updateForm from '#operations/capture/contact-form/update-form-settings'
+import listConversations from '#operations/inbox/conversations/list-conversations'
+import deleteBinding from '#operations/messaging/chat-agent/delete-binding'
+import { loadRegistry } from '#runtime/registry'
+import type { z } from '#runtime/schema'
+import { testApp } from '#test/support/app'
+import { sendingShop } from '#test/support/campaigns'
+import { formShop, popupShop, subscribersOf } from '#test/support/capture'
+import { inboxShop } from '#test/support/inbox'
+import { connectedStore } from '#test/support/platform'
+import { stockShop } from '#test/support/stock'
+import { type Shop, store } from '#test/support/store'
+import { ana, exchangeShop } from './exchanges/shopper.ts'
+import { reviewShop } from './reviews/shop.ts'
+
+const app = await testApp({
+  storefrontReadsIp: 10_000,
+  storefrontWritesIp: 10_000,
+  storefrontAcceptedIp: 10_000,
+})
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+/** One Brazilian, each spelling alone: with and without the ninth digit, as people type, copy and dial. */
+const spellings = [
+  '+5511987654321',
+  '+551187654321',
+  '(11) 98765-4321',
+  '11 8765 4321',
+  '0xx11 98765-4321',
+  '+55 (0)11 98765-4321',
+  '0055 11 98765-4321',
+  '\u202a+55\u00a011\u00a098765\u20114321\u202c',
+  '\uff0b\uff15\uff15 11 98765\u22124321',
+  'tel:+55-11-98765-4321',
+]
+const stored = ['+5511987654321', '+551187654321'] as const
+/** Parts of the number, as they are looked for. */
+const parts = ['98765-4321', '8765-4321', '11 98765', '(11) 8765', '5511 8765-4', '4321']
+const addresses = [
+  'ana@example.com',
+  ' ANA@Example.com ',
+  'ana\u200b@example.com',
+  '\ufeffana@example.com',
+  'ana\uff20example.com',
+]
+
+describe('in the registry', () => {
+  const here: Record<string, string> = {
+    'POST /campaigns/opt-outs': 'opt-outs',
+    'DELETE /campaigns/opt-outs/:phone': 'opt-outs',
+    'GET /campaigns/opt-outs': 'opt-outs',
+    'GET /campaigns/opt-outs/export': 'the filters of the list: conditionsOf',
+    'POST /campaigns/lists/:id/contacts': 'contacts of a list',
+    'GET /campaigns/lists/:id/contacts': 'contacts of a list',
+    'GET /campaigns/lists/:id/contacts/export': 'the filters of the list: conditionsOf',
+    'POST /campaigns/lists/import/csv': 'contacts of a list (the same rows)',
+    'POST /campaigns/lists/:id/import/csv': 'contacts of a list',
+    'GET /campaigns/:id/messages': 'searches',
+    'GET /inbox/conversations': 'conversations',
+    'GET /inbox/export': 'the filters of the list: filteredRows',
+    'GET /newsletter/all-suscribers': 'searches',
+    'GET /newsletter/export-subscribers': 'the filters of the list: subscriberConditions',
+    'GET /contact-form/submissions': 'searches',
+    'GET /contact-form/submissions/export': 'the filters of the list: conditionsOf',
+    'GET /stock-notifications/list': 'searches',
+    'GET /stock-notifications/export': 'the filters of the list: conditionsOf',
+    'GET /analytics/orders': 'searches',
+    'GET /product-exchanges/requests': 'searches',
+    'GET /product-exchanges/export': 'the filters of the list',
+    'DELETE /chat-agent/bindings/:phone': 'paired phones',
+    'POST /stores/team/invitations': 'invitations',
+  }
+  /** They take one, and nobody is looked up by it. */
+  const others: Record<string, string> = {
+    'POST /messaging/send-message':
+      'sends; whether it may is asked of the opt-outs and the window by their key',
+    'POST /messaging/templates': 'a number to call, in a button',
+    'PATCH /messaging/templates/:id': 'a number to call, in a button',
+    'POST /messaging/templates/:id/test': 'sends',
+    'POST /automations/:id/test': 'sends',
+    'POST /messaging-button': "the merchant's own number",
+    'PATCH /messaging-button/:messagingButtonId': "the merchant's own number",
+    'POST /chat-agent/connect-code': 'pairs; bound by key (paired phones)',
+    'PUT /contact-form/settings': 'who is told, each once',
+    'POST /product-reviews/send-test-email': 'sends',
+    'POST /stock-notifications/send-test-email': 'sends',
+    'POST /product-exchanges/settings': "the merchant's own number",
+    'POST /product-exchanges/requests/:id/approve': "the merchant's own number",
+    'PATCH /product-exchanges/requests/:id/address': "the merchant's own number",
+    'GET /product-reviews/list': 'in names, emails and texts; a review shows no phone',
+    'GET /product-reviews/export': 'in names, emails and texts; a review shows no phone',
+  }
+
+  test('whatever takes a phone, an email, or a search for them is told of here', async () => {
+    const { operations } = await loadRegistry()
+    const found = operations
+      .filter(({ spec }) => {
+        const { params: _params, ...inputs } = (spec.input ?? {}) as Record<string, z.ZodTypeAny>
+        return /:phone|:email/.test(spec.path) || Object.values(inputs).some((schema) => takesPerson(schema))
+      })
+      .map(({ spec }) => `${spec.method} ${spec.path}`)
+      .sort()
+    expect(found).toEqual([...Object.keys(here), ...Object.keys(others)].sort())
+  })
+})
+
+/** A field named for a contact, or text looked for in one. */
+function takesPerson(schema: z.ZodTypeAny, depth = 0): boolean {
+  if (depth > 8) return false
+  const def = schema._def as Record<string, unknown>
+  if (typeof def.shape === 'function') {
+    return Object.entries((def.shape as () => Record<string, z.ZodTypeAny>)()).some(
+      ([name, field]) =>
+        (/^(?:phone|email|notifyEmails|contact)$/.test(name) && isText(field)) ||
+        (name === 'search' && /phone|email/i.test(field.description ?? '')) ||
+        takesPerson(field, depth + 1),
+    )
+  }
+  return [def.innerType, def.schema, def.type].some(
+    (inner) => typeof inner === 'object' && inner !== null && takesPerson(inner as z.ZodTypeAny, depth + 1),
+  )
+}
+function isText(schema: z.ZodTypeAny): boolean {
+  const { typeName, innerType, schema: within, type } = schema._def as Record<string, unknown>
+  if (typeName === 'ZodString') return true
+  return [innerType, within, type].some(
+    (inner) => typeof inner === 'object' && inner !== null && isText(inner as z.ZodTypeAny),
+  )
+}
+
+const expectFound = async (find: (search: string) => Promise<number>, searches: readonly string[]) => {
+  const found: Record<string, number> = {}
+  for (const search of searches) found[search] = await find(search)
+  expect(found).toEqual(Object.fromEntries(searches.map((search) => [search, 1])))
+}
+const searches = [...spellings, ...parts].filter((text) => text.length <= 40)
+
+describe.each(stored)('stored as %s', (phone) => {
+  test('opt-outs', async () => {
+    const shop = await store(app)
+    const add = async (text: string) => (await shop.call(addOptOut, { body: { phone: text } })).status
+    expect(await add(phone)).toBe(201)
+    expect(await add('+55 21 98765-1111')).toBe(201)
+    for (const text of spellings) expect([text, await add(text)]).toEqual([text, 409])
+    await expectFound(
+      async (search) => (await shop.call(listOptOuts, { query: { search } })).body.total ?? -1,
+      searches,
+    )
+    expect((await shop.call(listOptOuts, { query: { search: 'abc' } })).status).toBe(400)
+    for (const text of spellings) {
+      expect([text, (await shop.call(deleteOptOut, { params: { phone: text } })).status]).toEqual([text, 204])
+      expect(await add(phone)).toBe(201)
+    }
+    expect([...(await among(await shop.context(), [...stored]))]).toEqual(['+5511987654321'])
+  })
+
+  test('contacts of a list', async () => {
+    const shop = await store(app)
+    const { id } = (await shop.call(createList, { body: { name: 'All' } })).body
+    const add = async (body: object) => (await shop.call(addContact, { params: { id }, body })).status
+    expect(await add({ phone, email: 'Ana@Example.com' })).toBe(201)
+    expect(await add({ phone: '+5521987651111' })).toBe(201)
+    for (const text of spellings) expect([text, await add({ phone: text })]).toEqual([text, 409])
+    await expectFound(
+      async (search) => (await shop.call(listContacts, { params: { id }, query: { search } })).body.total,
+      searches,
+    )
+    const rows = spellings.map((text) => [text, 'Ana'])
+    const body = { columns: ['phone', 'name'], rows }
+    expect((await shop.call(importCsv, { params: { id }, body })).status).toBe(202)
+    await app.drainJobs()
+    expect((await shop.call(listContacts, { params: { id } })).body).toMatchObject({ total: 2 })
+    await shop.call(addOptOut, { body: { phone: spellings[3] } })
+    const { data } = (await shop.call(listContacts, { params: { id }, query: { optedOut: true } })).body
+    expect(data).toMatchObject([{ phone, optedOut: true }])
+  })
+
+  test('conversations', async () => {
+    const shop = await inboxShop(app)
+    await shop.write({ phone, type: 'text', text: 'Oi' })
+    await shop.write({ phone: '+5521987651111', type: 'text', text: 'Oi' })
+    for (const text of stored) await shop.write({ phone: text, type: 'text', text: 'De novo' })
+    expect((await shop.call(listConversations)).body.total).toBe(2)
+    await expectFound(
+      async (search) => (await shop.call(listConversations, { query: { search } })).body.total,
+      searches,
+    )
+  })
+
+  test('subscribers and their consent', async () => {
+    const fields = {
+      email: { enabled: true, required: false },
+      phone: { enabled: true, required: false },
+      name: { enabled: true, required: false },
+    }
+    const shop = await popupShop(app, { fields, consentRequired: false })
+    expect((await shop.subscribe({ phone, consent: false })).status).toBe(201)
+    for (const text of spellings.slice(0, -1)) {
+      const again = await shop.subscribe({ phone: text, consent: false })
+      expect([text, again.status, again.body.status]).toEqual([text, 200, 'already-subscribed'])
+    }
+    // The consent of who typed it the other way is this person's.
+    await shop.subscribe({ phone: stored.find((each) => each !== phone), consent: true })
+    expect(await subscribersOf(shop)).toMatchObject([{ phone, consent_phone: true }])
+    await expectFound(
+      async (search) => (await read(shop, '/newsletter/all-suscribers', search)).body.total,
+      searches,
+    )
+  })
+
+  test('submissions', async () => {
+    const shop = await formShop(app)
+    const { id } = (await shop.call(createList, { body: { name: 'VIP' } })).body
+    expect((await shop.call(updateForm, { body: { crmListId: id } })).status).toBe(200)
+    const values = { name: 'Ana', email: 'ana@example.com', message: 'Oi' }
+    expect((await shop.send({ ...values, phone })).status).toBe(201)
+    await expectFound(
+      async (search) => (await read(shop, '/contact-form/submissions', search)).body.total,
+      searches,
+    )
+    for (const text of spellings) await shop.send({ ...values, phone: text })
+    expect((await shop.call(listContacts, { params: { id } })).body.total).toBe(1)
+  })
+
+  test('who waits for stock', async () => {
+    const shop = await stockShop(app, { connection: null })
+    expect((await shop.ask({ phone })).status).toBe(201)
+    for (const text of spellings)
+      expect([text, (await shop.ask({ phone: text })).status]).toEqual([text, 409])
+    await expectFound(
+      async (search) => (await read(shop, '/stock-notifications/list', search, { status: 'all' })).body.total,
+      searches,
+    )
+  })
+
+  test('orders', async () => {
+    const shop = await connectedStore(app)
+    await shop.sell({ customer: { name: 'Ana', email: 'ana@example.com', phone } })
+    await expectFound(
+      async (search) =>
+        (await read(shop, '/analytics/orders', search, { startDate: '2026-11-01', endDate: '2026-11-30' }))
+          .body.total,
+      searches,
+    )
+  })
+})
+
+test('a campaign`s messages', async () => {
+  const shop = await sendingShop(app)
+  const listId = await shop.list([{ phone: '+551187654321' }, { phone: '+5521987651115' }])
+  const id = await shop.draft(listId)
+  expect((await shop.call(sendCampaign, { params: { id } })).status).toBe(202)
+  await app.drainJobs()
+  await expectFound(
+    async (search) => (await read(shop, `/campaigns/${id}/messages`, search)).body.total,
+    searches,
+  )
+})
+
+test('exchanges: the shopper by each spelling of their contact, and the merchant`s search', async () => {
+  const shop = await exchangeShop(app)
+  const order = await shop.delivered({ customer: { ...ana, phone: '+551187654321' } })
+  for (const contact of [...spellings, ...addresses]) {
+    expect([contact, (await shop.lookup(order, contact)).status]).toEqual([contact, 200])
+  }
+  for (const contact of ['+5521987654321', 'bea@example.com', '@', '']) {
+    expect([contact, (await shop.lookup(order, contact)).status]).not.toEqual([contact, 200])
+  }
+  expect((await shop.ask(order, { sessionToken: await shop.session(order) })).status).toBe(201)
+  await expectFound(
+    async (search) => (await read(shop, '/product-exchanges/requests', search)).body.total,
+    searches,
+  )
+})
+
+test('review requests', async () => {
+  const shop = await reviewShop(app)
+  await shop.settings({ request: { delayDays: 5 } })
+  const customer = { name: 'Ana', email: 'ana@example.com', phone: '+551187654321' }
+  const order = await shop.sell({ customer, items: [{ variantId: '2001', quantity: 1 }] })
+  await shop.resell(order, { fulfillmentStatus: 'delivered' })
+  await expectFound(
+    async (search) => (await read(shop, '/product-reviews/dispatches', search, { status: 'all' })).body.total,
+    searches,
+  )
+})
+
+test('phones paired with the assistant', async () => {
+  const shop = await store(app)
+  const ctx = await shop.context()
+  for (const text of spellings) {
+    await ctx.db
+      .insertInto('chat_agent_bindings')
+      .values({
+        phone_key: '+5511987654321',
+        phone: '+551187654321',
+        name: 'X',
+        user_id: shop.userId,
+        paired_at: ctx.now(),
+      })
+      .execute()
+    const gone = await shop.call(deleteBinding, { params: { phone: text } })
+    expect([text, gone.status]).toEqual([text, 204])
+  }
+})
+
+const read = (shop: Shop, path: string, search: string, more: Record<string, string> = {}) =>
+  shop.request('GET', path, { query: { ...more, search } })
+
+describe('an address', () => {
+  test('subscribes once, and waits once', async () => {
+    const shop = await popupShop(app, {})
+    expect((await shop.subscribe({ email: 'Ana@Example.com' })).status).toBe(201)
+    for (const email of addresses) {
+      const again = await shop.subscribe({ email })
+      expect([email, again.status]).toEqual([email, 200])
+    }
+    const stock = await stockShop(app, { connection: null })
+    expect((await stock.ask({ email: 'Ana@Example.com' })).status).toBe(201)
+    for (const email of addresses) expect([email, (await stock.ask({ email })).status]).toEqual([email, 409])
+  })
+
+  test('is invited once', async () => {
+    const shop = await store(app)
+    const invite = (email: string) =>
+      shop.request('POST', '/stores/team/invitations', { body: { email, role: 'agent' } })
+    expect((await invite('Ana@Example.com')).status).toBe(201)
+    for (const email of addresses) expect([email, (await invite(email)).status]).toEqual([email, 409])
+  })
+
+  test('that left comes back by itself alone', async () => {
+    const fields = {
+      email: { enabled: true, required: false },
+      phone: { enabled: true, required: false },
+      name: { enabled: true, required: false },
+    }
+    const shop = await popupShop(app, { fields })
+    const phone = '+5511987654321'
+    await shop.subscribe({ email: 'ana@example.com', phone })
+    await app.database.root
+      .updateTable('newsletter_subscribers')
+      .set({ status: 'unsubscribed', unsubscribed_at: app.clock.now() })
+      .where('store_id', '=', shop.id)
+      .execute()
+    await shop.subscribe({ phone })
+    expect(await subscribersOf(shop)).toMatchObject([{ status: 'unsubscribed' }])
+    await shop.subscribe({ email: ' ANA@example.com' })
+    expect(await subscribersOf(shop)).toMatchObject([{ status: 'subscribed' }])
+  })
+})
