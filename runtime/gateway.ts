@@ -9,7 +9,7 @@ import { Context, type Services } from './context.ts'
 import { type ErrorCode, Refusal, refuse, sqlState, statusOf } from './errors.ts'
 import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
-import { parseJson, parseQuery, read } from './input.ts'
+import { parseJson, parseQuery, read, readBodyAs } from './input.ts'
 import type { KeyRing } from './keys.ts'
 import { type RequestLine, requestLogOf } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -344,7 +344,7 @@ function readInput(call: Call): void {
   const query = parseQuery(call.request.search)
   if (spec.input?.query) call.query = read(spec.input.query, query, 'query')
   else refuseFields(query, 'takes no query parameters')
-  if (spec.input?.body) call.body = read(spec.input.body, parseJson(call.text) ?? {}, 'body')
+  if (spec.input?.body) call.body = readBodyAs(spec.input.body, call.text)
   else if (call.text !== '') {
     const body = parseJson(call.text)
     if (body === undefined) return

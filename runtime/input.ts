@@ -1,5 +1,6 @@
 /** Path, query and body: read strictly, refused with sentences that name the field. */
 import { refuse } from './errors.ts'
+import { boundOf, refuseBulk } from './json-bounds.ts'
 import { childrenOf } from './publish.ts'
 import { ignoredKeys, z } from './schema.ts'
 
@@ -11,40 +12,60 @@ const mayBeOdd = (text: string): boolean =>
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const parametersAtMost = 100
 
-/** The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may. */
-export function parseJson(text: string): unknown {
+/**
+ * The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may, and more than
+ * `valuesAtMost` values before any of them is made.
+ */
+export function parseJson(text: string, valuesAtMost?: number): unknown {
   if (text.trim() === '') return undefined
+  refuseBulk(text, valuesAtMost)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     throw refuse('bad_request', 'body: is not valid JSON')
   }
-  if (mayBeOdd(text)) refuseOddities(value)
+  const odd = mayBeOdd(text) ? oddityOf(value) : null
+  if (odd) throw refuse('bad_request', `${shown(odd.path.join('.') || 'body')}: ${odd.wrong}`)
   return value
 }
 
-/** Walks with a stack of its own: a body nested a million deep is no reason to overflow ours. */
-function refuseOddities(root: unknown): void {
-  const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { value, path } = next
-    if (typeof value === 'string') refuseOddText(value, path || 'body')
-    if (typeof value !== 'object' || value === null) continue
-    for (const [key, child] of Object.entries(value)) {
-      if (forbiddenKeys.has(key)) throw refuse('bad_request', `${key}: is not allowed as the name of a field`)
-      const place = path ? `${path}.${key}` : key
-      refuseOddText(key, place)
-      if (typeof child === 'string' || (typeof child === 'object' && child !== null)) {
-        open.push({ value: child, path: place })
-      }
-    }
+interface Oddity {
+  path: string[]
+  wrong: string
+}
+
+/** What no text may be, within a value that `refuseBulk` let in: its path is made only where there is a fault. */
+function oddityOf(value: unknown): Oddity | null {
+  if (typeof value === 'string') {
+    const wrong = wrongWith(value)
+    return wrong === null ? null : { path: [], wrong }
   }
+  if (typeof value !== 'object' || value === null) return null
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const odd = oddityOf(value[i])
+      if (odd) return { ...odd, path: [String(i), ...odd.path] }
+    }
+    return null
+  }
+  for (const key of Object.keys(value)) {
+    if (forbiddenKeys.has(key)) return { path: [key], wrong: 'is not allowed as the name of a field' }
+    const wrong = wrongWith(key)
+    const odd = wrong === null ? oddityOf((value as Record<string, unknown>)[key]) : { path: [], wrong }
+    if (odd) return { ...odd, path: [key, ...odd.path] }
+  }
+  return null
+}
+
+function wrongWith(text: string): string | null {
+  if (controls.test(text)) return 'must not contain control characters'
+  return text.isWellFormed() ? null : 'is not valid Unicode text'
 }
 
 function refuseOddText(text: string, path: string): void {
-  if (controls.test(text)) throw refuse('bad_request', `${shown(path)}: must not contain control characters`)
-  if (!text.isWellFormed()) throw refuse('bad_request', `${shown(path)}: is not valid Unicode text`)
+  const wrong = wrongWith(text)
+  if (wrong !== null) throw refuse('bad_request', `${shown(path)}: ${wrong}`)
 }
 
 const shown = (path: string): string => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
@@ -89,6 +110,10 @@ export function decodeParameter(raw: string): string {
   if (controls.test(decoded) || !decoded.isWellFormed()) throw refuse('not_found', 'No such address')
   return decoded
 }
+
+/** The text of a body, read with its schema: no more of it than that can hold. */
+export const readBodyAs = <S extends z.ZodTypeAny>(schema: S, text: string): z.infer<S> =>
+  read(schema, parseJson(text, boundOf(schema)) ?? {}, 'body')
 
 /** Parses with a schema and drops read-only fields; a 400 names each fault, five at most. */
 export function read<S extends z.ZodTypeAny>(schema: S, value: unknown, place: 'query' | 'body'): z.infer<S> {
@@ -139,10 +164,11 @@ function ignoresWithin(schema: z.ZodTypeAny): boolean {
 const fieldsAtMost = 1000
 
 /**
- * Lists and maps beyond their bound, before each of their entries is looked at: zod would collect a fault for every
- * entry of a body of fifteen MiB.
+ * Lists, maps and texts beyond their bound, before each of their entries is looked at: zod would collect a fault for
+ * every entry of a body of fifteen MiB, and try every pattern on a text that is too long already.
  */
 function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void {
+  if (typeof value === 'string') return refuseLongText(schema, value, path)
   if (typeof value !== 'object' || value === null) return
   const at = shown(path || 'body')
   if (Array.isArray(value)) {
@@ -166,6 +192,26 @@ function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void 
       if (field) refuseCrowds(field, (value as Record<string, unknown>)[key], path ? `${path}.${key}` : key)
     }
   }
+}
+
+/** Shorter ones any pattern may look at. */
+const longText = 10_000
+
+function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void {
+  if (value.length <= longText) return
+  const check = textWithin(schema)?._def.checks.find(({ kind }) => kind === 'max')
+  if (check?.kind !== 'max' || value.length <= check.value || value.trim().length <= check.value) return
+  const sentence = check.message ?? `must have at most ${check.value} characters`
+  throw refuse('bad_request', `${shown(path || 'body')}: ${sentence}`)
+}
+
+/** The text a schema stands for, where it can be nothing else that is written as text. */
+function textWithin(schema: z.ZodTypeAny): z.ZodString | null {
+  if (schema instanceof z.ZodString) return schema
+  if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord || schema instanceof z.ZodArray)
+    return null
+  const children = childrenOf(schema)
+  return children.length === 1 ? textWithin(children[0]!) : null
 }
 
 /** The list a schema stands for, through optional, nullable, default and effects. */

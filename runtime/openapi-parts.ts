@@ -1,5 +1,6 @@
 /** What all operations of the OpenAPI document share: its introduction, headers, parameters and refusals. */
 import { type ErrorCode, errorBody, errorCodes, statusOf } from './errors.ts'
+import { levelsAtMost, valuesAtMost } from './json-bounds.ts'
 import type { JsonSchema } from './publish.ts'
 
 export const info = {
@@ -100,7 +101,7 @@ export const headersOfAll: readonly HeaderName[] = [
 
 const refusals: Record<ErrorCode, [description: string, message: string]> = {
   bad_request: [
-    'The path, the query or the body is not right; the message names up to five fields.',
+    `The path, the query or the body is not right; the message names up to five fields. A body is nested at most ${levelsAtMost} levels deep and holds at most ${valuesAtMost} values, or as many as its own lists may hold.`,
     'name: must have at most 120 characters',
   ],
   unauthorized: [

@@ -3,7 +3,7 @@
  * `pages/`. It has no key: each says how it knows its caller.
  */
 import type { SystemContext } from './context.ts'
-import { parseJson, read } from './input.ts'
+import { readBodyAs } from './input.ts'
 import type { Method } from './operation.ts'
 import type { z } from './schema.ts'
 import { readText } from './web.ts'
@@ -42,5 +42,5 @@ export async function readJsonBody<S extends z.ZodTypeAny>(
   atMost = 1024 * 1024,
 ): Promise<z.infer<S>> {
   const text = await readText(request, request.headers.get('content-length') ?? undefined, atMost)
-  return read(schema, parseJson(text) ?? {}, 'body')
+  return readBodyAs(schema, text)
 }
