@@ -168,7 +168,7 @@ const fieldsAtMost = 1000
  * every entry of a body of fifteen MiB, and try every pattern on a text that is too long already.
  */
 function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void {
-  if (typeof value === 'string') return refuseLongText(schema, value, path)
+  if (typeof value === 'string') refuseLongText(schema, value, path)
   if (typeof value !== 'object' || value === null) return
   const at = shown(path || 'body')
   if (Array.isArray(value)) {
