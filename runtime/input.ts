@@ -168,7 +168,10 @@ const fieldsAtMost = 1000
  * every entry of a body of fifteen MiB, and try every pattern on a text that is too long already.
  */
 function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void {
-  if (typeof value === 'string') refuseLongText(schema, value, path)
+  if (typeof value === 'string') {
+    refuseLongText(schema, value, path)
+    refuseBlankText(schema, value, path)
+  }
   if (typeof value !== 'object' || value === null) return
   const at = shown(path || 'body')
   if (Array.isArray(value)) {
@@ -185,6 +188,10 @@ function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void 
   const fields = Object.keys(value)
   if (fields.length > fieldsAtMost) {
     throw refuse('bad_request', `${at}: must have at most ${fieldsAtMost} fields`)
+  }
+  const entry = recordWithin(schema)?.valueSchema
+  if (entry) {
+    for (const [key, each] of Object.entries(value)) refuseCrowds(entry, each, path ? `${path}.${key}` : key)
   }
   for (const shape of objectsWithin(schema)) {
     for (const key of fields) {
@@ -205,6 +212,18 @@ function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void
   throw refuse('bad_request', `${shown(path || 'body')}: ${sentence}`)
 }
 
+const visible = /[^\s\p{Cc}\p{Cf}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f]/u
+
+/** A text that may not be empty has something to see: blanks and marks without width are nothing. */
+function refuseBlankText(schema: z.ZodTypeAny, value: string, path: string): void {
+  if (value === '' || visible.test(value)) return
+  const checks = textWithin(schema)?._def.checks
+  if (!checks?.some((check) => check.kind === 'min' && check.value > 0)) return
+  // Trimmed it is empty: the schema has its own words for that.
+  if (checks.some(({ kind }) => kind === 'trim') && value.trim() === '') return
+  throw refuse('bad_request', `${shown(path || 'body')}: must not be empty`)
+}
+
 /** The text a schema stands for, where it can be nothing else that is written as text. */
 function textWithin(schema: z.ZodTypeAny): z.ZodString | null {
   if (schema instanceof z.ZodString) return schema
@@ -223,6 +242,14 @@ function arrayWithin(schema: z.ZodTypeAny): z.ZodArray<z.ZodTypeAny> | null {
     if (found) return found
   }
   return null
+}
+
+/** The map a schema stands for, where it can be nothing else. */
+function recordWithin(schema: z.ZodTypeAny): z.ZodRecord<z.ZodTypeAny, z.ZodTypeAny> | null {
+  if (schema instanceof z.ZodRecord) return schema
+  if (schema instanceof z.ZodObject || schema instanceof z.ZodArray) return null
+  const children = childrenOf(schema)
+  return children.length === 1 ? recordWithin(children[0]!) : null
 }
 
 function objectsWithin(schema: z.ZodTypeAny): Record<string, z.ZodTypeAny>[] {

@@ -33,6 +33,13 @@ export interface JobAttempt {
   signal: AbortSignal
 }
 
+/** What a worker that stops gives as its reason: the job is handed back, and counts as no try. */
+export class WorkerStopping extends Error {
+  override name = 'WorkerStopping'
+  override message = 'the worker is stopping'
+}
+export const isStopping = (signal: AbortSignal): boolean => signal.reason instanceof WorkerStopping
+
 export interface Job<P extends z.ZodTypeAny = z.ZodTypeAny> {
   readonly kind: 'job'
   readonly store: boolean

@@ -1,6 +1,6 @@
 /** zod schemas as JSON Schema 2020-12, as OpenAPI 3.1 takes them. What would be published wrong is refused. */
 import { ignoreOverride, zodToJsonSchema } from 'zod-to-json-schema'
-import { day, ignoredKeys, instant, nameOf, z } from './schema.ts'
+import { day, ignoredKeys, instant, nameOf, offsetInstant, z } from './schema.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -116,6 +116,7 @@ const patternOf = (schema: z.ZodString | z.ZodEffects<z.ZodString>): string => {
 /** Patterns that stand for a format which generators of clients know. */
 const formats = new Map([
   [patternOf(instant), 'date-time'],
+  [patternOf(offsetInstant), 'date-time'],
   [patternOf(day), 'date'],
 ])
 

@@ -3,6 +3,19 @@
  * A value of these is JSON through and through: instants and days stay text, money is a number.
  */
 import { z } from 'zod/v3'
+import {
+  dayForm,
+  instantForm,
+  isInYears,
+  isRealDay,
+  isRealInstant,
+  isRealMoment,
+  isRealWallClock,
+  momentForm,
+  offsetInstantForm,
+  wallClockForm,
+  yearsSentence,
+} from './days.ts'
 import { cleanEmail } from './email.ts'
 
 export { z }
@@ -20,16 +33,59 @@ export const nameOf = (schema: z.ZodTypeAny): string | undefined => names.get(sc
 export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).strict()
 
 export const id = z.string().uuid().describe('UUIDv7')
-export const instant = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'must be an instant such as 2026-11-20T12:00:00.000Z')
-  .describe('ISO 8601 in UTC with milliseconds')
+
+/**
+ * The one place where a day or an instant is read from a caller: of the calendar, in years that every clock, database
+ * and sort agree on. `npm run check` finds a form of its own elsewhere. A birthday, were one asked for, would be
+ * another schema: people were born before 2000.
+ */
+const dated = (form: RegExp, example: string, isReal: (text: string) => boolean, unreal: string) =>
+  z
+    .string()
+    .regex(form, `must be ${example}`)
+    .superRefine((text, context) => {
+      if (!form.test(text)) return
+      const message = isReal(text) ? (isInYears(text) ? null : yearsSentence) : unreal
+      if (message) context.addIssue({ code: 'custom', message })
+    })
+const noDay = 'is no day of the calendar'
+const noTime = 'is no day and time of the calendar'
+
+export const instant = dated(
+  instantForm,
+  'an instant such as 2026-11-20T12:00:00.000Z',
+  isRealInstant,
+  'is no instant of the calendar',
+).describe('ISO 8601 in UTC with milliseconds')
+/** An instant as a caller may write it; `new Date` of it is exact. */
+export const offsetInstant = dated(
+  offsetInstantForm,
+  'an instant such as 2026-11-20T12:00:00.000Z',
+  isRealMoment,
+  noTime,
+).describe('ISO 8601 with `Z` or an offset such as -03:00')
+/** An instant, or without an offset the wall clock of a zone. */
+export const moment = dated(
+  momentForm,
+  'a day and time such as 2026-12-01T10:00 or 2026-12-01T13:00:00Z',
+  isRealMoment,
+  noTime,
+)
+/** What the clocks of a zone show. */
+export const wallClock = dated(
+  wallClockForm,
+  'a day and time such as 2026-11-27T23:59',
+  isRealWallClock,
+  noDay,
+)
 /** A calendar day that exists, in the store's time zone. */
-export const day = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\d$/, 'must be a day such as 2026-11-20')
-  .refine(isRealDay, 'is no day of the calendar')
-  .describe("Calendar day (YYYY-MM-DD) in the store's time zone")
+export const day = dated(dayForm, 'a day such as 2026-11-20', isRealDay, noDay).describe(
+  "Calendar day (YYYY-MM-DD) in the store's time zone, in the years 2000 to 2100",
+)
+/** Which days and instants a schema stands for: tests try each wherever it is asked for. */
+export const dateSchemas: ReadonlyMap<string, z.ZodTypeAny> = new Map<string, z.ZodTypeAny>(
+  Object.entries({ day, instant, offsetInstant, moment, wallClock }),
+)
 export const money = z
   .number()
   .min(-999_999_999_999.99)
@@ -40,6 +96,23 @@ export const currency = z
   .string()
   .regex(/^[A-Z]{3}$/, 'must be a currency such as BRL')
   .describe('ISO 4217')
+const countries = new Set(
+  (
+    'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
+    'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO ' +
+    'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE ' +
+    'JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO ' +
+    'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW ' +
+    'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM ' +
+    'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
+  ).split(' '),
+)
+/** A country that there is: `Intl` also knows groups of countries, and one that stands for none. */
+export const country = z
+  .string()
+  .regex(/^[A-Z]{2}$/, 'must be a country such as BR')
+  .refine((code) => countries.has(code) || !/^[A-Z]{2}$/.test(code), 'must be a country such as BR')
+  .describe('ISO 3166-1 alpha-2')
 export const percent = z.number().min(0).max(100)
 export const colour = z.string().regex(/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/, 'must be #rrggbb or #rrggbbaa')
 export const count = z.number().int().min(0)
@@ -69,11 +142,6 @@ export const email = z.preprocess(
 /** A JSON object of the caller's own making. */
 export const freeObject = z.record(z.unknown()).describe('Free JSON object')
 
-function isRealDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
-}
-
 /** Query parameters arrive as text: these read them, and publish what they stand for. */
 export const queryFlag = z.preprocess(
   (value) => (value === 'true' ? true : value === 'false' ? false : value),
@@ -85,12 +153,25 @@ export const queryInt = (min: number, max: number) =>
     (value) => (typeof value === 'string' && wholeNumber.test(value) ? Number(value) : value),
     z.number({ invalid_type_error: 'must be a whole number' }).int().min(min).max(max),
   )
+/** Values named twice are named once: every list that means a set is read so, in queries and bodies. */
+const withoutDoubles = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value)] : value)
+
+/** A list that means a set. */
+export const setOf = <T extends z.ZodTypeAny>(item: T, max: number, min = 0) =>
+  z.preprocess(withoutDoubles, z.array(item).min(min).max(max)) as z.ZodEffects<
+    z.ZodArray<T>,
+    z.output<T>[],
+    z.input<T>[]
+  >
+
 /** `a,b` or a repeated parameter. */
 export const queryList = <T extends z.ZodTypeAny>(item: T, max = 50) =>
   z.preprocess((value) => {
     if (value === undefined) return value
     const texts = Array.isArray(value) ? value : [value]
-    return texts.flatMap((each) => (typeof each === 'string' ? each.split(',').filter(Boolean) : [each]))
+    return withoutDoubles(
+      texts.flatMap((each) => (typeof each === 'string' ? each.split(',').filter(Boolean) : [each])),
+    )
   }, z.array(item).min(1, 'must name at least one').max(max))
 /** `page` and `limit` of a list. */
 export const paging = {

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Services, SystemContext } from './context.ts'
 import { jobFailed } from './failures.ts'
-import { type Job, type JobAttempt, serverJob } from './job.ts'
+import { type Job, type JobAttempt, serverJob, WorkerStopping } from './job.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
@@ -272,7 +272,7 @@ export class Worker {
     this.#stopping = true
     this.#wake?.()
     await this.#loop
-    for (const each of this.#running) each.abort.abort(new Error('the worker is stopping'))
+    for (const each of this.#running) each.abort.abort(new WorkerStopping())
     const all = Promise.allSettled([...this.#running].map((each) => each.done))
     await Promise.race([all, wait(stopWithinMs)])
     for (const each of this.#running) await this.#services.queue.handBack(each.id)

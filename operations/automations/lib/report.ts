@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { isCountedConversion } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { daysOf } from '#runtime/days'
 import { isId } from '#runtime/ids'
 import { jsonText } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
@@ -190,15 +191,12 @@ function figuresOf(counted: readonly Counted[]) {
 
 function byDay(span: ReportDays, counted: readonly Counted[], converted: Facts['converted']) {
   const all: object[] = []
-  const first = Date.parse(`${span.startDate}T00:00:00Z`)
-  const last = Date.parse(`${span.endDate}T00:00:00Z`)
   const days = new Map<number, Counted[]>()
   for (const each of counted) days.set(each.day, [...(days.get(each.day) ?? []), each])
   const sales = new Map(converted.map((each) => [each.day, each]))
-  for (let at = first, day = 1; at <= last; at += 86_400_000, day += 1) {
-    const { sent, delivered, failed } = figuresOf(days.get(day) ?? [])
-    const date = new Date(at).toISOString().slice(0, 10)
-    const { n = 0, revenue = 0 } = sales.get(day) ?? {}
+  for (const [i, date] of daysOf(span).entries()) {
+    const { sent, delivered, failed } = figuresOf(days.get(i + 1) ?? [])
+    const { n = 0, revenue = 0 } = sales.get(i + 1) ?? {}
     all.push({ date, sent, delivered, failed, converted: n, revenue })
   }
   return all

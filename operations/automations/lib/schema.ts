@@ -1,5 +1,5 @@
 /** What an automation is on the outside: its fields and their bounds. */
-import { count, currency, day, id, instant, line, money, named, object, text, z } from '#runtime/schema'
+import { count, currency, day, id, instant, line, money, named, object, setOf, text, z } from '#runtime/schema'
 import { automationTypes } from './types.ts'
 
 const minutesAtMost = 129_600
@@ -37,16 +37,17 @@ const couponSpec = object({
 })
 export const couponInput = couponSpec.partial()
 
-const ids = z.array(z.string().min(1).max(64)).max(200)
+const ids = setOf(z.string().min(1).max(64), 200)
 const conditions = object({
   minAmount: amount.nullable(),
   maxAmount: amount.nullable(),
   productIds: ids.describe('Any line has one of them'),
   excludedProductIds: ids.describe('No line has one of them'),
   categoryIds: ids.describe('Any line has one of them'),
-  paymentMethods: z
-    .array(z.enum(['pix', 'boleto', 'credit-card', 'debit-card', 'transfer', 'cash', 'other']))
-    .max(7),
+  paymentMethods: setOf(
+    z.enum(['pix', 'boleto', 'credit-card', 'debit-card', 'transfer', 'cash', 'other']),
+    7,
+  ),
   customers: z.enum(['all', 'first-order', 'returning']),
   cooldownHours: z.number().int().min(0).max(8760),
 })

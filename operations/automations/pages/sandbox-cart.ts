@@ -2,7 +2,7 @@ import { asBadRequest, deliver, sandboxShop } from '#operations/store/lib/door'
 import { jsonAnswer, page, readJsonBody } from '#runtime/page'
 import { putCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
-import { object, z } from '#runtime/schema'
+import { object, offsetInstant, z } from '#runtime/schema'
 
 const body = object({
   id: z.string().min(1).max(64).optional(),
@@ -14,7 +14,7 @@ const body = object({
     birthDate: z.string().max(10).nullish(),
   }),
   items: z.array(object({ variantId: z.string(), quantity: z.number().int().min(1).max(1000) })).max(100),
-  lastActivityAt: z.string().datetime({ offset: true }).optional(),
+  lastActivityAt: offsetInstant.optional(),
 })
 
 export default page({

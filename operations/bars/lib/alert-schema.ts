@@ -1,4 +1,4 @@
-import { colour, id, instant, named, object, writeBody, z } from '#runtime/schema'
+import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { type AlertType, alertKinds, alertTypes } from './alert-types.ts'
 import { devices, pages, plain, platformId } from './common-schema.ts'
 
@@ -22,7 +22,7 @@ const fields = {
   isClosable: z.boolean(),
   linkToProduct: z.boolean(),
   randomize: z.boolean(),
-  excludedProductIds: z.array(platformId).max(200),
+  excludedProductIds: setOf(platformId, 200),
   position: z.enum(['bottom-left', 'bottom-right', 'top-left', 'top-right']),
   backgroundColor: colour,
   textColor: colour,

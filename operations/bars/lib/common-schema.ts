@@ -1,11 +1,8 @@
 /** What bars and alerts have in common. */
-import { z } from '#runtime/schema'
+import { setOf, z } from '#runtime/schema'
 import { parseVariables, variableFault } from '#runtime/variables'
 
-export const pages = z
-  .array(z.enum(['all', 'home', 'category', 'product', 'cart']))
-  .min(1)
-  .max(5)
+export const pages = setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1)
   .describe('Pages it shows on')
 export const devices = z.enum(['all', 'mobile', 'desktop'])
 

@@ -1,16 +1,9 @@
 import { isTimezone } from '#operations/store/lib/door'
-import { colour, instant, named, object, writeBody, z } from '#runtime/schema'
+import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
 import { devices, knowing, link, pages, plain } from './common-schema.ts'
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
-const wallClock = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d$/, 'must be a day and time such as 2026-11-27T23:59')
-  .refine(
-    (text) => new Date(Date.parse(`${text}:00Z`) || 0).toISOString().startsWith(text),
-    'is no day of the calendar',
-  )
-  .describe('Wall clock in `timezone`')
+const localTime = wallClock.describe('Wall clock in `timezone`')
 
 const countdownFields = {
   isEnabled: z.boolean(),
@@ -23,8 +16,8 @@ const countdownFields = {
     }))
     .nullable()
     .describe("IANA name; null: the store's, as it is when read"),
-  startLocal: wallClock.nullable().describe('Of `fixed`; null: at once'),
-  endLocal: wallClock.nullable().describe('Of `fixed`'),
+  startLocal: localTime.nullable().describe('Of `fixed`; null: at once'),
+  endLocal: localTime.nullable().describe('Of `fixed`'),
   dailyStart: time,
   dailyEnd: time.describe('Not after the start: on the next day'),
   weekdays: z

@@ -1,4 +1,4 @@
-import { colour, currency, instant, named, object, writeBody, z } from '#runtime/schema'
+import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { devices, knowing, pages, plain, platformId } from './common-schema.ts'
 
 const text = knowing(plain(1, 200), ['threshold', 'remaining', 'total', 'percent'])
@@ -16,7 +16,7 @@ const fields = {
   progressText: text,
   successText: text,
   afterDiscounts: z.boolean().describe('The cart counts after its discounts'),
-  excludedProductIds: z.array(platformId).max(200).describe('Do not count'),
+  excludedProductIds: setOf(platformId, 200).describe('Do not count'),
   backgroundColor: colour,
   textColor: colour,
   progressColor: colour,

@@ -1,10 +1,10 @@
-import { operation, z } from '#runtime/operation'
-import { object } from '#runtime/schema'
+import { operation } from '#runtime/operation'
+import { moment, object } from '#runtime/schema'
 import campaignStart from '../jobs/campaign-start.ts'
 import { readCampaign } from '../lib/campaign-json.ts'
 import { campaign } from '../lib/campaign-schema.ts'
 import { scheduleSending } from '../lib/moves.ts'
-import { scheduledAtPattern, scheduledInstant } from '../lib/times.ts'
+import { scheduledInstant } from '../lib/times.ts'
 
 export default operation({
   method: 'POST',
@@ -17,11 +17,7 @@ export default operation({
   readOnly: false,
   feature: 'campaigns',
   input: {
-    body: object({
-      scheduledAt: z
-        .string()
-        .regex(scheduledAtPattern, 'must be a day and time such as 2026-12-01T10:00 or 2026-12-01T13:00:00Z'),
-    }),
+    body: object({ scheduledAt: moment }),
   },
   answer: { status: 200, body: campaign },
   refuses: {

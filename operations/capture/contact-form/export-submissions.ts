@@ -1,8 +1,7 @@
-import { exports } from '#operations/store/lib/door'
+import { days, exports } from '#operations/store/lib/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import contactFormExport from '../jobs/contact-form-export.ts'
-import { refuseCrossed } from '../lib/day-filter.ts'
 import { submissionFilters } from '../lib/submission-schema.ts'
 
 export default operation({
@@ -16,7 +15,7 @@ export default operation({
   input: { query: object(submissionFilters) },
   answer: { status: 202, body: exportQueued },
   handler(ctx, { query }) {
-    refuseCrossed(query)
+    days.refuseCrossedDays(query)
     return exports.start(ctx, contactFormExport, query)
   },
 })

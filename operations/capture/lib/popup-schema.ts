@@ -1,4 +1,4 @@
-import { colour, count, id, instant, money, named, object, text, writeBody, z } from '#runtime/schema'
+import { colour, count, id, instant, money, named, object, setOf, text, writeBody, z } from '#runtime/schema'
 
 /** Whether it is one of ours or https is looked at with the store at hand. */
 const imageAddress = z.string().min(1).max(2000).describe("https, or one of this server's storage").nullable()
@@ -67,7 +67,7 @@ const displayShape = {
   devices: z.enum(['all', 'desktop', 'mobile']),
   visitors: z.enum(['all', 'new', 'returning']),
   pageMode: z.enum(['all', 'include', 'exclude']),
-  pagePatterns: z.array(z.string().min(1).max(200)).max(50).describe('`*` stands for any run of characters'),
+  pagePatterns: setOf(z.string().min(1).max(200), 50).describe('`*` stands for any run of characters'),
   startsAt: instant.nullable(),
   endsAt: instant.nullable(),
   teaserEnabled: z.boolean(),

@@ -7,7 +7,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { containing, phoneContaining, phoneLike } from '#runtime/search'
-import { type Days, openRange, refuseCrossed } from './day-filter.ts'
+import { type Days, openRange } from './day-filter.ts'
 
 const submissionJson = jsonObject({
   id: 'f.id',
@@ -39,7 +39,7 @@ interface Conditions {
 /** What the filters mean. Refuses days that are turned around. */
 export function submissionConditions(ctx: Context, filters: SubmissionFilters): Conditions {
   const { search } = filters
-  refuseCrossed(filters)
+  days.refuseCrossedDays(filters)
   const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
   return {

@@ -7,7 +7,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { containing, phoneContaining, phoneLike } from '#runtime/search'
-import { type Days, openRange, refuseCrossed } from './day-filter.ts'
+import { type Days, openRange } from './day-filter.ts'
 
 const subscriberJson = jsonObject({
   id: 's.id',
@@ -53,7 +53,7 @@ interface Conditions {
 /** What the filters mean. Refuses days that are turned around. */
 export function subscriberConditions(ctx: Context, filters: SubscriberFilters): Conditions {
   const { search, status } = filters
-  refuseCrossed(filters)
+  days.refuseCrossedDays(filters)
   const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
   return {

@@ -1,8 +1,7 @@
-import { exports } from '#operations/store/lib/door'
+import { days, exports } from '#operations/store/lib/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import newsletterExport from '../jobs/newsletter-export.ts'
-import { refuseCrossed } from '../lib/day-filter.ts'
 import { subscriberFilters } from '../lib/subscriber-schema.ts'
 
 export default operation({
@@ -16,7 +15,7 @@ export default operation({
   input: { query: object(subscriberFilters) },
   answer: { status: 202, body: exportQueued },
   handler(ctx, { query }) {
-    refuseCrossed(query)
+    days.refuseCrossedDays(query)
     return exports.start(ctx, newsletterExport, query)
   },
 })

@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { refuseCrossedDays } from '#runtime/days'
 import { isId } from '#runtime/ids'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
@@ -93,9 +93,7 @@ export function fitting(
 /** Refuses days that are turned around. */
 export function preparedFilters(ctx: Context, filters: RequestFilters): PreparedFilters {
   const { status, type, reason, outsideWindow, search, startDate, endDate } = filters
-  if (startDate && endDate && startDate > endDate) {
-    throw refuse('bad_request', 'startDate: must not be after endDate')
-  }
+  refuseCrossedDays({ startDate, endDate })
   const statuses = [...new Set(status)]
   const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   return {

@@ -1,5 +1,5 @@
 /** How a store takes exchanges and returns: what is read, and what is written. */
-import { instant, line, named, object, text, writeBody, z } from '#runtime/schema'
+import { country, instant, line, named, object, setOf, text, writeBody, z } from '#runtime/schema'
 
 export const requestType = z.enum(['exchange', 'return'])
 export const returnMethod = z.enum(['customer-ships', 'prepaid-label', 'drop-off', 'pickup', 'in-store'])
@@ -28,7 +28,7 @@ const addressFields = {
   city: line(1, 120),
   state: line(0, 60).nullable(),
   postalCode: line(1, 20),
-  country: z.string().regex(/^[A-Z]{2}$/, 'must be a country such as BR'),
+  country,
   phone: z.string().max(40).nullable(),
   instructions: text(0, 500).nullable(),
 }
@@ -37,7 +37,7 @@ export const addressInput = object(addressFields).partial()
 
 const key = z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9 and -')
 const reasonFields = { key, label: line(1, 80) }
-const types = z.array(requestType).min(1).max(2)
+const types = setOf(requestType, 2, 1)
 const reason = object({
   ...reasonFields,
   types,
@@ -75,7 +75,7 @@ const texts = {
 }
 
 const days = (max: number) => z.number().int().min(1).max(max)
-const platformIds = z.array(z.string().min(1).max(100)).max(500)
+const platformIds = setOf(z.string().min(1).max(100), 500)
 const plain = {
   isEnabled: z.boolean().describe('The storefront page is reachable'),
   windowDays: days(365),
@@ -91,7 +91,7 @@ const plain = {
   oneOpenRequestPerOrder: z.boolean(),
   autoApprove: z.boolean(),
   maxPhotos: z.number().int().min(0).max(10),
-  refundMethods: z.array(refundMethod).min(1).max(3),
+  refundMethods: setOf(refundMethod, 3, 1),
   shippingDeadlineDays: days(90).nullable().describe('After approval; null: never expires'),
 }
 

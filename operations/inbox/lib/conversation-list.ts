@@ -2,6 +2,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { refuseCrossedDays } from '#runtime/days'
 import { isId } from '#runtime/ids'
 import { JsonText } from '#runtime/operation'
 import { phoneContaining, phoneLike } from '#runtime/search'
@@ -65,6 +66,7 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
   if (tier === 'none') rows = rows.where('c.tier', 'is', null)
   else if (tier !== undefined) rows = rows.where('c.tier', '=', tier)
   const { startDate, endDate } = filters
+  refuseCrossedDays({ startDate, endDate })
   const beginOf = (day: string, more: number) =>
     sql<Date>`(${day}::date + ${sql.lit(more)})::timestamp at time zone ${ctx.store.timezone}`
   if (startDate) rows = rows.where('c.last_message_at', '>=', beginOf(startDate, 0))

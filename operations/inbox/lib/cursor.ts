@@ -1,5 +1,6 @@
 /** The place of a row in a list that moves: where a reader goes on, strictly after it (Rules 1). */
 import { createHash } from 'node:crypto'
+import { databaseInstantForm } from '#runtime/days'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 
@@ -15,8 +16,6 @@ export const fingerprintOf = (filters: object): string =>
     )
     .digest('base64url')
     .slice(0, 16)
-
-const instant = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/
 
 /**
  * Refuses what is no cursor of this list with these filters. `parts`: how many texts it holds, of which the last two
@@ -35,7 +34,7 @@ export function readCursor(cursor: string, fingerprint: string, parts: number): 
   }
   if (!Array.isArray(read) || read.length !== parts + 1 || read[0] !== fingerprint) throw wrong
   if (!read.every((part) => typeof part === 'string')) throw wrong
-  if (!instant.test(read.at(-2)!) || !isId(read.at(-1)!)) throw wrong
+  if (!databaseInstantForm.test(read.at(-2)!) || !isId(read.at(-1)!)) throw wrong
   return read.slice(1) as string[]
 }
 

@@ -1,11 +1,9 @@
 /** Filters and pages of the inbox's lists. */
-import { count, day, object, queryFlag, queryInt, queryList, z } from '#runtime/schema'
+import { count, day, object, offsetInstant, queryFlag, queryInt, queryList, z } from '#runtime/schema'
 import { conversation, conversationStatus, direction, message, messageType } from './schema.ts'
 
 const search = z.string().trim().min(2, 'must have at least 2 characters').max(100)
-const updatedSince = z
-  .string()
-  .datetime({ offset: true, message: 'must be an instant such as 2026-11-20T12:00:00.000Z' })
+const updatedSince = offsetInstant
   .optional()
   .describe('Changed at this instant or later')
 

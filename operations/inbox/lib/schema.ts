@@ -1,5 +1,5 @@
 /** Conversations, their messages, tags and notes as the API shows them. */
-import { colour, count, currency, id, instant, line, money, named, object, text, z } from '#runtime/schema'
+import { colour, count, currency, id, instant, line, money, named, object, setOf, text, z } from '#runtime/schema'
 
 export const conversationStatus = z.enum(['open', 'closed'])
 export const messageType = z.enum([
@@ -39,7 +39,7 @@ export const note = named(
     id,
     conversationId: id,
     text: text(1, 5000).describe('Never sent to the customer'),
-    mentions: z.array(id).max(20).describe('Members who are told'),
+    mentions: setOf(id, 20).describe('Members who are told'),
     author: member,
     createdAt: instant,
   }),

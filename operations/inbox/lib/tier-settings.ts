@@ -8,6 +8,8 @@ import { recalculateContacts, recalculateSoon } from './segments.ts'
 import { faultOfTiers, showTiers, type TierSettings, tierSettingsOf } from './tiers.ts'
 
 const key = z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9 and -')
+/** What the filter of the lists calls the contacts without a tier. */
+const noTier = 'none'
 const match = z.enum(['any', 'all'])
 const periodDays = z.number().int().min(1).max(3650).nullable()
 const minPurchases = z.number().int().min(1).max(100_000).nullable()
@@ -38,7 +40,7 @@ export const tierSettings = named(
 
 const tierInput = writeBody(
   {
-    key,
+    key: key.refine((value) => value !== noTier, 'must not be `none`: the lists call those without a tier so'),
     name: line(1, 40),
     color: colour.default('#6b7280'),
     minPurchases: minPurchases.default(null),

@@ -1,4 +1,4 @@
-import { colour, count, httpsUrl, id, instant, line, named, object, text, z } from '#runtime/schema'
+import { colour, count, httpsUrl, id, instant, line, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 
 const messageVariables = new Set(['storeName', 'pageUrl', 'pageTitle', 'productName'])
@@ -47,7 +47,7 @@ const fields = {
   iconColor: colour,
   devices: z.enum(['all', 'desktop', 'mobile']),
   pageMode: z.enum(['all', 'include', 'exclude']),
-  pagePatterns: z.array(line(1, 200)).max(50).describe('`*` matches any run'),
+  pagePatterns: setOf(line(1, 200), 50).describe('`*` matches any run'),
   attendants: z.array(attendant).max(10).describe('With any, the button opens a choice'),
   schedule,
 }

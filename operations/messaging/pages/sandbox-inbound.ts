@@ -4,7 +4,7 @@ import { refuse } from '#runtime/errors'
 import { jsonAnswer, page, readJsonBody } from '#runtime/page'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
-import { object, z } from '#runtime/schema'
+import { object, offsetInstant, z } from '#runtime/schema'
 import { receiveHook } from '../lib/hooks.ts'
 
 const body = object({
@@ -16,7 +16,7 @@ const body = object({
   mediaType: z.string().max(100).optional(),
   refersTo: z.string().max(200).optional(),
   isEcho: z.boolean().default(false),
-  occurredAt: z.string().datetime({ offset: true }).optional(),
+  occurredAt: offsetInstant.optional(),
   providerMessageId: z.string().min(1).max(200).optional(),
 })
 

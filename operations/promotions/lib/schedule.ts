@@ -2,11 +2,9 @@
 import { refuse } from '#runtime/errors'
 import { instant, type z } from '#runtime/schema'
 
-const realInstant = instant.refine(isReal, 'is no instant of the calendar')
-
 export const scheduleFields = {
-  startsAt: realInstant.nullable().describe('Null: at once'),
-  endsAt: realInstant.nullable().describe('Null: never. That instant no longer counts'),
+  startsAt: instant.nullable().describe('Null: at once'),
+  endsAt: instant.nullable().describe('Null: never. That instant no longer counts'),
 }
 export const schedulesShown = { startsAt: instant.nullable(), endsAt: instant.nullable() }
 
@@ -14,7 +12,7 @@ export interface Schedule {
   startsAt: string | null
   endsAt: string | null
 }
-export type ScheduleChange = { [K in keyof Schedule]?: z.infer<typeof realInstant> | null | undefined }
+export type ScheduleChange = { [K in keyof Schedule]?: z.infer<typeof instant> | null | undefined }
 
 export const always: Schedule = { startsAt: null, endsAt: null }
 
@@ -47,9 +45,4 @@ export function nextTurn(schedules: readonly Schedule[], now: Date): Date | null
     .filter((each): each is string => each !== null && each > at)
     .sort()
   return coming[0] === undefined ? null : new Date(coming[0])
-}
-
-function isReal(text: string): boolean {
-  const date = new Date(text)
-  return !Number.isNaN(date.getTime()) && date.toISOString() === text
 }

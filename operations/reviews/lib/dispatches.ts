@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject } from '#runtime/json'
 import { preparedList } from '#runtime/list'
@@ -82,9 +83,7 @@ export function listDispatches(
   ctx: Context,
   { page: number, limit, status, channel, search, startDate, endDate }: z.infer<typeof dispatchListQuery>,
 ): Promise<JsonText> {
-  if (startDate && endDate && startDate > endDate) {
-    throw refuse('bad_request', 'startDate: must not be after endDate')
-  }
+  refuseCrossedDays({ startDate, endDate })
   const statuses = status.includes('all') ? [] : [...new Set(status)]
   const digits = search ? phoneContaining(search, ctx.store.country) : null
   return page(ctx, {

@@ -1,5 +1,6 @@
 /** Rows of a review file as reviews, or as what is wrong with them (Rules 10). No database. */
 import { DateTime } from 'luxon'
+import { fileDateForm, isInYears, isOffset, yearsSentence } from '#runtime/days'
 import { sha256 } from '#runtime/ids'
 import { email as emailSchema } from '#runtime/schema'
 import { type Column, type Columns, productColumns } from './import-columns.ts'
@@ -117,16 +118,15 @@ function emailOf(text: string): string | null {
   return text
 }
 
-const dateForm = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|UTC|[+-]\d\d:?\d\d)?)?$/
-
 function dateOf(column: Column, text: string, { timezone, now }: Surroundings): Date | null {
   if (text === '') return null
   const iso = text
     .replace(/^(\S+) /, '$1T')
     .replace(/\s?UTC$/, 'Z')
     .replace(/\s/g, '')
-  const date = dateForm.test(text) ? DateTime.fromISO(iso, { zone: timezone }) : null
+  const date = fileDateForm.test(text) && isOffset(iso) ? DateTime.fromISO(iso, { zone: timezone }) : null
   if (!date?.isValid) throw new RowFault(column, 'is no date such as 2026-11-20 or 2026-11-20 09:00')
+  if (!isInYears(text)) throw new RowFault(column, yearsSentence)
   if (date.toMillis() > now.getTime()) throw new RowFault(column, 'is in the future')
   return date.toJSDate()
 }

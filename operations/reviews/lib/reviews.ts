@@ -3,6 +3,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { refuseCrossedDays } from '#runtime/days'
 import { emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
@@ -88,9 +89,7 @@ export function fitting(
 /** Refuses days that are turned around. */
 export function preparedFilters(ctx: Context, filters: ReviewFilters): PreparedFilters {
   const { search, startDate, endDate, status, rating, ...others } = filters
-  if (startDate && endDate && startDate > endDate) {
-    throw refuse('bad_request', 'startDate: must not be after endDate')
-  }
+  refuseCrossedDays({ startDate, endDate })
   const given = Object.entries(others).filter(([, value]) => value !== undefined)
   return {
     ...Object.fromEntries(given),

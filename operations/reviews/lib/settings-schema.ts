@@ -1,4 +1,4 @@
-import { colour, email, instant, named, object, writeBody, z } from '#runtime/schema'
+import { colour, email, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { knowing, optionalText, pictureUrl, plain, rating, timeOfDay } from './common-schema.ts'
 
 export const requestVariables = [
@@ -31,9 +31,7 @@ const autoPublish = {
   minRating: rating.describe('Used by the mode rating'),
   verifiedOnly: z.boolean(),
   holdImages: z.boolean().describe('A review with images waits'),
-  blockedWords: z
-    .array(plain(1, 60))
-    .max(100)
+  blockedWords: setOf(plain(1, 60), 100)
     .describe('Whole words, without case or accents: a review with one of them waits'),
 }
 const form = {

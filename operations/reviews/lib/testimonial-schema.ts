@@ -1,4 +1,4 @@
-import { colour, id, instant, named, object, writeBody, z } from '#runtime/schema'
+import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { optionalText, pictureUrl, plain, rating } from './common-schema.ts'
 
 const fields = {
@@ -38,10 +38,7 @@ const settingsFields = {
   backgroundColor: colour,
   textColor: colour,
   starColor: colour,
-  pages: z
-    .array(z.enum(['all', 'home', 'category', 'product', 'cart']))
-    .min(1)
-    .max(5)
+  pages: setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1)
     .describe('Pages it shows on'),
 }
 const settingsContent = object(settingsFields)

@@ -97,7 +97,7 @@ async function* overviewRows(ctx: Context, query: StatisticsQuery) {
   const range = { startDate: query.startDate, endDate: query.endDate }
   const sent = Map.groupBy(await sentByDay(ctx, { ...range, timezone: ctx.store.timezone }), (row) => row.day)
   const brought = Map.groupBy((await conversionDays(ctx, range, query.currency)).rows, (row) => row.day)
-  for (let date = range.startDate; date <= range.endDate; date = days.addDays(date, 1)) {
+  for (const date of days.daysOf(range)) {
     yield features.map((feature) => {
       const messages = messagesOf((sent.get(date) ?? []).filter((row) => row.source === feature))
       const row = (brought.get(date) ?? []).find((each) => each.source_type === feature)

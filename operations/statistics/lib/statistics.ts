@@ -143,7 +143,7 @@ function byDayOf(range: days.DayRange, sent: readonly SentRow[], rows: readonly 
   const messages = Map.groupBy(sent, (row) => row.day)
   const conversions = Map.groupBy(rows, (row) => row.day)
   const all = []
-  for (let date = range.startDate; date <= range.endDate; date = days.addDays(date, 1)) {
+  for (const date of days.daysOf(range)) {
     const own = brought(conversions.get(date) ?? [])
     all.push({
       date,

@@ -26,7 +26,7 @@ export async function readSummary(
   const today = days.localDay(ctx.now(), timezone)
   const buckets = periodsOf(range, query.groupBy).map((period) => ({ ...period, rows: [] as DayRow[] }))
   let at = 0
-  for (let day = range.startDate; day <= range.endDate; day = days.addDays(day, 1)) {
+  for (const day of days.daysOf(range)) {
     while (buckets[at]!.endDate < day) at += 1
     buckets[at]!.rows.push(...(byDay.get(day) ?? []))
   }
@@ -56,19 +56,14 @@ interface Period extends days.DayRange {
 
 /** The calendar's periods that the range touches, cut to it. */
 export function periodsOf(range: days.DayRange, groupBy: Grouping): Period[] {
-  const periods: Period[] = []
-  for (let first = range.startDate; first <= range.endDate; ) {
-    const whole = wholePeriod(first, groupBy)
-    const [endDate] = [whole.endDate, range.endDate].sort() as [string, string]
-    periods.push({
-      period: whole.period,
-      startDate: first,
-      endDate,
-      isCut: first !== whole.startDate || endDate !== whole.endDate,
-    })
-    first = days.addDays(endDate, 1)
+  const periods = new Map<string, Period>()
+  for (const day of days.daysOf(range)) {
+    const { period, startDate, endDate } = wholePeriod(day, groupBy)
+    const known = periods.get(period)
+    if (known) Object.assign(known, { endDate: day, isCut: known.startDate !== startDate || day !== endDate })
+    else periods.set(period, { period, startDate: day, endDate: day, isCut: startDate !== endDate })
   }
-  return periods
+  return [...periods.values()]
 }
 
 function wholePeriod(day: string, groupBy: Grouping): days.DayRange & { period: string } {

@@ -1,4 +1,4 @@
-import { colour, instant, named, object, text, z } from '#runtime/schema'
+import { colour, instant, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 
 const variables = new Set(['stock', 'productName'])
@@ -9,7 +9,7 @@ const checked = <T extends z.ZodTypeAny>(schema: T) =>
   })
 
 const idsAtMost = 500
-const ids = z.array(text(1, 64)).max(idsAtMost)
+const ids = setOf(text(1, 64), idsAtMost)
 
 const fields = {
   isEnabled: z.boolean(),

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { instantOf, jsonObject, moneyOf } from '#runtime/json'
@@ -73,9 +74,7 @@ interface Conditions {
 /** Filters as the queries take them. Refuses a range that is turned around. */
 export function conditionsOf(ctx: Context, query: SubscriptionQuery): Conditions {
   const { channel, productId, variantId, search, startDate, endDate, sort } = query
-  if (startDate && endDate && startDate > endDate) {
-    throw refuse('bad_request', 'startDate: must not be after endDate')
-  }
+  refuseCrossedDays({ startDate, endDate })
   const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   const statuses = query.status.includes('all') ? [] : [...new Set(query.status)]
   return {

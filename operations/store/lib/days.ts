@@ -1,27 +1,14 @@
 /** Calendar days in the store's zone (Rules 1): by the local date of an instant, never by adding 24 hours. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { addDays, type DayRange, daysBetween, firstDay, refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'
 
-export interface DayRange {
-  /** Both included. */
-  startDate: string
-  endDate: string
-}
-
-const dayMs = 86_400_000
+export { addDays, type DayRange, daysBetween, daysOf, refuseCrossedDays } from '#runtime/days'
 
 /** The day that the clock shows in a zone, `2026-11-20`. */
 export const localDay = (at: Date, timezone: string): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(at)
-
-/** A day of the calendar so many days on. */
-export const addDays = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
-
-/** Days from one to the other, both counted. */
-export const daysBetween = ({ startDate, endDate }: DayRange): number =>
-  Math.round((Date.parse(`${endDate}T00:00:00Z`) - Date.parse(`${startDate}T00:00:00Z`)) / dayMs) + 1
 
 /** The range asked for: by default the 30 days up to today. Refuses one that is turned around or has too many days. */
 export function dayRange(
@@ -30,9 +17,9 @@ export function dayRange(
   atMost: number,
 ): DayRange {
   const endDate = query.endDate ?? localDay(ctx.now(), ctx.store.timezone)
-  const startDate = query.startDate ?? addDays(endDate, -29)
+  const [startDate] = [query.startDate ?? addDays(endDate, -29), firstDay].sort().reverse() as [string]
+  refuseCrossedDays({ startDate, endDate })
   const days = daysBetween({ startDate, endDate })
-  if (days < 1) throw refuse('bad_request', 'startDate: must not be after endDate')
   if (days > atMost) {
     throw refuse('bad_request', `startDate: the range may have at most ${atMost} days and has ${days}`)
   }

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'
-import type { Job, JobSpec } from '#runtime/job'
+import { isStopping, type Job, type JobAttempt, type JobSpec } from '#runtime/job'
 import { Refused } from '#runtime/ports/errors'
 import { id, object, type z } from '#runtime/schema'
 import { byteOrderMark, type Cell, csvOf } from './csv.ts'
@@ -46,7 +46,7 @@ export const exportJob = (name: string, description: string): JobSpec<typeof pay
   timeoutSeconds: 1800,
   concurrency: 2,
   safeTwice: "File and email are keyed by the job's id: the file is written anew, the email leaves once.",
-  run: (ctx, { exportId }, { isLast }) => run(ctx, name, exportId, isLast),
+  run: (ctx, { exportId }, attempt) => run(ctx, name, exportId, attempt),
 })
 
 /** A live export without a sign of life for so long has lost its worker at the last try. */
@@ -121,7 +121,12 @@ interface ExportRow {
  * Streams the CSV to storage, mails it, notifies. Does nothing for an export that has ended, or whose member was
  * removed meanwhile. Throws what is worth another try, and after the last one has told the merchant.
  */
-export async function run(ctx: Context, name: string, exportId: string, isLast: boolean): Promise<void> {
+export async function run(
+  ctx: Context,
+  name: string,
+  exportId: string,
+  { isLast, signal }: Pick<JobAttempt, 'isLast' | 'signal'>,
+): Promise<void> {
   const row = await begin(ctx, exportId)
   if (!row) return
   try {
@@ -130,12 +135,13 @@ export async function run(ctx: Context, name: string, exportId: string, isLast: 
       return
     }
     const fileName = `${name}-${exportId}.csv`
-    const written = await write(ctx, row, fileName)
+    const written = await write(ctx, row, fileName, signal)
     await mail(ctx, row, fileName, written)
     await finish(ctx, row, fileName, written.rows)
   } catch (error) {
     const isFinal = error instanceof Refusal || error instanceof Refused
-    if (isFinal || isLast) await fail(ctx, exportId, isFinal ? error.message : ourFault)
+    // A worker that stops hands the job back: it is tried again, whichever try this was.
+    if (isFinal || (isLast && !isStopping(signal))) await fail(ctx, exportId, isFinal ? error.message : ourFault)
     if (!isFinal) throw error
   }
 }
@@ -175,11 +181,16 @@ interface Written {
   expiresAt: Date
 }
 
-async function write(ctx: Context, row: ExportRow, fileName: string): Promise<Written> {
+async function write(
+  ctx: Context,
+  row: ExportRow,
+  fileName: string,
+  signal: AbortSignal,
+): Promise<Written> {
   const written = { rows: 0, size: 0, expiresAt: new Date(ctx.now().getTime() + linkSeconds * 1000) }
   let kept: Buffer[] = []
   async function* content(): AsyncGenerator<Buffer> {
-    for await (const { text, rows } of csv(ctx, row)) {
+    for await (const { text, rows } of csv(ctx, row, signal)) {
       const bytes = Buffer.from(text)
       written.rows += rows
       written.size += bytes.length
@@ -199,13 +210,20 @@ async function write(ctx: Context, row: ExportRow, fileName: string): Promise<Wr
   return { ...written, key, bytes: written.size <= attachedAtMost ? Buffer.concat(kept) : null }
 }
 
-async function* csv(ctx: Context, row: ExportRow): AsyncGenerator<{ text: string; rows: number }> {
+/** Stops between two batches, once its job is to end: no source of rows has to think of it. */
+async function* csv(
+  ctx: Context,
+  row: ExportRow,
+  signal: AbortSignal,
+): AsyncGenerator<{ text: string; rows: number }> {
   const source = sourceOf(row.name)
   const query = row.query as Record<string, unknown>
   const { timezone } = ctx.store
   const columns = await source.columns(ctx, query)
+  signal.throwIfAborted()
   yield { text: byteOrderMark + csvOf([columns], timezone), rows: 0 }
   for await (const batch of source.rows(ctx, query, columns)) {
+    signal.throwIfAborted()
     if (batch.length > 0) yield { text: csvOf(batch, timezone), rows: batch.length }
   }
 }

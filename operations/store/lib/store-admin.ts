@@ -5,7 +5,7 @@ import type { Database, RootDatabase } from '#db/database'
 import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { isId, newId } from '#runtime/ids'
-import { colour, email, httpsUrl, line, object, z } from '#runtime/schema'
+import { colour, country, email, httpsUrl, line, object, z } from '#runtime/schema'
 import { isTimezone } from './locality.ts'
 import type { MemberRole } from './names.ts'
 import type { StoreSummary } from './stores.ts'
@@ -20,7 +20,7 @@ export const newStoreInput = object({
     ),
   name: line(1, 120),
   owner: email,
-  country: z.string().refine(isCountry, 'must be a country such as BR (ISO 3166-1 alpha-2)'),
+  country,
   currency: z.string().refine(isCurrency, 'must be a currency such as BRL (ISO 4217)'),
   timezone: z.string().refine(isTimezone, (value) => ({
     message: `${value} is no time zone: use one such as America/Sao_Paulo`,
@@ -45,10 +45,6 @@ export const brandingInput = object({
 })
 export type BrandingInput = z.infer<typeof brandingInput>
 
-const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-function isCountry(text: string): boolean {
-  return /^[A-Z]{2}$/.test(text) && regions.of(text) !== undefined
-}
 function isCurrency(text: string): boolean {
   return Intl.supportedValuesOf('currency').includes(text)
 }

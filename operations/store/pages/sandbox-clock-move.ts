@@ -1,10 +1,10 @@
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page, readJsonBody } from '#runtime/page'
-import { object, z } from '#runtime/schema'
+import { object, offsetInstant, z } from '#runtime/schema'
 import { moveClock } from '#runtime/time-travel'
 
 const body = object({
-  now: z.string().datetime({ offset: true, message: 'must be an instant' }).optional(),
+  now: offsetInstant.optional(),
   advanceSeconds: z
     .number()
     .min(0)

@@ -2,7 +2,7 @@ import { jsonAnswer, page, readJsonBody } from '#runtime/page'
 import { orderCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
 import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
-import { money, object, z } from '#runtime/schema'
+import { money, object, offsetInstant, z } from '#runtime/schema'
 import { asBadRequest, deliver, deliverOrder, sandboxShop } from '../lib/sandbox-shop.ts'
 
 const body = object({
@@ -20,7 +20,7 @@ const body = object({
   /** The cart it comes from, which is ordered then. */
   cartId: z.string().max(64).nullish(),
   currency: z.string().length(3).optional(),
-  placedAt: z.string().datetime({ offset: true }).optional(),
+  placedAt: offsetInstant.optional(),
   paymentStatus: z.enum(['pending', 'paid', 'partially-refunded', 'refunded', 'voided']).optional(),
 })
 

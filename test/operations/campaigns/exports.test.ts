@@ -16,6 +16,8 @@ import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
 
+/** A try that is not the last, and is not stopped. */
+const once = { isLast: false, signal: new AbortController().signal }
 const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
 const rowOf = (id: string) =>
   app.database.root.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -164,14 +166,14 @@ describe('the same export', () => {
     const completed = vi
       .spyOn(Object.getPrototypeOf(ctx), 'transaction')
       .mockRejectedValueOnce(new Error('killed'))
-    await expect(exports.run(ctx, 'opt-outs-export', jobId, false)).rejects.toThrow('killed')
+    await expect(exports.run(ctx, 'opt-outs-export', jobId, once)).rejects.toThrow('killed')
     completed.mockRestore()
     expect(await mailTo(shop.email)).toHaveLength(1)
     await app.drainJobs()
     const mails = await mailTo(shop.email)
     expect(mails.map((mail) => mail.calls)).toEqual([2])
     expect(await rowOf(jobId)).toMatchObject({ status: 'completed', rows: 1 })
-    await exports.run(ctx, 'opt-outs-export', jobId, false)
+    await exports.run(ctx, 'opt-outs-export', jobId, once)
     expect((await mailTo(shop.email))[0]!.calls).toBe(2)
     expect((await noticesOf(shop)).map((notice) => notice.type)).toEqual(['export-ready'])
   })

@@ -1,6 +1,9 @@
 /** Wall clocks of a zone: quiet hours, the time of the scan, days. No database, no clock. */
 import { DateTime, IANAZone } from 'luxon'
+import { addDays, daysOf } from '#runtime/days'
 import type { QuietHours } from '../types.ts'
+
+export { addDays } from '#runtime/days'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
@@ -9,10 +12,6 @@ const quarterMs = 15 * minuteMs
 /** The day that the clocks of a zone show, `2026-11-20`. */
 export const localDay = (at: Date, zone: string): string =>
   DateTime.fromJSDate(at, { zone }).toFormat('yyyy-MM-dd')
-
-/** A day of the calendar so many days on. */
-export const addDays = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
 /**
  * The instants at which the clocks of a zone show a time (`HH:mm`) on a day: two where they show it twice; where they
@@ -73,11 +72,8 @@ export function daysToScan(
   const since = localDay(activatedAt, zone)
   // Before the first scan nothing was missed: a day that was over when it was turned on is not made up.
   const first = done === null ? since : addDays(done, 1)
-  const days: string[] = []
-  for (let day = addDays(today, -3); day <= last; day = addDays(day, 1)) {
-    if (day >= first && day >= since) days.push(day)
-  }
-  return days
+  const latest = daysOf({ startDate: addDays(today, -3), endDate: last })
+  return latest.filter((day) => day >= first && day >= since)
 }
 
 /** Birthdays (`MM-DD`) that are celebrated on a day: 29 February on the 28th in years without it. */

@@ -1,5 +1,6 @@
 /** The variables of automations' texts (Rules 11). No database, no clock. */
 import type { StoreFacts } from '#db/access'
+import { epochDay } from '#runtime/days'
 import type { Values } from '#runtime/variables'
 import { localDay } from './clock-times.ts'
 import type { CartFacts, IssuedCoupon, Line, OrderFacts, Person } from './facts.ts'
@@ -103,4 +104,4 @@ function dearest(items: readonly Line[]): string | null {
 }
 
 const daysBetween = (from: Date, to: Date, zone: string): number =>
-  Math.round((Date.parse(localDay(to, zone)) - Date.parse(localDay(from, zone))) / 86_400_000)
+  epochDay(localDay(to, zone)) - epochDay(localDay(from, zone))

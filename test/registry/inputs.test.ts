@@ -1,0 +1,278 @@
+/**
+ * What holds for every field of every operation, by what it stands for: days and instants, ranges of days, lists that
+ * mean sets, and texts. A new field is covered the moment it is declared.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import * as exports from '#operations/store/lib/exports'
+import { addDays, dayOf, daysBetween, daysOf, epochDay, firstDay, isOffset, lastDay } from '#runtime/days'
+import { read } from '#runtime/input'
+import { childrenOf } from '#runtime/publish'
+import { loadRegistry } from '#runtime/registry'
+import { country, dateSchemas, ignoredKeys, line, object, text, z } from '#runtime/schema'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const { operations, jobs } = await loadRegistry()
+
+interface Field {
+  operation: (typeof operations)[number]
+  part: 'query' | 'body'
+  /** Names from the root; `*` for an entry. */
+  path: string[]
+  /** As the object declares it. */
+  schema: z.ZodTypeAny
+}
+
+/** Every field that an operation takes. */
+function fieldsOf(): Field[] {
+  const found: Field[] = []
+  const walk = (schema: z.ZodTypeAny, at: Omit<Field, 'schema'>): void => {
+    if (schema instanceof z.ZodObject) {
+      for (const [key, field] of Object.entries(schema.shape as z.ZodRawShape)) {
+        if (ignoredKeys(schema).has(key)) continue
+        const place = { ...at, path: [...at.path, key] }
+        found.push({ ...place, schema: field })
+        walk(field, place)
+      }
+      return
+    }
+    for (const child of childrenOf(schema)) {
+      walk(child, schema instanceof z.ZodArray ? { ...at, path: [...at.path, '*'] } : at)
+    }
+  }
+  for (const operation of operations) {
+    for (const part of ['query', 'body'] as const) {
+      const schema = operation.spec.input?.[part]
+      if (schema) walk(schema, { operation, part, path: [] })
+    }
+  }
+  return found
+}
+const fields = fieldsOf()
+
+/** The schema below optional, nullable, default and refinements: of these all stand for the same text. */
+function inner(schema: z.ZodTypeAny): z.ZodTypeAny {
+  const wraps = [z.ZodEffects, z.ZodOptional, z.ZodNullable, z.ZodDefault]
+  return wraps.some((wrap) => schema instanceof wrap) ? inner(childrenOf(schema)[0]!) : schema
+}
+/** A description makes a copy of a schema, and keeps its pattern. */
+const formOf = (schema: z.ZodTypeAny): string | undefined => {
+  const bare = inner(schema)
+  if (!(bare instanceof z.ZodString)) return undefined
+  return bare._def.checks.flatMap((check) => (check.kind === 'regex' ? [check.regex.source] : []))[0]
+}
+const dateForms = new Map([...dateSchemas].map(([name, schema]) => [formOf(schema)!, name]))
+const dated = fields.flatMap((field) => {
+  const kind = dateForms.get(formOf(field.schema) ?? '')
+  return kind ? [{ ...field, kind }] : []
+})
+const nameOf = ({ operation, part, path }: Field): string => `${operation.id} ${part}.${path.join('.')}`
+
+const unreal = ['9999-12-31', '0001-01-15', '1999-12-31', '2101-01-01', '2026-02-30', '2026-13-01', '2026-00-10']
+const zones = ['+99:00', '-13:00', '+14:15', '+03:07', '+00:60']
+const wrong: Record<string, string[]> = {
+  day: [...unreal, '2026-1-1', '10000-01-01', '-000001-01-01', '+002026-01-01', 'today', ''],
+  instant: [...unreal.map((day) => `${day}T12:00:00.000Z`), '2026-11-20T24:00:00.000Z', '2026-11-20'],
+  offsetInstant: [
+    ...unreal.map((day) => `${day}T12:00:00Z`),
+    ...zones.map((zone) => `2026-11-20T12:00:00${zone}`),
+    '2026-11-20T25:00:00Z',
+    '2026-11-20T12:61:00Z',
+  ],
+  moment: [
+    ...unreal.map((day) => `${day}T12:00`),
+    ...zones.map((zone) => `2026-11-20T12:00:00${zone}`),
+    '2026-11-20T24:00',
+  ],
+  wallClock: [...unreal.map((day) => `${day}T12:00`), '2026-11-20T24:00'],
+}
+
+describe('days and instants', () => {
+  test('are found in queries and bodies', () => {
+    expect(new Set(dated.map(({ kind }) => kind))).toEqual(new Set(dateSchemas.keys()))
+    expect(dated.length).toBeGreaterThan(90)
+  })
+
+  test('every field refuses what is none, and names itself', () => {
+    for (const field of dated) {
+      const name = field.path.at(-1)!
+      for (const value of wrong[field.kind]!) {
+        const shape = object({ [name]: field.schema })
+        expect(() => read(shape, { [name]: value }, field.part), `${nameOf(field)} ${value}`).toThrow(`${name}: `)
+      }
+    }
+  })
+
+  test('every range of days is bounded: over the gateway, at its ends, beyond and turned around', async () => {
+    const shop = await store(app)
+    const ranges = operations.filter(({ spec }) => {
+      const query = spec.input?.query ? inner(spec.input.query) : null
+      return query instanceof z.ZodObject && 'startDate' in query.shape && spec.method === 'GET'
+    })
+    expect(ranges.length).toBeGreaterThan(28)
+    for (const { id, spec } of ranges) {
+      const path = spec.path.replace(/:[A-Za-z]+/g, '01980000-0000-7000-8000-000000000000')
+      const ask = async (startDate: string, endDate: string) => {
+        const query = { ...(spec.example?.query as object), startDate, endDate }
+        const { status, body } = await shop.request('GET', path, { query })
+        return { status, message: status < 400 ? '' : (body.error.message as string) }
+      }
+      for (const [first, last, name] of [
+        ['9999-12-30', '9999-12-31', 'startDate'],
+        ['0001-01-15', '2026-01-01', 'startDate'],
+        ['2026-01-01', '0001-01-15', 'endDate'],
+        ['2026-01-02', '2026-01-01', 'startDate'],
+      ] as const) {
+        const { status, message } = await ask(first, last)
+        expect([status, message.includes(`${name}: `)], `${id} ${first} ${last}: ${message}`).toEqual([400, true])
+      }
+      const whole = await ask(firstDay, lastDay)
+      if (whole.status === 400) expect(whole.message, id).toMatch(/startDate: the range may have at most \d+ days/)
+      else expect([200, 202, 404], id).toContain(whole.status)
+      for (const day of [firstDay, lastDay]) expect([200, 202, 404], id).toContain((await ask(day, day)).status)
+    }
+    await app.drainJobs()
+  }, 60_000)
+
+  test('no file of an operation has a form of its own', async () => {
+    const folder = join(import.meta.dirname, '../../operations')
+    const own: string[] = []
+    for (const file of await readdir(folder, { recursive: true })) {
+      if (!file.endsWith('.ts')) continue
+      const code = await readFile(join(folder, file), 'utf8')
+      // A regex with a year in it, zod's own dates, or days that are gone through by their text.
+      if (/\\d\{4\}-\\d|\.datetime\(|\.string\(\)\.date\(|<= \w+(\.\w+)*; \w+ = (days\.)?addDays/.test(code)) own.push(file)
+    }
+    expect(own).toEqual([])
+  })
+
+  test('days are numbers, and their sums end where years of four digits do', () => {
+    expect([epochDay('1970-01-01'), dayOf(0), epochDay('2000-02-29')]).toEqual([0, '1970-01-01', 11_016])
+    expect(addDays('2026-12-31', 1)).toBe('2027-01-01')
+    expect([addDays('9999-12-31', 1), addDays('0001-01-01', -1)]).toEqual(['9999-12-31', '0001-01-01'])
+    expect(daysBetween({ startDate: '2028-02-28', endDate: '2028-03-01' })).toBe(3)
+    expect(daysOf({ startDate: '2028-02-28', endDate: '2028-03-01' })).toEqual([
+      '2028-02-28',
+      '2028-02-29',
+      '2028-03-01',
+    ])
+    expect(daysOf({ startDate: '2026-02-02', endDate: '2026-02-01' })).toEqual([])
+    expect(() => daysOf({ startDate: firstDay, endDate: lastDay })).toThrow('too many')
+    for (const none of ['2026-02-30', '9999-99-99', 'x', '']) expect(() => epochDay(none)).toThrow('no day')
+    expect(['-12:00', '+14:00', '+05:45', 'Z'].map(isOffset)).toEqual([true, true, true, true])
+    expect(['-12:15', '+14:15', '+99:00', '+03:10'].map(isOffset)).toEqual([false, false, false, false])
+  })
+})
+
+describe('lists that mean sets', () => {
+  const ordered = new Set(['ids'])
+  const sets = fields.flatMap((field) => {
+    const list = inner(field.schema)
+    if (!(list instanceof z.ZodArray) || field.operation.spec.input?.[field.part] === undefined) return []
+    const entry = inner(list.element)
+    const name = field.path.at(-1)!
+    const isSet = /(Ids|[pP]ages|[tT]ypes|Methods|[mM]entions|Patterns|[sS]tatus|Words)$/.test(name)
+    if (ordered.has(name) || !(entry instanceof z.ZodEnum || isSet)) return []
+    return [{ ...field, list, entry }]
+  })
+
+  test('hold nothing twice: it is taken once, or refused', () => {
+    expect(sets.length).toBeGreaterThan(30)
+    const sample = (entry: z.ZodTypeAny): unknown =>
+      entry instanceof z.ZodEnum
+        ? entry.options[0]
+        : ['01980000-0000-7000-8000-000000000000', 'abcd1', 'approved'].find(
+            (value) => entry.safeParse(value).success,
+          )
+    for (const field of sets) {
+      const value = sample(field.entry)
+      const result = field.schema.safeParse([value, value])
+      expect(result.success ? result.data : [value], nameOf(field)).toEqual([value])
+    }
+  })
+})
+
+describe('texts', () => {
+  const blanks = ['   ', '\u200b', '\u00a0\u2003', '\u200d\u2060', '\u3164', '\u2800', '\ufeff', '\u00ad']
+
+  test('that may not be empty have something to see, in every operation', () => {
+    let tried = 0
+    for (const field of fields) {
+      const schema = inner(field.schema)
+      if (!(schema instanceof z.ZodString)) continue
+      if (!schema._def.checks.some((check) => check.kind === 'min' && check.value > 0)) continue
+      tried += 1
+      const name = field.path.at(-1)!
+      for (const blank of blanks) {
+        const value = blank.repeat(Math.ceil(3 / blank.length))
+        const shape = object({ [name]: field.schema })
+        expect(() => read(shape, { [name]: value }, field.part), `${nameOf(field)} ${JSON.stringify(blank)}`).toThrow(
+          `${name}: `,
+        )
+      }
+    }
+    expect(tried).toBeGreaterThan(100)
+  })
+
+  test('of emoji, one letter or another script are texts', () => {
+    const shape = object({ a: text(1, 20), b: line(1, 20), c: z.array(text(1, 20)).max(3), d: z.record(text(1, 20)) })
+    for (const value of ['👩‍👩‍👧', '❤️', 'ا', 'न', '.', ' a ']) {
+      const given = { a: value, b: value, c: [value], d: { x: value } }
+      expect(read(shape, given, 'body')).toEqual({ ...given, b: value.trim() })
+    }
+    expect(() => read(shape, { a: 'a', b: 'b', c: ['\u200b'], d: {} }, 'body')).toThrow('c.0: must not be empty')
+    expect(() => read(shape, { a: 'a', b: 'b', c: [], d: { x: ' ' } }, 'body')).toThrow('d.x: must not be empty')
+  })
+
+  test('a country is one', () => {
+    const all = Array.from({ length: 26 * 26 }, (_, i) =>
+      String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)),
+    )
+    const named = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+    const taken = all.filter((code) => country.safeParse(code).success)
+    expect(taken).toHaveLength(249)
+    for (const code of taken) expect(named.of(code), code).toBeTruthy()
+    for (const none of ['ZZ', 'EU', 'UN', 'XX', 'br', 'BRA', '']) expect(country.safeParse(none).success).toBe(false)
+  })
+})
+
+describe('exports', () => {
+  test('every one stops between two batches once its job is to end, and is not told as failed', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const names = jobs.map(({ job }) => job.name).filter(exports.isExport)
+    expect(names.length).toBeGreaterThan(9)
+    for (const name of names) {
+      const source = exports.sourceOf(name)
+      const original = source.rows
+      let batches = 0
+      const stop = new AbortController()
+      source.rows = async function* endless() {
+        for (;;) {
+          batches += 1
+          if (batches === 3) stop.abort(new Error('stopped'))
+          if (batches > 10) throw new Error(`${name} does not hear its signal`)
+          yield [['a']]
+        }
+      }
+      const columns = source.columns
+      source.columns = () => ['a']
+      try {
+        const id = ctx.newId()
+        const row = { id, name, user_id: shop.userId, query_hash: id, email: shop.email, query: '{}' }
+        const times = { created_at: ctx.now(), updated_at: ctx.now() }
+        await ctx.db.insertInto('exports').values({ ...row, ...times }).execute()
+        const attempt = { isLast: false, signal: stop.signal }
+        await expect(exports.run(ctx, name, id, attempt), name).rejects.toThrow('stopped')
+        const after = await ctx.db.selectFrom('exports').select('status').where('id', '=', id).executeTakeFirst()
+        expect([name, after?.status, batches]).toEqual([name, 'running', 3])
+      } finally {
+        source.rows = original
+        source.columns = columns
+      }
+    }
+  })
+})
