@@ -212,7 +212,7 @@ function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void
   throw refuse('bad_request', `${shown(path || 'body')}: ${sentence}`)
 }
 
-const visible = /[^\s\p{Cc}\p{Cf}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f]/u
+const visible = /[^\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** A text that may not be empty has something to see: blanks and marks without width are nothing. */
 function refuseBlankText(schema: z.ZodTypeAny, value: string, path: string): void {

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import * as exports from '#operations/store/lib/exports'
 import { addDays, dayOf, daysBetween, daysOf, epochDay, firstDay, isOffset, lastDay } from '#runtime/days'
 import { read } from '#runtime/input'
+import { WorkerStopping } from '#runtime/job'
 import { childrenOf } from '#runtime/publish'
 import { loadRegistry } from '#runtime/registry'
 import { country, dateSchemas, ignoredKeys, line, object, text, z } from '#runtime/schema'
@@ -71,7 +72,15 @@ const dated = fields.flatMap((field) => {
 })
 const nameOf = ({ operation, part, path }: Field): string => `${operation.id} ${part}.${path.join('.')}`
 
-const unreal = ['9999-12-31', '0001-01-15', '1999-12-31', '2101-01-01', '2026-02-30', '2026-13-01', '2026-00-10']
+const unreal = [
+  '9999-12-31',
+  '0001-01-15',
+  '1999-12-31',
+  '2101-01-01',
+  '2026-02-30',
+  '2026-13-01',
+  '2026-00-10',
+]
 const zones = ['+99:00', '-13:00', '+14:15', '+03:07', '+00:60']
 const wrong: Record<string, string[]> = {
   day: [...unreal, '2026-1-1', '10000-01-01', '-000001-01-01', '+002026-01-01', 'today', ''],
@@ -101,7 +110,9 @@ describe('days and instants', () => {
       const name = field.path.at(-1)!
       for (const value of wrong[field.kind]!) {
         const shape = object({ [name]: field.schema })
-        expect(() => read(shape, { [name]: value }, field.part), `${nameOf(field)} ${value}`).toThrow(`${name}: `)
+        expect(() => read(shape, { [name]: value }, field.part), `${nameOf(field)} ${value}`).toThrow(
+          `${name}: `,
+        )
       }
     }
   })
@@ -127,12 +138,17 @@ describe('days and instants', () => {
         ['2026-01-02', '2026-01-01', 'startDate'],
       ] as const) {
         const { status, message } = await ask(first, last)
-        expect([status, message.includes(`${name}: `)], `${id} ${first} ${last}: ${message}`).toEqual([400, true])
+        expect([status, message.includes(`${name}: `)], `${id} ${first} ${last}: ${message}`).toEqual([
+          400,
+          true,
+        ])
       }
       const whole = await ask(firstDay, lastDay)
-      if (whole.status === 400) expect(whole.message, id).toMatch(/startDate: the range may have at most \d+ days/)
-      else expect([200, 202, 404], id).toContain(whole.status)
-      for (const day of [firstDay, lastDay]) expect([200, 202, 404], id).toContain((await ask(day, day)).status)
+      if (whole.status === 400)
+        expect(whole.message, id).toMatch(/startDate: the range may have at most \d+ days/)
+      else expect([200, 202, 404, 409], id).toContain(whole.status)
+      for (const day of [firstDay, lastDay])
+        expect([200, 202, 404, 409], id).toContain((await ask(day, day)).status)
     }
     await app.drainJobs()
   }, 60_000)
@@ -144,7 +160,8 @@ describe('days and instants', () => {
       if (!file.endsWith('.ts')) continue
       const code = await readFile(join(folder, file), 'utf8')
       // A regex with a year in it, zod's own dates, or days that are gone through by their text.
-      if (/\\d\{4\}-\\d|\.datetime\(|\.string\(\)\.date\(|<= \w+(\.\w+)*; \w+ = (days\.)?addDays/.test(code)) own.push(file)
+      if (/\\d\{4\}-\\d|\.datetime\(|\.string\(\)\.date\(|<= \w+(\.\w+)*; \w+ = (days\.)?addDays/.test(code))
+        own.push(file)
     }
     expect(own).toEqual([])
   })
@@ -209,22 +226,32 @@ describe('texts', () => {
       for (const blank of blanks) {
         const value = blank.repeat(Math.ceil(3 / blank.length))
         const shape = object({ [name]: field.schema })
-        expect(() => read(shape, { [name]: value }, field.part), `${nameOf(field)} ${JSON.stringify(blank)}`).toThrow(
-          `${name}: `,
-        )
+        expect(
+          () => read(shape, { [name]: value }, field.part),
+          `${nameOf(field)} ${JSON.stringify(blank)}`,
+        ).toThrow(`${name}: `)
       }
     }
     expect(tried).toBeGreaterThan(100)
   })
 
   test('of emoji, one letter or another script are texts', () => {
-    const shape = object({ a: text(1, 20), b: line(1, 20), c: z.array(text(1, 20)).max(3), d: z.record(text(1, 20)) })
+    const shape = object({
+      a: text(1, 20),
+      b: line(1, 20),
+      c: z.array(text(1, 20)).max(3),
+      d: z.record(text(1, 20)),
+    })
     for (const value of ['👩‍👩‍👧', '❤️', 'ا', 'न', '.', ' a ']) {
       const given = { a: value, b: value, c: [value], d: { x: value } }
       expect(read(shape, given, 'body')).toEqual({ ...given, b: value.trim() })
     }
-    expect(() => read(shape, { a: 'a', b: 'b', c: ['\u200b'], d: {} }, 'body')).toThrow('c.0: must not be empty')
-    expect(() => read(shape, { a: 'a', b: 'b', c: [], d: { x: ' ' } }, 'body')).toThrow('d.x: must not be empty')
+    expect(() => read(shape, { a: 'a', b: 'b', c: ['\u200b'], d: {} }, 'body')).toThrow(
+      'c.0: must not be empty',
+    )
+    expect(() => read(shape, { a: 'a', b: 'b', c: [], d: { x: ' ' } }, 'body')).toThrow(
+      'd.x: must not be empty',
+    )
   })
 
   test('a country is one', () => {
@@ -235,7 +262,8 @@ describe('texts', () => {
     const taken = all.filter((code) => country.safeParse(code).success)
     expect(taken).toHaveLength(249)
     for (const code of taken) expect(named.of(code), code).toBeTruthy()
-    for (const none of ['ZZ', 'EU', 'UN', 'XX', 'br', 'BRA', '']) expect(country.safeParse(none).success).toBe(false)
+    for (const none of ['ZZ', 'EU', 'UN', 'XX', 'br', 'BRA', ''])
+      expect(country.safeParse(none).success).toBe(false)
   })
 })
 
@@ -243,7 +271,7 @@ describe('exports', () => {
   test('every one stops between two batches once its job is to end, and is not told as failed', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
-    const names = jobs.map(({ job }) => job.name).filter(exports.isExport)
+    const names = jobs.map((job) => job.name).filter(exports.isExport)
     expect(names.length).toBeGreaterThan(9)
     for (const name of names) {
       const source = exports.sourceOf(name)
@@ -253,7 +281,7 @@ describe('exports', () => {
       source.rows = async function* endless() {
         for (;;) {
           batches += 1
-          if (batches === 3) stop.abort(new Error('stopped'))
+          if (batches === 3) stop.abort(new WorkerStopping())
           if (batches > 10) throw new Error(`${name} does not hear its signal`)
           yield [['a']]
         }
@@ -264,10 +292,17 @@ describe('exports', () => {
         const id = ctx.newId()
         const row = { id, name, user_id: shop.userId, query_hash: id, email: shop.email, query: '{}' }
         const times = { created_at: ctx.now(), updated_at: ctx.now() }
-        await ctx.db.insertInto('exports').values({ ...row, ...times }).execute()
-        const attempt = { isLast: false, signal: stop.signal }
-        await expect(exports.run(ctx, name, id, attempt), name).rejects.toThrow('stopped')
-        const after = await ctx.db.selectFrom('exports').select('status').where('id', '=', id).executeTakeFirst()
+        await ctx.db
+          .insertInto('exports')
+          .values({ ...row, ...times })
+          .execute()
+        const attempt = { isLast: true, signal: stop.signal }
+        await expect(exports.run(ctx, name, id, attempt), name).rejects.toThrow('the worker is stopping')
+        const after = await ctx.db
+          .selectFrom('exports')
+          .select('status')
+          .where('id', '=', id)
+          .executeTakeFirst()
         expect([name, after?.status, batches]).toEqual([name, 'running', 3])
       } finally {
         source.rows = original

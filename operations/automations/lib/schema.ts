@@ -1,5 +1,18 @@
 /** What an automation is on the outside: its fields and their bounds. */
-import { count, currency, day, id, instant, line, money, named, object, setOf, text, z } from '#runtime/schema'
+import {
+  count,
+  currency,
+  day,
+  id,
+  instant,
+  line,
+  money,
+  named,
+  object,
+  setOf,
+  text,
+  z,
+} from '#runtime/schema'
 import { automationTypes } from './types.ts'
 
 const minutesAtMost = 129_600

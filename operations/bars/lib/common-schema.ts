@@ -2,8 +2,9 @@
 import { setOf, z } from '#runtime/schema'
 import { parseVariables, variableFault } from '#runtime/variables'
 
-export const pages = setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1)
-  .describe('Pages it shows on')
+export const pages = setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1).describe(
+  'Pages it shows on',
+)
 export const devices = z.enum(['all', 'mobile', 'desktop'])
 
 /** An address in the shop or elsewhere. */

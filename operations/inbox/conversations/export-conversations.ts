@@ -1,4 +1,4 @@
-import { exports } from '#operations/store/lib/door'
+import { days, exports } from '#operations/store/lib/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import inboxExport from '../jobs/inbox-export.ts'
@@ -15,5 +15,8 @@ export default operation({
   feature: 'inbox',
   input: { query: object(conversationFilters) },
   answer: { status: 202, body: exportQueued },
-  handler: (ctx, { query }) => exports.start(ctx, inboxExport, query),
+  async handler(ctx, { query }) {
+    days.refuseCrossedDays(query)
+    return exports.start(ctx, inboxExport, query)
+  },
 })

@@ -3,9 +3,7 @@ import { count, day, object, offsetInstant, queryFlag, queryInt, queryList, z } 
 import { conversation, conversationStatus, direction, message, messageType } from './schema.ts'
 
 const search = z.string().trim().min(2, 'must have at least 2 characters').max(100)
-const updatedSince = offsetInstant
-  .optional()
-  .describe('Changed at this instant or later')
+const updatedSince = offsetInstant.optional().describe('Changed at this instant or later')
 
 export const conversationFilters = {
   status: conversationStatus.optional(),

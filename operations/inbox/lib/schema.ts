@@ -1,5 +1,18 @@
 /** Conversations, their messages, tags and notes as the API shows them. */
-import { colour, count, currency, id, instant, line, money, named, object, setOf, text, z } from '#runtime/schema'
+import {
+  colour,
+  count,
+  currency,
+  id,
+  instant,
+  line,
+  money,
+  named,
+  object,
+  setOf,
+  text,
+  z,
+} from '#runtime/schema'
 
 export const conversationStatus = z.enum(['open', 'closed'])
 export const messageType = z.enum([

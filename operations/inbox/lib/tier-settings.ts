@@ -40,7 +40,10 @@ export const tierSettings = named(
 
 const tierInput = writeBody(
   {
-    key: key.refine((value) => value !== noTier, 'must not be `none`: the lists call those without a tier so'),
+    key: key.refine(
+      (value) => value !== noTier,
+      'must not be `none`: the lists call those without a tier so',
+    ),
     name: line(1, 40),
     color: colour.default('#6b7280'),
     minPurchases: minPurchases.default(null),

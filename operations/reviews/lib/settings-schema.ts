@@ -31,8 +31,9 @@ const autoPublish = {
   minRating: rating.describe('Used by the mode rating'),
   verifiedOnly: z.boolean(),
   holdImages: z.boolean().describe('A review with images waits'),
-  blockedWords: setOf(plain(1, 60), 100)
-    .describe('Whole words, without case or accents: a review with one of them waits'),
+  blockedWords: setOf(plain(1, 60), 100).describe(
+    'Whole words, without case or accents: a review with one of them waits',
+  ),
 }
 const form = {
   allowImages: z.boolean(),

@@ -38,8 +38,7 @@ const settingsFields = {
   backgroundColor: colour,
   textColor: colour,
   starColor: colour,
-  pages: setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1)
-    .describe('Pages it shows on'),
+  pages: setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1).describe('Pages it shows on'),
 }
 const settingsContent = object(settingsFields)
 export type TestimonialSettings = z.infer<typeof settingsContent>

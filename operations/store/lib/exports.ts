@@ -141,7 +141,8 @@ export async function run(
   } catch (error) {
     const isFinal = error instanceof Refusal || error instanceof Refused
     // A worker that stops hands the job back: it is tried again, whichever try this was.
-    if (isFinal || (isLast && !isStopping(signal))) await fail(ctx, exportId, isFinal ? error.message : ourFault)
+    if (isFinal || (isLast && !isStopping(signal)))
+      await fail(ctx, exportId, isFinal ? error.message : ourFault)
     if (!isFinal) throw error
   }
 }
@@ -181,12 +182,7 @@ interface Written {
   expiresAt: Date
 }
 
-async function write(
-  ctx: Context,
-  row: ExportRow,
-  fileName: string,
-  signal: AbortSignal,
-): Promise<Written> {
+async function write(ctx: Context, row: ExportRow, fileName: string, signal: AbortSignal): Promise<Written> {
   const written = { rows: 0, size: 0, expiresAt: new Date(ctx.now().getTime() + linkSeconds * 1000) }
   let kept: Buffer[] = []
   async function* content(): AsyncGenerator<Buffer> {
