@@ -244,7 +244,7 @@ describe('sending', () => {
     ])
     await send('2026-03-22T13:01:00.000Z')
     expect(await shop.mails(customer.email)).toHaveLength(2)
-    await shop.review({ productId: '1001', email: customer.email.toUpperCase() })
+    await shop.review({ productId: '1001', email: customer.email.toUpperCase(), verified: true })
     await send('2026-03-27T13:01:00.000Z')
     const mails = await shop.mails(customer.email)
     expect(mails).toHaveLength(3)
@@ -352,7 +352,7 @@ describe('cancelling and sending by hand', () => {
 
   test('one that may not leave any more is skipped, though none could be queued', async () => {
     const { shop, customer } = await delivered({ items: [{ variantId: '2003', quantity: 1 }] })
-    await shop.review({ productId: '1002', email: customer.email })
+    await shop.review({ productId: '1002', email: customer.email, verified: true })
     const [row] = await shop.dispatches()
     const answer = await shop.call(sendDispatchesNow, { body: { ids: [row!.id] } })
     expect(answer.status).toBe(409)
