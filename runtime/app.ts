@@ -1,12 +1,10 @@
 /** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
-import { Hono } from 'hono'
 import { type Database, openPostgres } from '#db/database'
 import { isMigrated, migrate } from '#db/migrate'
 import { type MovableClock, machineClock } from './clock.ts'
 import type { Services } from './context.ts'
 import { docsAnswer } from './docs.ts'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from './embedded.ts'
-import { errorBody } from './errors.ts'
 import { Gateway, type GatewayOptions } from './gateway.ts'
 import { sweepIdempotencyKeys } from './idempotency.ts'
 import { KeyRing } from './keys.ts'
@@ -14,13 +12,14 @@ import { type Listener, listenFor } from './listener.ts'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
+import { corsRoutes, type Outside, outsideRoutes, pageRoutes, refuseOddAddresses } from './outside.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
 import { openQueue } from './queue.ts'
 import { Limits, RateLimiter, sweepRateCounters } from './rate-limit.ts'
 import { loadRegistry, type Registry } from './registry.ts'
 import { RouteTable } from './routes.ts'
 import type { Settings } from './settings.ts'
-import { clientAddress, type Env, gatewayFirst, webRoutes } from './web.ts'
+import { clientAddress, type Env, gatewayFirst } from './web.ts'
 import type { Wiring } from './wiring.ts'
 import { Worker } from './worker.ts'
 
@@ -34,6 +33,8 @@ export interface App {
   fetch(request: Request, env?: Env): Promise<Response> | Response
   /** The short way for ordinary requests to `/v1`. */
   readonly listener: Listener
+  /** What lies outside `/v1`. */
+  readonly outside: readonly { method: string; path: string }[]
   /** Whether the database answers and nothing is left to migrate. */
   ready(): Promise<boolean>
   close(): Promise<void>
@@ -142,6 +143,9 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     metrics,
     fetch: gatewayFirst(gateway, table, settings.trustProxy, (request, env) => others.fetch(request, env)),
     listener: listenFor(gateway, table, settings.trustProxy),
+    outside: others.routes.filter(
+      ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
+    ),
     ready,
     async close() {
       clearInterval(housekeeping)
@@ -211,8 +215,11 @@ interface Parts {
 }
 
 /** What lies outside `/v1`. */
-function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Hono<{ Bindings: Env }> {
-  const hono = new Hono<{ Bindings: Env }>()
+function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Outside {
+  const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
+  const hono = outsideRoutes(services)
+  corsRoutes(hono, pages)
+  refuseOddAddresses(hono)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {
@@ -229,16 +236,6 @@ function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Hon
   for (const path of ['/docs', '/docs/*']) {
     hono.get(path, async (c) => (await docsAnswer(c.req.path)) ?? c.notFound())
   }
-  webRoutes(hono, { registry, services, worker })
-  hono.notFound((c) =>
-    c.body(errorBody('not_found', 'No such address'), 404, { 'content-type': 'application/json' }),
-  )
-  hono.onError((error, c) => {
-    services.log.error({ err: error, path: c.req.path }, 'failed')
-    return c.body(errorBody('unavailable', 'Something went wrong on our side: try again later'), 503, {
-      'content-type': 'application/json',
-      'retry-after': '5',
-    })
-  })
+  pageRoutes(hono, services, pages, worker)
   return hono
 }

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks' // the global of that name is look
 import type { Access, StoreFacts } from '#db/access'
 import { refusalOf } from './access.ts'
 import { Context, type Services } from './context.ts'
-import { type ErrorCode, Refusal, refuse, sqlState, statusOf } from './errors.ts'
+import { type ErrorCode, Refusal, refuse, statusOf } from './errors.ts'
 import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
 import { parseJson, parseQuery, read, readBodyAs } from './input.ts'
@@ -14,8 +14,8 @@ import type { KeyRing } from './keys.ts'
 import { type RequestLine, requestLogOf } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { JsonText } from './operation.ts'
-import { NumberLimit, Refused, Throttled, Unavailable } from './ports/errors.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
+import { refusalFrom } from './refusal.ts'
 import type { LoadedOperation, Registry } from './registry.ts'
 
 export const bodyAtMost = 15 * 1024 * 1024
@@ -53,6 +53,8 @@ export interface IncomingCall {
   search: string
   ip: string
   params: Record<string, string>
+  /** Why a parameter of the path cannot be read. */
+  fault: Refusal | null
   header(name: string): string | undefined
   /** The body as text; refuses past `atMost` bytes while it streams. */
   readBody(atMost: number): Promise<string>
@@ -189,7 +191,7 @@ export class Gateway {
   }
 
   #failed(call: Call, error: unknown): Answer | Promise<Answer> {
-    let refusal = refusalFrom(error, call)
+    let refusal = refusalFrom(error, { ifMatch: call.request.header('if-match') !== undefined })
     if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
       const level = refusal.code === 'unavailable' ? 'error' : 'warn'
       this.services.log[level](
@@ -341,6 +343,7 @@ function readBody(call: Call): Promise<void> | void {
 
 function readInput(call: Call): void {
   const { spec } = call.operation!
+  if (call.request.fault) throw call.request.fault
   const query = parseQuery(call.request.search)
   if (spec.input?.query) call.query = read(spec.input.query, query, 'query')
   else refuseFields(query, 'takes no query parameters')
@@ -525,20 +528,4 @@ function undeclared(call: Call, refusal: Refusal): Refusal | null {
     return null
   }
   return refuse('unavailable', `${operation.file} does not declare that it refuses with ${refusal.code}`)
-}
-
-function refusalFrom(error: unknown, call: Call): Refusal {
-  if (error instanceof Refusal) return error
-  if (error instanceof Refused) return refuse('conflict', error.message)
-  if (error instanceof Throttled || error instanceof NumberLimit || error instanceof Unavailable) {
-    return refuse('unavailable', 'A system this depends on does not answer: try again later')
-  }
-  const state = sqlState(error)
-  if (state === '40001' && call.request.header('if-match')) {
-    return refuse('conflict', 'If-Match: the resource changed meanwhile: read it again')
-  }
-  // Class 22 is about a value that a caller sent and no schema caught: theirs to mend, ours to look at in the log.
-  if (state?.startsWith('22'))
-    return refuse('bad_request', 'A value is out of range or not of the right form')
-  return refuse('unavailable', 'Something went wrong on our side: try again later')
 }

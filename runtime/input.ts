@@ -11,6 +11,7 @@ const mayBeOdd = (text: string): boolean =>
   text.includes('\\') || text.includes('proto') || text.includes('constructor') || text.includes('\u007f')
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const parametersAtMost = 100
+const formFieldsAtMost = 1000
 
 /**
  * The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may, and more than
@@ -63,6 +64,7 @@ function wrongWith(text: string): string | null {
   return text.isWellFormed() ? null : 'is not valid Unicode text'
 }
 
+/** Refuses control characters but tabs and line ends, and halves of characters. */
 function refuseOddText(text: string, path: string): void {
   const wrong = wrongWith(text)
   if (wrong !== null) throw refuse('bad_request', `${shown(path)}: ${wrong}`)
@@ -74,18 +76,28 @@ const shown = (path: string): string => (path.length > 100 ? `${path.slice(0, 10
 export function parseQuery(search: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null)
   if (search === '' || search === '?') return query
-  let parameters = 0
-  for (const pair of (search.startsWith('?') ? search.slice(1) : search).split('&')) {
-    if (pair === '') continue
-    parameters += 1
-    if (parameters > parametersAtMost) throw refuse('bad_request', 'query: has too many parameters')
-    const equals = pair.indexOf('=')
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'query')
-    const value = decode(equals < 0 ? '' : pair.slice(equals + 1), name)
+  for (const [name, value] of pairsOf(search.startsWith('?') ? search.slice(1) : search, 'query')) {
     const before = query[name]
     query[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value]
   }
   return query
+}
+
+/** The body of a form without files, as its browser encodes it. */
+export const parseForm = (text: string): Record<string, string> => formFields(pairsOf(text, 'body'))
+
+/** The pairs of a query or a form, decoded. Refuses what is no text, and more of them than anybody needs. */
+function* pairsOf(text: string, place: 'query' | 'body'): Generator<[string, string]> {
+  let pairs = 0
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    pairs += 1
+    if (pairs > (place === 'query' ? parametersAtMost : formFieldsAtMost))
+      throw refuse('bad_request', `${place}: has too many parameters`)
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), place)
+    yield [name, decode(equals < 0 ? '' : pair.slice(equals + 1), name || place)]
+  }
 }
 
 function decode(text: string, place: string): string {
@@ -99,16 +111,31 @@ function decode(text: string, place: string): string {
   return decoded
 }
 
-/** A path parameter as text; one that is no text at all finds nothing. */
-export function decodeParameter(raw: string): string {
+/** A segment of a path as text. Refuses what is no text. */
+export function decodeParameter(raw: string, name: string): string {
+  if (!raw.includes('%')) return raw
   let decoded: string
   try {
     decoded = decodeURIComponent(raw)
   } catch {
-    throw refuse('not_found', 'No such address')
+    throw refuse('bad_request', `${shown(name)}: is not valid percent-encoded UTF-8`)
   }
-  if (controls.test(decoded) || !decoded.isWellFormed()) throw refuse('not_found', 'No such address')
+  if (lineEnds.test(decoded)) throw refuse('bad_request', `${shown(name)}: must be one line`)
+  refuseOddText(decoded, name)
   return decoded
+}
+const lineEnds = /[\t\r\n]/
+
+/** The fields of a form that were filled in. Refuses one that holds what no text may; browsers end lines with two characters. */
+export function formFields(entries: Iterable<readonly [string, string]>): Record<string, string> {
+  const fields: Record<string, string> = Object.create(null)
+  for (const [name, value] of entries) {
+    refuseOddText(name, 'body')
+    refuseOddText(value, name || 'body')
+    if (forbiddenKeys.has(name)) throw refuse('bad_request', `${name}: is not allowed as the name of a field`)
+    if (value.trim() !== '') fields[name] = value.replaceAll('\r\n', '\n')
+  }
+  return fields
 }
 
 /** The text of a body, read with its schema: no more of it than that can hold. */

@@ -5,27 +5,38 @@
  */
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Refusal, refuse } from './errors.ts'
 import { type Answer, bodyAtMost, type Gateway, type IncomingCall } from './gateway.ts'
-import type { RouteTable } from './routes.ts'
-import { clientAddress, utf8Text } from './web.ts'
+import { canonicalPath, type Route, type RouteTable } from './routes.ts'
+import { sendRefusal } from './socket.ts'
+import { brokenOff, clientAddress, utf8Text } from './web.ts'
 
 /** Answers a request and is true, or leaves it alone. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
 
-/** What a URL would have to be parsed for: characters that it escapes, dot segments, a fragment. */
-const unordinary = /[^!-[\]-~]|\/\.|#/
+/** What has to be looked at closer: characters that a URL escapes, dot segments, a fragment. */
+const unordinary = /[^!-[\]-~]|\/(?:\.|%2[eE])|#/
 
 export function listenFor(gateway: Gateway, routes: RouteTable, trustProxy: number): Listener {
   return (incoming, outgoing) => {
     const url = incoming.url!
-    if (!url.startsWith('/v1/') || unordinary.test(url) || incoming.method === 'HEAD') return false
     const { headers } = incoming
+    if (headers.host === undefined && incoming.httpVersion === '1.1') {
+      sendRefusal(outgoing, refuse('bad_request', 'Host: is missing'))
+      return true
+    }
+    if (!url.startsWith('/v1/') || unordinary.test(url)) {
+      if (canonicalPath(url) !== null) return false
+      sendRefusal(outgoing, refuse('not_found', 'No such address'))
+      return true
+    }
+    if (incoming.method === 'HEAD') return false
     const length = headers['content-length']
     if (headers['transfer-encoding'] !== undefined || (length && Number(length) > bodyAtMost)) return false
 
     const call = new PlainCall(incoming, url, trustProxy)
     const route = routes.find(call.method, call.path)
-    if (route) call.params = route.params
+    if (route) call.take(route)
     const answer = gateway.handle(route?.operation ?? null, call)
     if (!(answer instanceof Promise)) {
       call.leaveBody()
@@ -72,6 +83,7 @@ class PlainCall implements IncomingCall {
   readonly search: string
   readonly ip: string
   params = noParams
+  fault: Refusal | null = null
   readonly #incoming: IncomingMessage
 
   constructor(incoming: IncomingMessage, address: string, trustProxy: number) {
@@ -83,6 +95,11 @@ class PlainCall implements IncomingCall {
     this.search = searchAt < 0 ? '' : address.slice(searchAt)
     const forwarded = trustProxy === 0 ? undefined : this.header('x-forwarded-for')
     this.ip = clientAddress({ incoming }, forwarded, trustProxy)
+  }
+
+  take({ params, fault }: Route): void {
+    this.params = params
+    this.fault = fault
   }
 
   header(name: string): string | undefined {
@@ -117,7 +134,7 @@ class PlainCall implements IncomingCall {
           reject(error)
         }
       })
-      incoming.once('error', reject)
+      incoming.once('error', () => reject(brokenOff()))
     })
   }
 }

@@ -3,10 +3,11 @@
  * `pages/`. It has no key: each says how it knows its caller.
  */
 import type { SystemContext } from './context.ts'
-import { readBodyAs } from './input.ts'
+import { refuse } from './errors.ts'
+import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from './input.ts'
 import type { Method } from './operation.ts'
 import type { z } from './schema.ts'
-import { readText } from './web.ts'
+import { readBytes, utf8Text } from './web.ts'
 
 export interface Page {
   readonly kind: 'page'
@@ -20,10 +21,7 @@ export interface Page {
   cors?: boolean
   /** Only where the sandbox is on. */
   sandboxOnly?: boolean
-  handler(
-    ctx: SystemContext,
-    request: { raw: Request; params: Record<string, string>; ip: string },
-  ): Promise<Response> | Response
+  handler(ctx: SystemContext, request: PageRequest): Promise<Response> | Response
 }
 
 export const page = (spec: Omit<Page, 'kind'>): Page => ({ kind: 'page', ...spec })
@@ -35,12 +33,143 @@ export const jsonAnswer = (body: unknown, status = 200): Response =>
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
   })
 
-/** The JSON body of a page's request, read with a schema; refused with a 400 that names the field. */
-export async function readJsonBody<S extends z.ZodTypeAny>(
-  request: Request,
-  schema: S,
-  atMost = 1024 * 1024,
-): Promise<z.infer<S>> {
-  const text = await readText(request, request.headers.get('content-length') ?? undefined, atMost)
-  return readBodyAs(schema, text)
+const jsonAtMost = 1024 * 1024
+const formAtMost = 64 * 1024
+const formType = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
+
+/**
+ * What a page is told of its request, and all that it is: text that `input.ts` has read. What no text may hold (control
+ * characters, halves of characters) is refused with a 400 before a handler sees it, whichever part it came in.
+ */
+export class PageRequest {
+  readonly method: Method
+  /** Of the path, decoded. */
+  readonly params: Record<string, string>
+  /** What of the client's address counts for limits. */
+  readonly ip: string
+  readonly #raw: Request
+  readonly #query: Record<string, string | string[]>
+
+  /** `path`: as it was sent. Refuses what is no text in it and in the query. */
+  constructor(
+    raw: Request,
+    { method, path: pattern }: Pick<Page, 'method' | 'path'>,
+    path: string,
+    ip: string,
+  ) {
+    this.#raw = raw
+    this.method = method
+    this.ip = ip
+    const segments = path.split('/')
+    this.params = Object.fromEntries(
+      pattern
+        .split('/')
+        .flatMap((part, at) =>
+          part.startsWith(':') ? [[part.slice(1), decodeParameter(segments[at]!, part.slice(1))]] : [],
+        ),
+    )
+    this.#query = parseQuery(searchOf(raw))
+  }
+
+  /** Whether a person opened it: HTML then, JSON otherwise. */
+  get wantsHtml(): boolean {
+    return this.header('accept')?.includes('text/html') ?? false
+  }
+
+  /** Whether a page's form was sent, and no script's JSON. */
+  get isForm(): boolean {
+    return formType.test(this.header('content-type') ?? '')
+  }
+
+  header(name: string): string | null {
+    return this.#raw.headers.get(name)
+  }
+
+  /** The query, refused with a 400 that names the field. */
+  query<S extends z.ZodTypeAny>(schema: S): z.infer<S> {
+    return read(schema, { ...this.#query }, 'query')
+  }
+
+  /** The query of an address that others put together (a provider's way back): what it says, known or not. */
+  parameters(): URLSearchParams {
+    return new URLSearchParams(
+      Object.entries(this.#query).flatMap(([name, value]) =>
+        [value].flat().map((each): [string, string] => [name, each]),
+      ),
+    )
+  }
+
+  /** The JSON body, refused with a 400 that names the field. */
+  async json<S extends z.ZodTypeAny>(schema: S, atMost = jsonAtMost): Promise<z.infer<S>> {
+    return readBodyAs(schema, await this.#text(atMost))
+  }
+
+  /** The filled fields of a form without files. */
+  async fields(atMost = formAtMost): Promise<Record<string, string>> {
+    if (!/^multipart\//i.test(this.header('content-type') ?? '')) return parseForm(await this.#text(atMost))
+    return (await this.filledForm(atMost)).fields
+  }
+
+  /** A form of either encoding, with its files by the name of their field. */
+  async filledForm(atMost: number): Promise<{ fields: Record<string, string>; files: [string, File][] }> {
+    const entries = [...(await this.#formData(atMost))]
+    const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string'
+    return {
+      fields: formFields(entries.filter(isText)),
+      files: entries.filter((entry): entry is [string, File] => !isText(entry)),
+    }
+  }
+
+  /** A form or JSON, which an address that people and programs use tells apart by how it begins. */
+  async formOrJson<S extends z.ZodTypeAny>(
+    schema: S,
+    atMost = formAtMost,
+  ): Promise<{ isJson: boolean; fields: z.infer<S> }> {
+    const text = await this.#text(atMost)
+    const isJson = text.trimStart().startsWith('{')
+    return { isJson, fields: isJson ? readBodyAs(schema, text) : read(schema, parseForm(text), 'body') }
+  }
+
+  /**
+   * What a provider's signature covers, as it came: for hooks alone, whose events are cleaned one by one as they are
+   * stored (`events.accept`), so that one of them cannot spoil the others.
+   */
+  async signed(atMost: number): Promise<{ headers: Headers; body: Uint8Array }> {
+    return { headers: this.#raw.headers, body: await this.#bytes(atMost) }
+  }
+
+  async #text(atMost: number): Promise<string> {
+    return utf8Text(await this.#bytes(atMost))
+  }
+
+  #bytes(atMost: number): Promise<Uint8Array> {
+    return readBytes(this.#raw, this.header('content-length') ?? undefined, atMost)
+  }
+
+  async #formData(atMost: number): Promise<FormData> {
+    const bytes = await this.#bytes(atMost)
+    const contentType = this.header('content-type') ?? ''
+    try {
+      return await new Response(Buffer.from(bytes), { headers: { 'content-type': contentType } }).formData()
+    } catch (error) {
+      if (error instanceof TypeError) throw refuse('bad_request', 'body: is no form')
+      throw error
+    }
+  }
+}
+
+/** The query of an address with its question mark, as it was sent. */
+export function searchOf({ url }: Request): string {
+  const end = url.indexOf('#')
+  const address = end < 0 ? url : url.slice(0, end)
+  const at = address.indexOf('?')
+  return at < 0 ? '' : address.slice(at)
+}
+
+/** The path of an address as it was sent, percent-encoded. */
+export function pathOf({ url }: Request): string {
+  const from = url.indexOf('/', url.indexOf('//') + 2)
+  if (from < 0) return '/'
+  const end = url.slice(from).search(/[?#]/)
+  return end < 0 ? url.slice(from) : url.slice(from, from + end)
 }

@@ -1,4 +1,6 @@
 /** Which operation an address below `/v1` means: a tree of path segments, in which a fixed one goes before a parameter. */
+import { Refusal } from './errors.ts'
+import { decodeParameter } from './input.ts'
 import type { LoadedOperation } from './registry.ts'
 
 interface Branch {
@@ -11,13 +13,26 @@ export interface Route {
   operation: LoadedOperation
   /** By name, decoded; empty where a parameter is no text. */
   params: Record<string, string>
+  /** Why a parameter cannot be read; told once the caller may know that there is such an address. */
+  fault: Refusal | null
 }
 
 const noParams: Record<string, string> = Object.freeze({})
 const newBranch = (): Branch => ({ fixed: new Map(), parameter: null, operation: null })
-/** Stands for what cannot be decoded: no fixed segment has it, and as a parameter it is no text. */
-const unreadable = '\u0000'
-const control = /[\u0000-\u001f\u007f]/
+/** Segments that a URL would resolve, however they are written, and what some programs take for a slash. */
+const resolvable = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i
+
+/**
+ * The path of a request target as it was sent (`/path?query`, or an absolute address); null where a program on the way
+ * may have understood another address than we would: what a proxy forbids must not be reached by a second name.
+ */
+export function canonicalPath(target: string): string | null {
+  const end = target.indexOf('?')
+  const address = end < 0 ? target : target.slice(0, end)
+  if (target.includes('#')) return null
+  const path = address.replace(/^https?:\/\/[^/]*/i, '') || '/'
+  return path.startsWith('/') && !resolvable.test(path) ? path : null
+}
 
 export class RouteTable {
   readonly #methods = new Map<string, Branch>()
@@ -36,28 +51,36 @@ export class RouteTable {
       branch.operation = operation
       if (operation.parameters.length === 0) {
         const routes = this.#fixed.get(method) ?? new Map<string, Route>()
-        this.#fixed.set(method, routes.set(path, { operation, params: noParams }))
+        this.#fixed.set(method, routes.set(path, { operation, params: noParams, fault: null }))
       }
     }
   }
 
-  /** `path` as it was sent, without `/v1`. Null: no operation has this method and path. */
+  /**
+   * `path` as it was sent, without `/v1`. Null: no operation has this method and path. Fixed segments are known as they
+   * are written alone: percent-encoded ones would be a second name of the same address.
+   */
   find(method: string, path: string): Route | null {
     const fixed = this.#fixed.get(method)?.get(path)
     if (fixed) return fixed
     const root = this.#methods.get(method)
     if (!root || path === '') return null
-    const segments = path.split('/')
-    const decoded = path.includes('%') ? segments.map(decode) : segments
     const values: string[] = []
-    const operation = match(root, decoded, 1, values)
+    const operation = match(root, path.split('/'), 1, values)
     if (!operation) return null
     const params: Record<string, string> = {}
+    let fault: Refusal | null = null
     for (let i = 0; i < values.length; i += 1) {
-      const value = values[i]!
-      params[operation.parameters[i]!] = control.test(value) || !value.isWellFormed() ? '' : value
+      const name = operation.parameters[i]!
+      try {
+        params[name] = decodeParameter(values[i]!, name)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        params[name] = ''
+        fault ??= error
+      }
     }
-    return { operation, params }
+    return { operation, params, fault }
   }
 }
 
@@ -84,12 +107,4 @@ function match(branch: Branch, segments: string[], at: number, values: string[])
   const below = match(branch.parameter, segments, at + 1, values)
   if (!below) values.pop()
   return below
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return unreadable
-  }
 }

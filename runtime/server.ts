@@ -2,11 +2,13 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { type App, openApp } from './app.ts'
+import { Refusal, refuse } from './errors.ts'
 import { openLog } from './log.ts'
 import { RegistryError } from './registry.ts'
 import { type Settings, SettingsError } from './settings.ts'
+import { answerBrokenRequests, refusalResponse } from './socket.ts'
 
 export interface RunningServer {
   app: App
@@ -19,6 +21,8 @@ const finishWithinMs = 10_000
 const idleSweepMs = 100
 
 export const serverOptions: ServerOptions = {
+  // A request without a Host is refused in our own form (`listener.ts`).
+  requireHostHeader: false,
   // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
   optimizeEmptyRequests: true,
   // Longer than load balancers keep theirs (60 seconds and less): who closes first must not do it under a request.
@@ -38,13 +42,14 @@ export async function startServer(
     (request, env) =>
       app
         ? app.fetch(request, env as never)
-        : new Response('starting', { status: 503, headers: { 'retry-after': '1' } }),
-    { hostname: settings.host },
+        : refusalResponse(new Refusal('unavailable', 'The server is starting', { 'retry-after': '1' })),
+    { hostname: settings.host, errorHandler: (error) => unreadable(error, log) },
   )
   const server = createServer(serverOptions, (incoming, outgoing) => {
     if (stopping) outgoing.setHeader('connection', 'close')
     if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
   })
+  answerBrokenRequests(server, log)
   server.listen(settings.port, settings.host)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -84,6 +89,13 @@ export async function startServer(
     return stopping
   }
   return { app, server, url, stop }
+}
+
+/** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
+export function unreadable(error: unknown, log: App['services']['log']): Response {
+  if (error instanceof RequestError) return refusalResponse(refuse('bad_request', 'Host: is not valid'))
+  log.error({ err: error }, 'failed')
+  return refusalResponse(refuse('unavailable', 'Something went wrong on our side: try again later'))
 }
 
 const portTaken = ({ host, port }: Settings): string =>

@@ -1,13 +1,9 @@
-/** Between HTTP and the rest: the way into the gateway, bodies read with a limit, pages outside `/v1`. */
+/** Between HTTP and the rest: the way into the gateway, and bodies read with a limit. */
 import type { IncomingMessage } from 'node:http'
-import type { Hono } from 'hono'
-import { type Services, SystemContext } from './context.ts'
-import { errorBody, Refusal, refuse, statusOf } from './errors.ts'
+import { addressOf } from './address.ts'
+import { Refusal, refuse } from './errors.ts'
 import type { Answer, Gateway, IncomingCall } from './gateway.ts'
-import { newId } from './ids.ts'
-import type { Registry } from './registry.ts'
-import type { RouteTable } from './routes.ts'
-import type { Worker } from './worker.ts'
+import type { Route, RouteTable } from './routes.ts'
 
 /** What `@hono/node-server` passes along; tests pass the address alone. */
 export interface Env {
@@ -33,7 +29,7 @@ export function gatewayFirst(gateway: Gateway, routes: RouteTable, trustProxy: n
     const call = new WebCall(request, env, address, trustProxy)
     const isHead = call.method === 'HEAD'
     const route = routes.find(isHead ? 'GET' : call.method, call.path)
-    if (route) call.params = route.params
+    if (route) call.take(route)
     const answer = gateway.handle(route?.operation ?? null, call)
     const respond = isHead ? toHeadResponse : toResponse
     return answer instanceof Promise ? answer.then(respond) : respond(answer)
@@ -50,6 +46,7 @@ class WebCall implements IncomingCall {
   readonly search: string
   readonly ip: string
   params = noParams
+  fault: Refusal | null = null
   readonly #request: Request
 
   constructor(request: Request, env: Env | undefined, address: string, trustProxy: number) {
@@ -60,6 +57,11 @@ class WebCall implements IncomingCall {
     this.path = address.slice('/v1'.length, searchAt < 0 ? undefined : searchAt)
     this.search = searchAt < 0 ? '' : address.slice(searchAt)
     this.ip = clientAddress(env, this.header('x-forwarded-for'), trustProxy)
+  }
+
+  take({ params, fault }: Route): void {
+    this.params = params
+    this.fault = fault
   }
 
   header(name: string): string | undefined {
@@ -81,28 +83,44 @@ export function clientAddress(
   trustProxy: number,
 ): string {
   const direct = env?.incoming?.socket.remoteAddress ?? env?.ip ?? 'unknown'
-  if (trustProxy === 0 || !forwarded) return direct
+  if (trustProxy === 0 || !forwarded) return addressOf(direct)
   const entries = forwarded.split(',').map((entry) => entry.trim())
-  return entries[Math.max(0, entries.length - trustProxy)] || direct
+  return addressOf(entries[Math.max(0, entries.length - trustProxy)] || direct)
 }
 
 const tooLarge = (atMost: number): Refusal =>
-  new Refusal('payload_too_large', `The body is larger than ${Math.floor(atMost / 1024 / 1024)} MiB`)
+  new Refusal('payload_too_large', `The body is larger than ${sizeText(atMost)}`)
+/** `32 KiB`, `1.5 MiB`. */
+function sizeText(bytes: number): string {
+  const kibibytes = bytes / 1024
+  return kibibytes < 1024
+    ? `${Math.round(kibibytes)} KiB`
+    : `${Math.round((kibibytes / 1024) * 100) / 100} MiB`
+}
+
+/** The client went away, or sent a body that is none: there is nobody to answer, and nothing of ours failed. */
+export const brokenOff = (): Refusal => refuse('bad_request', 'body: broke off before its end')
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A body as text; refused as soon as it is known to be too large, also while it streams. */
-export async function readText(
+async function readText(request: Request, length: string | undefined, atMost: number): Promise<string> {
+  return utf8Text(await readBytes(request, length, atMost))
+}
+
+/** As `readText`, undecoded. */
+export async function readBytes(
   request: Request,
   length: string | undefined,
   atMost: number,
-): Promise<string> {
+): Promise<Uint8Array> {
   if (length !== undefined && Number(length) > atMost) throw tooLarge(atMost)
-  if (length === '0') return ''
-  let bytes: Uint8Array
-  if (length !== undefined) bytes = new Uint8Array(await request.arrayBuffer())
-  else if (request.body) bytes = await readChunks(request.body, atMost)
-  else return ''
-  return utf8Text(bytes)
+  if (length === '0') return new Uint8Array()
+  try {
+    if (length !== undefined) return new Uint8Array(await request.arrayBuffer())
+    return request.body ? await readChunks(request.body, atMost) : new Uint8Array()
+  } catch (error) {
+    throw error instanceof Refusal ? error : brokenOff()
+  }
 }
 
 /** Refuses what is not UTF-8. */
@@ -149,48 +167,3 @@ function toResponse({ status, body, headers }: Answer): Response {
   return new Response(empty ? null : body, { status, headers })
 }
 const toHeadResponse = ({ status, headers }: Answer): Response => new Response(null, { status, headers })
-
-/** The routes outside `/v1`: files, and the sections' pages. */
-export function webRoutes(
-  hono: Hono<{ Bindings: Env }>,
-  { registry, services, worker }: { registry: Registry; services: Services; worker: Worker },
-): void {
-  const { adapters, settings, log } = services
-  const { files } = adapters
-  if (files) hono.all('/files/*', (c) => files(c.req.raw))
-  const pages = registry.pages.filter((page) => settings.sandbox || !page.sandboxOnly)
-  for (const page of pages) {
-    hono.on(page.method, page.path, async (c) => {
-      const requestId = newId(services.clock.ms())
-      const ctx = new SystemContext(services, log, requestId, worker)
-      const ip = clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
-      try {
-        const params = c.req.param() as Record<string, string>
-        const answer = await page.handler(ctx, { raw: c.req.raw, params, ip })
-        return page.cors ? openToAll(answer) : answer
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        const answer = new Response(errorBody(error.code, error.message), {
-          status: statusOf(error.code),
-          headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...error.headers },
-        })
-        return page.cors ? openToAll(answer) : answer
-      }
-    })
-    if (page.cors) hono.options(page.path, () => new Response(null, { status: 204, headers: preflight }))
-  }
-}
-
-const preflight = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': 'Content-Type, If-None-Match',
-  'access-control-max-age': '86400',
-}
-
-function openToAll(answer: Response): Response {
-  const headers = new Headers(answer.headers)
-  headers.set('access-control-allow-origin', '*')
-  headers.set('access-control-expose-headers', 'ETag, Retry-After, X-Request-Id')
-  return new Response(answer.body, { status: answer.status, headers })
-}

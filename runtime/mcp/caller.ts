@@ -1,5 +1,6 @@
 /** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
 import type { Access } from '#db/access'
+import type { Refusal } from '../errors.ts'
 import type { Answer, Gateway, IncomingCall } from '../gateway.ts'
 import type { LoadedOperation, Registry } from '../registry.ts'
 import type { RouteTable } from '../routes.ts'
@@ -61,6 +62,7 @@ export class Caller {
         search,
         ip: this.#ip,
         params: route?.params ?? {},
+        fault: route?.fault ?? null,
         headers: { authorization: this.#authorization, 'content-type': 'application/json' },
         text,
       }),
@@ -85,6 +87,7 @@ interface Parts {
   search: string
   ip: string
   params: Record<string, string>
+  fault: Refusal | null
   headers: Record<string, string>
   text: string
 }
@@ -95,14 +98,16 @@ class ToolCall implements IncomingCall {
   readonly search: string
   readonly ip: string
   readonly params: Record<string, string>
+  readonly fault: Refusal | null
   readonly #headers: Record<string, string>
   readonly #text: string
-  constructor({ method, address, search, ip, params, headers, text }: Parts) {
+  constructor({ method, address, search, ip, params, fault, headers, text }: Parts) {
     this.method = method
     this.address = address
     this.search = search
     this.ip = ip
     this.params = params
+    this.fault = fault
     this.#headers = headers
     this.#text = text
   }

@@ -1,5 +1,5 @@
 import { asBadRequest, deliver, sandboxShop } from '#operations/store/lib/door'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { putCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { object, offsetInstant, z } from '#runtime/schema'
@@ -23,9 +23,9 @@ export default page({
   description: 'A shopper fills a cart, or changes it: the platform keeps it and sends its signed webhook.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const shop = await sandboxShop(ctx, params.storeId!)
-    const written = await asBadRequest(putCart(shop, await readJsonBody(raw, body)))
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    const written = await asBadRequest(putCart(shop, await request.json(body)))
     await deliver(ctx, await cartDeliveries(shop, written))
     return jsonAnswer(written.cart, 201)
   },

@@ -11,18 +11,6 @@ const fieldsAtMost = 256 * 1024
 /** Of one request: photos of a phone, and no more than the server can hold of several shoppers at once. */
 const photosAtMost = 32 * 1024 * 1024
 
-/** The filled fields of a form without files. */
-export async function formFields({ raw }: Visit): Promise<Record<string, string>> {
-  const form = await formOf(raw, fieldsAtMost)
-  const texts = [...form].filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-  return Object.fromEntries(
-    texts.flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, lines(value)]])),
-  )
-}
-
-/** Browsers end lines with two characters. */
-const lines = (text: string): string => text.replaceAll('\r\n', '\n')
-
 export interface RequestForm {
   /** Its photos are still to be stored. */
   submission: Submission
@@ -30,24 +18,18 @@ export interface RequestForm {
 }
 
 /** Items of which none is asked for are left out. Refuses what the form does not take, and more than 32 MiB of photos. */
-export async function requestForm({ raw }: Visit): Promise<RequestForm> {
-  const form = await formOf(raw, photosAtMost + fieldsAtMost)
+export async function requestForm(visit: Visit): Promise<RequestForm> {
+  const { fields, files: sent } = await visit.filledForm(photosAtMost + fieldsAtMost)
+  const photos = sent.flatMap(([name, file]) => (name === 'photos' && file.size > 0 ? [file] : []))
   const given: Record<string, unknown> = {}
   const items = new Map<number, Record<string, unknown>>()
-  const photos: File[] = []
-  for (const [name, value] of form) {
-    if (typeof value !== 'string') {
-      if (name === 'photos' && value.size > 0) photos.push(value)
-      continue
-    }
-    if (value.trim() === '') continue
+  for (const [name, value] of Object.entries(fields)) {
     const [, at, field] = /^items\.(\d{1,4})\.([A-Za-z]+)$/.exec(name) ?? []
-    if (at === undefined || field === undefined)
-      given[name] = name === 'acceptedConditions' ? true : lines(value)
+    if (at === undefined || field === undefined) given[name] = name === 'acceptedConditions' ? true : value
     else
       items.set(Number(at), {
         ...items.get(Number(at)),
-        [field]: field === 'quantity' ? Number(value) : lines(value),
+        [field]: field === 'quantity' ? Number(value) : value,
       })
   }
   const asked = [...items.values()].filter(({ quantity }) => quantity !== 0 && quantity !== undefined)
@@ -77,29 +59,4 @@ export async function storePhotos(ctx: Context, photos: readonly File[]): Promis
     urls.push(url)
   }
   return urls
-}
-
-async function formOf(raw: Request, atMost: number): Promise<FormData> {
-  const bytes = await readBytes(raw, atMost)
-  const contentType = raw.headers.get('content-type') ?? ''
-  try {
-    return await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
-  } catch (error) {
-    if (error instanceof TypeError) throw refuse('bad_request', 'body: is no form')
-    throw error
-  }
-}
-
-async function readBytes(raw: Request, atMost: number): Promise<Buffer<ArrayBuffer>> {
-  const tooLarge = () =>
-    refuse('payload_too_large', `The photos have more than ${Math.floor(atMost / 1024 / 1024)} MiB together`)
-  if (Number(raw.headers.get('content-length') ?? 0) > atMost) throw tooLarge()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of (raw.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > atMost) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

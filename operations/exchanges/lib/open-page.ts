@@ -6,10 +6,6 @@ import { missingPage, refusedPage } from './page-words.ts'
 import { readSettings } from './settings.ts'
 import type { ExchangeContent } from './settings-schema.ts'
 
-/** Whether a page's form was sent, and no script's JSON. */
-export const isForm = (raw: Request): boolean =>
-  /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(raw.headers.get('content-type') ?? '')
-
 /** 404, for whoever asks. */
 export function missing(wantsHtml: boolean): Response {
   if (wantsHtml) return missingPage()
@@ -22,7 +18,7 @@ export async function whileOpen(
   visit: Visit,
   work: (settings: ExchangeContent) => Promise<Response>,
 ): Promise<Response> {
-  const isPerson = visit.raw.method === 'GET' ? visit.wantsHtml : isForm(visit.raw)
+  const { isPerson } = visit
   const settings = await readSettings(ctx)
   if (!settings.isEnabled) return missing(isPerson)
   try {

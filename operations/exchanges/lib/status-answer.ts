@@ -2,7 +2,6 @@
 import type { Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
-import { isForm } from './open-page.ts'
 import { pagesBase } from './page-words.ts'
 import type { ExchangeContent } from './settings-schema.ts'
 import { findView } from './shopper-view.ts'
@@ -13,6 +12,6 @@ export const seeOther = (location: string): Response =>
 
 export async function answerAfter(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
   const token = visit.params.statusToken!
-  if (isForm(visit.raw)) return seeOther(`${pagesBase(ctx)}/requests/${encodeURIComponent(token)}`)
+  if (visit.isForm) return seeOther(`${pagesBase(ctx)}/requests/${encodeURIComponent(token)}`)
   return jsonAnswer(await findView(ctx, settings, token))
 }

@@ -1,6 +1,6 @@
 import { storefrontPage } from '#operations/storefront/lib/door'
 import { object } from '#runtime/schema'
-import { isForm, whileOpen } from '../lib/open-page.ts'
+import { whileOpen } from '../lib/open-page.ts'
 import { cancelRequest } from '../lib/shopper-moves.ts'
 import { answerAfter } from '../lib/status-answer.ts'
 
@@ -13,7 +13,7 @@ export default storefrontPage({
   feature: 'exchanges',
   handler: (ctx, visit) =>
     whileOpen(ctx, visit, async (settings) => {
-      if (!isForm(visit.raw)) await visit.body(object({}))
+      if (!visit.isForm) await visit.body(object({}))
       await cancelRequest(ctx, visit.params.statusToken!)
       return answerAfter(ctx, visit, settings)
     }),

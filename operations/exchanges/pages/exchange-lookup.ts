@@ -1,10 +1,9 @@
 import { storefrontPage } from '#operations/storefront/lib/door'
 import { read } from '#runtime/input'
 import { jsonAnswer } from '#runtime/page'
-import { formFields } from '../lib/forms.ts'
 import { lookUp, lookupAnswer } from '../lib/lookup.ts'
 import { orderPage } from '../lib/lookup-page.ts'
-import { isForm, whileOpen } from '../lib/open-page.ts'
+import { whileOpen } from '../lib/open-page.ts'
 import { lookupBody } from '../lib/shopper-schema.ts'
 import { choices } from '../lib/variants.ts'
 
@@ -22,10 +21,8 @@ export default storefrontPage({
   handler: (ctx, visit) =>
     whileOpen(ctx, visit, async (settings) => {
       await visit.limit('exchange-lookups', tries, windowMs)
-      const wantsPage = isForm(visit.raw)
-      const given = wantsPage
-        ? read(lookupBody, await formFields(visit), 'body')
-        : await visit.body(lookupBody)
+      const wantsPage = visit.isForm
+      const given = wantsPage ? read(lookupBody, await visit.fields(), 'body') : await visit.body(lookupBody)
       const offer = await lookUp(ctx, settings, given)
       const answer = lookupAnswer(ctx, offer)
       if (!wantsPage) return jsonAnswer(answer)

@@ -1,7 +1,6 @@
 import { storefrontPage } from '#operations/storefront/lib/door'
 import { read } from '#runtime/input'
-import { formFields } from '../lib/forms.ts'
-import { isForm, whileOpen } from '../lib/open-page.ts'
+import { whileOpen } from '../lib/open-page.ts'
 import { shipRequest } from '../lib/shopper-moves.ts'
 import { shippedBody } from '../lib/shopper-schema.ts'
 import { answerAfter } from '../lib/status-answer.ts'
@@ -15,8 +14,8 @@ export default storefrontPage({
   feature: 'exchanges',
   handler: (ctx, visit) =>
     whileOpen(ctx, visit, async (settings) => {
-      const given = isForm(visit.raw)
-        ? read(shippedBody, await formFields(visit), 'body')
+      const given = visit.isForm
+        ? read(shippedBody, await visit.fields(), 'body')
         : await visit.body(shippedBody)
       await shipRequest(ctx, visit.params.statusToken!, given)
       return answerAfter(ctx, visit, settings)

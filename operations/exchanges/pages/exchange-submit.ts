@@ -2,7 +2,7 @@ import { storefrontPage, type Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
 import { requestForm, storePhotos } from '../lib/forms.ts'
-import { isForm, whileOpen } from '../lib/open-page.ts'
+import { whileOpen } from '../lib/open-page.ts'
 import { pagesBase } from '../lib/page-words.ts'
 import type { ExchangeContent } from '../lib/settings-schema.ts'
 import { requestBody } from '../lib/shopper-schema.ts'
@@ -19,7 +19,7 @@ export default storefrontPage({
   feature: 'exchanges',
   handler: (ctx, visit) =>
     whileOpen(ctx, visit, (settings) =>
-      isForm(visit.raw) ? submitForm(ctx, visit, settings) : submitJson(ctx, visit, settings),
+      visit.isForm ? submitForm(ctx, visit, settings) : submitJson(ctx, visit, settings),
     ),
 })
 

@@ -1,15 +1,12 @@
 /** The pages of the sandbox's outside world: the phone that scans a code, the provider's setup of an official number. */
 import { escaped, htmlAnswer } from '#operations/store/lib/door'
 import type { SystemContext } from '#runtime/context'
-import { parseJson, read } from '#runtime/input'
 import { jsonAnswer } from '#runtime/page'
 import { parsePhone } from '#runtime/phone'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { line, object, z } from '#runtime/schema'
-import { readText } from '#runtime/web'
 import { receiveHook } from './hooks.ts'
 
-const bodyAtMost = 64 * 1024
 /** Where a number without a prefix is from. */
 const sandboxCountry = 'BR'
 
@@ -18,20 +15,13 @@ const phone = z
   .max(40)
   .refine((text) => parsePhone(text, sandboxCountry) !== null, 'is not a phone number')
 export const scanFields = { phone, name: line(0, 120).nullish() }
+export const scanBody = object(scanFields)
 export const setupFields = {
   phone,
   displayName: line(1, 120),
   outcome: z.enum(['approve', 'review', 'deny']),
 }
-
-/** The fields of a form or of a JSON body, and which of the two it was. */
-export async function readForm<T extends z.ZodRawShape>(raw: Request, fields: T) {
-  const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
-  const isJson = text.trimStart().startsWith('{')
-  const given = isJson ? parseJson(text) : Object.fromEntries(new URLSearchParams(text))
-  const schema = object(fields)
-  return { isJson, fields: read(schema, given, 'body') as z.infer<typeof schema> }
-}
+export const setupBody = object(setupFields)
 
 export const e164 = (text: string): string => parsePhone(text, sandboxCountry)!
 

@@ -7,8 +7,8 @@ export default page({
   path: '/hooks/messaging/:provider',
   description: 'Answers the messaging provider that asks whether this address is meant.',
   trust: 'Whoever asks must name the verify token; the answer only repeats what they sent.',
-  handler(ctx, { raw }) {
-    const query = new URL(raw.url).searchParams
+  handler(ctx, request) {
+    const query = request.parameters()
     const token = ctx.settings.messagingVerifyToken
     const isRight = token !== null && equalText(query.get('hub.verify_token') ?? '', token)
     if (!isRight || query.get('hub.mode') !== 'subscribe') {

@@ -1,5 +1,4 @@
 import { page } from '#runtime/page'
-import { readText } from '#runtime/web'
 import { receiveHook } from '../lib/hooks.ts'
 
 const bodyAtMost = 3 * 1024 * 1024
@@ -10,9 +9,9 @@ export default page({
   description:
     'What the messaging provider tells: statuses, messages of contacts, changes of numbers and templates.',
   trust: 'Signed by the provider: HMAC-SHA256 of the raw body with the app secret.',
-  async handler(ctx, { raw, params }) {
-    const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
-    await receiveHook(ctx, params.provider ?? '', raw.headers, Buffer.from(text))
+  async handler(ctx, request) {
+    const { headers, body } = await request.signed(bodyAtMost)
+    await receiveHook(ctx, request.params.provider ?? '', headers, body)
     return new Response(null, { status: 200 })
   },
 })

@@ -6,5 +6,5 @@ export default page({
   path: '/messaging/return',
   description: "Where the provider's setup of an official number leads back to; confirms it.",
   trust: 'The state in the address: 32 random bytes of one setup, which ends with it.',
-  handler: (ctx, { raw }) => finishReturn(ctx, new URL(raw.url).searchParams),
+  handler: (ctx, request) => finishReturn(ctx, request.parameters()),
 })

@@ -1,7 +1,7 @@
 import { requireStoreId } from '#operations/store/lib/door'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, offsetInstant, z } from '#runtime/schema'
@@ -27,12 +27,10 @@ export default page({
     "Somebody writes to the store's number (the official one when connected, else the selected one), or to the assistant's; with `isEcho` the merchant writes to them, in the provider's own app.",
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { to, occurredAt, providerMessageId, type, mediaType, refersTo, ...message } = await readJsonBody(
-      raw,
-      body,
-    )
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { to, occurredAt, providerMessageId, type, mediaType, refersTo, ...message } =
+      await request.json(body)
     const numberId =
       to === 'assistant' ? sandboxNumberId(storeId, 'assistant') : await connectedNumber(ctx, storeId)
     const hook = sandboxOf(ctx.adapters.messaging).inbound({

@@ -1,6 +1,6 @@
 import { requireStoreId } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../lib/hooks.ts'
@@ -22,9 +22,9 @@ export default page({
     'The official number changes at the provider: quality, limit, status, name, or its token dies.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const change = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const change = await request.json(body)
     const hook = await sandboxOf(ctx.adapters.messaging).numbers.change(storeId, change)
     if (!hook) throw refuse('not_found', 'The sandbox has no official number of this store')
     await receiveHook(ctx, 'sandbox', hook.headers, hook.body)

@@ -8,9 +8,9 @@ export default page({
   description: 'The messages that left, newest first, with the count of calls under each idempotency key.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const phone = new URL(raw.url).searchParams.get('phone') ?? undefined
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const phone = request.parameters().get('phone') ?? undefined
     return jsonAnswer({ data: await sandboxOf(ctx.adapters.messaging).outbox(storeId, phone) })
   },
 })

@@ -1,5 +1,5 @@
 import { requireStoreId } from '#operations/store/lib/door'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 
@@ -11,9 +11,9 @@ export default page({
   description: 'The messaging provider goes down, hangs, throttles, or works again.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { mode } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { mode } = await request.json(body)
     await sandboxOf(ctx.adapters.messaging).setMode(storeId, mode)
     return jsonAnswer({ mode })
   },

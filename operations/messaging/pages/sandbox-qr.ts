@@ -1,6 +1,6 @@
 import { requireStoreId } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../lib/hooks.ts'
@@ -13,9 +13,9 @@ export default page({
   description: 'The linked phone loses its link, finds it again, or logs out.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { event } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { event } = await request.json(body)
     const hook = await sandboxOf(ctx.adapters.messaging).qr.happen(storeId, event)
     if (!hook) throw refuse('conflict', 'No phone of this store is linked by QR code')
     await receiveHook(ctx, 'sandbox', hook.headers, hook.body)

@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { goneAnswer, scanCode, scanFields } from '../lib/sandbox-pages.ts'
@@ -12,8 +12,8 @@ export default page({
   description: 'A phone scans a QR code.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw }) {
-    const { payload, ...phone } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const { payload, ...phone } = await request.json(body)
     if ((await sandboxOf(ctx.adapters.messaging).qr.find(payload)) === null) {
       throw refuse('not_found', 'payload: there never was such a code')
     }

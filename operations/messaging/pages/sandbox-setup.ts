@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { e164, goneAnswer, setupFields } from '../lib/sandbox-pages.ts'
@@ -13,8 +13,8 @@ export default page({
     "Ends the provider's setup of an official number; answers what would come back with the merchant.",
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw }) {
-    const { setupUrl, phone, displayName, outcome } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const { setupUrl, phone, displayName, outcome } = await request.json(body)
     const { numbers } = sandboxOf(ctx.adapters.messaging)
     const token = setupUrl.split('/').at(-1)!
     if (!(await numbers.findSetup(token))) throw refuse('not_found', 'setupUrl: there never was such a setup')

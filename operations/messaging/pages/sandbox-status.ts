@@ -1,6 +1,6 @@
 import { requireStoreId } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../lib/hooks.ts'
@@ -17,9 +17,9 @@ export default page({
   description: 'The provider tells what became of a message, through its signed hook.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { code, ...change } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { code, ...change } = await request.json(body)
     const sandbox = sandboxOf(ctx.adapters.messaging)
     const hook = await sandbox.status(storeId, { ...change, ...(code ? { code } : {}) })
     if (!hook) throw refuse('not_found', 'No message of this store left under that id')

@@ -1,6 +1,6 @@
 import { requireStoreId } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../lib/hooks.ts'
@@ -21,10 +21,10 @@ export default page({
   description: 'The provider reviews, pauses, disables, deletes or recategorises a template.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { status, reason, category, quality } = await readJsonBody(raw, body)
-    const id = Number(params.id)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { status, reason, category, quality } = await request.json(body)
+    const id = Number(request.params.id)
     const row = Number.isSafeInteger(id)
       ? await ctx.root
           .selectFrom('message_templates')

@@ -1,6 +1,6 @@
 import { page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
-import { deadSetupPage, e164, readForm, setupFields, unknownSetupPage } from '../lib/sandbox-pages.ts'
+import { deadSetupPage, e164, setupBody, unknownSetupPage } from '../lib/sandbox-pages.ts'
 
 export default page({
   method: 'POST',
@@ -8,10 +8,11 @@ export default page({
   description: "Ends the provider's setup of an official number, and leads back to who opened it.",
   trust: 'Only where the sandbox is on; the token in the path, which only who opened the setup was told.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
+  async handler(ctx, request) {
+    const { params } = request
     const { numbers } = sandboxOf(ctx.adapters.messaging)
     if (!(await numbers.findSetup(params.token!))) return unknownSetupPage()
-    const { fields } = await readForm(raw, setupFields)
+    const { fields } = await request.formOrJson(setupBody)
     const ended = await numbers.endSetup(params.token!, { ...fields, phone: e164(fields.phone) })
     if (!ended) return deadSetupPage()
     const back = new URL(ended.returnUrl)

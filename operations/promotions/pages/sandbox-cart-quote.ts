@@ -1,5 +1,5 @@
 import { asBadRequest, sandboxShop } from '#operations/store/lib/door'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
 import { object, z } from '#runtime/schema'
 
@@ -17,8 +17,8 @@ export default page({
   description: 'What a cart comes to at the checkout of the platform: lines, discounts, gifts and total.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const shop = await sandboxShop(ctx, params.storeId!)
-    return jsonAnswer(await asBadRequest(quoteCart(shop, await readJsonBody(raw, body))))
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    return jsonAnswer(await asBadRequest(quoteCart(shop, await request.json(body))))
   },
 })

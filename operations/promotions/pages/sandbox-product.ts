@@ -1,5 +1,5 @@
 import { deliver, sandboxShop } from '#operations/store/lib/door'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { line, money, object, z } from '#runtime/schema'
@@ -18,9 +18,9 @@ export default page({
   description: 'A shop changes a product, or makes or deletes one; the platform sends its signed webhook.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const shop = await sandboxShop(ctx, params.storeId!)
-    const product = await changeProduct(shop, params.productId!, await readJsonBody(raw, body))
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    const product = await changeProduct(shop, request.params.productId!, await request.json(body))
     await deliver(ctx, await deliveriesOf(shop, 'product.updated', product))
     return jsonAnswer(product)
   },

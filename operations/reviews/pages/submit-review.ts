@@ -1,13 +1,10 @@
-import { storefrontPage, type Visit } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/lib/door'
 import { Refusal } from '#runtime/errors'
 import { read } from '#runtime/input'
 import { jsonAnswer } from '#runtime/page'
-import { readText } from '#runtime/web'
 import { refusedPage, sentPage } from '../lib/form-page.ts'
 import { openSettings, submitReview } from '../lib/submit.ts'
 import { type Submission, submitBody, submitForm } from '../lib/submit-schema.ts'
-
-const bodyAtMost = 32 * 1024
 
 export default storefrontPage({
   method: 'POST',
@@ -17,12 +14,12 @@ export default storefrontPage({
   kind: 'write',
   feature: 'reviews',
   async handler(ctx, visit) {
-    const isForm = (visit.raw.headers.get('content-type') ?? '').startsWith(
-      'application/x-www-form-urlencoded',
-    )
+    const { isForm } = visit
     try {
       const settings = await openSettings(ctx)
-      const body = isForm ? await formBody(visit) : await visit.body(submitBody)
+      const body = isForm
+        ? (read(submitForm, await visit.fields(), 'body') as Submission)
+        : await visit.body(submitBody)
       // A machine that fills in everything: it learns nothing.
       if (body.website) return isForm ? sentPage() : jsonAnswer({ status: 'pending' }, 201)
       await visit.accepted()
@@ -34,10 +31,3 @@ export default storefrontPage({
     }
   },
 })
-
-/** Of the form without scripts: fields that were left empty are not there. */
-async function formBody({ raw }: Visit): Promise<Submission> {
-  const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
-  const given = [...new URLSearchParams(text)].filter(([, value]) => value !== '')
-  return read(submitForm, Object.fromEntries(given), 'body') as Submission
-}

@@ -7,5 +7,5 @@ export default page({
   description: 'What the page shows of a store: the newest messages, mail, codes, orders and checkouts.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  handler: async (ctx, { raw }) => jsonAnswer(await worldOf(ctx, new URL(raw.url).searchParams.get('store'))),
+  handler: async (ctx, request) => jsonAnswer(await worldOf(ctx, request.parameters().get('store'))),
 })

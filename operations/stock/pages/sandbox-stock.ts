@@ -1,6 +1,6 @@
 import { deliver, sandboxShop } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { setStock } from '#runtime/ports/ecommerce/sandbox-stock'
 import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { object, z } from '#runtime/schema'
@@ -14,10 +14,10 @@ export default page({
     'A shop counts its stock anew (null: it is not tracked); the platform sends its signed webhook.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const shop = await sandboxShop(ctx, params.storeId!)
-    const variantId = params.variantId!
-    const { stock } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    const variantId = request.params.variantId!
+    const { stock } = await request.json(body)
     const product = await setStock(shop, variantId, stock)
     if (!product) throw refuse('not_found', 'The platform has no such variant')
     const { id: productId, updatedAt } = product

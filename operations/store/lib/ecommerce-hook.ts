@@ -12,7 +12,7 @@ export async function receiveEcommerceHook(
   ctx: SystemContext,
   from: { provider: string; storeId: string },
   headers: Headers,
-  body: string,
+  body: Uint8Array,
 ): Promise<number> {
   const store = isId(from.storeId) ? await ctx.forStore(from.storeId) : null
   const connected = store && (await ecommerce(store))
@@ -22,7 +22,7 @@ export async function receiveEcommerceHook(
   let events: ProviderEvent[]
   try {
     const secret = connected.port.webhookSecret?.(connected.store) ?? webhookSecret(store, connected.provider)
-    events = connected.port.parseWebhook(headers, new TextEncoder().encode(body), secret)
+    events = connected.port.parseWebhook(headers, body, secret)
   } catch (error) {
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error

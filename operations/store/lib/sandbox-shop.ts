@@ -29,7 +29,8 @@ export const sandboxShop = async (ctx: SystemContext, idOrSlug: string): Promise
 export async function deliver(ctx: SystemContext, deliveries: readonly Delivery[]): Promise<void> {
   for (const { url, headers, body } of deliveries) {
     const [provider, storeId] = new URL(url).pathname.split('/').slice(-2)
-    await receiveEcommerceHook(ctx, { provider: provider!, storeId: storeId! }, new Headers(headers), body)
+    const from = { provider: provider!, storeId: storeId! }
+    await receiveEcommerceHook(ctx, from, new Headers(headers), Buffer.from(body))
   }
 }
 

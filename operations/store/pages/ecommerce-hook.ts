@@ -1,5 +1,4 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { readText } from '#runtime/web'
 import { receiveEcommerceHook } from '../lib/ecommerce-hook.ts'
 
 const bodyAtMost = 3 * 1024 * 1024
@@ -10,9 +9,9 @@ export default page({
   description:
     'What an ecommerce platform tells us of a store: orders, carts, products and stock that changed.',
   trust: "The body is signed with the store's own webhook secret; what is told only says what to read again.",
-  async handler(ctx, { raw, params }) {
-    const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
-    const from = { provider: params.provider ?? '', storeId: params.storeId ?? '' }
-    return jsonAnswer({ received: await receiveEcommerceHook(ctx, from, raw.headers, text) })
+  async handler(ctx, request) {
+    const { headers, body } = await request.signed(bodyAtMost)
+    const { provider = '', storeId = '' } = request.params
+    return jsonAnswer({ received: await receiveEcommerceHook(ctx, { provider, storeId }, headers, body) })
   },
 })

@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
 import { moveClock } from '#runtime/time-travel'
 
@@ -18,8 +18,8 @@ export default page({
   description: 'Moves the clock forward; jobs that come due run.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw }) {
-    const { now, advanceSeconds } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const { now, advanceSeconds } = await request.json(body)
     if ((now === undefined) === (advanceSeconds === undefined)) {
       throw refuse('bad_request', 'now: give either now or advanceSeconds')
     }

@@ -1,4 +1,4 @@
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 import { requireStoreId } from '../lib/sandbox-shop.ts'
 
@@ -10,9 +10,9 @@ export default page({
   description: 'The platform of a store goes down, or comes up again.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { mode } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { mode } = await request.json(body)
     await ctx.root
       .insertInto('sandbox_modes')
       .values({ store_id: storeId, port: 'ecommerce', mode })

@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 
 const body = object({ timeoutSeconds: z.number().min(0).max(300).default(30) })
@@ -10,8 +10,8 @@ export default page({
   description: 'Waits until no due job is left.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw }) {
-    const { timeoutSeconds } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const { timeoutSeconds } = await request.json(body)
     if (!ctx.worker) throw refuse('unavailable', 'This process runs no jobs')
     return jsonAnswer(await ctx.worker.drain(timeoutSeconds * 1000))
   },

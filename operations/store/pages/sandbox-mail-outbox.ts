@@ -8,8 +8,8 @@ export default page({
   description: 'The mail that left, newest first.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw }) {
-    const query = new URL(raw.url).searchParams
+  async handler(ctx, request) {
+    const query = request.parameters()
     const to = query.get('to')
     const store = query.get('store')
     const mails = await listSandboxMail(ctx.root as never, {

@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { changeOrder } from '#runtime/ports/ecommerce/sandbox-orders'
 import { money, object, z } from '#runtime/schema'
 import { asBadRequest, deliverOrder, sandboxShop } from '../lib/sandbox-shop.ts'
@@ -18,9 +18,9 @@ export default page({
   description: 'An order is paid, shipped, refunded or cancelled at the platform.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const shop = await sandboxShop(ctx, params.storeId!)
-    const order = await asBadRequest(changeOrder(shop, params.orderId!, await readJsonBody(raw, body)))
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    const order = await asBadRequest(changeOrder(shop, request.params.orderId!, await request.json(body)))
     if (!order) throw refuse('not_found', 'The platform has no such order')
     await deliverOrder(ctx, shop, order)
     return jsonAnswer(order)

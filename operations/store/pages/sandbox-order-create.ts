@@ -1,4 +1,4 @@
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { orderCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
 import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
@@ -30,9 +30,9 @@ export default page({
   description: 'A customer orders: the platform keeps the order and sends its signed webhook.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const shop = await sandboxShop(ctx, params.storeId!)
-    const order = await asBadRequest(createOrder(shop, await readJsonBody(raw, body)))
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    const order = await asBadRequest(createOrder(shop, await request.json(body)))
     await deliverOrder(ctx, shop, order)
     const cart = order.cartId === null ? null : await orderCart(shop, order.cartId, order.id)
     if (cart) await deliver(ctx, await cartDeliveries(shop, cart))

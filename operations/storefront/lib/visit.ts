@@ -1,8 +1,7 @@
 /** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
-import { read } from '#runtime/input'
-import { type Page, page, readJsonBody } from '#runtime/page'
+import { type Page, type PageRequest, page } from '#runtime/page'
 import type { z } from '#runtime/schema'
 import { sign } from '#runtime/secrets'
 import { findVisited, type Visited } from './visited.ts'
@@ -13,12 +12,16 @@ const storeWritesAMinute = 1_200
 const eventCallsAMinute = 60
 
 export interface Visit {
-  raw: Request
   params: Record<string, string>
   /** Stands for the address, which is kept nowhere. */
   visitor: string
+  /** Whether a person opened it or sent its form: HTML then, JSON otherwise. */
+  isPerson: boolean
   /** Whether a person opened it: HTML then, JSON otherwise. */
   wantsHtml: boolean
+  /** Whether a page's form was sent, and no script's JSON. */
+  isForm: boolean
+  header(name: string): string | null
   /** What the store may use now; nothing while its subscription may not write. */
   features: ReadonlySet<string>
   /** Another one whenever something of what the storefront shows may be another. */
@@ -29,6 +32,10 @@ export interface Visit {
   query<S extends z.ZodTypeAny>(schema: S): z.infer<S>
   /** The JSON body (32 KiB), refused with a 400 that names the field. */
   body<S extends z.ZodTypeAny>(schema: S): Promise<z.infer<S>>
+  /** The filled fields of a form without files. */
+  fields: PageRequest['fields']
+  /** A form with its files. */
+  filledForm: PageRequest['filledForm']
   /** Counts an accepted capture: 20 an hour and address unless set otherwise, then 429. */
   accepted(): Promise<void>
   /** Counts one of at most `limit` in a window of its own, then 429. */
@@ -59,48 +66,49 @@ export function storefrontPage(spec: StorefrontPage): Page {
     description,
     trust,
     cors: true,
-    async handler(system, { raw, params, ip }) {
-      const visitor = sign(system.settings.secretKey, 'storefront-address', ip)
+    async handler(system, request) {
+      const visitor = sign(system.settings.secretKey, 'storefront-address', request.ip)
       const [visited] = await Promise.all([
-        findVisited(system, params.publicId!),
+        findVisited(system, request.params.publicId!),
         countRequest(system, spec.kind, visitor),
       ])
       if (!visited || (spec.feature !== null && !visited.features.has(spec.feature))) {
-        if (spec.missing) return spec.missing(wantsHtml(raw))
+        if (spec.missing) return spec.missing(request.wantsHtml)
         throw refuse('not_found', 'There is nothing here')
       }
       if (spec.kind === 'write' || spec.kind === 'events') {
         await allow(system, 'storefront-store', visited.ctx.store.id, storeWritesAMinute)
       }
-      return spec.handler(visited.ctx, visitOf(system, raw, params, visitor, visited))
+      return spec.handler(visited.ctx, visitOf(system, request, visitor, visited))
     },
   })
 }
 
 function visitOf(
   system: SystemContext,
-  raw: Request,
-  params: Record<string, string>,
+  request: PageRequest,
   visitor: string,
   { features, stamp, revision }: Visited,
 ): Visit {
   return {
-    raw,
-    params,
+    params: request.params,
     visitor,
     features,
     stamp,
     revision,
-    wantsHtml: wantsHtml(raw),
-    query: (schema) => read(schema, Object.fromEntries(new URL(raw.url).searchParams), 'query'),
-    body: (schema) => readJsonBody(raw, schema, bodyAtMost),
+    wantsHtml: request.wantsHtml,
+    isForm: request.isForm,
+    isPerson: request.method === 'GET' ? request.wantsHtml : request.isForm,
+    header: (name) => request.header(name),
+    query: (schema) => request.query(schema),
+    body: (schema) => request.json(schema, bodyAtMost),
+    fields: (atMost = bodyAtMost) => request.fields(atMost),
+    filledForm: (atMost) => request.filledForm(atMost),
     accepted: () =>
       allow(system, 'storefront-accepted', visitor, system.settings.storefrontAcceptedIp, hourMs),
     limit: (name, limit, windowMs) => allow(system, name, visitor, limit, windowMs),
   }
 }
-
-const wantsHtml = (raw: Request): boolean => (raw.headers.get('accept') ?? '').includes('text/html')
 
 async function countRequest(system: SystemContext, kind: StorefrontPage['kind'], visitor: string) {
   const { storefrontReadsIp, storefrontWritesIp } = system.settings

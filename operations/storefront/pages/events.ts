@@ -13,7 +13,7 @@ export default storefrontPage({
   feature: null,
   async handler(ctx, visit) {
     const body = await visit.body(eventsBody)
-    if (!isBot(visit.raw.headers.get('user-agent'))) await takeEvents(ctx, visit.features, body)
+    if (!isBot(visit.header('user-agent'))) await takeEvents(ctx, visit.features, body)
     return new Response(null, { status: 204 })
   },
 })

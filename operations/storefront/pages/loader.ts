@@ -9,11 +9,11 @@ export default storefrontPage({
   trust: 'Public: the same for every visitor.',
   kind: 'read',
   feature: null,
-  handler(ctx, { raw }) {
+  handler(ctx, visit) {
     const text = loaderText(`${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}`)
     const etag = etagOf(text)
     const headers = { etag, 'cache-control': 'public, max-age=300' }
-    if (isNamedBy(raw.headers.get('if-none-match') ?? undefined, etag)) {
+    if (isNamedBy(visit.header('if-none-match') ?? undefined, etag)) {
       return new Response(null, { status: 304, headers })
     }
     const type = 'text/javascript; charset=utf-8'

@@ -24,7 +24,7 @@ export default storefrontPage({
     const left = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
     const maxAge = Math.max(0, Math.min(freshSeconds, left))
     const headers = { etag, 'cache-control': `public, max-age=${maxAge}, stale-while-revalidate=300` }
-    if (isNamedBy(visit.raw.headers.get('if-none-match') ?? undefined, etag)) {
+    if (isNamedBy(visit.header('if-none-match') ?? undefined, etag)) {
       return new Response(null, { status: 304, headers })
     }
     return new Response(text, { headers: { ...headers, 'content-type': 'application/json' } })

@@ -11,13 +11,17 @@ export const showCheckout = (ctx: SystemContext, id: string): Promise<Response> 
   withOpenCheckout(ctx, id, async (checkout) => checkoutForm(checkout))
 
 /** Takes the card, applies the result and sends the payer back with 303; shows the form again with 422. */
-export const payAtCheckout = (ctx: SystemContext, id: string, form: URLSearchParams): Promise<Response> =>
+export const payAtCheckout = (
+  ctx: SystemContext,
+  id: string,
+  form: Record<string, string>,
+): Promise<Response> =>
   withOpenCheckout(ctx, id, async (checkout) => {
     const input: CardInput = {
-      cardNumber: form.get('cardNumber') ?? '',
-      holder: form.get('holder') ?? '',
-      expMonth: form.get('expMonth') ?? '',
-      expYear: form.get('expYear') ?? '',
+      cardNumber: form.cardNumber ?? '',
+      holder: form.holder ?? '',
+      expMonth: form.expMonth ?? '',
+      expYear: form.expYear ?? '',
     }
     const paid = await sandboxBillingOf(ctx.adapters.billing).pay(id, input)
     if ('closed' in paid) return closedPage()

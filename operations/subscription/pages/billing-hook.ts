@@ -1,5 +1,4 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { readText } from '#runtime/web'
 import { receiveBillingHook } from '../lib/billing-hook.ts'
 
 const bodyAtMost = 1024 * 1024
@@ -9,9 +8,9 @@ export default page({
   path: '/hooks/billing/:provider',
   description: 'What a billing provider tells: checkouts that were paid, charges, agreements that changed.',
   trust: "Signed by the provider with a secret that it shares with this server's adapter.",
-  async handler(ctx, { raw, params }) {
-    const text = await readText(raw, raw.headers.get('content-length') ?? undefined, bodyAtMost)
-    const keys = await receiveBillingHook(ctx, params.provider ?? '', raw.headers, Buffer.from(text))
+  async handler(ctx, request) {
+    const { headers, body } = await request.signed(bodyAtMost)
+    const keys = await receiveBillingHook(ctx, request.params.provider ?? '', headers, body)
     return jsonAnswer({ received: keys.length })
   },
 })

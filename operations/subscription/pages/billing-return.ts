@@ -8,5 +8,5 @@ export default page({
   description:
     'Where a payer comes back to from the checkout: asks the provider, applies the result and shows it.',
   trust: 'What the address says is never believed: it only names what to ask the provider about.',
-  handler: async (ctx, { raw }) => returnPage(await returnedFromProvider(ctx, new URL(raw.url).searchParams)),
+  handler: async (ctx, request) => returnPage(await returnedFromProvider(ctx, request.parameters())),
 })

@@ -1,6 +1,6 @@
 import { requireStoreId } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { object, z } from '#runtime/schema'
 import { deliverSandboxHooks } from '../lib/billing-hook.ts'
@@ -14,9 +14,9 @@ export default page({
     "The payer pauses or cancels the store's agreement at the provider, which tells it by its hook.",
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { status } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { status } = await request.json(body)
     const isDone = await sandboxBillingOf(ctx.adapters.billing).payerActs(storeId, status)
     if (!isDone) throw refuse('conflict', 'The store has no agreement at the sandbox that could be')
     await deliverSandboxHooks(ctx, storeId)

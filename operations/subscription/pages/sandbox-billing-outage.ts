@@ -1,5 +1,5 @@
 import { requireStoreId } from '#operations/store/lib/door'
-import { jsonAnswer, page, readJsonBody } from '#runtime/page'
+import { jsonAnswer, page } from '#runtime/page'
 import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { object, z } from '#runtime/schema'
 
@@ -11,9 +11,9 @@ export default page({
   description: 'The billing provider of a store goes down, or comes up again.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(ctx, { raw, params }) {
-    const storeId = await requireStoreId(ctx, params.storeId!)
-    const { mode } = await readJsonBody(raw, body)
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { mode } = await request.json(body)
     await sandboxBillingOf(ctx.adapters.billing).setMode(storeId, mode)
     return jsonAnswer({ mode })
   },
