@@ -55,6 +55,8 @@ export interface IncomingCall {
   params: Record<string, string>
   /** Why a parameter of the path cannot be read. */
   fault: Refusal | null
+  /** Whether the address was counted before, with the request that this one is a part of. */
+  isCounted?: boolean
   header(name: string): string | undefined
   /** The body as text; refuses past `atMost` bytes while it streams. */
   readBody(atMost: number): Promise<string>
@@ -119,10 +121,26 @@ export class Gateway {
    * Answers a request, at once where no step had to wait; never throws. `operation` null: no route has this address.
    */
   handle(operation: LoadedOperation | null, request: IncomingCall): Answer | Promise<Answer> {
+    const call = this.#begin(operation, request)
+    let pending: Promise<void> | Refusal | void
+    try {
+      pending = walk(call, 0)
+    } catch (error) {
+      return this.#refused(call, error)
+    }
+    if (!pending) return this.#answered(call, call.answer!)
+    if (pending instanceof Refusal) return this.#refused(call, pending)
+    return pending.then(
+      () => this.#answered(call, call.answer!),
+      (error) => this.#refused(call, error),
+    )
+  }
+
+  #begin(operation: LoadedOperation | null, request: IncomingCall): Call {
     this.#requests += 1
     const requestId = `${this.#processId}-${this.#requests.toString(36)}`
     const startedAt = performance.now()
-    const call: Call = {
+    return {
       gateway: this,
       request,
       operation,
@@ -146,28 +164,28 @@ export class Gateway {
       verdict: null,
       counting: null,
     }
-    let pending: Promise<void> | Refusal | void
+  }
+
+  /**
+   * For a door of another form than an operation's: counts the address, then looks up the key. Answers the refusal, or
+   * null and the headers of the count.
+   */
+  async enter(request: IncomingCall): Promise<{ refusal: Answer } | { headers: Record<string, string> }> {
+    const call = this.#begin(null, request)
     try {
-      pending = walk(call, 0)
+      await limitAddress(call)
+      await identifyKey(call)
     } catch (error) {
-      return this.#refused(call, error)
+      return { refusal: await this.#refused(call, error) }
     }
-    if (!pending) return this.#answered(call, call.answer!)
-    if (pending instanceof Refusal) return this.#refused(call, pending)
-    return pending.then(
-      () => this.#answered(call, call.answer!),
-      (error) => this.#refused(call, error),
-    )
+    const headers = { 'x-request-id': call.requestId }
+    tellLimit(headers, call.verdict)
+    return { headers }
   }
 
   /** Counts and logs what leaves. */
   #answered(call: Call, answer: Answer): Answer {
-    const { verdict } = call
-    if (verdict) {
-      answer.headers['ratelimit-limit'] = String(verdict.limit)
-      answer.headers['ratelimit-remaining'] = String(verdict.remaining)
-      answer.headers['ratelimit-reset'] = String(verdict.resetSeconds)
-    }
+    tellLimit(answer.headers, call.verdict)
     const endedAt = performance.now()
     const milliseconds = endedAt - call.startedAt
     const name = call.operation?.id ?? 'unknown'
@@ -221,6 +239,13 @@ export class Gateway {
   }
 }
 
+function tellLimit(headers: Record<string, string>, verdict: Verdict | null): void {
+  if (!verdict) return
+  headers['ratelimit-limit'] = String(verdict.limit)
+  headers['ratelimit-remaining'] = String(verdict.remaining)
+  headers['ratelimit-reset'] = String(verdict.resetSeconds)
+}
+
 /** Takes the steps from `first` on; a promise only from the first one that has to wait. */
 function walk(call: Call, first: number): Promise<void> | Refusal | void {
   for (let i = first; i < steps.length && !call.answer; i += 1) {
@@ -240,6 +265,7 @@ function walkOn(call: Call, next: number): Promise<void> | void {
 }
 
 function limitAddress(call: Call): Promise<void> | void {
+  if (call.request.isCounted) return
   return limit(call, call.gateway.addresses, call.request.ip, 'this address')
 }
 
@@ -248,6 +274,14 @@ function identifyKey(call: Call): Promise<void> | void {
   const authorization = call.request.header('authorization')
   const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
   if (!key) throw unknownKey()
+  // What nobody here has seen work may be a guess: the address is counted before the database is asked of it.
+  if (call.counting && !call.gateway.keys.hasWorked(key)) {
+    return settleCounts(call).then(() => lookUp(call, key))
+  }
+  return lookUp(call, key)
+}
+
+function lookUp(call: Call, key: string): Promise<void> | void {
   const found = call.gateway.keys.find(key, call.now, call.running)
   if (found instanceof Promise) return found.then((access) => identified(call, access))
   identified(call, found)

@@ -58,6 +58,11 @@ export class KeyRing {
     return this.#ask(hash)
   }
 
+  /** Whether this instance has seen the key work lately; nothing is asked. */
+  hasWorked(key: string): boolean {
+    return this.#hashes.has(key)
+  }
+
   /** Null: it is no key at all. */
   #hashOf(key: string): string | null {
     if (!keyShape.test(key)) return null

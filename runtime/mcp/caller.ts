@@ -11,6 +11,7 @@ export interface Request {
   path: Record<string, string>
   query: Record<string, unknown>
   body: unknown
+  idempotencyKey?: string | undefined
 }
 
 export class Caller {
@@ -26,6 +27,22 @@ export class Caller {
     this.#routes = routes
     this.#authorization = authorization
     this.#ip = ip
+  }
+
+  /** Counts one message against the address and looks at the key: the refusal, or headers for the answer. */
+  enter(): ReturnType<Gateway['enter']> {
+    return this.#gateway.enter(
+      new ToolCall({
+        method: 'POST',
+        address: '/mcp',
+        search: '',
+        ip: this.#ip,
+        params: {},
+        fault: null,
+        headers: { authorization: this.#authorization },
+        text: '',
+      }),
+    )
   }
 
   /** What the key may, or null where there is no such key. */
@@ -45,8 +62,8 @@ export class Caller {
     return this.run(lister, { path: {}, query: {}, body: undefined })
   }
 
-  /** The answer an HTTP request would get. */
-  async run(operation: LoadedOperation, { path, query, body }: Request): Promise<Answer> {
+  /** The answer an HTTP request would get; its message was counted against the address when it came in. */
+  async run(operation: LoadedOperation, { path, query, body, idempotencyKey }: Request): Promise<Answer> {
     const { method } = operation.spec
     const filled = operation.spec.path.replace(/:([A-Za-z]+)/g, (_, name: string) =>
       encodeURIComponent(path[name] ?? ''),
@@ -63,7 +80,12 @@ export class Caller {
         ip: this.#ip,
         params: route?.params ?? {},
         fault: route?.fault ?? null,
-        headers: { authorization: this.#authorization, 'content-type': 'application/json' },
+        isCounted: true,
+        headers: {
+          authorization: this.#authorization,
+          'content-type': 'application/json',
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        },
         text,
       }),
     )
@@ -88,6 +110,7 @@ interface Parts {
   ip: string
   params: Record<string, string>
   fault: Refusal | null
+  isCounted?: boolean
   headers: Record<string, string>
   text: string
 }
@@ -99,15 +122,17 @@ class ToolCall implements IncomingCall {
   readonly ip: string
   readonly params: Record<string, string>
   readonly fault: Refusal | null
+  readonly isCounted: boolean
   readonly #headers: Record<string, string>
   readonly #text: string
-  constructor({ method, address, search, ip, params, fault, headers, text }: Parts) {
+  constructor({ method, address, search, ip, params, fault, isCounted = false, headers, text }: Parts) {
     this.method = method
     this.address = address
     this.search = search
     this.ip = ip
     this.params = params
     this.fault = fault
+    this.isCounted = isCounted
     this.#headers = headers
     this.#text = text
   }

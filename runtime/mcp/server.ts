@@ -5,14 +5,14 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { errorBody, Refusal, statusOf } from '../errors.ts'
-import type { Gateway } from '../gateway.ts'
+import { errorBody, Refusal, refuse, statusOf } from '../errors.ts'
+import { bodyAtMost, type Gateway } from '../gateway.ts'
+import { parseJson } from '../input.ts'
 import type { Registry } from '../registry.ts'
 import type { RouteTable } from '../routes.ts'
+import { readBytes, utf8Text } from '../web.ts'
 import { Caller } from './caller.ts'
 import { runTool, tools } from './tools.ts'
-
-const bodyAtMost = 15 * 1024 * 1024
 
 const instructions =
   "Runs one online store through its REST API. Find an operation with list_operations, in the merchant's own words; " +
@@ -27,19 +27,27 @@ export interface McpParts {
 
 /** Answers a request to `/mcp`. `ip`: the address that counts for the limits. */
 export async function answerMcp(parts: McpParts, request: Request, ip: string): Promise<Response> {
+  const caller = new Caller(parts, request.headers.get('authorization') ?? '', ip)
+  const entry = await caller.enter()
+  if ('refusal' in entry) return new Response(entry.refusal.body, entry.refusal)
   const { origin } = new URL(parts.gateway.services.settings.publicUrl)
   const from = request.headers.get('origin')
   if (from !== null && from !== origin) {
     return refused(new Refusal('forbidden', 'Pages of other sites may not call this address'))
   }
   if (request.method !== 'POST') {
-    return new Response(null, { status: 405, headers: { allow: 'POST' } })
+    const answer = refused(refuse('bad_request', 'This address takes POST alone'))
+    return new Response(answer.body, {
+      status: 405,
+      headers: { ...entry.headers, ...jsonHeaders, allow: 'POST' },
+    })
   }
-  const caller = new Caller(parts, request.headers.get('authorization') ?? '', ip)
-  if ((await caller.access()) === null) {
-    // The gateway refuses it, and counts the address that tries keys.
-    const { status, body, headers } = await caller.listing()
-    return new Response(body, { status, headers })
+  const length = request.headers.get('content-length') ?? undefined
+  const message = parseJson(utf8Text(await readBytes(request, length, bodyAtMost)))
+  // A batch is as many calls as it has messages.
+  for (let i = 1; Array.isArray(message) && i < message.length; i += 1) {
+    const more = await caller.enter()
+    if ('refusal' in more) return new Response(more.refusal.body, more.refusal)
   }
 
   const server = new Server(
@@ -55,11 +63,16 @@ export async function answerMcp(parts: McpParts, request: Request, ip: string): 
     maxRequestBodySize: bodyAtMost,
   })
   await server.connect(transport)
-  return transport.handleRequest(request)
+  const answer = await transport.handleRequest(request, { parsedBody: message ?? null })
+  const headers = new Headers(answer.headers)
+  for (const [name, value] of Object.entries(entry.headers)) headers.set(name, value)
+  return new Response(answer.body, { status: answer.status, headers })
 }
+
+const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 const refused = ({ code, message, headers }: Refusal): Response =>
   new Response(errorBody(code, message), {
     status: statusOf(code),
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    headers: { ...jsonHeaders, ...headers },
   })

@@ -93,13 +93,21 @@ export const tools: Tool[] = [
         path: values('Path parameters by name'),
         query: values('Query parameters by name; lists as arrays'),
         body: values('The body'),
+        idempotencyKey: {
+          ...text,
+          description: 'Of a write: within 24 hours the same call with it has one effect and one answer',
+        },
       },
       ['operationId'],
     ),
     outputSchema: {
       type: 'object',
-      properties: { status: { type: 'integer' }, body: { description: 'null where there is none' } },
-      required: ['status', 'body'],
+      properties: {
+        status: { type: 'integer' },
+        body: { description: 'null where there is none' },
+        replayed: { type: 'boolean', description: 'Answered before, by the idempotencyKey' },
+      },
+      required: ['status', 'body', 'replayed'],
     },
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   },
@@ -120,6 +128,7 @@ const inputs = {
     path: z.record(z.union([z.string(), z.number(), z.boolean()])).optional(),
     query: record.optional(),
     body: record.optional(),
+    idempotencyKey: z.string().max(255).optional(),
   }),
 }
 
@@ -207,7 +216,7 @@ async function describe(caller: Caller, { operationId }: { operationId: string }
 
 async function call(
   caller: Caller,
-  { operationId, path = {}, query = {}, body }: z.infer<typeof inputs.call_operation>,
+  { operationId, path = {}, query = {}, body, idempotencyKey }: z.infer<typeof inputs.call_operation>,
 ): Promise<CallToolResult> {
   const operation = requireOperation(caller, operationId)
   const params = Object.fromEntries(Object.entries(path).map(([name, value]) => [name, String(value)]))
@@ -219,9 +228,13 @@ async function call(
     const known = operation.parameters.length > 0 ? operation.parameters.join(', ') : 'no path parameters'
     throw refuse('bad_request', `path.${unknown.slice(0, 80)}: is not a known field (it takes ${known})`)
   }
-  const answer = await caller.run(operation, { path: params, query, body })
+  const answer = await caller.run(operation, { path: params, query, body, idempotencyKey })
   if (answer.status >= 400) return toolError(answer.body)
-  return result({ status: answer.status, body: answer.body === '' ? null : JSON.parse(answer.body) })
+  return result({
+    status: answer.status,
+    body: answer.body === '' ? null : JSON.parse(answer.body),
+    replayed: answer.headers['idempotency-replayed'] === 'true',
+  })
 }
 
 function requireOperation({ registry }: Caller, operationId: string): LoadedOperation {

@@ -211,12 +211,25 @@ describe.each(guarded)('%s', (_id, operation) => {
 
   test('ids that this store does not have find nothing', async () => {
     if (operation.parameters.length === 0) return
-    for (const id of [newId(1), 'not-an-id', '..', "' or 1=1 --", '%00', 'x'.repeat(3000)]) {
+    for (const id of [newId(1), 'not-an-id', '..', "' or 1=1 --", 'x'.repeat(3000)]) {
       const params = Object.fromEntries(operation.parameters.map((name) => [name, id]))
       // `..` goes up a folder: where that is another operation's address, it is that operation's business.
       if (id === '..' && isAddress(spec.method, spec.path.replace(/:\w+/g, id))) continue
       const { status, body } = await send(shop, operation, { params })
       expect([id.slice(0, 20), status], JSON.stringify(body)).toEqual([id.slice(0, 20), 404])
+    }
+  })
+
+  test('what is no text in the path is refused by name', async () => {
+    for (const name of operation.parameters) {
+      for (const odd of ['%00', 'a%7f', '%ff', '%zz', 'a%0ab']) {
+        const params = Object.fromEntries(
+          operation.parameters.map((each) => [each, each === name ? odd : 'x']),
+        )
+        const { status, body } = await send(shop, operation, { params })
+        expect([odd, status], JSON.stringify(body)).toEqual([odd, 400])
+        expect(body.error.message).toContain(`${name}: `)
+      }
     }
   })
 

@@ -71,7 +71,11 @@ const post = (body: string, key = auth): [string[], string] => [
 const cases: [what: string, status: number, request: () => [string[], (string | Buffer)?]][] = [
   ['a list', 200, () => [['GET /v1/campaigns/opt-outs?limit=5 HTTP/1.1', auth]]],
   ['percent-encoding in the query', 200, () => [['GET /v1/campaigns/opt-outs?search=%2B55 HTTP/1.1', auth]]],
-  ['percent-encoding of what is fixed in the path', 404, () => [['GET /v1/%63ampaigns/opt-outs HTTP/1.1', auth]]],
+  [
+    'percent-encoding of what is fixed in the path',
+    404,
+    () => [['GET /v1/%63ampaigns/opt-outs HTTP/1.1', auth]],
+  ],
   ['an absolute address', 200, () => [['GET http://localhost/v1/campaigns/opt-outs HTTP/1.1', auth]]],
   ['HEAD', 200, () => [['HEAD /v1/campaigns/opt-outs HTTP/1.1', auth]]],
   ['an unknown address', 404, () => [['GET /v1/nothing HTTP/1.1', auth]]],

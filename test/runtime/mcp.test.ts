@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
@@ -157,7 +157,7 @@ describe('call_operation', () => {
       operationId: 'delete_campaigns_lists_by_id',
       path: { id },
     })
-    expect(gone.value).toEqual({ status: 204, body: null })
+    expect(gone.value).toEqual({ status: 204, body: null, replayed: false })
   })
 
   test('a model can mend what it got wrong', async () => {
@@ -215,5 +215,80 @@ describe('call_operation', () => {
     const { result } = await ask()
     expect(result.isError).toBe(true)
     expect(JSON.parse(result.content[0]!.text).error.code).toBe('rate_limited')
+  })
+})
+
+describe('limits', () => {
+  const message = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' })
+
+  test('every call counts on its address, each message of a batch, and wrong keys reach no look-up beyond it', async () => {
+    const limited = await testApp({ publicUrl: 'http://localhost', rateLimitIp: 5 })
+    const shop = { ...(await store(limited)), app: limited }
+    const call = (body: unknown, key = shop.key) =>
+      limited.fetch(
+        new Request('http://localhost/mcp', {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            authorization: `Bearer ${key}`,
+          },
+        }),
+        { ip: '2001:db8:0:7::1' },
+      )
+    const first = await call(message(1))
+    expect([first.status, first.headers.get('ratelimit-remaining')]).toEqual([200, '4'])
+    expect((await call([message(1), message(2)])).status).toBe(200)
+    expect((await call(message(1), `mk_test_${'A'.repeat(43)}`)).status).toBe(401)
+    const batch = await call([message(1), message(2), message(3)])
+    expect([batch.status, (await batch.json()).error.code]).toEqual([429, 'rate_limited'])
+    const asked = vi.spyOn(limited.gateway.keys, 'find')
+    expect((await call(message(1), `mk_test_${'B'.repeat(43)}`)).status).toBe(429)
+    expect(asked).not.toHaveBeenCalled()
+    // The same household, whatever the other half of its address says.
+    const other = await limited.fetch(new Request('http://localhost/v1/operations'), {
+      ip: '2001:db8:0:7:ffff::2',
+    })
+    expect(other.status).toBe(429)
+  })
+
+  test('a call counts once on the address, and once on its store', async () => {
+    const limited = await testApp({ publicUrl: 'http://localhost', rateLimitIp: 10, rateLimitStore: 10 })
+    const shop = await store(limited)
+    const asked = await limited.fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+          params: { name: 'call_operation', arguments: { operationId: 'get_operations' } },
+        }),
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${shop.key}`,
+        },
+      }),
+      { ip: '3.3.3.3' },
+    )
+    expect(asked.headers.get('ratelimit-remaining')).toBe('9')
+    const next = await shop.request('GET', '/operations')
+    expect(next.headers.get('ratelimit-remaining')).toBe('8')
+  })
+})
+
+describe('an idempotency key', () => {
+  test('makes one effect and one answer of a call that is sent twice; the second says that it was', async () => {
+    const client = await assistant((await store(app)).key)
+    const body = { phone: '+5511977776666' }
+    const call = { operationId: 'post_campaigns_opt_outs', body, idempotencyKey: 'once-1' }
+    const first = await use(client, 'call_operation', call)
+    expect(first.value).toMatchObject({ status: 201, replayed: false })
+    const second = await use(client, 'call_operation', call)
+    expect(second.value).toEqual({ ...first.value, replayed: true })
+    const other = await use(client, 'call_operation', { ...call, body: { phone: '+5511977776667' } })
+    expect(other).toMatchObject({ isError: true, value: { error: { code: 'conflict' } } })
+    const odd = await use(client, 'call_operation', { ...call, idempotencyKey: 'two words' })
+    expect(odd).toMatchObject({ isError: true, value: { error: { code: 'bad_request' } } })
   })
 })
