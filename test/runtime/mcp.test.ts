@@ -242,7 +242,10 @@ describe('limits', () => {
     expect((await call([message(1), message(2)])).status).toBe(200)
     expect((await call(message(1), `mk_test_${'A'.repeat(43)}`)).status).toBe(401)
     const batch = await call([message(1), message(2), message(3)])
-    expect([batch.status, (await batch.json()).error.code]).toEqual([429, 'rate_limited'])
+    expect([batch.status, ((await batch.json()) as { error: { code: string } }).error.code]).toEqual([
+      429,
+      'rate_limited',
+    ])
     const asked = vi.spyOn(limited.gateway.keys, 'find')
     expect((await call(message(1), `mk_test_${'B'.repeat(43)}`)).status).toBe(429)
     expect(asked).not.toHaveBeenCalled()
