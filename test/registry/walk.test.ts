@@ -222,7 +222,7 @@ describe.each(guarded)('%s', (_id, operation) => {
 
   test('what is no text in the path is refused by name', async () => {
     for (const name of operation.parameters) {
-      for (const odd of ['%00', 'a%7f', '%ff', '%zz', 'a%0ab']) {
+      for (const odd of ['\0', 'a\x7f', 'a\nb', 'a\u0001']) {
         const params = Object.fromEntries(
           operation.parameters.map((each) => [each, each === name ? odd : 'x']),
         )
