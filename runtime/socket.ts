@@ -1,8 +1,8 @@
 /** Answers in our own form what Node refuses before there is a request, and what it would answer by itself. */
+import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Refusal, refuse, statusOf } from './errors.ts'
-import { newId } from './ids.ts'
 import type { Logger } from './log.ts'
 
 export function answerBrokenRequests(server: Server, log: Logger): void {
@@ -39,7 +39,7 @@ const headersOf = (refusal: Refusal): Record<string, string> => ({
   'content-length': String(Buffer.byteLength(refusal.body())),
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  'x-request-id': newId(Date.now()),
+  'x-request-id': randomUUID(),
   connection: 'close',
   ...(refusal.code === 'unavailable' ? { 'retry-after': '5' } : {}),
   ...refusal.headers,
