@@ -139,6 +139,22 @@ export const email = z.preprocess(
   (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),
   z.string().trim().max(254).email('must be an email address'),
 )
+/**
+ * An id or number of the ecommerce platform as a theme sends it: text, or a number (Shopify's are) as far as numbers
+ * are exact. A larger one was rounded on its way here, and would name something else.
+ */
+export const themeId = (max = 64) => {
+  const told = 'must be text, or a whole number up to 9007199254740991: send larger ones as text'
+  return z.preprocess(
+    (value) =>
+      typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : value,
+    z
+      .string({ required_error: 'is required', invalid_type_error: told })
+      .trim()
+      .min(1, 'must not be empty')
+      .max(max, `must have at most ${max} characters`),
+  )
+}
 /** A JSON object of the caller's own making. */
 export const freeObject = z.record(z.unknown()).describe('Free JSON object')
 

@@ -1,6 +1,6 @@
 /** What shoppers send from the storefront. */
 import { files } from '#operations/store/lib/door'
-import { object, z } from '#runtime/schema'
+import { object, themeId, z } from '#runtime/schema'
 import { refundMethod, requestType, returnMethod } from './settings-schema.ts'
 
 const trimmed = (min: number, max: number) =>
@@ -11,13 +11,13 @@ const trimmed = (min: number, max: number) =>
     .max(max, `must have at most ${max} characters`)
     // What PostgreSQL's text cannot hold.
     .regex(/^[^\0]*$/, 'must be plain text')
-const platformId = trimmed(1, 100)
+const platformId = themeId(100)
 const sessionToken = z.string().min(1).max(500)
 /** Hidden: people leave it empty. */
 const website = z.string().max(200).optional()
 
 export const lookupBody = object({
-  orderNumber: trimmed(1, 60),
+  orderNumber: themeId(60),
   contact: trimmed(1, 254).describe('Email or phone of the order'),
   website,
 })

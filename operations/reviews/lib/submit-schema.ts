@@ -1,7 +1,7 @@
-import { email, object, z } from '#runtime/schema'
+import { email, object, themeId, z } from '#runtime/schema'
 import { plain, rating } from './common-schema.ts'
 
-const platformId = z.string().min(1).max(64)
+const platformId = themeId()
 
 /** What a shopper sends. With a token the order says who they are. */
 export const submitBody = object({

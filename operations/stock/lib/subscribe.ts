@@ -8,13 +8,13 @@ import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
-import { email, line, object, text, z } from '#runtime/schema'
+import { email, line, object, themeId, z } from '#runtime/schema'
 import { type AlertContent, defaultAlerts } from './alert-schema.ts'
 import { source } from './subscription-schema.ts'
 
 /** `website`: a field that people do not see. */
 export const subscribeBody = object({
-  variantId: text(1, 64),
+  variantId: themeId(),
   email: z.string().max(254).optional(),
   phone: z.string().max(40).optional(),
   name: line(1, 80).nullish(),

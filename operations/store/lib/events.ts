@@ -1,15 +1,19 @@
 /** What providers told us: stored once, applied by the job `provider-event-apply`. */
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
-import { newId } from '#runtime/ids'
+import { newId, sha256 } from '#runtime/ids'
 import type { ProviderEvent } from '#runtime/ports/provider'
+import { isPlausible, storable, storableText } from '#runtime/storable'
 
 export interface IncomingEvent extends ProviderEvent {
   /** The store it is for, or null when only applying it can tell. */
   storeId: string | null
 }
 
-/** Stores events and queues their job in one transaction; those known already are passed over. */
+/**
+ * Stores events and queues their job in one transaction; those known already are passed over. What no table can hold is
+ * taken out of an event, one of an impossible time happened now: nothing that one of them says fails the others.
+ */
 export async function accept(
   ctx: SystemContext,
   port: string,
@@ -21,10 +25,10 @@ export async function accept(
   const rows = events.map((event) => ({
     id: newId(now.getTime()),
     store_id: event.storeId,
-    key: event.key,
-    kind: event.kind,
-    payload: { storeRef: event.storeRef, data: event.data },
-    occurred_at: event.occurredAt,
+    key: boundedKey(storableText(event.key)),
+    kind: storableText(event.kind).slice(0, kindAtMost),
+    payload: storable({ storeRef: event.storeRef, data: event.data }),
+    occurred_at: isPlausible(Date.parse(event.occurredAt)) ? new Date(event.occurredAt) : now,
   }))
   const given = sql<{
     id: string
@@ -33,7 +37,7 @@ export async function accept(
     kind: string
     payload: string
     occurred_at: Date
-  }>`json_to_recordset(${JSON.stringify(rows, storable)}::json)`.as<'r'>(
+  }>`json_to_recordset(${JSON.stringify(rows)}::json)`.as<'r'>(
     sql`r(id uuid, store_id uuid, key text, kind text, payload jsonb, occurred_at timestamptz)`,
   )
   await ctx.root.transaction().execute(async (transaction) => {
@@ -61,9 +65,11 @@ export async function accept(
   })
 }
 
-/** What PostgreSQL's JSON cannot hold, a provider may still send. */
-const storable = (_key: string, value: unknown): unknown =>
-  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
+const keyAtMost = 500
+const kindAtMost = 200
+/** An index cannot hold a text of any length. */
+const boundedKey = (key: string): string =>
+  key.length <= keyAtMost ? key : `${key.slice(0, keyAtMost - 65)}:${sha256(key)}`
 
 export interface StoredEvent {
   id: string

@@ -1,8 +1,8 @@
 /** The one body of events, for every widget. */
-import { object, z } from '#runtime/schema'
+import { object, themeId, z } from '#runtime/schema'
 import { eventTypes, eventWidgets } from './events.ts'
 
-const platformId = z.string().min(1).max(64)
+const platformId = themeId()
 
 const event = object({
   id: z.string().uuid(),

@@ -4,6 +4,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from '../../schema.ts'
+import { isPlausible, storable } from '../../storable.ts'
 import type { ProviderEvent } from '../provider.ts'
 import { numberEvent } from './number-hooks.ts'
 import { templateEvent } from './template-hooks.ts'
@@ -141,7 +142,7 @@ const bodyShape = z.object({
  * Throws where the whole is no JSON of that form.
  */
 export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
-  const body = bodyShape.parse(JSON.parse(Buffer.from(rawBody).toString('utf8')))
+  const body = bodyShape.parse(storable(JSON.parse(Buffer.from(rawBody).toString('utf8'))))
   const events: ProviderEvent[] = []
   for (const entry of body.entry) {
     for (const { field, value } of entry.changes) {
@@ -286,7 +287,7 @@ function namesOf(contacts: readonly unknown[]): Map<string, string> {
 function instantOf(timestamp: string | number): string | null {
   const ms = Math.round(Number(timestamp) * 1000)
   const at = new Date(ms)
-  return Number.isNaN(at.getTime()) || ms <= 0 ? null : at.toISOString()
+  return ms > 0 && isPlausible(ms) ? at.toISOString() : null
 }
 
 export const timestampOf = (at: Date): string => String(at.getTime() / 1000)

@@ -1,5 +1,6 @@
 /** Callbacks about templates, in the form of the WhatsApp Business Cloud API: read into events, and written. */
 import { z } from '../../schema.ts'
+import { isPlausible } from '../../storable.ts'
 import type { ProviderEvent } from '../provider.ts'
 import type { TemplateCategoryData, TemplateQualityData, TemplateStatusData } from './template-port.ts'
 
@@ -115,7 +116,7 @@ function readChange(
 /** The network says which pause it is: the first lasts three hours, the second six. */
 function pauseEnd(change: z.infer<typeof statusShape>, occurredAt: string): string | null {
   const told = change.paused_until ? new Date(change.paused_until) : null
-  if (told && !Number.isNaN(told.getTime())) return told.toISOString()
+  if (told && isPlausible(told.getTime())) return told.toISOString()
   const hours = { FIRST_PAUSE: 3, SECOND_PAUSE: 6 }[change.other_info?.title ?? '']
   return hours ? new Date(Date.parse(occurredAt) + hours * hourMs).toISOString() : null
 }

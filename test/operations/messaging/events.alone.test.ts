@@ -229,6 +229,30 @@ describe('statuses', () => {
     expect(await storedEvents()).toMatchObject([{ applied_at: app.clock.now(), attempts: 0 }])
   })
 
+  test('what no table can hold, and a time that never was, spoil no other change of their body', async () => {
+    const shop = await shopOn('qr')
+    const message = await sent(shop)
+    await message.commit()
+    const odd = [
+      { timestamp: '9999999999999' },
+      { timestamp: '999999999999' },
+      { timestamp: -5 },
+      { timestamp: 'soon' },
+    ]
+    const statuses = [
+      ...odd.map((change) => statusOf(message, 'read', 1_000, change)),
+      statusOf(message, 'failed', 1_000, { timestamp: 'x', 'a\0b': { 'c\0d': 'e\0f\ud800' } }),
+      statusOf(message, 'read', 1_000, {
+        id: `${'long '.repeat(5_000)}\0`,
+        biz_opaque_callback_data: 'another',
+      }),
+      statusOf(message, 'delivered', 1_000),
+    ]
+    await post(hookBody(secret, [told1(shop, 'qr', statuses)]))
+    await app.drainJobs()
+    expect(await ledgerOf(shop)).toMatchObject([{ status: 'delivered' }])
+  })
+
   test('one body with changes of two stores: each sees its own', async () => {
     const one = await shopOn('qr')
     const other = await shopOn('qr')

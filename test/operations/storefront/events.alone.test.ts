@@ -159,6 +159,22 @@ describe('POST /storefront/:publicId/events', () => {
     expect(await kept(shop)).toHaveLength(1)
   })
 
+  test('an id that a theme sends as a number is the text of it; one that a number cannot hold is refused', async () => {
+    const shop = await shopWithLooks()
+    const visitorId = someVisitor()
+    const click = { type: 'click', widget: 'look', resourceId: 'look-1' }
+    const send = (productId: unknown) =>
+      visit(shop, '/events', {
+        body: { visitorId, events: [{ ...click, id: crypto.randomUUID(), productId }] },
+      })
+    expect((await send(Number.MAX_SAFE_INTEGER)).status).toBe(204)
+    expect(await kept(shop)).toMatchObject([{ product_id: '9007199254740991' }])
+    for (const odd of [2 ** 53, -1, 1.5, true, { a: 1 }]) {
+      const { status, body } = await send(odd)
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining('productId: must be text')])
+    }
+  })
+
   test('refuses what has not the form, and an unknown store', async () => {
     const shop = await shopWithLooks()
     const event = { id: crypto.randomUUID(), type: 'click', widget: 'look', resourceId: 'look-1' }

@@ -1,5 +1,6 @@
 /** Shopify's webhooks: registered by topic and address, signed with the secret of the app, read when they arrive. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { isPlausible } from '../../../storable.ts'
 import { Refused, Unavailable } from '../../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../../provider.ts'
 import type { WebhookTopic } from '../port.ts'
@@ -105,7 +106,7 @@ export function parseDelivery(
     headers.get('x-shopify-webhook-id') ??
     createHash('sha256').update(`${shop} ${topic} `).update(rawBody).digest('hex')
   const updatedAt = object.updated_at ?? headers.get('x-shopify-triggered-at')
-  const isInstant = updatedAt !== null && !Number.isNaN(Date.parse(updatedAt))
+  const isInstant = updatedAt !== null && isPlausible(Date.parse(updatedAt))
   return kindsOf(topic).map((kind) => ({
     key: `${delivery}:${kind}`,
     kind,

@@ -1,0 +1,20 @@
+/** What others send, made such that our tables can hold it: of a batch, one odd event must not fail the rest. */
+
+const levelsAtMost = 64
+const years = { from: 0, before: Date.UTC(2100, 0, 1) }
+
+/** JSON without what PostgreSQL's cannot hold: NUL and halves of characters, in keys too, and endless depth. */
+export function storable(value: unknown, level = 0): unknown {
+  if (typeof value === 'string') return storableText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (level === levelsAtMost) return null
+  if (Array.isArray(value)) return value.map((each) => storable(each, level + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [storableText(key), storable(each, level + 1)]),
+  )
+}
+
+export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+
+/** Whether something can have happened, or be meant, then; in milliseconds, and no when it is no number. */
+export const isPlausible = (at: number): boolean => at >= years.from && at < years.before
