@@ -187,12 +187,14 @@ export interface SubscriptionTable {
   credit_balance: DefaultNumeric
   payment_method: NullableJson
   agreement_id: string | null
+  agreement_status: string | null
   agreement_cycle: string | null
   agreement_amount: NullableNumeric
   agreement_since: NullableInstant
   agreement_changed_at: NullableInstant
   period_cost: NullableNumeric
   cancel_comment: string | null
+  version: Generated<number>
   created_at: Instant
   updated_at: Instant
 }
@@ -273,6 +275,7 @@ export interface UsageCycleTable {
   message_limit: number
   used: Generated<number>
   reserved: Generated<number>
+  counts_from: NullableInstant
   created_at: Instant
   updated_at: Instant
 }

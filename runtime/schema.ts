@@ -92,6 +92,7 @@ export const money = z
   .max(999_999_999_999.99)
   .refine((value) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, 'must have at most two decimals')
   .describe('Whole currency units, at most two decimals')
+export const moneyFromZero = money.refine((value) => value >= 0, 'must not be negative')
 export const currency = z
   .string()
   .regex(/^[A-Z]{3}$/, 'must be a currency such as BRL')

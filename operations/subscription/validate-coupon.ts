@@ -14,7 +14,9 @@ export default operation({
   input: {
     body: object({
       code: couponCode,
-      planId: planId.optional().describe('Left out: whether it holds for a plan is not looked at'),
+      planId: planId
+        .optional()
+        .describe('Left out: whether it holds for any plan with this cycle; planIds says for which'),
       billingCycle: billingCycle.default('monthly'),
     }),
   },

@@ -229,6 +229,7 @@ async function setSubscription(root: RootDatabase, store: DemoStore, terms: Paid
       trial_ends_at: sql<Date>`created_at + ${trialMs} * interval '1 millisecond'`,
       payment_method: JSON.stringify(demoCard(now)),
       agreement_id: agreementId,
+      agreement_status: 'authorized',
       agreement_cycle: terms.billingCycle,
       agreement_amount: terms.price,
       agreement_since: terms.anchor,

@@ -2,11 +2,11 @@ import { deliver, sandboxShop } from '#operations/store/lib/door'
 import { jsonAnswer, page } from '#runtime/page'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
-import { line, money, object, z } from '#runtime/schema'
+import { line, moneyFromZero, object, z } from '#runtime/schema'
 
 const body = object({
   name: line(1, 200).optional(),
-  price: money.optional(),
+  price: moneyFromZero.optional(),
   stock: z.number().int().min(0).nullish(),
   isPublished: z.boolean().optional(),
   isDeleted: z.boolean().optional(),

@@ -17,6 +17,8 @@ export const currentCycle = (db: Pick<TenantDb, 'selectFrom'>, now: Date) =>
 export interface Cycle {
   startsAt: Date
   endsAt: Date
+  /** Where the counting began: earlier than the cycle, where it took over one that had not ended. */
+  countsFrom: Date
   limit: number
   used: number
   reserved: number
@@ -29,15 +31,16 @@ export interface Cycle {
 export async function cycleNow(ctx: Context): Promise<Cycle> {
   const row = await ctx.db
     .selectFrom('usage_cycles')
-    .select(['starts_at', 'ends_at', 'message_limit', 'used', 'reserved'])
+    .select(['starts_at', 'ends_at', 'counts_from', 'message_limit', 'used', 'reserved'])
     .where('starts_at', '=', currentCycle(ctx.db, ctx.now()))
     .executeTakeFirst()
   if (row) {
     const { starts_at: startsAt, ends_at: endsAt, message_limit: limit, used, reserved } = row
-    return { startsAt, endsAt, limit, used, reserved }
+    return { startsAt, endsAt, countsFrom: row.counts_from ?? startsAt, limit, used, reserved }
   }
   const due = await cycleDue(ctx)
-  return { ...due, limit: due.endsAt > ctx.now() ? due.limit : 0, used: 0, reserved: 0 }
+  const limit = due.endsAt > ctx.now() ? due.limit : 0
+  return { ...due, countsFrom: due.startsAt, limit, used: 0, reserved: 0 }
 }
 
 /** Makes the cycle that holds now where it is missing; false when none holds, as after a trial. */
@@ -73,15 +76,67 @@ async function cycleDue(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'endsAt'
   return { startsAt: start, endsAt: end, limit }
 }
 
-/** A cycle that begins with a payment; what was counted before stays with the cycle it was counted in. */
-export async function beginCycle(tx: Context, startsAt: Date, limit: number): Promise<void> {
+/**
+ * A cycle that begins with a payment. `takesOver`: what the cycle that goes on has counted and holds counts in the new
+ * one, so that beginning anew gives no messages back. A cycle that is over keeps what it counted.
+ */
+export async function beginCycle(
+  tx: Context,
+  startsAt: Date,
+  limit: number,
+  { takesOver }: { takesOver: boolean },
+): Promise<void> {
   const now = tx.now()
   const cycle = { ends_at: addPeriod(startsAt, 1), message_limit: limit, updated_at: now }
+  const taken = takesOver ? await closeCycle(tx, startsAt) : null
   await tx.db
     .insertInto('usage_cycles')
-    .values({ starts_at: startsAt, ...cycle, created_at: now })
+    .values({ starts_at: startsAt, ...cycle, ...taken?.counted, created_at: now })
     .onConflict((conflict) => conflict.columns(['store_id', 'starts_at']).doUpdateSet(cycle))
     .execute()
+  if (!taken) return
+  await tx.db
+    .updateTable('usage_reservations')
+    .set({ cycle_starts_at: startsAt, updated_at: now })
+    .where('cycle_starts_at', '=', taken.startsAt)
+    .execute()
+}
+
+/** What the cycle that goes on at an instant has counted; nothing more is counted in it. */
+async function closeCycle(tx: Context, at: Date) {
+  // In the order in which a message is counted: its reservation first.
+  const found = await tx.db
+    .selectFrom('usage_cycles')
+    .select('starts_at')
+    .where('starts_at', '=', currentCycle(tx.db, at))
+    .where('starts_at', '<', at)
+    .executeTakeFirst()
+  if (!found) return null
+  const { starts_at: startsAt } = found
+  await tx.db
+    .selectFrom('usage_reservations')
+    .select('id')
+    .where('cycle_starts_at', '=', startsAt)
+    .where('units', '>', 0)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const {
+    used,
+    reserved,
+    counts_from: from,
+  } = await tx.db
+    .selectFrom('usage_cycles')
+    .select(['used', 'reserved', 'counts_from'])
+    .where('starts_at', '=', startsAt)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+  await tx.db
+    .updateTable('usage_cycles')
+    .set({ reserved: 0, message_limit: used, updated_at: tx.now() })
+    .where('starts_at', '=', startsAt)
+    .execute()
+  return { startsAt, counted: { used, reserved, counts_from: from ?? startsAt } }
 }
 
 /** Another plan's messages in the cycle that holds now. */

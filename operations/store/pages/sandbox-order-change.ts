@@ -1,14 +1,14 @@
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { changeOrder } from '#runtime/ports/ecommerce/sandbox-orders'
-import { money, object, z } from '#runtime/schema'
+import { moneyFromZero, object, z } from '#runtime/schema'
 import { asBadRequest, deliverOrder, sandboxShop } from '../lib/sandbox-shop.ts'
 
 const body = object({
   paymentStatus: z.enum(['pending', 'paid', 'partially-refunded', 'refunded', 'voided']).optional(),
   status: z.enum(['open', 'closed', 'cancelled']).optional(),
   fulfillmentStatus: z.enum(['unfulfilled', 'partial', 'shipped', 'delivered']).optional(),
-  refundAmount: money.optional(),
+  refundAmount: moneyFromZero.optional(),
   refundItems: z.array(object({ variantId: z.string(), quantity: z.number().int().min(1) })).optional(),
 })
 

@@ -2,7 +2,7 @@ import { jsonAnswer, page } from '#runtime/page'
 import { orderCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
 import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
-import { money, object, offsetInstant, z } from '#runtime/schema'
+import { moneyFromZero, object, offsetInstant, z } from '#runtime/schema'
 import { asBadRequest, deliver, deliverOrder, sandboxShop } from '../lib/sandbox-shop.ts'
 
 const body = object({
@@ -14,7 +14,7 @@ const body = object({
     birthDate: z.string().max(10).nullish(),
   }),
   items: z.array(object({ variantId: z.string(), quantity: z.number().int().min(1).max(1000) })).min(1),
-  shipping: money.optional(),
+  shipping: moneyFromZero.optional(),
   couponCode: z.string().max(60).nullish(),
   clickToken: z.string().max(200).nullish(),
   /** The cart it comes from, which is ordered then. */

@@ -5,7 +5,7 @@ import type { Told } from './apply-checkout.ts'
 import { finishCancel } from './cancel.ts'
 import { cardOf } from './cards.ts'
 import { openIntents } from './intents.ts'
-import type { SubscriptionRow } from './moves.ts'
+import { isAgreementLive, type SubscriptionRow } from './moves.ts'
 import { saveRow } from './rows.ts'
 
 /** Only of the agreement that holds, and only what is newer than what was applied. */
@@ -20,6 +20,7 @@ export async function applyAgreement(tx: Context, row: SubscriptionRow, told: To
   }
   const changed: Partial<SubscriptionRow> = {
     agreement_changed_at: told.occurredAt,
+    ...(agreement.status === 'pending' ? {} : { agreement_status: agreement.status }),
     payment_method: cardOf(agreement.paymentMethod) ?? row.payment_method,
   }
   await saveRow(tx, row, { ...changed, ...(await movedBy(tx, row, agreement.status, told.occurredAt)) })
@@ -31,6 +32,8 @@ async function movedBy(
   status: string,
   at: Date,
 ): Promise<Partial<SubscriptionRow>> {
+  const isGone = status === 'paused' || status === 'cancelled'
+  if (row.status === 'past-due' && isGone && isAgreementLive(row)) await tellOfDebt(tx, status, at)
   if (row.status !== 'active') return {}
   if (status === 'paused' && row.paused_at === null) {
     await tell(tx, 'was paused', row.current_period_end, at)
@@ -44,6 +47,17 @@ async function movedBy(
     return { ...cancelled, scheduled_change: null, paused_at: null, pause_reason: null }
   }
   return {}
+}
+
+async function tellOfDebt(tx: Context, status: 'paused' | 'cancelled', at: Date): Promise<void> {
+  await notify(tx, {
+    type: 'agreement-changed',
+    level: 'error',
+    title: `The payment agreement was ${status} at the provider`,
+    message: 'What is owed cannot be charged any more. Resume with a new checkout to go on.',
+    link: '/subscription',
+    dedupeKey: `agreement-changed:${at.toISOString()}`,
+  })
 }
 
 async function tell(tx: Context, what: string, until: Date, at: Date): Promise<void> {

@@ -8,14 +8,15 @@ import type { BillingEventData } from '#runtime/ports/billing/port'
 import { reasonOf } from '#runtime/ports/billing/reason'
 import { cardOf } from './cards.ts'
 import type { CheckoutRow } from './checkouts.ts'
-import { redeem } from './coupons.ts'
+import { isRedeemed, redeem } from './coupons.ts'
 import { addTask } from './intents.ts'
 import type { SubscriptionRow } from './moves.ts'
 import { nextCharge } from './moves.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
-import { applyRenewal } from './renewals.ts'
+import { applyCharge } from './renewals.ts'
 import { saveRow } from './rows.ts'
-import { creditAppliedOf, paidWith, type Terms } from './terms.ts'
+import { wentBack } from './taken-back.ts'
+import { creditAppliedOf, paidWith, stillFits, type Terms } from './terms.ts'
 
 export interface Told {
   provider: string
@@ -28,11 +29,10 @@ export async function applyCheckout(tx: Context, row: SubscriptionRow, told: Tol
   if (!checkout) return late(tx, row, told, null)
   if (told.data.outcome === 'rejected') return rejected(tx, row, checkout, told)
   if (told.data.outcome !== 'approved') return
-  const isInTime =
-    (checkout.status === 'open' || checkout.status === 'expired') && told.occurredAt <= checkout.expires_at
-  if (isInTime && fitsNow(row, checkout)) return approved(tx, row, checkout, told)
+  if (checkout.terms === null) return cardSaved(tx, row, checkout, told)
+  if (await fitsNow(tx, row, checkout, told)) return paid(tx, row, checkout, told, checkout.terms as Terms)
   if (checkout.status !== 'approved') return late(tx, row, told, checkout)
-  if (told.data.payment && checkout.kind !== 'card-update') {
+  if (told.data.payment) {
     await recordPayment(tx, told.provider, told.data.payment, paidForOf(row, checkout, told))
   }
 }
@@ -50,12 +50,19 @@ async function findCheckout(tx: Context, { data }: Told): Promise<CheckoutRow | 
     .executeTakeFirst()
 }
 
-/** A change within a period is worth nothing once that period is over. */
-function fitsNow(row: SubscriptionRow, checkout: CheckoutRow): boolean {
-  const terms = checkout.terms as Terms | null
-  if (terms === null) return row.status === 'active' || row.status === 'past-due'
-  if (terms.begins === 'now') return true
-  return row.status === 'active' && row.current_period_end.toISOString() === terms.periodEnd
+/** In time, and judged again by what it was priced on: anything else is given back whole. */
+async function fitsNow(
+  tx: Context,
+  row: SubscriptionRow,
+  checkout: CheckoutRow,
+  { provider, occurredAt, data }: Told,
+): Promise<boolean> {
+  const terms = checkout.terms as Terms
+  const isInTime =
+    (checkout.status === 'open' || checkout.status === 'expired') && occurredAt <= checkout.expires_at
+  if (!isInTime || !stillFits(row, terms)) return false
+  if (terms.coupon && terms.isCouponNew && (await isRedeemed(tx, terms.coupon.code))) return false
+  return !data.payment || !(await wentBack(tx, provider, data.payment.id))
 }
 
 async function rejected(tx: Context, row: SubscriptionRow, checkout: CheckoutRow, told: Told): Promise<void> {
@@ -75,7 +82,7 @@ async function rejected(tx: Context, row: SubscriptionRow, checkout: CheckoutRow
 async function close(
   tx: Context,
   checkout: CheckoutRow,
-  status: 'approved' | 'rejected',
+  status: 'approved' | 'rejected' | 'cancelled',
   at: Date,
   failureReason: string | null,
 ): Promise<void> {
@@ -86,12 +93,6 @@ async function close(
     .execute()
 }
 
-async function approved(tx: Context, row: SubscriptionRow, checkout: CheckoutRow, told: Told): Promise<void> {
-  await close(tx, checkout, 'approved', told.occurredAt, null)
-  if (checkout.terms === null) return cardSaved(tx, row, checkout, told)
-  await paid(tx, row, checkout, told, checkout.terms as Terms)
-}
-
 async function paid(
   tx: Context,
   row: SubscriptionRow,
@@ -100,6 +101,7 @@ async function paid(
   terms: Terms,
 ): Promise<void> {
   const { payment, agreement, agreementId } = told.data
+  await close(tx, checkout, 'approved', told.occurredAt, null)
   const paidFor = paidForOf(row, checkout, told)
   if (payment) await recordPayment(tx, told.provider, payment, paidFor)
   if (terms.coupon && terms.isCouponNew && terms.begins !== 'at-period-end')
@@ -114,6 +116,7 @@ async function paid(
     ...change,
     provider: checkout.provider,
     agreement_id: agreementId ?? checkout.provider_checkout_id,
+    agreement_status: 'authorized',
     agreement_cycle: terms.billingCycle,
     agreement_amount: agreement?.amount ?? null,
     agreement_since: told.occurredAt,
@@ -122,16 +125,17 @@ async function paid(
     // The payer has agreed anew: a pause of the old agreement is over.
     ...(row.status === 'active' ? { paused_at: null, pause_reason: null } : {}),
   })
-  if (terms.begins === 'now') await beginCycle(tx, at, terms.planId)
+  if (terms.begins === 'now') await beginCycle(tx, row, at, terms.planId)
   if (terms.begins === 'same-period') await changeLimit(tx, terms.planId)
 }
 
 const paidAtOf = ({ data, occurredAt }: Told): Date =>
   data.payment ? new Date(data.payment.createdAt) : occurredAt
 
-/** Messages are counted anew from the payment on. */
-async function beginCycle(tx: Context, at: Date, planId: string): Promise<void> {
-  await cycles.beginCycle(tx, at, planOf(planId).messagesPerCycle)
+/** Counted from the payment on; what a paid cycle that went on has counted is taken over, a trial's lapses. */
+async function beginCycle(tx: Context, before: SubscriptionRow, at: Date, planId: string): Promise<void> {
+  const takesOver = before.plan_id !== 'trial'
+  await cycles.beginCycle(tx, at, planOf(planId).messagesPerCycle, { takesOver })
 }
 
 /** The new plan's messages hold at once, in the cycle that goes on. */
@@ -155,7 +159,10 @@ function paidForOf(row: SubscriptionRow, checkout: CheckoutRow, told: Told): Pai
   }
 }
 
-/** The card of the agreement is another one; what is owed is charged with it, by the provider or by us. */
+/**
+ * The card of the agreement is another one, whatever became of the page: what is owed is charged with it, by the provider
+ * or by us.
+ */
 async function cardSaved(
   tx: Context,
   row: SubscriptionRow,
@@ -163,32 +170,40 @@ async function cardSaved(
   told: Told,
 ): Promise<void> {
   const { agreement, agreementId, payment } = told.data
-  if (agreementId !== row.agreement_id) return
-  const saved = await saveRow(tx, row, {
-    payment_method: cardOf(agreement?.paymentMethod) ?? row.payment_method,
-    agreement_changed_at: told.occurredAt,
-  })
+  if (checkout.status === 'open') await close(tx, checkout, 'approved', told.occurredAt, null)
+  let saved = row
+  const isNewest = row.agreement_changed_at === null || told.occurredAt >= row.agreement_changed_at
+  if (agreementId === row.agreement_id && isNewest) {
+    saved = await saveRow(tx, row, {
+      payment_method: cardOf(agreement?.paymentMethod) ?? row.payment_method,
+      agreement_changed_at: told.occurredAt,
+    })
+  }
   if (payment) {
-    await applyRenewal(tx, saved, told.provider, payment)
+    await applyCharge(tx, saved, told.provider, payment)
     return
   }
-  const owed = saved.status === 'past-due' ? nextCharge(saved) : null
-  if (!owed || amounts.toCents(owed.amount) === 0n || !row.agreement_id) return
+  if (agreementId === row.agreement_id) await collectOwed(tx, saved, checkout)
+}
+
+async function collectOwed(tx: Context, row: SubscriptionRow, checkout: CheckoutRow): Promise<void> {
+  const owed = row.status === 'past-due' ? nextCharge(row) : null
+  if (!owed || amounts.toCents(owed.amount) === 0n) return
   await addTask(tx, {
     kind: 'collect',
     provider: checkout.provider,
-    agreementId: row.agreement_id,
+    agreementId: row.agreement_id!,
     subject: checkout.id,
     terms: {
       amount: owed.amount,
-      currency: saved.currency,
-      reason: reasonOf({ planId: saved.plan_id, billingCycle: saved.billing_cycle! }),
-      dueAt: saved.current_period_end.toISOString(),
+      currency: row.currency,
+      reason: reasonOf({ planId: row.plan_id, billingCycle: row.billing_cycle! }),
+      dueAt: row.current_period_end.toISOString(),
     },
   })
 }
 
-/** Paid although it was closed: the money goes back, its agreement is cancelled, owners are told. */
+/** Paid for what holds no more: the money goes back, its agreement is cancelled, owners are told. */
 async function late(
   tx: Context,
   row: SubscriptionRow,
@@ -197,14 +212,12 @@ async function late(
 ): Promise<void> {
   const { payment, agreementId } = told.data
   if (told.data.outcome === 'rejected') return
-  if (checkout?.kind === 'card-update') {
-    if (payment) await applyRenewal(tx, row, told.provider, payment)
-    return
-  }
+  if (checkout?.status === 'open') await close(tx, checkout, 'cancelled', told.occurredAt, null)
   if (agreementId && agreementId !== row.agreement_id) {
     await addTask(tx, { kind: 'cancel-agreement', provider: told.provider, agreementId })
   }
   if (!payment) return
   if (checkout) await recordPayment(tx, told.provider, payment, paidForOf(row, checkout, told))
-  if (payment.status === 'approved') await refundLate(tx, told.provider, payment)
+  const isIn = payment.status === 'approved' && !(await wentBack(tx, told.provider, payment.id))
+  if (isIn) await refundLate(tx, told.provider, payment)
 }

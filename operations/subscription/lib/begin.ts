@@ -3,48 +3,79 @@
 import { amounts, connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { openCardUpdate, openCheckout } from './checkouts.ts'
 import { requireCoupon } from './coupons.ts'
 import { planCurrency } from './money.ts'
-import { nextCharge } from './moves.ts'
-import { type Asked, newAgreement, targetOf, wrongStatus } from './offers.ts'
-import { settleAsked } from './reconcile.ts'
+import { nextCharge, type SubscriptionRow } from './moves.ts'
+import { type Asked, isForsaken, newAgreement, resumptionOf, targetOf, wrongStatus } from './offers.ts'
+import { followProvider, settleAsked } from './reconcile.ts'
 import { readRow } from './rows.ts'
 
 type Wanted = Asked & { couponCode?: string | undefined }
+type From = (row: SubscriptionRow) => boolean
 
 /** From `trialing`, `cancelled` and `ended`; unused paid time is credited. Answers the checkout's id. */
 export const subscribe = (ctx: Context, wanted: Wanted): Promise<string> =>
-  open(ctx, 'subscribe', wanted, ['trialing', 'cancelled', 'ended'])
+  open(
+    ctx,
+    'subscribe',
+    wanted,
+    (row) => ['trialing', 'cancelled', 'ended'].includes(row.status) || isUnpayable(row),
+  )
 
-/** From `paused`. What was missed is not asked for. */
+/** From `paused`, or when nothing is charged any more. What was missed is not asked for. */
 export const resume = (ctx: Context, wanted: Wanted): Promise<string> =>
-  open(ctx, 'resume', wanted, ['paused'])
+  open(ctx, 'resume', wanted, (row) => row.status === 'paused' || isForsaken(row))
+
+/** What is owed can be charged by no agreement: only another one helps. */
+const isUnpayable: From = (row) => row.status === 'past-due' && isForsaken(row)
 
 async function open(
   ctx: Context,
   kind: 'subscribe' | 'resume',
   wanted: Wanted,
-  from: readonly string[],
+  canFrom: From,
 ): Promise<string> {
   await settleAsked(ctx)
-  const row = await readRow(ctx)
-  if (!from.includes(row.status)) throw wrongStatus(row.status)
+  const row = await rowFrom(ctx, canFrom)
   const target = targetOf(row, wanted)
   const currency = row.currency ?? planCurrency(ctx.store.currency)
   const coupon = await requireCoupon(ctx, wanted.couponCode, { ...target, currency })
+  const { port } = await connections.billing(ctx)
+  const { chargeNow: canCharge, startsLater } = port.capabilities
   return openCheckout(ctx, kind, (locked) => {
-    if (!from.includes(locked.status)) throw wrongStatus(locked.status)
-    const given = { storeCurrency: ctx.store.currency, coupon, keepsCoupon: false, now: ctx.now() }
-    return newAgreement(locked, target, given)
+    if (!canFrom(locked)) throw wrongStatus(locked)
+    const given = { storeCurrency: ctx.store.currency, coupon, now: ctx.now() }
+    return locked.status === 'active'
+      ? resumptionOf(locked, wanted, { ...given, canCharge, startsLater })
+      : newAgreement(locked, target, { ...given, keepsCoupon: false })
   })
+}
+
+/** What the payer did at the provider may not have been heard of: it is asked before anybody is sent away. */
+async function rowFrom(ctx: Context, canFrom: From): Promise<SubscriptionRow> {
+  const row = await readRow(ctx)
+  if (canFrom(row)) return row
+  const goesOn = row.status === 'active' || row.status === 'past-due'
+  if (!goesOn || row.agreement_id === null || isForsaken(row)) throw wrongStatus(row)
+  try {
+    await followProvider(ctx)
+  } catch (error) {
+    if (!(error instanceof Unavailable || error instanceof Throttled)) throw error
+    // Nothing better is known than what refuses it.
+    ctx.log.warn({ err: error }, 'the billing provider could not be asked')
+  }
+  const told = await readRow(ctx)
+  if (!canFrom(told)) throw wrongStatus(told)
+  return told
 }
 
 /** In `past-due` what is owed is charged to the new card at once. Answers the checkout's id. */
 export async function updateCard(ctx: Context): Promise<string> {
   const { port } = await connections.billing(ctx, (await readRow(ctx)).provider ?? undefined)
-  return openCardUpdate(ctx, (row) => {
-    if (row.status !== 'active' && row.status !== 'past-due') throw wrongStatus(row.status)
+  const decide = (row: SubscriptionRow) => {
+    if ((row.status !== 'active' && row.status !== 'past-due') || isForsaken(row)) throw wrongStatus(row)
     const { agreement_id: agreementId, provider } = row
     if (!agreementId || !provider) throw refuse('conflict', 'Nothing is charged: there is no card to replace')
     if (!port.capabilities.cardUpdate) {
@@ -55,5 +86,14 @@ export async function updateCard(ctx: Context): Promise<string> {
     }
     const owed = row.status === 'past-due' ? nextCharge(row) : null
     return { agreementId, provider, owed: owed?.amount ?? amounts.toMoney(0n) }
-  })
+  }
+  try {
+    return await openCardUpdate(ctx, decide)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    // The agreement is paused or over at the provider, and we had not heard of it.
+    await followProvider(ctx)
+    decide(await readRow(ctx))
+    throw error
+  }
 }

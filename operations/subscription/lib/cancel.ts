@@ -3,9 +3,9 @@ import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { closeOpen } from './checkouts.ts'
 import { addAsked, closeIntent, type IntentRow, letGo } from './intents.ts'
 import type { SubscriptionRow } from './moves.ts'
+import { closeOpen } from './open-checkouts.ts'
 import { lockRow, saveRow } from './rows.ts'
 import { tryTasks } from './tasks.ts'
 
@@ -101,5 +101,6 @@ async function leave(tx: Context, row: SubscriptionRow, { reason, comment }: Can
     grace_ends_at: null,
     paused_at: null,
     pause_reason: null,
+    agreement_status: row.agreement_id && 'cancelled',
   })
 }

@@ -6,7 +6,7 @@ import type { BillingPort, CardSummary } from '#runtime/ports/billing/port'
 import { reasonOf } from '#runtime/ports/billing/reason'
 import { giveUp } from './cancel.ts'
 import { applyTerms, finishCharge } from './charge.ts'
-import { openCheckout } from './checkouts.ts'
+import { changedMeanwhile, openCheckout } from './checkouts.ts'
 import { requireCoupon } from './coupons.ts'
 import { addAsked, findIntent, type IntentRow } from './intents.ts'
 import { type HeldCoupon, planCurrency } from './money.ts'
@@ -69,8 +69,6 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
   return { offer: decided, checkoutId: null }
 }
 
-const changedMeanwhile = () => refuse('conflict', 'The subscription changed meanwhile: read it and try again')
-
 interface Given {
   storeCurrency: string
   coupon: HeldCoupon | null
@@ -85,7 +83,7 @@ function offerFor(row: SubscriptionRow, asked: Asked, given: Given): Offer {
     const terms = newAgreement(row, target, { ...given, keepsCoupon: false })
     return { outcome: 'checkout-required', terms, effectiveAt: null }
   }
-  if (row.status !== 'active') throw wrongStatus(row.status)
+  if (row.status !== 'active') throw wrongStatus(row)
   return changeOf(row, target, given)
 }
 

@@ -7,7 +7,8 @@ import { closeIntent, type IntentRow } from './intents.ts'
 import type { SubscriptionRow } from './moves.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { saveRow } from './rows.ts'
-import { creditAppliedOf, paidWith, type Terms } from './terms.ts'
+import { isTakenBack, takeBack, wentBack } from './taken-back.ts'
+import { creditAppliedOf, paidWith, stillFits, type Terms } from './terms.ts'
 
 /** Under the lock of the subscription. A charge of an intent that was given up goes back. */
 export async function finishCharge(
@@ -17,6 +18,11 @@ export async function finishCharge(
   payment: ProviderPayment,
 ): Promise<void> {
   const terms = intent.terms as Terms
+  if (isTakenBack(payment)) {
+    await closeIntent(tx, intent.id, 'dropped', 'The payment went back')
+    await takeBack(tx, row, intent.provider, payment, paidForOf(terms, payment))
+    return
+  }
   const isFresh = await recordPayment(tx, intent.provider, payment, paidForOf(terms, payment))
   if (payment.status === 'rejected') {
     await closeIntent(tx, intent.id, 'dropped', payment.failureReason)
@@ -28,11 +34,8 @@ export async function finishCharge(
     if (isFresh && intent.status === 'dropped') await refundLate(tx, intent.provider, payment)
     return
   }
-  const stillHolds =
-    row.status === 'active' &&
-    row.agreement_id === intent.agreement_id &&
-    row.current_period_start.toISOString() === terms.periodStart
-  if (stillHolds) await applyTerms(tx, row, terms)
+  if (await wentBack(tx, intent.provider, payment.id)) return
+  if (stillFits(row, terms)) await applyTerms(tx, row, terms)
   else await refundLate(tx, intent.provider, payment)
 }
 

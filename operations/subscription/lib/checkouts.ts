@@ -7,9 +7,10 @@ import type { CheckoutKind } from '#runtime/ports/billing/port'
 import { addTask } from './intents.ts'
 import type { SubscriptionRow } from './moves.ts'
 import { payerEmail } from './notices.ts'
+import { closeOpen } from './open-checkouts.ts'
 import { lockRow } from './rows.ts'
 import { tryTasks } from './tasks.ts'
-import { laterCharge, type Terms } from './terms.ts'
+import { laterCharge, stillFits, type Terms } from './terms.ts'
 
 export type CheckoutRow = Row<'checkouts'>
 
@@ -40,7 +41,10 @@ export async function openCheckout(
     ctx,
     id,
     provider,
-    (row, tx) => void decide(row, tx),
+    (row, tx) => {
+      decide(row, tx)
+      if (!stillFits(row, terms)) throw changedMeanwhile()
+    },
     () =>
       port.createCheckout({
         storeId: ctx.store.id,
@@ -90,6 +94,9 @@ export async function openCardUpdate(
     () => port.createCardUpdate(agreementId, { checkoutId: id, returnUrl: returnUrl(ctx) }),
   )
 }
+
+export const changedMeanwhile = () =>
+  refuse('conflict', 'The subscription changed meanwhile: read it and try again')
 
 const returnUrl = (ctx: Context): string => `${ctx.settings.publicUrl}/billing/return`
 
@@ -176,17 +183,4 @@ async function finishOpening(
   await tryTasks(ctx)
   if (refused) throw refused
   return id
-}
-
-/** Cancels the open checkout, here and (as a task) at the provider. */
-export async function closeOpen(tx: Context): Promise<void> {
-  const closed = await tx.db
-    .updateTable('checkouts')
-    .set({ status: 'cancelled', completed_at: tx.now(), updated_at: tx.now() })
-    .where('status', '=', 'open')
-    .returning(['provider', 'provider_checkout_id'])
-    .execute()
-  for (const { provider, provider_checkout_id: agreementId } of closed) {
-    if (agreementId) await addTask(tx, { kind: 'close-checkout', provider, agreementId })
-  }
 }

@@ -3,7 +3,15 @@ import { amounts, connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Coupon } from '#runtime/ports/billing/port'
-import { type BillingCycle, discountOf, fits, type HeldCoupon, listPrice, planCurrency } from './money.ts'
+import {
+  type BillingCycle,
+  discountOf,
+  fits,
+  type HeldCoupon,
+  listPrice,
+  paidPlans,
+  planCurrency,
+} from './money.ts'
 
 export const couponReasons = [
   'not-found',
@@ -41,14 +49,20 @@ async function reasonAgainst(
   if (coupon.startsAt !== null && now < new Date(coupon.startsAt)) return 'not-started'
   if (coupon.expiresAt !== null && now >= new Date(coupon.expiresAt)) return 'expired'
   if (coupon.isExhausted) return 'exhausted'
-  if (planId !== null && !fits(coupon, planId, billingCycle)) return 'not-for-plan'
+  const wanted = planId === null ? paidPlans : [planId]
+  if (!wanted.some((each) => fits(coupon, each, billingCycle))) return 'not-for-plan'
   if (coupon.amountOff !== null && coupon.currency !== currency) return 'not-for-plan'
+  return (await isRedeemed(ctx, coupon.code)) ? 'already-used' : null
+}
+
+/** Used up for this store. */
+export async function isRedeemed(ctx: Context, code: string): Promise<boolean> {
   const used = await ctx.db
     .selectFrom('coupon_redemptions')
     .select('code')
-    .where('code', '=', coupon.code.toUpperCase())
+    .where('code', '=', code.toUpperCase())
     .executeTakeFirst()
-  return used ? 'already-used' : null
+  return used !== undefined
 }
 
 const find = async (ctx: Context, code: string): Promise<Coupon | null> =>
@@ -81,7 +95,17 @@ export async function requireCoupon(
   return heldOf(coupon)
 }
 
-/** What a code is worth for a plan, or why it cannot be redeemed; redeems nothing. */
+/** The plans that a coupon holds for with a cycle; null: every one, or there is no such coupon. */
+function plansOf(coupon: Coupon | null, billingCycle: BillingCycle): string[] | null {
+  if (!coupon) return null
+  const holding = paidPlans.filter((each) => fits(coupon, each, billingCycle))
+  return coupon.planIds === null && holding.length > 0 ? null : holding
+}
+
+/**
+ * What a code is worth for a plan, or why it cannot be redeemed; redeems nothing. Without a plan it is valid where it
+ * is for some plan with this cycle: `planIds` says for which.
+ */
 export async function validateCoupon(
   ctx: Context,
   asked: { code: string; planId?: string | undefined; billingCycle: BillingCycle },
@@ -99,7 +123,7 @@ export async function validateCoupon(
     percentOff: coupon?.percentOff ?? null,
     amountOff: coupon?.amountOff ? Number(coupon.amountOff) : null,
     durationCycles: coupon?.durationCycles ?? null,
-    planIds: coupon?.planIds ?? null,
+    planIds: plansOf(coupon, asked.billingCycle),
     originalAmount: original === null ? null : amounts.toNumber(original),
     discountedAmount: isWorth ? amounts.toNumber(original - discountOf(original, heldOf(coupon))) : null,
     currency,

@@ -118,6 +118,24 @@ export function periodNear(
 
 export const graceFrom = (failedAt: Date): Date => new Date(failedAt.getTime() + graceMs)
 
+/** Whether the provider will charge by the agreement, as far as it has told. */
+export const isAgreementLive = (row: SubscriptionRow): boolean =>
+  row.agreement_id !== null && row.agreement_status !== 'paused' && row.agreement_status !== 'cancelled'
+
+/**
+ * What offers are priced on: while it stays the same, what was offered may be paid. That time passes, and that a trial,
+ * a pause or a paid period runs out, changes nothing that was promised.
+ */
+export function pricedOn(row: SubscriptionRow): string {
+  const goesOn =
+    row.status === 'active'
+      ? [row.plan_id, row.billing_cycle, row.price, row.scheduled_change, row.coupon]
+      : null
+  const isPaid = row.period_cost !== null
+  const paid = isPaid ? [row.period_cost, row.current_period_start, row.current_period_end] : null
+  return JSON.stringify([goesOn, paid, row.currency, row.credit_balance, row.agreement_id])
+}
+
 /** What a charge of a whole period takes: price, less coupon, less credit; decimal text. */
 export interface Charge {
   amount: string
@@ -139,7 +157,7 @@ export function chargeOf(price: string, coupon: HeldCoupon | null, balance: stri
 /** The next charge of the agreement, or the one that is owed; null when nothing will be charged. */
 export function nextCharge(row: SubscriptionRow): Charge | null {
   const isCharged = row.status === 'active' || row.status === 'past-due'
-  if (!isCharged || !row.agreement_id || row.paused_at) return null
+  if (!isCharged || !isAgreementLive(row) || row.paused_at) return null
   const scheduled = scheduledOf(row)
   const next = scheduled ? { ...row, ...changed(row, scheduled) } : row
   return next.price === null ? null : chargeOf(next.price, couponOf(next), row.credit_balance)

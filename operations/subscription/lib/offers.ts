@@ -2,7 +2,7 @@
 import { amounts } from '#operations/store/lib/door'
 import { refuse } from '#runtime/errors'
 import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } from './money.ts'
-import { type SubscriptionRow, scheduledOf } from './moves.ts'
+import { isAgreementLive, type SubscriptionRow, scheduledOf } from './moves.ts'
 import { type Begins, type Target, type Terms, termsOf } from './terms.ts'
 
 export type Outcome = 'applied' | 'scheduled' | 'unscheduled' | 'checkout-required'
@@ -28,8 +28,19 @@ const instead: Record<string, string> = {
   cancelled: 'POST /subscription/create-preapproval',
   ended: 'POST /subscription/create-preapproval',
 }
-export const wrongStatus = (status: string) =>
-  refuse('conflict', `The subscription is ${status}: use ${instead[status]}`)
+
+/** The payer, or the provider, has paused or ended the agreement of a subscription that goes on. */
+export const isForsaken = (row: SubscriptionRow): boolean =>
+  (row.status === 'active' || row.status === 'past-due') && row.agreement_id !== null && !isAgreementLive(row)
+
+/** Names the operation that does it: one that is not refused in its turn. */
+export const wrongStatus = (row: SubscriptionRow) =>
+  isForsaken(row)
+    ? refuse(
+        'conflict',
+        `The subscription is ${row.status} and its payment agreement ${row.agreement_status}: use POST /subscription/resume`,
+      )
+    : refuse('conflict', `The subscription is ${row.status}: use ${instead[row.status]}`)
 
 /** The plan and cycle asked for; the one left out stays as it is. */
 export function targetOf(row: SubscriptionRow, { planId, billingCycle }: Asked): Target {
@@ -49,22 +60,40 @@ export function newAgreement(
   return termsOf(row, { ...target, ...given, begins: 'now', price, currency })
 }
 
+interface Given {
+  storeCurrency: string
+  coupon: HeldCoupon | null
+  canCharge: boolean
+  startsLater: boolean
+  now: Date
+}
+
+/** A new agreement in the place of a paused one: for what goes on anyway from the next period on, else as a change. */
+export function resumptionOf(row: SubscriptionRow, asked: Asked, given: Given): Terms {
+  const coming = scheduledOf(row)
+  const target = coming
+    ? {
+        planId: asked.planId ?? coming.planId,
+        billingCycle: asked.billingCycle ?? coming.billingCycle,
+      }
+    : targetOf(row, asked)
+  const { planId, billingCycle } = target
+  const isOf = (each: { planId: string; billingCycle: string | null }): boolean =>
+    planId === each.planId && billingCycle === each.billingCycle
+  const today = { planId: row.plan_id, billingCycle: row.billing_cycle, price: row.price }
+  const next = coming && isOf(coming) ? coming : isOf(today) ? today : null
+  if (!next) return changeOf(row, target, given).terms
+  const currency = row.currency ?? planCurrency(given.storeCurrency)
+  const price = next.price ?? listPrice(planId, billingCycle, currency)
+  return termsOf(row, { ...target, ...given, begins: 'at-period-end', price, currency, keepsCoupon: true })
+}
+
 /**
  * The offer for an active subscription. `canCharge`: the provider can charge the saved card; `startsLater`: a checkout
  * may charge now and go on with the period that there is. Refuses with `conflict` the plan and cycle that hold, or that
  * are scheduled, already.
  */
-export function changeOf(
-  row: SubscriptionRow,
-  target: Target,
-  given: {
-    storeCurrency: string
-    coupon: HeldCoupon | null
-    canCharge: boolean
-    startsLater: boolean
-    now: Date
-  },
-): Offer {
+export function changeOf(row: SubscriptionRow, target: Target, given: Given): Offer {
   const { planId, billingCycle } = target
   const scheduled = scheduledOf(row)
   const isToday = planId === row.plan_id && billingCycle === row.billing_cycle

@@ -2,10 +2,11 @@
 import { applyEvents, connections, events } from '#operations/store/lib/door'
 import { type Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { BillingEvent, BillingPort } from '#runtime/ports/billing/port'
+import type { BillingEvent, BillingEventData, BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'
 import { finishCancel } from './cancel.ts'
 import { finishCharge } from './charge.ts'
+import { applyBillingEvent } from './events.ts'
 import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from './intents.ts'
 import { lockRow, readRow } from './rows.ts'
 import { finishSchedule, type ScheduleTerms } from './schedule.ts'
@@ -18,7 +19,7 @@ const looksBackMs = 3 * 24 * 3_600_000
 /** Everything of a store that its provider may know better. Throws the first failure once all was tried. */
 export async function reconcile(ctx: Context): Promise<void> {
   const failures: unknown[] = []
-  for (const step of [settleLeft, fetchEvents, runTasks, updateAmount, forgetUnborn]) {
+  for (const step of [settleLeft, followProvider, runTasks, updateAmount, forgetUnborn]) {
     try {
       await step(ctx)
     } catch (error) {
@@ -102,7 +103,35 @@ async function known<T>(ask: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Hooks that were lost: the same events under the same keys. */
+/** What the provider knows and we do not: hooks that were lost, and what came too early to be applied. */
+export async function followProvider(ctx: Context): Promise<void> {
+  await fetchEvents(ctx)
+  await compareAgreement(ctx)
+}
+
+/** News of an agreement that came before its payment had nothing to change then: the provider is asked how it stands. */
+async function compareAgreement(ctx: Context): Promise<void> {
+  const { agreement_id: id, agreement_status: status, provider } = await readRow(ctx)
+  if (!id || !provider) return
+  const { port } = await connections.billing(ctx, provider)
+  const occurredAt = ctx.now()
+  const agreement = await known(() => port.getAgreement(id))
+  if (!agreement || agreement.status === 'pending' || agreement.status === status) return
+  const data = { ...nothing, agreementId: id, agreement }
+  await ctx.transaction((tx) => applyBillingEvent(tx, 'agreement', { provider, occurredAt, data }))
+}
+
+const nothing: BillingEventData = {
+  agreementId: null,
+  checkoutId: null,
+  paymentId: null,
+  outcome: null,
+  failureReason: null,
+  payment: null,
+  agreement: null,
+}
+
+/** The same events under the same keys. */
 async function fetchEvents(ctx: Context): Promise<void> {
   const since = new Date(ctx.now().getTime() - looksBackMs)
   for (const { provider, id } of await subjects(ctx)) {

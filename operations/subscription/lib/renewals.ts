@@ -8,12 +8,44 @@ import { afterCharge, discountOf, lesser, notNegative } from './money.ts'
 import { couponOf, graceFrom, periodNear, type SubscriptionRow } from './moves.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { saveRow } from './rows.ts'
+import { isTakenBack, takeBack } from './taken-back.ts'
+
+/**
+ * Applies a charge of an agreement: of the one that holds as a renewal. What another has charged, now or before it was
+ * replaced, pays for nothing: it goes back. `dueAt`: which period it pays, where the payment itself does not say.
+ */
+export async function applyCharge(
+  tx: Context,
+  row: SubscriptionRow,
+  provider: string,
+  payment: ProviderPayment,
+  dueAt?: string,
+): Promise<SubscriptionRow> {
+  if (row.agreement_id !== null && payment.agreementId === row.agreement_id) {
+    return applyRenewal(tx, row, provider, payment, dueAt)
+  }
+  if (isTakenBack(payment)) return takeBack(tx, row, provider, payment, unknownPurpose(row))
+  const isFresh = await recordPayment(tx, provider, payment, unknownPurpose(row))
+  if (isFresh && payment.status === 'approved') await refundLate(tx, provider, payment)
+  return row
+}
+
+/** Of an agreement that is over, or of a checkout that nobody remembers. */
+export const unknownPurpose = (row: SubscriptionRow): PaidFor => ({
+  kind: 'subscription',
+  planId: row.plan_id,
+  billingCycle: row.billing_cycle ?? 'monthly',
+  discount: '0.00',
+  creditApplied: '0.00',
+  periodStart: null,
+  periodEnd: null,
+})
 
 /**
  * Applies a recurring charge of the agreement that holds. `dueAt`: which period it pays, where the payment itself does
  * not say. Answers the row as it then is.
  */
-export async function applyRenewal(
+async function applyRenewal(
   tx: Context,
   row: SubscriptionRow,
   provider: string,
@@ -22,9 +54,10 @@ export async function applyRenewal(
 ): Promise<SubscriptionRow> {
   const period = periodNear(row, new Date(dueAt))
   const bill = billOf(row, payment)
-  const isFresh = await recordPayment(tx, provider, payment, { ...bill.paidFor, ...spanOf(period) })
+  const paidFor = { ...bill.paidFor, ...spanOf(period) }
+  if (isTakenBack(payment)) return takeBack(tx, row, provider, payment, paidFor)
+  const isFresh = await recordPayment(tx, provider, payment, paidFor)
   if (!isFresh) return row
-  if (payment.status === 'charged-back') return chargedBack(tx, row, provider, payment)
   const isOlder = period.start <= row.current_period_start
   if (payment.status === 'rejected') return isOlder ? row : failed(tx, row, payment)
   if (payment.status !== 'approved') return row
@@ -77,6 +110,8 @@ function isOwed(row: SubscriptionRow, payment: ProviderPayment): boolean {
     case 'past-due':
       return true
     case 'paused':
+      // The payer paused it at the provider, and let it go on there.
+      if (row.pause_reason === 'provider') return true
       return row.pause_reason === 'payment-failed' && row.paused_at !== null && madeAt < row.paused_at
     default:
       return row.cancelled_at !== null && madeAt <= row.cancelled_at
@@ -131,31 +166,4 @@ async function failed(tx: Context, row: SubscriptionRow, payment: ProviderPaymen
     currency: payment.currency,
   })
   return saved
-}
-
-/** At once, and nothing more is charged. One of an agreement that was replaced since changes nothing. */
-export async function chargedBack(
-  tx: Context,
-  row: SubscriptionRow,
-  provider: string,
-  payment: ProviderPayment,
-): Promise<SubscriptionRow> {
-  if (row.status !== 'active' && row.status !== 'past-due') return row
-  if (row.agreement_id !== payment.agreementId) return row
-  await addTask(tx, { kind: 'pause-agreement', provider, agreementId: row.agreement_id! })
-  await notify(tx, {
-    type: 'subscription-paused',
-    level: 'error',
-    title: 'Your subscription is paused',
-    message: `The payment of ${payment.currency} ${payment.amount} was charged back. Resume with a new checkout to write and send again.`,
-    link: '/subscription',
-    dedupeKey: `chargeback:${provider}:${payment.id}`,
-  })
-  return saveRow(tx, row, {
-    status: 'paused',
-    paused_at: new Date(payment.updatedAt),
-    pause_reason: 'chargeback',
-    grace_ends_at: null,
-    scheduled_change: null,
-  })
 }

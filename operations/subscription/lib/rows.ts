@@ -4,7 +4,8 @@ import { entitlementChanged, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { addTask } from './intents.ts'
-import { asOf, type Move, nextCharge, nextChargeAt, type SubscriptionRow } from './moves.ts'
+import { asOf, type Move, nextCharge, nextChargeAt, pricedOn, type SubscriptionRow } from './moves.ts'
+import { closeOpen } from './open-checkouts.ts'
 
 const findRow = (ctx: Context) => ctx.db.selectFrom('subscriptions').selectAll()
 const findQuickly = prepared<object, SubscriptionRow>((db) => db.selectFrom('subscriptions').selectAll())
@@ -31,7 +32,7 @@ async function caughtUp(tx: Context, written: SubscriptionRow): Promise<Subscrip
   const { row, moves } = asOf(written, tx.now())
   if (moves.length === 0) return written
   for (const move of moves) await follow(tx, row, move)
-  const saved = await write(tx, row)
+  const saved = await write(tx, written, row)
   if (isEntitledOtherwise(written, saved)) await entitlementChanged(tx)
   return saved
 }
@@ -94,7 +95,7 @@ export async function saveRow(
   before: SubscriptionRow,
   change: Partial<SubscriptionRow>,
 ): Promise<SubscriptionRow> {
-  const saved = await write(tx, { ...before, ...change })
+  const saved = await write(tx, before, { ...before, ...change })
   // What the clock does alone, every instance knows without being told.
   if (gateFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(saved[field]))) {
     await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
@@ -117,11 +118,14 @@ const gateFields = [
   'paused_at',
 ] as const
 
-async function write(tx: Context, next: SubscriptionRow): Promise<SubscriptionRow> {
+/** The one place where the row is written: what was offered on another footing can be paid no more. */
+async function write(tx: Context, before: SubscriptionRow, next: SubscriptionRow): Promise<SubscriptionRow> {
   const now = tx.now()
+  const isPricedAnew = pricedOn(before) !== pricedOn(next)
   const charge = nextCharge(next)
   const saved = {
     ...next,
+    version: before.version + (isPricedAnew ? 1 : 0),
     next_charge_at: nextChargeAt(next, now),
     next_charge_amount: charge?.amount ?? null,
     updated_at: now,
@@ -136,9 +140,12 @@ async function write(tx: Context, next: SubscriptionRow): Promise<SubscriptionRo
       payment_method: jsonOf(saved.payment_method),
     })
     .execute()
+  if (isPricedAnew) await closeOpen(tx, isCharged(saved) && before.agreement_id === saved.agreement_id)
   if (isToldOtherwise(saved)) await tx.queue('billing-reconcile', {})
   return saved
 }
+
+const isCharged = ({ status }: SubscriptionRow): boolean => status === 'active' || status === 'past-due'
 
 /** Whether the provider would charge something else than what is next. */
 export const isToldOtherwise = (row: SubscriptionRow): boolean =>

@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 import { closeIntent, findIntent } from './intents.ts'
 import { nextCharge, type SubscriptionRow } from './moves.ts'
 import { lockRow, saveRow } from './rows.ts'
-import { scheduledWith, type Terms } from './terms.ts'
+import { scheduledWith, stillFits, type Terms } from './terms.ts'
 
 /** A change of the next charge: what the provider will be told. */
 export interface ScheduleTerms extends Terms {
@@ -22,9 +22,8 @@ export async function finishSchedule(tx: Context, intentId: string, toldAmount: 
   if (!(await closeIntent(tx, intentId, 'done'))) return
   const terms = intent.terms as ScheduleTerms
   if (row.agreement_id !== intent.agreement_id) return
-  const isOpen = row.status === 'active' && row.current_period_end.toISOString() === terms.periodEnd
   await saveRow(tx, row, {
-    ...(isOpen ? scheduledWith(row, terms) : {}),
+    ...(stillFits(row, terms) ? scheduledWith(row, terms) : {}),
     agreement_amount: toldAmount,
   })
 }

@@ -84,7 +84,7 @@ export const payment = named(
     discount: money.describe('What a coupon took off'),
     creditApplied: money,
     currency,
-    planId,
+    planId: anyPlan.describe('trial of a payment that came in a trial for what nobody remembers'),
     billingCycle,
     periodStart: instant.nullable(),
     periodEnd: instant.nullable(),

@@ -41,7 +41,12 @@ export interface Terms extends Target {
   /** The period that it was counted on. */
   periodStart: string
   periodEnd: string
+  /** Of the subscription that it was priced on; left out by what was written before there were versions. */
+  version?: number
 }
+
+/** Whether what was offered may be applied still: nothing that it was priced on has changed. */
+export const stillFits = (row: SubscriptionRow, terms: Terms): boolean => (terms.version ?? 0) === row.version
 
 /** `keepsCoupon`: the coupon held before goes on, where it fits and no new one is given. */
 export function termsOf(
@@ -83,6 +88,7 @@ export function termsOf(
     balanceDelta: amounts.toMoney(left - balance),
     periodStart: row.current_period_start.toISOString(),
     periodEnd: row.current_period_end.toISOString(),
+    version: row.version,
   }
 }
 
@@ -100,10 +106,6 @@ export function paidWith(row: SubscriptionRow, terms: Terms, at: Date): Partial<
   const { planId, billingCycle, price, begins, cost } = terms
   if (begins === 'at-period-end') return { ...scheduledWith(row, terms), currency: terms.currency }
   const delta = amounts.toCents(terms.balanceDelta)
-  // A period that was renewed since the offer was paid for in vain: it is credited too.
-  const isRenewed =
-    begins === 'now' && row.status === 'active' && row.current_period_start > new Date(terms.periodStart)
-  const renewed = isRenewed ? unusedOf(row, at) : 0n
   return {
     plan_id: planId,
     billing_cycle: billingCycle,
@@ -111,7 +113,7 @@ export function paidWith(row: SubscriptionRow, terms: Terms, at: Date): Partial<
     currency: terms.currency,
     period_cost: cost,
     coupon: couponAfter(terms),
-    credit_balance: amounts.toMoney(notNegative(amounts.toCents(row.credit_balance) + delta + renewed)),
+    credit_balance: amounts.toMoney(notNegative(amounts.toCents(row.credit_balance) + delta)),
     scheduled_change: null,
     ...(begins === 'now' ? { ...newPeriod(at, billingCycle), ...restored } : {}),
   }
@@ -141,15 +143,23 @@ export function scheduledWith(row: SubscriptionRow, terms: Terms): Partial<Subsc
   const { planId, billingCycle, price } = terms
   const isToday = planId === row.plan_id && billingCycle === row.billing_cycle
   const coupon = terms.isCouponNew ? { coupon: terms.coupon } : {}
+  if (isToday) return { scheduled_change: null, ...coupon }
   return {
-    scheduled_change: isToday
-      ? null
-      : { planId, billingCycle, price, effectiveAt: row.current_period_end.toISOString(), ...coupon },
+    scheduled_change: {
+      planId,
+      billingCycle,
+      price,
+      effectiveAt: row.current_period_end.toISOString(),
+      ...coupon,
+    },
   }
 }
 
 /** The charge that follows once these terms are paid. */
 export function laterCharge(row: SubscriptionRow, terms: Terms, now: Date): string {
-  const paid = { ...row, ...paidWith(row, terms, now), agreement_id: 'new', paused_at: null }
-  return nextCharge({ ...paid, status: 'active' })?.amount ?? chargeOf(terms.price, null, '0').amount
+  const paid = { ...row, ...paidWith(row, terms, now), status: 'active', paused_at: null }
+  return (
+    nextCharge({ ...paid, agreement_id: 'new', agreement_status: 'authorized' })?.amount ??
+    chargeOf(terms.price, null, '0').amount
+  )
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { cycles, notify } from '#operations/store/lib/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { addTask } from './intents.ts'
 import { lockFreeRow } from './rows.ts'
 
 const batch = 200
@@ -85,14 +86,22 @@ const isChanging = (now: ReturnType<typeof sql<Date>>) =>
 const hasCycle = (now: ReturnType<typeof sql<Date>>) => sql<boolean>`exists (select 1 from usage_cycles u
   where u.store_id = b.store_id and u.starts_at <= ${now} and u.ends_at > ${now})`
 
+/** At the provider too: a page there may outlive what it was priced on. */
 async function expireCheckouts(ctx: SystemContext): Promise<void> {
   const now = ctx.now()
-  await ctx.root
+  const expired = await ctx.root
     .updateTable('checkouts')
     .set((eb) => ({ status: 'expired', completed_at: eb.ref('expires_at'), updated_at: now }))
     .where('status', '=', 'open')
     .where('expires_at', '<=', now)
+    .returning(['store_id', 'provider', 'provider_checkout_id'])
     .execute()
+  for (const { store_id: storeId, provider, provider_checkout_id: agreementId } of expired) {
+    const store = agreementId === null ? null : await ctx.forStore(storeId)
+    await store?.transaction((tx) =>
+      addTask(tx, { kind: 'close-checkout', provider, agreementId: agreementId! }),
+    )
+  }
 }
 
 /** Stores with an agreement, an open checkout or something left half-way. */

@@ -12,21 +12,28 @@ interface Counted {
   used: number
 }
 
-const countMessages = prepared<{ startsAt: Date; timezone: string }, Counted>((db, values) =>
-  db
-    .selectFrom('message_ledger as l')
-    .select([
-      sql<MessageSource>`l.source`.as('source'),
-      sql<string>`((l.sent_at at time zone ${values.timezone}::text)::date)::text`.as('date'),
-      sql<number>`count(*)::int`.as('used'),
-    ])
-    .where('l.channel', '=', 'messaging')
-    .where('l.sent_at', '>=', values.startsAt)
-    // What was reserved before the cycle's turn counts in its own cycle.
-    .where((eb) =>
-      eb.or([eb('l.cycle_starts_at', 'is', null), eb('l.cycle_starts_at', '=', values.startsAt)]),
-    )
-    .groupBy([sql`1`, sql`2`]),
+const countMessages = prepared<{ startsAt: Date; countsFrom: Date; timezone: string }, Counted>(
+  (db, values) =>
+    db
+      .selectFrom('message_ledger as l')
+      .select([
+        sql<MessageSource>`l.source`.as('source'),
+        sql<string>`((l.sent_at at time zone ${values.timezone}::text)::date)::text`.as('date'),
+        sql<number>`count(*)::int`.as('used'),
+      ])
+      .where('l.channel', '=', 'messaging')
+      .where('l.sent_at', '>=', values.countsFrom)
+      // What was reserved before the cycle's turn counts in its own cycle.
+      .where((eb) =>
+        eb.or([
+          eb('l.cycle_starts_at', 'is', null),
+          eb.and([
+            eb('l.cycle_starts_at', '>=', values.countsFrom),
+            eb('l.cycle_starts_at', '<=', values.startsAt),
+          ]),
+        ]),
+      )
+      .groupBy([sql`1`, sql`2`]),
 )
 
 const daysBetween = prepared<{ startsAt: Date; now: Date; timezone: string }, { date: string }>(
@@ -45,12 +52,12 @@ const daysBetween = prepared<{ startsAt: Date; now: Date; timezone: string }, { 
 
 export async function readUsage(ctx: Context): Promise<z.infer<typeof usage>> {
   const cycle = await cycles.cycleNow(ctx)
-  const { startsAt, endsAt, limit, used, reserved } = cycle
+  const { startsAt, endsAt, countsFrom, limit, used, reserved } = cycle
   const now = ctx.now() < endsAt ? ctx.now() : new Date(endsAt.getTime() - 1)
   const { timezone } = ctx.store
   const [counted, days] = await Promise.all([
-    countMessages(ctx, { startsAt, timezone }),
-    daysBetween(ctx, { startsAt, now, timezone }),
+    countMessages(ctx, { startsAt, countsFrom, timezone }),
+    daysBetween(ctx, { startsAt: countsFrom, now, timezone }),
   ])
   const sum = (of: (each: Counted) => boolean): number =>
     counted.filter(of).reduce((total, each) => total + each.used, 0)

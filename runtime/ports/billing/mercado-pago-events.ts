@@ -87,6 +87,11 @@ export function eventsOfSubscription(from: Preapproval, charges: readonly Charge
     const key = `${from.id}:${agreement.status}${agreement.status === 'paused' ? `:${changedAt}` : ''}`
     events.push(event('agreement', key, changedAt, {}))
   }
+  const approvedAt = events.findLast((each) => each.data.outcome === 'approved')?.occurredAt
+  // Changed since it was paid for: a payer may have paused it, and let it go on.
+  if (agreement.status === 'authorized' && approvedAt !== undefined && changedAt > approvedAt) {
+    events.push(event('agreement', `${from.id}:authorized:${changedAt}`, changedAt, {}))
+  }
   return events
 }
 

@@ -117,7 +117,7 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
   })
 }
 
-/** Changes an order, or answers null when there is none. Throws `Refused` for a refund above what is left. */
+/** Changes an order, or answers null when there is none. Throws `Refused` for a refund below zero or above what is left. */
 export function changeOrder(shop: Shop, orderId: string, change: OrderChange): Promise<PlatformOrder | null> {
   return inTurn(shop, async (turn) => {
     const [before] = await findObjects<PlatformOrder>(turn, 'order', [orderId], true)
@@ -166,6 +166,7 @@ function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: Orde
     }
   }
   const back = refundAmount === undefined ? ofLines : toCents(refundAmount)
+  if (back < 0) throw new Refused('refund-below-zero', 'refundAmount: must not be negative')
   const total = toCents(order.refundedTotal) + back
   if (total > toCents(order.total)) {
     throw new Refused('refund-too-large', 'refundAmount: is more than what is left of the order')

@@ -1,0 +1,17 @@
+/** Checkouts that can be paid: what closes them does so here and, as a task, at the provider. */
+import type { Context } from '#runtime/context'
+import { addTask } from './intents.ts'
+
+/** Cancels what is open; `exceptCards`: a page where the card alone is changed stays. */
+export async function closeOpen(tx: Context, exceptCards = false): Promise<void> {
+  const closed = await tx.db
+    .updateTable('checkouts')
+    .set({ status: 'cancelled', completed_at: tx.now(), updated_at: tx.now() })
+    .where('status', '=', 'open')
+    .$if(exceptCards, (query) => query.where('kind', '<>', 'card-update'))
+    .returning(['provider', 'provider_checkout_id'])
+    .execute()
+  for (const { provider, provider_checkout_id: agreementId } of closed) {
+    if (agreementId) await addTask(tx, { kind: 'close-checkout', provider, agreementId })
+  }
+}

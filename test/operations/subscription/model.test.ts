@@ -1,0 +1,112 @@
+/**
+ * The subscription by model: random sequences of all its moves through the real gateway, the sandbox's provider and the
+ * jobs. After each: money in is access given and credit; nothing below zero; no coupon twice; at most one agreement
+ * that charges; the used quota is never given back; and from wherever a sequence ends there is a way back to active.
+ *
+ * `MODEL_RUNS` and `MODEL_LENGTH` make it longer. A failure prints seed and path: run it again with `MODEL_SEED` and
+ * `MODEL_PATH`.
+ */
+import fc from 'fast-check'
+import { test } from 'vitest'
+import { testApp } from '#test/support/app'
+import { startAt } from '#test/support/subscriber'
+import { type Move, type Plan, SubscriptionWorld } from '#test/support/subscription-world'
+
+const app = await testApp()
+const plan = fc.constantFrom<Plan>('starter', 'growth', 'scale')
+const cycle = fc.constantFrom('monthly' as const, 'yearly' as const)
+const orNone = <T>(given: fc.Arbitrary<T>) => fc.option(given, { nil: null, freq: 3 })
+const coupon = fc.option(fc.constantFrom('WELCOME10', 'SCALE20', 'FIRST50'), { nil: null, freq: 1 })
+const card = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('good' as const) },
+  { weight: 2, arbitrary: fc.constant('declinesLater' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('declined' as const, 'chargedBack' as const) },
+)
+/** The newest page mostly, an old one now and then. */
+const page = fc.oneof({ weight: 4, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: fc.nat({ max: 5 }) })
+const hours = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom(1 / 60, 1, 12, 23) },
+  { weight: 2, arbitrary: fc.constantFrom(24, 48, 24 * 8, 24 * 15) },
+  { weight: 1, arbitrary: fc.constantFrom(24 * 31, 24 * 62, 24 * 95) },
+)
+const wish = { plan: orNone(plan), cycle: orNone(cycle), coupon }
+
+const calls: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ move: fc.constant('subscribe' as const), ...wish }) },
+  { weight: 6, arbitrary: fc.record({ move: fc.constant('update' as const), ...wish }) },
+  { weight: 3, arbitrary: fc.record({ move: fc.constant('resume' as const), ...wish }) },
+  { weight: 3, arbitrary: fc.record({ move: fc.constantFrom('card-update' as const, 'cancel' as const) }) },
+  { weight: 12, arbitrary: fc.record({ move: fc.constant('pay' as const), page, card }) },
+)
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 30, arbitrary: calls },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      move: fc.constant('validate' as const),
+      code: fc.constantFrom('WELCOME10', 'SCALE20', 'FIRST50', 'EXPIRED'),
+      plan: orNone(plan),
+      cycle,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ move: fc.constant('pay-behind' as const), page }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      move: fc.constant('payer' as const),
+      status: fc.constantFrom('paused' as const, 'cancelled' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      move: fc.constantFrom('charge-back' as const, 'give-back' as const),
+      payment: fc.nat({ max: 2 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      move: fc.constant('mode' as const),
+      mode: fc.constantFrom('up' as const, 'up' as const, 'down' as const, 'timeout' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Move>({ move: 'hold' }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      move: fc.constant('deliver' as const),
+      order: fc.constantFrom('in-order' as const, 'reversed' as const, 'twice' as const, 'lost' as const),
+    }),
+  },
+  { weight: 9, arbitrary: fc.record({ move: fc.constant('wait' as const), hours }) },
+  { weight: 2, arbitrary: fc.record({ move: fc.constant('leap' as const), hours }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ move: fc.constant('use' as const), units: fc.integer({ min: 1, max: 3 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ move: fc.constant('at-once' as const), moves: fc.tuple(calls, calls) }),
+  },
+)
+
+const runs = Number(process.env.MODEL_RUNS ?? 25)
+const length = Number(process.env.MODEL_LENGTH ?? 16)
+
+test('whatever happens in whatever order', { timeout: runs * length * 2_000 }, async () => {
+  const { MODEL_SEED: seed, MODEL_PATH: path } = process.env
+  await fc.assert(
+    fc.asyncProperty(
+      fc.option(plan, { nil: null, freq: 1 }),
+      fc.array(move, { minLength: 4, maxLength: length, size: 'max' }),
+      async (gift, moves) => {
+        await startAt(app, '2027-01-31T12:00:00.000Z')
+        const world = await SubscriptionWorld.open(app, gift)
+        for (const each of moves) await world.do(each)
+        await world.comeBack()
+      },
+    ),
+    { numRuns: runs, ...(seed ? { seed: Number(seed) } : {}), ...(path ? { path } : {}) },
+  )
+})

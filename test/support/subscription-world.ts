@@ -1,0 +1,564 @@
+/**
+ * A store, its payer and its payment provider for tests by model: every move there is, and what must hold after each
+ * of them. Holdings are what the merchant has paid for and not used: unused paid time and credit, in cents.
+ */
+import { expect } from 'vitest'
+import { canWriteAt, type SubscriptionStatus, statusAt } from '#db/plans'
+import { toCents } from '#operations/store/lib/amounts'
+import { applyEvents } from '#operations/store/lib/apply-events'
+import { cycleNow } from '#operations/store/lib/cycles'
+import { entitlementOf } from '#operations/store/lib/entitlement'
+import * as metering from '#operations/store/lib/metering'
+import { asOf, type SubscriptionRow } from '#operations/subscription/lib/moves'
+import { reconcile } from '#operations/subscription/lib/reconcile'
+import { updateAmount } from '#operations/subscription/lib/sync'
+import { runTasks } from '#operations/subscription/lib/tasks'
+import { tick } from '#operations/subscription/lib/tick'
+import { type Context, SystemContext } from '#runtime/context'
+import type { BillingEvent } from '#runtime/ports/billing/port'
+import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
+import { parseHook, signedHook } from '#runtime/ports/billing/sandbox-hooks'
+import { derivedKey } from '#runtime/secrets'
+import type { TestApp } from './app.ts'
+import type { Answer } from './store.ts'
+import { type Billed, billed, type CardName, cards } from './subscriber.ts'
+
+export type Plan = 'starter' | 'growth' | 'scale'
+export type Cycle = 'monthly' | 'yearly'
+export type Wish = { plan: Plan | null; cycle: Cycle | null; coupon: string | null }
+
+export type Move =
+  | ({ move: 'subscribe' | 'resume' | 'update' } & Wish)
+  | { move: 'validate'; code: string; plan: Plan | null; cycle: Cycle }
+  | { move: 'card-update' | 'cancel' | 'hold' }
+  | { move: 'pay'; page: number; card: CardName }
+  /** The payer is faster than the page can be closed. */
+  | { move: 'pay-behind'; page: number }
+  | { move: 'payer'; status: 'paused' | 'cancelled' }
+  | { move: 'charge-back' | 'give-back'; payment: number }
+  | { move: 'mode'; mode: 'up' | 'down' | 'timeout' }
+  | { move: 'deliver'; order: 'in-order' | 'reversed' | 'twice' | 'lost' }
+  /** `leap`: all of it at once, as after a long outage of ours. */
+  | { move: 'wait' | 'leap'; hours: number }
+  | { move: 'use'; units: number }
+  | { move: 'at-once'; moves: readonly [Move, Move] }
+
+interface Page {
+  id: string
+  providerId: string
+  openedAt: Date
+  /** Unused paid time then: the price that was offered holds for a day. */
+  unused: bigint
+}
+
+interface Seen {
+  now: Date
+  row: SubscriptionRow
+  payments: ReadonlyMap<string, Paid>
+  used: number
+  cycleEnd: Date
+}
+interface Paid {
+  amount: bigint
+  isIn: boolean
+  at: Date
+}
+
+const hourMs = 3_600_000
+const zero = 0n
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+const live = (row: SubscriptionRow): boolean => row.status === 'active' || row.status === 'cancelled'
+
+/** What is left of the paid period; by another way than the product's. */
+export function unusedAt(row: SubscriptionRow, now: Date): bigint {
+  if (!live(row) || row.period_cost === null) return zero
+  const whole = row.current_period_end.getTime() - row.current_period_start.getTime()
+  const left = Math.min(whole, Math.max(0, row.current_period_end.getTime() - now.getTime()))
+  return BigInt(Math.round((Number(toCents(row.period_cost)) * left) / whole))
+}
+export const holdingsAt = (row: SubscriptionRow, now: Date): bigint =>
+  unusedAt(row, now) + toCents(row.credit_balance)
+
+export class SubscriptionWorld {
+  readonly #app: TestApp
+  readonly #me: Billed
+  readonly #ctx: Context
+  readonly #system: SystemContext
+  readonly #sandbox: SandboxBilling
+  readonly #secret: string
+  readonly #pages: Page[] = []
+  readonly #remaining = new Map<string, number>()
+  #mode: 'up' | 'down' | 'timeout' = 'up'
+  #isHeld = false
+  /** Of the last moment at which nothing was under way. */
+  #quiet: Seen
+  /** Nothing was held back or leapt over since. */
+  #isExact = true
+  #promised = zero
+  #paidSince = false
+
+  private constructor(app: TestApp, me: Billed, ctx: Context, seen: Seen) {
+    this.#app = app
+    this.#me = me
+    this.#ctx = ctx
+    this.#system = new SystemContext(app.services, app.services.log, 'test')
+    this.#sandbox = sandboxBillingOf(app.services.adapters.billing)
+    this.#secret = derivedKey(app.services.settings.secretKey, 'sandbox-billing').toString('hex')
+    this.#quiet = seen
+  }
+
+  /** A store in its trial, or on a plan that is a gift. */
+  static async open(app: TestApp, gift: Plan | null): Promise<SubscriptionWorld> {
+    const me = await billed(app, { plan: gift })
+    const ctx = await me.shop.context()
+    return new SubscriptionWorld(app, me, ctx, await look(app, ctx))
+  }
+
+  get isQuiet(): boolean {
+    return this.#mode === 'up' && !this.#isHeld
+  }
+
+  async do(move: Move): Promise<void> {
+    await this.#carryOut(move)
+    await this.#background()
+    await this.#check()
+  }
+
+  /** From wherever it is, active and charged again: by what the API itself says is to be done. */
+  async comeBack(): Promise<void> {
+    await this.do({ move: 'mode', mode: 'up' })
+    await this.do({ move: 'deliver', order: 'in-order' })
+    const tried: string[] = []
+    for (let moves = 0; moves < 3; moves += 1) {
+      const { status, pausedAt } = await this.#me.read()
+      if (status === 'active' && pausedAt === null) return
+      let path = wayBack[status as SubscriptionStatus]
+      let answer = await this.#me.post(path, path === 'create-preapproval' ? { planId: 'growth' } : {})
+      const said = /POST \/subscription\/([a-z-]+)/.exec(answer.body.error?.message ?? '')?.[1]
+      if (answer.status === 409 && said && said !== path) {
+        tried.push(`${status}: ${path} ${answer.body.error.message}`)
+        path = said
+        answer = await this.#me.post(path, path === 'create-preapproval' ? { planId: 'growth' } : {})
+      }
+      tried.push(`${status}: ${path} ${answer.status} ${answer.body.error?.message ?? ''}`)
+      if (answer.status === 201) {
+        await this.#remember(answer.body)
+        await this.do({ move: 'pay', page: this.#pages.length - 1, card: 'good' })
+      }
+    }
+    const { status, pausedAt } = await this.#me.read()
+    expect([status, pausedAt], `no way back: ${tried.join(' | ')}`).toEqual(['active', null])
+  }
+
+  async #carryOut(move: Move): Promise<void> {
+    switch (move.move) {
+      case 'subscribe':
+        return this.#ask('create-preapproval', wishOf({ ...move, plan: move.plan ?? 'growth' }))
+      case 'resume':
+        return this.#ask('resume', wishOf(move))
+      case 'update':
+        return this.#ask('update-plan', wishOf(move))
+      case 'card-update':
+        return this.#ask('card-update', {})
+      case 'cancel':
+        return this.#ask('cancel', {})
+      case 'validate': {
+        const { code, plan, cycle } = move
+        return this.#ask('validate-coupon', {
+          code,
+          billingCycle: cycle,
+          ...(plan === null ? {} : { planId: plan }),
+        })
+      }
+      case 'pay':
+        return this.#pay(move.page, move.card)
+      case 'pay-behind':
+        await this.#reopen(move.page)
+        return this.#pay(move.page, 'good')
+      case 'payer':
+        if (this.#mode === 'up') await this.#sandbox.payerActs(this.#me.shop.id, move.status)
+        return
+      case 'charge-back':
+        return this.#chargeBack(move.payment)
+      case 'give-back':
+        return this.#giveBack(move.payment)
+      case 'mode':
+        this.#mode = move.mode
+        return this.#me.mode(move.mode)
+      case 'hold':
+        this.#isHeld = true
+        this.#isExact = false
+        return
+      case 'deliver':
+        await this.#deliver(move.order)
+        this.#isHeld = false
+        return
+      case 'wait':
+        return this.#wait(move.hours)
+      case 'leap':
+        this.#isExact = false
+        return this.#app.advance(move.hours * hourMs)
+      case 'use':
+        return this.#use(move.units)
+      case 'at-once':
+        await Promise.all(move.moves.map((each) => this.#carryOut(each)))
+    }
+  }
+
+  async #ask(path: string, body: Record<string, unknown>): Promise<void> {
+    const answer: Answer = await this.#me.post(path, body)
+    const allowed = this.#mode === 'up' ? [200, 201, 400, 409] : [200, 201, 400, 409, 503]
+    expect(allowed, `${path}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+    const opened = path === 'update-plan' ? answer.body.checkout : answer.body
+    if (answer.status < 300 && opened?.checkoutUrl) await this.#remember(opened)
+    if (path === 'validate-coupon') {
+      const known = await this.#ctx.db.selectFrom('coupon_redemptions').select('code').execute()
+      if (known.some((each) => each.code === body.code)) expect(answer.body.isValid).toBe(false)
+    }
+  }
+
+  async #remember(checkout: { id: string; checkoutUrl: string }): Promise<void> {
+    const { now, row } = await look(this.#app, this.#ctx)
+    const providerId = new URL(checkout.checkoutUrl).pathname.split('/').at(-1)!
+    this.#pages.push({ id: checkout.id, providerId, openedAt: now, unused: unusedAt(row, now) })
+  }
+
+  async #pay(index: number, card: CardName): Promise<void> {
+    const page = this.#pages.at(index % Math.max(1, this.#pages.length))
+    if (!page || this.#mode !== 'up') return
+    const before = unusedAt(asOf(this.#quiet.row, this.#app.clock.now()).row, this.#app.clock.now())
+    const form = { cardNumber: cards[card], holder: 'Olivia', expMonth: '12', expYear: '2089' }
+    const paid = await this.#sandbox.pay(page.providerId, form)
+    if (!('storeId' in paid)) return
+    // The offer's price holds for its day, whatever of the old period was used meanwhile.
+    this.#promised += larger(page.unused - before, zero)
+    this.#paidSince = true
+  }
+
+  async #reopen(index: number): Promise<void> {
+    const page = this.#pages.at(index % Math.max(1, this.#pages.length))
+    if (!page) return
+    const { root } = this.#app.database
+    const opened = await root
+      .updateTable('sandbox_checkouts')
+      .set({ status: 'open', closed_at: null })
+      .where('id', '=', page.providerId)
+      .where('status', '=', 'cancelled')
+      .where('expires_at', '>', this.#app.clock.now())
+      .returning('agreement_id')
+      .executeTakeFirst()
+    if (!opened) return
+    await root
+      .updateTable('sandbox_agreements')
+      .set({ status: 'pending' })
+      .where('id', '=', opened.agreement_id)
+      .where('status', '=', 'cancelled')
+      .where('anchor_at', 'is', null)
+      .execute()
+  }
+
+  async #approved(index: number): Promise<{ id: string } | undefined> {
+    const rows = await this.#app.database.root
+      .selectFrom('sandbox_payments')
+      .select('id')
+      .where('store_id', '=', this.#me.shop.id)
+      .where('status', '=', 'approved')
+      .where('amount', '>', '0')
+      .orderBy('position', 'desc')
+      .execute()
+    return rows.at(index % Math.max(1, rows.length))
+  }
+
+  async #chargeBack(index: number): Promise<void> {
+    const payment = await this.#approved(index)
+    if (!payment) return
+    await this.#app.database.root
+      .updateTable('sandbox_payments')
+      .set({ charge_back_at: this.#app.clock.now() })
+      .where('id', '=', payment.id)
+      .execute()
+  }
+
+  async #giveBack(index: number): Promise<void> {
+    const payment = await this.#approved(index)
+    if (payment && this.#mode === 'up') await this.#sandbox.refund(payment.id)
+  }
+
+  async #use(units: number): Promise<void> {
+    const { limit, used, reserved } = await cycleNow(this.#ctx)
+    if (used + reserved + units + 1 > limit) return
+    const id = await metering.reserve(this.#ctx, units + 1, 'direct')
+    await metering.commit(
+      this.#ctx,
+      id,
+      Array.from({ length: units }, () => ({
+        messageId: this.#ctx.newId(),
+        channel: 'messaging' as const,
+        source: 'direct' as const,
+        sourceId: null,
+        phone: null,
+        email: null,
+        providerMessageId: null,
+        status: 'sent' as const,
+        sentAt: this.#ctx.now(),
+      })),
+    )
+  }
+
+  /** Stops wherever something comes due, so that every sum can be followed to the cent. */
+  async #wait(hours: number): Promise<void> {
+    const until = this.#app.clock.ms() + hours * hourMs
+    while (this.#app.clock.ms() < until) {
+      const next = await this.#nextDue()
+      await this.#app.setClock(new Date(Math.min(until, next)))
+      await this.#background()
+      await this.#check()
+    }
+  }
+
+  async #nextDue(): Promise<number> {
+    const { root } = this.#app.database
+    const { row, now } = await look(this.#app, this.#ctx)
+    const agreements = await root
+      .selectFrom('sandbox_agreements')
+      .select('next_try_at as at')
+      .where('store_id', '=', this.#me.shop.id)
+      .where('status', '=', 'authorized')
+      .execute()
+    const disputes = await root
+      .selectFrom('sandbox_payments')
+      .select('charge_back_at as at')
+      .where('store_id', '=', this.#me.shop.id)
+      .execute()
+    const instants = [
+      ...agreements.map((each) => each.at),
+      ...disputes.map((each) => each.at),
+      row.current_period_end,
+      row.grace_ends_at,
+      row.ends_at,
+      row.paused_at,
+      row.trial_ends_at,
+    ]
+    const ahead = instants.flatMap((at) => (at && at > now ? [at.getTime()] : []))
+    return Math.min(...ahead, Number.MAX_SAFE_INTEGER)
+  }
+
+  /** What the jobs do, without waiting for their minute. */
+  async #background(): Promise<void> {
+    for (let round = 0; round < 60; round += 1) {
+      const made = this.#mode === 'up' ? await this.#sandbox.runDue() : 0
+      if (!this.#isHeld) await this.#deliver('in-order')
+      await tick(this.#system, new AbortController().signal)
+      await this.#unlessDown(() =>
+        this.#isHeld ? runTasks(this.#ctx).then(() => updateAmount(this.#ctx)) : reconcile(this.#ctx),
+      )
+      if (!this.#isHeld) await this.#deliver('in-order')
+      if (made === 0) return
+    }
+    throw new Error('The provider never comes to rest')
+  }
+
+  async #unlessDown(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (this.#mode === 'up') throw error
+    }
+  }
+
+  async #deliver(order: 'in-order' | 'reversed' | 'twice' | 'lost'): Promise<void> {
+    const events: BillingEvent[] = []
+    for await (const { headers, body } of this.#sandbox.undelivered(this.#me.shop.id))
+      events.push(...parseHook(this.#secret, headers, body))
+    if (order === 'lost') return
+    if (order === 'reversed') events.reverse()
+    for (const event of order === 'twice' ? events.flatMap((each) => [each, each]) : events) {
+      const { headers, body } = signedHook(this.#secret, [event])
+      const request = new Request('http://localhost/hooks/billing/sandbox', {
+        method: 'POST',
+        headers,
+        body: Buffer.from(body),
+      })
+      expect((await this.#app.fetch(request, { ip: '127.0.0.1' })).status).toBe(200)
+      expect(await applyEvents(this.#system, 'billing', 'sandbox', [event.key]), event.key).toBe(true)
+    }
+  }
+
+  async #check(): Promise<void> {
+    const seen = await look(this.#app, this.#ctx)
+    await this.#checkAlways(seen)
+    if (!this.isQuiet) {
+      this.#isExact = false
+      return
+    }
+    await this.#checkProvider(seen)
+    this.#checkMoney(this.#quiet, seen)
+    this.#checkUsage(this.#quiet, seen)
+    this.#quiet = seen
+    this.#isExact = true
+    this.#promised = zero
+    this.#paidSince = false
+  }
+
+  async #checkAlways({ row, now }: Seen): Promise<void> {
+    const shown = await this.#me.read()
+    const entitled = await entitlementOf(this.#ctx)
+    expect([shown.status, shown.canWrite]).toEqual([entitled.status, entitled.canWrite])
+    expect([entitled.status, entitled.canWrite]).toEqual([
+      statusAt(row, now.getTime()),
+      canWriteAt(statusAt(row, now.getTime())),
+    ])
+    expect(shown.planId).toBe(entitled.planId)
+    expect(shown.creditBalance).toBeGreaterThanOrEqual(0)
+    expect(shown.nextChargeAmount ?? 0).toBeGreaterThanOrEqual(0)
+    for (const each of await this.#ctx.db.selectFrom('payments').selectAll().execute()) {
+      const amounts = [each.amount, each.discount, each.credit_applied].map(Number)
+      expect(Math.min(...amounts), JSON.stringify(each)).toBeGreaterThanOrEqual(0)
+    }
+    // A coupon only ever has fewer charges left: it begins once.
+    const { coupon } = shown
+    if (coupon?.remainingCycles !== undefined && coupon?.remainingCycles !== null) {
+      const least = this.#remaining.get(coupon.code) ?? Number.MAX_SAFE_INTEGER
+      expect(coupon.remainingCycles, `${coupon.code} counts again`).toBeLessThanOrEqual(least)
+      this.#remaining.set(coupon.code, coupon.remainingCycles)
+    } else if (this.#remaining.size > 0) {
+      for (const code of this.#remaining.keys()) if (coupon?.code !== code) this.#remaining.set(code, 0)
+    }
+    const open = await this.#ctx.db
+      .selectFrom('checkouts')
+      .select('id')
+      .where('status', '=', 'open')
+      .execute()
+    expect(open.length).toBeLessThanOrEqual(1)
+  }
+
+  /** What the provider has is what we think it has. */
+  async #checkProvider({ row, now }: Seen): Promise<void> {
+    const { root } = this.#app.database
+    const storeId = this.#me.shop.id
+    const agreements = await root
+      .selectFrom('sandbox_agreements')
+      .selectAll()
+      .where('store_id', '=', storeId)
+      .where('status', '=', 'authorized')
+      .execute()
+    const isCharged = row.status === 'active' || row.status === 'past-due'
+    expect(
+      agreements.map((each) => each.id).filter((id) => !isCharged || id !== row.agreement_id),
+      `charged by what should be over; ${row.status}`,
+    ).toEqual([])
+    const shown = await this.#me.read()
+    const [agreement] = agreements
+    if (row.status === 'active' && agreement) expect(shown.nextChargeAmount).toBe(Number(agreement.amount))
+    if (row.status === 'active' && shown.nextChargeAt !== null) expect(agreements).toHaveLength(1)
+    const pages = await root
+      .selectFrom('sandbox_checkouts')
+      .select(['id', 'checkout_id'])
+      .where('store_id', '=', storeId)
+      .where('status', '=', 'open')
+      .where('expires_at', '>', now)
+      .execute()
+    const ours = await this.#ctx.db
+      .selectFrom('checkouts')
+      .select('id')
+      .where('status', '=', 'open')
+      .execute()
+    expect(
+      pages
+        .map((each) => each.checkout_id)
+        // Of a page that timed out nobody has the address.
+        .filter((id) => this.#pages.some((each) => each.id === id) && !ours.some((each) => each.id === id)),
+      'open at the provider alone',
+    ).toEqual([])
+    const [there, here] = await Promise.all([
+      root.selectFrom('sandbox_payments').select(['id', 'status']).where('store_id', '=', storeId).execute(),
+      this.#ctx.db.selectFrom('payments').select(['provider_payment_id as id', 'status']).execute(),
+    ])
+    const known = new Map(here.map((each) => [each.id, each.status]))
+    for (const { id, status } of there)
+      expect([id, known.get(id)]).toEqual([id, status === 'charged-back' ? 'refunded' : status])
+  }
+
+  /** Money in, less what went back, is what was used and what is held. */
+  #checkMoney(from: Seen, to: Seen): void {
+    const { now, row } = to
+    const past = asOf(from.row, now).row
+    const before = holdingsAt(past, now)
+    const after = holdingsAt(row, now)
+    let paid = zero
+    let taken = zero
+    let later = zero
+    for (const [id, { amount, isIn }] of to.payments) {
+      if (isIn && !from.payments.get(id)?.isIn) paid += amount
+    }
+    const gone = [...from.payments].filter(([id, each]) => each.isIn && !to.payments.get(id)!.isIn)
+    for (const [, each] of gone) taken += each.amount
+    const first = Math.min(...gone.map(([, each]) => each.at.getTime()), Number.MAX_SAFE_INTEGER)
+    for (const { amount, isIn, at } of to.payments.values())
+      if (isIn && at.getTime() >= first) later += amount
+    const told = `${from.now.toISOString()} ${from.row.status} ${before} + ${paid} - ${taken} (promised ${this.#promised}) -> ${now.toISOString()} ${row.status} ${after}`
+    const cent = 3n
+    if (taken === zero) {
+      expect(after <= before + paid + this.#promised + cent, `credit out of nothing: ${told}`).toBe(true)
+    } else {
+      const most = larger(larger(before + paid - taken, later), zero) + this.#promised + cent
+      expect(after <= most, `what was taken back is held still: ${told}`).toBe(true)
+      if (this.#isExact && before > later)
+        expect(['paused', 'ended'], `access without money: ${told}`).toContain(statusAt(row, now.getTime()))
+    }
+    if (!this.#isExact) return
+    const begun = row.current_period_start.getTime() !== past.current_period_start.getTime()
+    const cost = row.period_cost === null ? zero : toCents(row.period_cost)
+    const used = begun || this.#paidSince ? cost - unusedAt(row, now) : zero
+    const least = before + paid - taken - used - cent
+    expect(
+      after >= least || (taken > zero && after >= zero),
+      `money for nothing: ${told}, ${used} used`,
+    ).toBe(true)
+  }
+
+  /** A cycle that begins while a paid one goes on takes over what that one has counted. */
+  #checkUsage(from: Seen, to: Seen): void {
+    if (from.row.plan_id === 'trial' || to.now >= from.cycleEnd) return
+    expect(to.used, 'the used quota was reset').toBeGreaterThanOrEqual(from.used)
+  }
+}
+
+const wayBack: Record<SubscriptionStatus, string> = {
+  trialing: 'create-preapproval',
+  active: 'resume',
+  'past-due': 'card-update',
+  paused: 'resume',
+  cancelled: 'create-preapproval',
+  ended: 'create-preapproval',
+}
+
+const wishOf = ({ plan, cycle, coupon }: Wish): Record<string, unknown> => ({
+  ...(plan === null ? {} : { planId: plan }),
+  ...(cycle === null ? {} : { billingCycle: cycle }),
+  ...(coupon === null ? {} : { couponCode: coupon }),
+})
+
+async function look(app: TestApp, ctx: Context): Promise<Seen> {
+  const now = app.clock.now()
+  const written = await ctx.db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
+  const payments = await app.database.root
+    .selectFrom('sandbox_payments')
+    .select(['id', 'status', 'amount', 'created_at'])
+    .where('store_id', '=', ctx.store.id)
+    .execute()
+  const cycle = await cycleNow(ctx)
+  return {
+    now,
+    row: asOf(written, now).row,
+    payments: new Map(
+      payments.map((each) => [
+        each.id,
+        { amount: toCents(each.amount), isIn: each.status === 'approved', at: each.created_at },
+      ]),
+    ),
+    used: cycle.used + cycle.reserved,
+    cycleEnd: cycle.endsAt,
+  }
+}
