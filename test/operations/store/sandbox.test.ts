@@ -61,6 +61,26 @@ describe('the platform', () => {
     expect(await mirrored()).toEqual([{ payment_status: 'partially-refunded', refunded_total: '30.00' }])
   })
 
+  test('no amount is below zero: neither a refund nor what is charged', async () => {
+    const shop = await withShop()
+    const customer = { name: 'Ana Souza', phone: '+5511988887777' }
+    const items = [{ variantId: '11', quantity: 2 }]
+    const orders = `/ecommerce/${shop.slug}/orders`
+    const { body: order } = await sandbox('POST', orders, { customer, items })
+    for (const [path, body] of [
+      [`${orders}/${order.id}/status`, { refundAmount: -30 }],
+      [`${orders}/${order.id}/status`, { refundAmount: 100.01 }],
+      [orders, { customer, items, shipping: -1 }],
+      [`/ecommerce/${shop.slug}/products/1`, { price: -0.01 }],
+    ] as const) {
+      const refused = await sandbox('POST', path, body)
+      expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringMatching(/^\w+: /)])
+    }
+    await sandbox('POST', '/jobs/drain', {})
+    const kept = await app.database.query('select refunded_total from orders where store_id = $1', [shop.id])
+    expect(kept).toEqual([{ refunded_total: '0.00' }])
+  })
+
   test('what it does not know is refused', async () => {
     const shop = await withShop()
     const nobody = await sandbox('POST', '/ecommerce/no-such-store/orders', { customer: {}, items: [] })

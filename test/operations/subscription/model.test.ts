@@ -91,7 +91,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
 )
 
-const runs = Number(process.env.MODEL_RUNS ?? 25)
+const runs = Number(process.env.MODEL_RUNS ?? 20)
 const length = Number(process.env.MODEL_LENGTH ?? 16)
 
 test('whatever happens in whatever order', { timeout: runs * length * 2_000 }, async () => {
