@@ -164,7 +164,7 @@ describe('money that went back', () => {
     const id = new URL(body.checkoutUrl).pathname.split('/').at(-1)!
     await sandbox.pay(id, { cardNumber: cards.good, holder: 'Ana', expMonth: '12', expYear: '2039' })
     const held = await app.database.query<{ id: number }>(
-      `update sandbox_billing_events set delivered_at = now() where store_id = $1 returning id`,
+      `update sandbox_billing_events set delivered_at = occurred_at where store_id = $1 returning id`,
       [me.shop.id],
     )
     await app.database.query('update sandbox_payments set charge_back_at = $2 where store_id = $1', [
@@ -219,9 +219,10 @@ describe('the payer’s own acts', () => {
     if (isHeard) await me.payerActs('paused')
     else {
       await sandbox.payerActs(me.shop.id, 'paused')
-      await app.database.query('update sandbox_billing_events set delivered_at = now() where store_id = $1', [
-        me.shop.id,
-      ])
+      await app.database.query(
+        'update sandbox_billing_events set delivered_at = occurred_at where store_id = $1',
+        [me.shop.id],
+      )
     }
     const refused = await me.post('card-update')
     expect([refused.status, refused.body.error.message]).toEqual([
