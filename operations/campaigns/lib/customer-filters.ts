@@ -1,5 +1,6 @@
 /** Rules 6, pure: who of the platform's customers belongs to a list. Days are those of the store's zone. */
 import { DateTime } from 'luxon'
+import { toCents } from '#runtime/money'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import type { CustomerFilters } from './import-schema.ts'
 
@@ -10,7 +11,7 @@ export function matches(
   now: Date,
   timezone: string,
 ): boolean {
-  const spent = Math.round(Number(customer.totalSpent) * 100)
+  const spent = toCents(customer.totalSpent)
   const first = dayOf(customer.firstOrderAt, timezone)
   const last = dayOf(customer.lastOrderAt, timezone)
   const daysAgo = (days: number): string =>
@@ -27,14 +28,14 @@ export function matches(
   )
 }
 
-const cents = (amount: number | undefined): number | undefined =>
-  amount === undefined ? undefined : Math.round(amount * 100)
+const cents = (amount: number | undefined): bigint | undefined =>
+  amount === undefined ? undefined : toCents(amount)
 
 const dayOf = (instant: string | null, timezone: string): string | null =>
   instant === null ? null : DateTime.fromISO(instant, { zone: timezone }).toFormat('yyyy-MM-dd')
 
 /** Both ends included; who has no value fails where a bound is set. */
-function isBetween<T extends number | string>(value: T | null, low?: T, high?: T): boolean {
+function isBetween<T extends number | bigint | string>(value: T | null, low?: T, high?: T): boolean {
   if (value === null) return low === undefined && high === undefined
   return (low === undefined || value >= low) && (high === undefined || value <= high)
 }

@@ -1,5 +1,6 @@
 /** What of an order may be exchanged or returned, and until when (Rules 9): pure. */
 import { DateTime } from 'luxon'
+import { amounts } from '#operations/store/lib/door'
 import type { ExchangeContent } from './settings-schema.ts'
 
 export type RequestType = ExchangeContent['types'][number]
@@ -85,9 +86,7 @@ export function itemFault(
 
 /** Whether a line was paid with less than its units cost. */
 export const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
-  cents(total) < cents(unitPrice) * quantity
-
-const cents = (amount: string): number => Math.round(Number(amount) * 100)
+  amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
 
 const words: Record<ItemFault, string> = {
   cancelled: 'The order was cancelled',

@@ -19,15 +19,8 @@ export function featuredCents(settings: Featured, product: snapshots.Snapshot): 
   if (!settings.applyToSalePrice && salePercentage(product) !== null) return null
   const base = amounts.toCents(product.price)
   if (base < amounts.toCents(settings.minAmount.toFixed(2))) return null
-  return afterDiscount(base, settings.discountPercentage)
-}
-
-const scale = 1_000_000n
-
-/** 199.90 at 10 % is 179.91: halves up. */
-function afterDiscount(cents: bigint, percentage: number): bigint {
-  const left = scale - BigInt(Math.round(percentage * 1e4))
-  return (cents * left + scale / 2n) / scale
+  // 199.90 at 10 % is 179.91.
+  return amounts.percentageOf(base, 100 - settings.discountPercentage)
 }
 
 /** What the product is reduced by, in whole per cent, of its variant that is reduced most; null where none is. */

@@ -29,13 +29,14 @@ export function optionsOf(amount: string, rule: RuleTerms | null): InstallmentOp
   const options: InstallmentOption[] = []
   for (let n = 1; n <= most; n += 1) {
     const isInterestFree = !rule || n <= rule.interestFreeInstallments
-    const each = isInterestFree ? price / BigInt(n) : withInterest(price, n, rule.monthlyInterestRate)
+    const even = amounts.splitEvenly(price, n)
+    const each = isInterestFree ? even.others : withInterest(price, n, rule.monthlyInterestRate)
     if (n > 1 && (each < least || each < 1n)) continue
     const total = isInterestFree ? price : each * BigInt(n)
     options.push({
       installments: n,
       amount: amounts.toNumber(each),
-      firstAmount: amounts.toNumber(isInterestFree ? price - BigInt(n - 1) * each : each),
+      firstAmount: amounts.toNumber(isInterestFree ? even.first : each),
       total: amounts.toNumber(total),
       interestTotal: amounts.toNumber(total - price),
       isInterestFree,
@@ -56,7 +57,10 @@ function withInterest(price: bigint, installments: number, ratePercent: string):
   const b = scale ** BigInt(installments)
   const numerator = price * rate * a
   const denominator = scale * (a - b)
-  return (2n * numerator + denominator) / (2n * denominator)
+  const rounded = amounts.halfUp(numerator, denominator)
+  // Of a few cents rounding would take more off than the interest adds.
+  const least = (price + BigInt(installments) - 1n) / BigInt(installments)
+  return rounded > least ? rounded : least
 }
 
 /** `2.99` per cent is 29900 millionths. */

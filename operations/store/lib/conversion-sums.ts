@@ -1,7 +1,7 @@
 /** What changed conversions mean for the daily sums, the products and the touches. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { toCents, toMoney } from './amounts.ts'
+import { toCents, toMoney } from '#runtime/money'
 import type { Known, Lines, Written } from './attribute-orders.ts'
 import type { ConversionRow } from './attribution.ts'
 import {

@@ -1,9 +1,9 @@
 /** The home page's figures of a range of days (Rules 5): one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { percentOf, toCents, toNumber } from '#runtime/money'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
-import { percentOf, toCents, toNumber } from './amounts.ts'
 import { isCountedConversion, isCountedOrder, sourceTypes } from './counted.ts'
 import type { dashboard } from './dashboard-schema.ts'
 import { type DayRange, isWithin } from './days.ts'

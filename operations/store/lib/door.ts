@@ -1,5 +1,5 @@
 /** What other sections may use of this one. */
-export * as amounts from './amounts.ts'
+export * as amounts from '#runtime/money'
 export { applyEvents } from './apply-events.ts'
 export * as attribution from './attribution.ts'
 export * as connections from './connections.ts'

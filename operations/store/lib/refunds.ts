@@ -1,5 +1,5 @@
 /** Refunds by line (Rules 6): what the platform said of lines, and the rest spread over them. */
-import { toCents, toMoney } from './amounts.ts'
+import { lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '#runtime/money'
 
 interface Line {
   /** Decimal text, as all amounts here. */
@@ -8,33 +8,17 @@ interface Line {
 }
 
 /**
- * What is refunded of each line, in the order given. A refund that names no lines is spread by what is left of each,
- * to the cent, the largest remainder first; shipping bears none of it, unless it is more than the lines.
+ * What is refunded of each line, in the order given, never more than the line. A refund that names no lines is spread by
+ * what is left of each, to the cent, the largest remainder first; shipping bears none of it, unless it is more than the
+ * lines. What a platform gave back of a line beyond it (its taxes) is no line's.
  * @example spreadRefund([{ total: '120.00', … }, { total: '60.00', … }], '50.00') // ['33.33', '16.67']
  */
 export function spreadRefund(lines: readonly Line[], refundedTotal: string): string[] {
-  const refunded = lines.map((line) => toCents(line.refundedTotal))
-  const left = lines.map((line, i) => positive(toCents(line.total) - refunded[i]!))
-  const leftTotal = left.reduce((sum, each) => sum + each, 0n)
-  const named = refunded.reduce((sum, each) => sum + each, 0n)
-  const unnamed = toCents(refundedTotal) - named
-  if (unnamed <= 0n) return refunded.map(toMoney)
-  if (unnamed >= leftTotal) return refunded.map((each, i) => toMoney(each + left[i]!))
-  const shares = left.map((each, index) => ({
-    index,
-    cents: (each * unnamed) / leftTotal,
-    remainder: (each * unnamed) % leftTotal,
-  }))
-  let over = unnamed - shares.reduce((sum, share) => sum + share.cents, 0n)
-  const byRemainder = [...shares].sort((a, b) =>
-    a.remainder === b.remainder ? a.index - b.index : a.remainder > b.remainder ? -1 : 1,
-  )
-  for (const share of byRemainder) {
-    if (over === 0n) break
-    share.cents += 1n
-    over -= 1n
-  }
-  return shares.map((share, index) => toMoney(refunded[index]! + share.cents))
+  const totals = lines.map((line) => notNegative(toCents(line.total)))
+  const named = lines.map((line) => notNegative(toCents(line.refundedTotal)))
+  const refunded = named.map((each, i) => lesser(each, totals[i]!))
+  const left = totals.map((total, i) => total - refunded[i]!)
+  const unnamed = notNegative(toCents(refundedTotal) - sumOf(named))
+  const shares = splitBy(lesser(unnamed, sumOf(left)), left)
+  return refunded.map((each, i) => toMoney(each + shares[i]!))
 }
-
-const positive = (cents: bigint): bigint => (cents > 0n ? cents : 0n)

@@ -1,6 +1,7 @@
 /** What discounts take off a cart, unit by unit and in whole cents: the rules that the sandbox's checkout follows. */
+
+import { sumOf as centsOf, lesser, notNegative, percentageOf, splitBy, toCents } from '../../money.ts'
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
-import { toCents } from './money.ts'
 
 /** One piece of a line. */
 export interface Unit {
@@ -9,21 +10,21 @@ export interface Unit {
   variantId: string
   /** With all above them. */
   categoryIds: readonly string[]
-  cents: number
+  cents: bigint
 }
 
 /** What one discount does: the units that take part in it, and what comes off some of them. */
 export interface Applied<S> {
   spec: S
   units: Set<Unit>
-  off: Map<Unit, number>
+  off: Map<Unit, bigint>
 }
 
-export const sumOf = (off: ReadonlyMap<Unit, number>): number => {
-  let sum = 0
-  for (const cents of off.values()) sum += cents
-  return sum
-}
+export const sumOf = (off: ReadonlyMap<Unit, bigint>): bigint => centsOf(off.values())
+
+/** The dearer one first. */
+const dearer = (a: Unit | undefined, b: Unit | undefined): number =>
+  Number((b?.cents ?? 0n) - (a?.cents ?? 0n))
 
 const isTargeted = (spec: QuantityDiscount, unit: Unit): boolean => {
   if (spec.excludedProductIds.includes(unit.productId)) return false
@@ -32,16 +33,14 @@ const isTargeted = (spec: QuantityDiscount, unit: Unit): boolean => {
   return unit.categoryIds.some((id) => spec.categoryIds.includes(id))
 }
 
-/** Per cent with up to four decimals of so many cents, halves up. */
-export const shareOf = (cents: number, percentage: number): number => {
-  const millionths = BigInt(Math.round(percentage * 1e4))
-  return Number((BigInt(cents) * millionths * 2n + 1_000_000n) / 2_000_000n)
-}
-
-/** A quantity promotion over these units, or null where no set is full. */
+/**
+ * A quantity promotion over these units, or null where no set is full. `leftOf`: what other promotions have left of a
+ * unit's price; no more than that comes off it.
+ */
 export function applyQuantity(
   spec: QuantityDiscount,
   units: readonly Unit[],
+  leftOf: (unit: Unit) => bigint = ({ cents }) => cents,
 ): Applied<QuantityDiscount> | null {
   const { buyQuantity, payQuantity, mixing } = spec
   const groups = Map.groupBy(
@@ -49,18 +48,18 @@ export function applyQuantity(
     (unit) => (mixing === 'any' ? '' : mixing === 'same-product' ? unit.productId : unit.variantId),
   )
   let left = spec.maxSetsPerOrder ?? Number.POSITIVE_INFINITY
-  const off = new Map<Unit, number>()
+  const off = new Map<Unit, bigint>()
   const taken = new Set<Unit>()
   const dearestFirst = [...groups.values()]
-    .map((group) => [...group].sort((a, b) => b.cents - a.cents))
-    .sort((a, b) => b[0]!.cents - a[0]!.cents)
+    .map((group) => [...group].sort(dearer))
+    .sort(([a], [b]) => dearer(a, b))
   for (const group of dearestFirst) {
     const sets = Math.min(Math.floor(group.length / buyQuantity), left)
     if (sets === 0) continue
     left -= sets
     const free = sets * (buyQuantity - payQuantity)
     for (const unit of group.slice(group.length - free)) {
-      off.set(unit, shareOf(unit.cents, spec.discountPercentage))
+      off.set(unit, lesser(percentageOf(unit.cents, spec.discountPercentage), leftOf(unit)))
       taken.add(unit)
     }
     for (const unit of group.slice(0, sets * payQuantity)) taken.add(unit)
@@ -71,13 +70,13 @@ export function applyQuantity(
 /** A bundle over these units as often as it fits, or null. */
 export function applyBundle(spec: BundleDiscount, units: readonly Unit[]): Applied<BundleDiscount> | null {
   const free = new Set(units)
-  const off = new Map<Unit, number>()
+  const off = new Map<Unit, bigint>()
   const taken = new Set<Unit>()
   for (let times = 0; times < (spec.maxPerOrder ?? Number.POSITIVE_INFINITY); times += 1) {
     const set = takeSet(spec, free)
     if (!set) break
-    const regular = set.reduce((sum, unit) => sum + unit.cents, 0)
-    const shares = sharedOut(
+    const regular = centsOf(set.map((unit) => unit.cents))
+    const shares = splitBy(
       bundleOff(spec, regular),
       set.map((unit) => unit.cents),
     )
@@ -109,25 +108,8 @@ function takeSet(spec: BundleDiscount, free: ReadonlySet<Unit>): Unit[] | null {
 }
 
 /** What a bundle takes off what its items cost. */
-export function bundleOff({ discountType, value }: BundleDiscount, regular: number): number {
-  if (discountType === 'percentage') return shareOf(regular, Number(value))
+export function bundleOff({ discountType, value }: BundleDiscount, regular: bigint): bigint {
+  if (discountType === 'percentage') return percentageOf(regular, Number(value))
   const cents = toCents(value)
-  return discountType === 'fixed' ? Math.min(cents, regular) : Math.max(0, regular - cents)
-}
-
-/** An amount over weights, by floor; what is left goes to the largest remainders, the earlier first. */
-export function sharedOut(amount: number, weights: readonly number[]): number[] {
-  const whole = weights.reduce((sum, weight) => sum + weight, 0)
-  if (whole === 0) return weights.map(() => 0)
-  const shares = weights.map((weight) => Math.floor((amount * weight) / whole))
-  let left = amount - shares.reduce((sum, share) => sum + share, 0)
-  const byRest = weights
-    .map((weight, at) => ({ at, rest: (amount * weight) % whole }))
-    .sort((a, b) => b.rest - a.rest || a.at - b.at)
-  for (const { at } of byRest) {
-    if (left === 0) break
-    shares[at]! += 1
-    left -= 1
-  }
-  return shares
+  return discountType === 'fixed' ? lesser(cents, regular) : notNegative(regular - cents)
 }

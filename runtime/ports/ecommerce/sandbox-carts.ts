@@ -1,6 +1,6 @@
 /** Carts of the sandbox's shops. */
 
-import { toCents, toMoney } from './money.ts'
+import { sumOf, toCents, toMoney } from '../../money.ts'
 import type { Cart } from './port.ts'
 import { customerOf, itemsOf, type OrderInput } from './sandbox-orders.ts'
 import {
@@ -47,7 +47,7 @@ export function putCart(shop: Shop, input: CartInput): Promise<WrittenCart> {
       id,
       customer,
       items,
-      total: toMoney(items.reduce((sum, item) => sum + toCents(item.total), 0)),
+      total: toMoney(sumOf(items.map((item) => toCents(item.total)))),
       currency: facts.currency,
       url: `https://${facts.domain}/cart/${id}`,
       orderId: before?.orderId ?? null,

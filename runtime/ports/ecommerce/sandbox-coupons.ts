@@ -1,6 +1,7 @@
 /** Coupons of the sandbox's shops: made through the port, taken off orders as a checkout would. */
+
+import { lesser, percentageOf, splitBy, sumOf, toCents, toMoney } from '../../money.ts'
 import { Refused } from '../errors.ts'
-import { toCents, toMoney } from './money.ts'
 import type { CouponSpec, PlatformOrderItem } from './port.ts'
 import { findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
 
@@ -25,7 +26,7 @@ export function ensureCoupon(shop: Shop, coupon: CouponSpec): Promise<{ id: stri
   const isRight =
     coupon.type === 'free-shipping'
       ? value === null
-      : value !== null && value > 0 && (coupon.type === 'amount' || value <= 100_00)
+      : value !== null && value > 0n && (coupon.type === 'amount' || value <= 100_00n)
   if (id === '' || !isRight)
     throw new Refused('invalid-coupon', 'The coupon has no value that the platform takes')
   return inTurn(shop, async (turn) => {
@@ -43,8 +44,8 @@ export interface Taken {
   code: string
   items: PlatformOrderItem[]
   /** In cents. */
-  discount: number
-  shipping: number
+  discount: bigint
+  shipping: bigint
 }
 
 /**
@@ -55,13 +56,13 @@ export interface Taken {
 export async function takeCoupon(
   turn: Shop,
   code: string,
-  order: { items: PlatformOrderItem[]; shipping: number; placedAt: string },
+  order: { items: PlatformOrderItem[]; shipping: bigint; placedAt: string },
 ): Promise<Taken> {
   const { items, shipping, placedAt } = order
   const id = idOf(code)
   const [coupon] = await findObjects<StoredCoupon>(turn, 'coupon', [id], true)
-  if (!coupon) return { code: code.trim(), items, discount: 0, shipping }
-  const subtotal = items.reduce((sum, item) => sum + toCents(item.total), 0)
+  if (!coupon) return { code: code.trim(), items, discount: 0n, shipping }
+  const subtotal = sumOf(items.map((item) => toCents(item.total)))
   const refusal = (why: string) => new Refused('coupon-refused', `couponCode: ${coupon.code} ${why}`)
   if (coupon.endsAt !== null && Date.parse(placedAt) > Date.parse(coupon.endsAt)) throw refusal('has ended')
   if (coupon.usageLimit !== null && coupon.used >= coupon.usageLimit) throw refusal('is used up')
@@ -69,13 +70,9 @@ export async function takeCoupon(
     throw refusal(`needs an order of ${coupon.minimumAmount} or more`)
   }
   await put(turn, id, { ...coupon, used: coupon.used + 1 })
-  if (coupon.type === 'free-shipping') return { code: coupon.code, items, discount: 0, shipping: 0 }
-  const value = toCents(coupon.value!)
-  const discount = Math.min(
-    subtotal,
-    coupon.type === 'amount' ? value : Math.floor((subtotal * value + 50_00) / 100_00),
-  )
-  return { code: coupon.code, items: lessened(items, subtotal, discount), discount, shipping }
+  if (coupon.type === 'free-shipping') return { code: coupon.code, items, discount: 0n, shipping: 0n }
+  const discount = couponOff(coupon, subtotal)
+  return { code: coupon.code, items: lessened(items, discount), discount, shipping }
 }
 
 /** An order was cancelled (`by` −1) or opened again (1): its coupons may be used once more, or less. */
@@ -85,18 +82,15 @@ export async function countCoupons(turn: Shop, codes: readonly string[], by: 1 |
   }
 }
 
-/** Lines less a discount, shared by what they cost; what rounding leaves goes to the largest remainders. */
-function lessened(items: PlatformOrderItem[], subtotal: number, discount: number): PlatformOrderItem[] {
-  if (subtotal === 0) return items
-  const shares = items.map((item, index) => {
-    const exact = toCents(item.total) * discount
-    return { index, cents: Math.floor(exact / subtotal), rest: exact % subtotal }
-  })
-  let left = discount - shares.reduce((sum, share) => sum + share.cents, 0)
-  for (const share of [...shares].sort((a, b) => b.rest - a.rest || a.index - b.index)) {
-    if (left === 0) break
-    share.cents += 1
-    left -= 1
-  }
-  return items.map((item, index) => ({ ...item, total: toMoney(toCents(item.total) - shares[index]!.cents) }))
+/** What a coupon takes off an amount, which it is never more than. */
+export function couponOff({ type, value }: Pick<CouponSpec, 'type' | 'value'>, amount: bigint): bigint {
+  if (type === 'free-shipping' || value === null) return 0n
+  return lesser(amount, type === 'amount' ? toCents(value) : percentageOf(amount, Number(value)))
+}
+
+/** Lines less a discount, shared by what they cost. */
+function lessened(items: PlatformOrderItem[], discount: bigint): PlatformOrderItem[] {
+  const totals = items.map((item) => toCents(item.total))
+  const shares = splitBy(discount, totals)
+  return items.map((item, at) => ({ ...item, total: toMoney(totals[at]! - shares[at]!) }))
 }

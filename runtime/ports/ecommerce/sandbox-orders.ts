@@ -1,8 +1,8 @@
 /** Orders of the sandbox's shops: made and changed as a shopper and a shop would. */
 import { sql } from 'kysely'
+import { firstUnits, lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '../../money.ts'
 import { parsePhone } from '../../phone.ts'
 import { Refused } from '../errors.ts'
-import { toCents, toMoney } from './money.ts'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
 import { countCoupons, takeCoupon } from './sandbox-coupons.ts'
@@ -75,11 +75,11 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
     const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
     const paymentStatus = input.paymentStatus ?? 'paid'
     const isPaid = paymentStatus !== 'pending' && paymentStatus !== 'voided'
-    const subtotal = asked.reduce((sum, item) => sum + toCents(item.total), 0)
+    const subtotal = sumOf(asked.map((item) => toCents(item.total)))
     const undiscounted = { items: asked, shipping: toCents(input.shipping ?? 0), placedAt }
     const { code, items, discount, shipping } = input.couponCode?.trim()
       ? await takeCoupon(turn, input.couponCode, undiscounted)
-      : { ...undiscounted, code: null, discount: 0 }
+      : { ...undiscounted, code: null, discount: 0n }
     const total = toMoney(subtotal - discount + shipping)
     await takeStock(turn, id, items)
     const order: PlatformOrder = {
@@ -93,7 +93,7 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       discount: toMoney(discount),
       shipping: toMoney(shipping),
       total,
-      refundedTotal: paymentStatus === 'refunded' ? total : toMoney(0),
+      refundedTotal: paymentStatus === 'refunded' ? total : '0.00',
       couponCodes: code === null ? [] : [code],
       customer,
       items,
@@ -147,36 +147,55 @@ export function changeOrder(shop: Shop, orderId: string, change: OrderChange): P
 
 function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: OrderChange): PlatformOrder {
   if (refundAmount === undefined && refundItems.length === 0) return order
-  let ofLines = 0
-  const items = order.items.map((item) => {
-    const given = refundItems.filter((each) => each.variantId === item.variantId)
-    const units = given.reduce((sum, each) => sum + each.quantity, 0)
-    if (units === 0) return item
-    const refundedQuantity = item.refundedQuantity + units
-    if (refundedQuantity > item.quantity) {
-      throw new Refused('refund-too-large', `refundItems: ${item.name} has fewer units left`)
-    }
-    const cents = Math.round((toCents(item.total) * refundedQuantity) / item.quantity)
-    ofLines += cents - toCents(item.refundedTotal)
-    return { ...item, refundedQuantity, refundedTotal: toMoney(cents) }
+  const units = unitsGivenBack(order.items, refundItems)
+  const refundedQuantity = order.items.map((item, at) => item.refundedQuantity + units[at]!)
+  // What a line of these units comes to, less what was given back of it before.
+  const ofLines = order.items.map((item, at) => {
+    if (units[at] === 0) return 0n
+    const due = firstUnits(toCents(item.total), refundedQuantity[at]!, item.quantity)
+    return notNegative(due - toCents(item.refundedTotal))
   })
-  for (const { variantId } of refundItems) {
-    if (!order.items.some((item) => item.variantId === variantId)) {
-      throw new Refused('unknown-variant', `refundItems: the order has no variant ${variantId}`)
-    }
-  }
-  const back = refundAmount === undefined ? ofLines : toCents(refundAmount)
-  if (back < 0) throw new Refused('refund-below-zero', 'refundAmount: must not be negative')
+  const back = refundAmount === undefined ? sumOf(ofLines) : toCents(refundAmount)
+  if (back < 0n) throw new Refused('refund-below-zero', 'refundAmount: must not be negative')
   const total = toCents(order.refundedTotal) + back
   if (total > toCents(order.total)) {
     throw new Refused('refund-too-large', 'refundAmount: is more than what is left of the order')
   }
+  const named = splitBy(lesser(back, sumOf(ofLines)), ofLines)
   return {
     ...order,
-    items,
+    items: order.items.map((item, at) => ({
+      ...item,
+      refundedQuantity: refundedQuantity[at]!,
+      refundedTotal: toMoney(toCents(item.refundedTotal) + named[at]!),
+    })),
     refundedTotal: toMoney(total),
     paymentStatus: total === toCents(order.total) ? 'refunded' : 'partially-refunded',
   }
+}
+
+/** Units by line: of lines of one variant the first ones give back first. */
+function unitsGivenBack(
+  items: readonly PlatformOrderItem[],
+  refundItems: NonNullable<OrderChange['refundItems']>,
+): number[] {
+  const units = items.map(() => 0)
+  for (const { variantId, quantity } of refundItems) {
+    let left = quantity
+    let name: string | null = null
+    for (const [at, item] of items.entries()) {
+      if (item.variantId !== variantId) continue
+      name = item.name
+      const taken = Math.min(left, item.quantity - item.refundedQuantity - units[at]!)
+      units[at]! += taken
+      left -= taken
+    }
+    if (name === null) {
+      throw new Refused('unknown-variant', `refundItems: the order has no variant ${variantId}`)
+    }
+    if (left > 0) throw new Refused('refund-too-large', `refundItems: ${name} has fewer units left`)
+  }
+  return units
 }
 
 function paidAs(
@@ -297,9 +316,9 @@ export async function itemsOf(
       imageUrl: variant.imageUrl ?? product.imageUrl,
       quantity,
       unitPrice: toMoney(toCents(variant.price)),
-      total: toMoney(toCents(variant.price) * quantity),
+      total: toMoney(toCents(variant.price) * BigInt(quantity)),
       refundedQuantity: 0,
-      refundedTotal: toMoney(0),
+      refundedTotal: '0.00',
     }
   })
 }

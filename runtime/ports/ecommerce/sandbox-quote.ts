@@ -1,10 +1,11 @@
 /** What a cart comes to at the sandbox's checkout: bundles, quantity promotions, a coupon, gifts. */
 import { sql } from 'kysely'
+import { sumOf as centsOf, toCents, toMoney } from '../../money.ts'
 import { Refused } from '../errors.ts'
 import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
-import { toCents, toMoney } from './money.ts'
 import type { CouponSpec, Product } from './port.ts'
 import { type Applied, applyBundle, applyQuantity, sumOf, type Unit } from './quote-rules.ts'
+import { couponOff as offOf } from './sandbox-coupons.ts'
 import { discountUsage, heldDiscounts } from './sandbox-discounts.ts'
 import { listCategories } from './sandbox-queries.ts'
 import { findObjects, type Shop, shopFacts } from './sandbox-rows.ts'
@@ -38,15 +39,15 @@ export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
       (): Unit => ({ line, productId: product.id, variantId: variant.id, categoryIds, cents }),
     ),
   )
-  const subtotal = units.reduce((sum, unit) => sum + unit.cents, 0)
+  const subtotal = centsOf(units.map((unit) => unit.cents))
   const specs = await activeSpecs(shop)
   const { applied, couponOff } = withCoupon(specs, units, subtotal, await couponOf(shop, couponCode))
-  const discounted = applied.reduce((sum, { off }) => sum + sumOf(off), 0)
+  const discounted = centsOf(applied.map(({ off }) => sumOf(off)))
   const after = subtotal - discounted - couponOff
   return {
     currency,
     lines: priced.map(({ product, variant, quantity, cents }, line) => {
-      const off = applied.reduce((sum, each) => sum + offLine(each, line), 0)
+      const off = centsOf(applied.map((each) => offLine(each, line)))
       return {
         productId: product.id,
         variantId: variant.id,
@@ -54,7 +55,7 @@ export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
         quantity,
         unitPrice: toMoney(cents),
         discount: toMoney(off),
-        total: toMoney(cents * quantity - off),
+        total: toMoney(cents * BigInt(quantity) - off),
       }
     }),
     discounts: applied.map(({ spec, off }) => ({
@@ -69,8 +70,8 @@ export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
   }
 }
 
-const offLine = ({ off }: Applied<Discounted>, line: number): number => {
-  let sum = 0
+const offLine = ({ off }: Applied<Discounted>, line: number): bigint => {
+  let sum = 0n
   for (const [unit, cents] of off) if (unit.line === line) sum += cents
   return sum
 }
@@ -109,16 +110,16 @@ async function activeSpecs(shop: Shop) {
 type Specs = Awaited<ReturnType<typeof activeSpecs>>
 
 /** A coupon that does not combine takes the place of what it does not combine with where it saves more. */
-function withCoupon(specs: Specs, units: readonly Unit[], subtotal: number, coupon: CouponSpec | null) {
+function withCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint, coupon: CouponSpec | null) {
   const all = applyAll(specs, units)
-  const plain = { applied: all, couponOff: 0 }
+  const plain = { applied: all, couponOff: 0n }
   if (!coupon) return plain
   const combining = applyAll(
     specs.filter((spec) => spec.combinesWith.coupons),
     units,
   )
   const applied = all.every(({ spec }) => spec.combinesWith.coupons) ? all : combining
-  const saved = (list: Applied<Discounted>[]) => list.reduce((sum, { off }) => sum + sumOf(off), 0)
+  const saved = (list: Applied<Discounted>[]) => centsOf(list.map(({ off }) => sumOf(off)))
   const couponOff = offByCoupon(coupon, subtotal - saved(applied))
   return saved(applied) + couponOff > saved(all) ? { applied, couponOff } : plain
 }
@@ -139,9 +140,14 @@ function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
     applyQuantity(
       spec,
       units.filter((unit) => !taken.has(unit) && mayShare(applied, spec, unit)),
+      leftOf,
     ),
   )
   return applied
+
+  function leftOf(unit: Unit): bigint {
+    return unit.cents - centsOf(applied.map(({ off }) => off.get(unit) ?? 0n))
+  }
 
   function greedily<S extends Discounted>(candidates: S[], apply: (spec: S) => Applied<S> | null): void {
     const waiting = new Set(candidates)
@@ -173,22 +179,18 @@ async function couponOf(shop: Shop, code: string | null | undefined): Promise<Co
   return coupon
 }
 
-function offByCoupon({ type, value, minimumAmount }: CouponSpec, amount: number): number {
-  if (type === 'free-shipping' || value === null) return 0
-  if (minimumAmount !== null && amount < toCents(minimumAmount)) return 0
-  const off = type === 'amount' ? toCents(value) : Math.floor((amount * toCents(value) + 50_00) / 100_00)
-  return Math.min(amount, off)
-}
+const offByCoupon = (coupon: CouponSpec, amount: bigint): bigint =>
+  coupon.minimumAmount !== null && amount < toCents(coupon.minimumAmount) ? 0n : offOf(coupon, amount)
 
 /** The one with the highest amount that is reached; more only where all of them go together. */
-async function giftsFor(shop: Shop, amounts: { before: number; after: number }) {
+async function giftsFor(shop: Shop, amounts: { before: bigint; after: bigint }) {
   const specs = (await activeSpecs(shop)).filter((spec) => spec.kind === 'gift')
   const usage = await discountUsage(
     shop,
     specs.map((spec) => spec.reference),
   )
   const given: GiftDiscount[] = []
-  for (const spec of specs.sort((a, b) => toCents(b.minAmount) - toCents(a.minAmount))) {
+  for (const spec of specs.sort((a, b) => Number(toCents(b.minAmount) - toCents(a.minAmount)))) {
     const amount = spec.amountBasis === 'after-discounts' ? amounts.after : amounts.before
     if (amount < toCents(spec.minAmount) || isUsedUp(spec, usage[spec.reference])) continue
     if (given.length > 0 && ![...given, spec].every((each) => each.combinesWith.gifts)) continue

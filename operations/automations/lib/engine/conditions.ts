@@ -1,4 +1,5 @@
 /** Whether the conditions of an automation hold (Rules 10). No database, no clock. */
+import { toCents } from '#runtime/money'
 import type { Conditions } from '../types.ts'
 
 export interface ConditionFacts {
@@ -30,10 +31,10 @@ export function paymentMethodOf(text: string | null): (typeof paymentMethods)[nu
 }
 
 export function conditionsHold(conditions: Conditions, facts: ConditionFacts): boolean {
-  const total = cents(facts.total)
+  const total = toCents(facts.total)
   const { minAmount, maxAmount, customers } = conditions
-  if (minAmount !== null && total < cents(minAmount)) return false
-  if (maxAmount !== null && total > cents(maxAmount)) return false
+  if (minAmount !== null && total < toCents(minAmount)) return false
+  if (maxAmount !== null && total > toCents(maxAmount)) return false
   const bought = new Set(facts.productIds)
   if (conditions.productIds.length > 0 && !conditions.productIds.some((id) => bought.has(id))) return false
   if (conditions.excludedProductIds.some((id) => bought.has(id))) return false
@@ -52,5 +53,3 @@ export const needs = (conditions: readonly Conditions[]) => ({
   categories: conditions.some((each) => each.categoryIds.length > 0),
   earlierOrders: conditions.some((each) => each.customers !== 'all'),
 })
-
-const cents = (amount: string | number): number => Math.round(Number(amount) * 100)

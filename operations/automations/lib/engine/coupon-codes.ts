@@ -1,5 +1,6 @@
 /** Coupons of automations (Rules 18): codes, ends, amounts. No database, no clock. */
 import { randomInt } from 'node:crypto'
+import { lesser, notNegative, percentageOf, toCents, toNumber } from '#runtime/money'
 import type { CashbackSettings } from '../kinds.ts'
 import type { CouponSpec } from '../types.ts'
 import { addDays, endOfDay, localDay } from './clock-times.ts'
@@ -20,15 +21,10 @@ export function cashbackAmount(
   order: { total: string; shipping: string; refunded_total: string },
   { percent, maxAmount }: Pick<CashbackSettings, 'percent' | 'maxAmount'>,
 ): number {
-  const base = cents(order.total) - cents(order.shipping) - cents(order.refunded_total)
-  if (base <= 0) return 0
-  // The percentage in millionths: 12.5 % of an amount is exact.
-  const millionths = Math.round(percent * 1_000_000)
-  const amount = Number((BigInt(base) * BigInt(millionths) * 2n + 100_000_000n) / 200_000_000n)
-  return Math.min(amount, maxAmount === null ? amount : cents(maxAmount)) / 100
+  const base = toCents(order.total) - toCents(order.shipping) - toCents(order.refunded_total)
+  const amount = percentageOf(notNegative(base), percent)
+  return toNumber(maxAmount === null ? amount : lesser(amount, toCents(maxAmount)))
 }
-
-const cents = (amount: string | number): number => Math.round(Number(amount) * 100)
 
 /** What the cashback of an order is as a coupon. */
 export const cashbackCoupon = (settings: CashbackSettings, amount: number): CouponSpec => ({

@@ -3,9 +3,10 @@
  * `facts.birth_date`) and the days of their first and last order come by GraphQL. How many orders and how much they
  * spent are Shopify's own figures, unpaid and cancelled orders included as Shopify does.
  */
+
+import { toCents, toMoney } from '../../../money.ts'
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
-import { toCents, toMoney } from '../money.ts'
 import type { PlatformCustomer } from '../port.ts'
 import type { ShopifyClient } from './client.ts'
 import { gidOf, instantOrNull, isPlainId, plainId } from './ids.ts'

@@ -1,5 +1,5 @@
 /** Shopify's orders as ours: pure. Amounts are those in the shop's own currency. */
-import { toCents, toMoney } from '../money.ts'
+import { notNegative, toCents, toMoney } from '../../../money.ts'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
 import { nameOf } from './customers.ts'
 import { instantOf, instantOrNull } from './ids.ts'
@@ -172,11 +172,11 @@ function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts | un
   )
 }
 
-function refundedCents(refunds: readonly RestRefund[]): number {
+function refundedCents(refunds: readonly RestRefund[]): bigint {
   return refunds
     .flatMap(({ transactions }) => transactions)
     .filter(({ kind, status }) => kind === 'refund' && status === 'success')
-    .reduce((sum, { amount }) => sum + toCents(amount), 0)
+    .reduce((sum, { amount }) => sum + toCents(amount), 0n)
 }
 
 function customerOf(order: RestOrder): PlatformOrder['customer'] {
@@ -195,8 +195,8 @@ function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
     .filter(({ line_item_id }) => line_item_id === item.id)
   const cents = back.reduce(
     (sum, { subtotal, total_tax }) =>
-      sum + toCents(Number(subtotal)) + (taxes_included ? 0 : toCents(Number(total_tax))),
-    0,
+      sum + toCents(Number(subtotal)) + (taxes_included ? 0n : toCents(Number(total_tax))),
+    0n,
   )
   return {
     ...lineOf(item),
@@ -207,7 +207,7 @@ function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
 
 /** A line of an order or a cart, nothing given back. Shopify tells no picture of it. */
 export function lineOf(item: RestLineItem): PlatformOrderItem {
-  const off = (item.discount_allocations ?? []).reduce((sum, { amount }) => sum + toCents(amount), 0)
+  const off = (item.discount_allocations ?? []).reduce((sum, { amount }) => sum + toCents(amount), 0n)
   return {
     id: String(item.id),
     productId: item.product_id === null ? null : String(item.product_id),
@@ -217,9 +217,9 @@ export function lineOf(item: RestLineItem): PlatformOrderItem {
     imageUrl: null,
     quantity: item.quantity,
     unitPrice: money(item.price),
-    total: toMoney(toCents(item.price) * item.quantity - off),
+    total: toMoney(notNegative(toCents(item.price) * BigInt(item.quantity) - off)),
     refundedQuantity: 0,
-    refundedTotal: toMoney(0),
+    refundedTotal: '0.00',
   }
 }
 

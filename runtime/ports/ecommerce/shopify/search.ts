@@ -3,9 +3,10 @@
  * all by price nor tell which are in stock (what is not tracked has no stock there): for these the prices and the stock
  * of what it finds are read and compared here, up to `comparedAtMost` products.
  */
+
+import { toCents } from '../../../money.ts'
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
-import { toCents } from '../money.ts'
 import type { Product, ProductQuery } from '../port.ts'
 import type { ShopifyClient } from './client.ts'
 import { plainId } from './ids.ts'
@@ -109,7 +110,7 @@ async function pageAt(
 
 interface Compared {
   id: string
-  cents: number
+  cents: bigint
   isInStock: boolean
 }
 
@@ -133,7 +134,7 @@ async function comparedPage(
   } while (after !== null)
   const kept = inStock === undefined ? all : all.filter((each) => each.isInStock === inStock)
   const direction = sort === 'price' ? 1 : sort === '-price' ? -1 : 0
-  kept.sort((a, b) => direction * (a.cents - b.cents))
+  kept.sort((a, b) => direction * Number(a.cents - b.cents))
   const offset = (page - 1) * limit
   return { ids: kept.slice(offset, offset + limit).map(({ id }) => id), total: kept.length }
 }

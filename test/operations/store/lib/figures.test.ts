@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { percentOf, toCents, toMoney } from '#operations/store/lib/amounts'
+import { percentOf, toCents, toMoney } from '#runtime/money'
 import { changedHours, hoursAt, hoursOf } from '#operations/store/lib/attribution-hours'
 import { addDays, localDay } from '#operations/store/lib/days'
 import { spreadRefund } from '#operations/store/lib/refunds'

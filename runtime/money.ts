@@ -1,0 +1,90 @@
+/**
+ * Money: whole cents in bigint, and every way an amount is divided. Nothing is made or lost by rounding: the parts of an
+ * amount sum to it, none is below 0, and none is above it.
+ */
+
+/** `12.5` as 1250n, of decimal text or a number; what is finer than a cent goes half away from zero. */
+export function toCents(amount: string | number): bigint {
+  const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
+  const found = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text)
+  if (!found) throw new RangeError(`${text} is no amount`)
+  const [, sign, whole, decimals = ''] = found as unknown as [string, string, string, string?]
+  const cents = BigInt(whole || '0') * 100n + BigInt(decimals.slice(0, 2).padEnd(2, '0'))
+  const rounded = (decimals[2] ?? '0') >= '5' ? cents + 1n : cents
+  return sign === '-' ? -rounded : rounded
+}
+
+/** 1250n as `12.50`. */
+export function toMoney(cents: bigint): string {
+  const positive = cents < 0n ? -cents : cents
+  return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
+}
+
+/** 1250n as 12.5, for JSON. */
+export const toNumber = (cents: bigint): number => Number(cents) / 100
+
+export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const notNegative = (cents: bigint): bigint => (cents > 0n ? cents : 0n)
+export const sumOf = (cents: Iterable<bigint>): bigint => {
+  let sum = 0n
+  for (const each of cents) sum += each
+  return sum
+}
+
+/** Of what is not negative. */
+export const halfUp = (numerator: bigint, denominator: bigint): bigint =>
+  (2n * numerator + denominator) / (2n * denominator)
+
+/** So much per cent (up to six decimals) of an amount that is not negative, half up. */
+export const percentageOf = (cents: bigint, percentage: number): bigint =>
+  halfUp(cents * BigInt(Math.round(percentage * 1e6)), 100_000_000n)
+
+/** `part` of `whole` in per cent, halves away from zero; null where the whole is 0. */
+export function percentOf(part: bigint, whole: bigint, decimals: 1 | 2): number | null {
+  if (whole === 0n) return null
+  const scale = decimals === 1 ? 10n : 100n
+  const numerator = 2n * part * 100n * scale
+  const isNegative = numerator < 0n !== whole < 0n
+  const top = numerator < 0n ? -numerator : numerator
+  const bottom = whole < 0n ? -whole : whole
+  const rounded = (top + bottom) / (2n * bottom)
+  return Number(isNegative ? -rounded : rounded) / Number(scale)
+}
+
+/**
+ * What the first units of a line come to, rounded cumulatively: the shares of all units sum to the line, however they
+ * are put together.
+ */
+export const firstUnits = (cents: bigint, units: number, of: number): bigint =>
+  of <= 0 ? 0n : halfUp(cents * BigInt(units), BigInt(of))
+
+/** What one unit of a line comes to, counted from 0. */
+export const unitShare = (cents: bigint, unit: number, of: number): bigint =>
+  firstUnits(cents, unit + 1, of) - firstUnits(cents, unit, of)
+
+/**
+ * An amount over weights, none of them negative, to the cent: what floors leave goes to the largest remainders, the
+ * earlier first. An amount that is not above the weights' sum puts no share above its weight. All 0 where the weights
+ * are.
+ */
+export function splitBy(cents: bigint, weights: readonly bigint[]): bigint[] {
+  const whole = sumOf(weights)
+  if (whole === 0n) return weights.map(() => 0n)
+  const shares = weights.map((weight) => (cents * weight) / whole)
+  let left = cents - sumOf(shares)
+  const byRemainder = weights
+    .map((weight, at) => ({ at, remainder: (cents * weight) % whole }))
+    .sort((a, b) => (a.remainder === b.remainder ? a.at - b.at : a.remainder > b.remainder ? -1 : 1))
+  for (const { at } of byRemainder) {
+    if (left === 0n) break
+    shares[at]! += 1n
+    left -= 1n
+  }
+  return shares
+}
+
+/** An amount in equal parts, the first with what is left over. */
+export function splitEvenly(cents: bigint, parts: number): { first: bigint; others: bigint } {
+  const others = cents / BigInt(parts)
+  return { first: cents - others * BigInt(parts - 1), others }
+}

@@ -1,0 +1,290 @@
+/** Every way money is divided: the parts sum to the whole, none is below 0, none is above it. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cashbackAmount } from '#operations/automations/lib/engine/coupon-codes'
+import { featuredCents } from '#operations/product-page/lib/featured-price'
+import { optionsOf } from '#operations/promotions/lib/installment-math'
+import { spreadRefund } from '#operations/store/lib/refunds'
+import {
+  firstUnits,
+  lesser,
+  percentageOf,
+  splitBy,
+  splitEvenly,
+  sumOf,
+  toCents,
+  toMoney,
+  toNumber,
+  unitShare,
+} from '#runtime/money'
+import type { BundleDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
+import { applyBundle, applyQuantity, sumOf as offOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
+import { couponOff } from '#runtime/ports/ecommerce/sandbox-coupons'
+
+const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
+const small = fc.bigInt({ min: 0n, max: 300_00n })
+const percentage = fc.integer({ min: 0, max: 1_000_000 }).map((each) => each / 10_000)
+
+/** The seed is told where one fails. */
+const holds = <T extends [unknown, ...unknown[]]>(
+  ...[values, check]: [{ [K in keyof T]: fc.Arbitrary<T[K]> }, (...each: T) => void]
+): void => fc.assert(fc.property(...values, check), { numRuns: 300 })
+
+describe('amounts', () => {
+  test('go to cents and back, from text and from JSON', () =>
+    holds([fc.bigInt({ min: -99_999_999_999n, max: 99_999_999_999n })], (amount) => {
+      expect(toCents(toMoney(amount))).toBe(amount)
+      expect(toCents(toNumber(amount))).toBe(amount)
+    }))
+
+  test('what is finer than a cent is rounded, what is no amount refused', () => {
+    expect(['0.005', '0.0049', '-0.005', '.5', '7.', '12.5'].map(toCents)).toEqual([
+      1n,
+      0n,
+      -1n,
+      50n,
+      700n,
+      1250n,
+    ])
+    for (const wrong of ['abc', '1,5', '1e3', '--1']) expect(() => toCents(wrong)).toThrow(RangeError)
+  })
+})
+
+describe('units of a line', () => {
+  test('sum to the line, whichever way they are put together', () =>
+    holds([cents, fc.integer({ min: 1, max: 40 }), fc.array(fc.nat())], (total, of, cuts) => {
+      const shares = Array.from({ length: of }, (_none, unit) => unitShare(total, unit, of))
+      expect(sumOf(shares)).toBe(total)
+      expect(shares.every((share) => share >= 0n && share <= total)).toBe(true)
+      const at = [...new Set([0, ...cuts.map((cut) => cut % of), of])].sort((a, b) => a - b)
+      const parts = at.slice(1).map((to, i) => firstUnits(total, to, of) - firstUnits(total, at[i]!, of))
+      expect(sumOf(parts)).toBe(total)
+    }))
+
+  test('three of 209.69, unit by unit', () => {
+    const shares = [0, 1, 2].map((unit) => toMoney(unitShare(20969n, unit, 3)))
+    expect(shares).toEqual(['69.90', '69.89', '69.90'])
+  })
+})
+
+describe('an amount over weights', () => {
+  test('sums to it, and no share is above its weight', () =>
+    holds([fc.array(small, { minLength: 1, maxLength: 12 }), percentage], (weights, share) => {
+      const whole = sumOf(weights)
+      const amount = percentageOf(whole, share)
+      const parts = splitBy(amount, weights)
+      expect(sumOf(parts)).toBe(amount)
+      for (const [at, part] of parts.entries()) {
+        expect(part >= 0n && part <= weights[at]!).toBe(true)
+      }
+    }))
+
+  test('what is left goes to the largest remainders, the earlier first', () => {
+    expect(splitBy(1000n, [5990n, 5990n, 3515n])).toEqual([387n, 386n, 227n])
+    expect(splitBy(0n, [1n, 2n])).toEqual([0n, 0n])
+    expect(splitBy(5n, [0n, 0n])).toEqual([0n, 0n])
+  })
+
+  test('a larger one has never less of the same weights than a smaller one', () =>
+    holds([fc.array(small, { minLength: 1 }), cents, cents], (weights, one, other) => {
+      const [less, more] = one < other ? [one, other] : [other, one]
+      expect(sumOf(splitBy(less, weights)) <= sumOf(splitBy(more, weights))).toBe(true)
+    }))
+})
+
+test('equal parts sum to the amount, the first is the largest', () =>
+  holds([cents, fc.integer({ min: 1, max: 36 })], (amount, parts) => {
+    const { first, others } = splitEvenly(amount, parts)
+    expect(first + others * BigInt(parts - 1)).toBe(amount)
+    expect(first >= others && others >= 0n).toBe(true)
+  }))
+
+test('a percentage is never more than its amount, and grows with it', () =>
+  holds([cents, cents, percentage], (one, other, share) => {
+    const [less, more] = one < other ? [one, other] : [other, one]
+    expect(percentageOf(more, share) <= more).toBe(true)
+    expect(percentageOf(less, share) <= percentageOf(more, share)).toBe(true)
+    expect(percentageOf(more, 100)).toBe(more)
+  }))
+
+describe('where it is divided', () => {
+  test('refunds over lines: never more than a line, all of the refund where the lines bear it', () =>
+    holds(
+      [
+        fc.array(fc.tuple(small, fc.bigInt({ min: 0n, max: 400_00n })), { minLength: 1, maxLength: 8 }),
+        small,
+      ],
+      (lines, unnamed) => {
+        const named = sumOf(lines.map(([, refunded]) => refunded))
+        const whole = sumOf(lines.map(([total]) => total))
+        const within = lines.every(([total, refunded]) => refunded <= total)
+        const parts = spreadRefund(
+          lines.map(([total, refunded]) => ({ total: toMoney(total), refundedTotal: toMoney(refunded) })),
+          toMoney(named + unnamed),
+        ).map(toCents)
+        for (const [at, part] of parts.entries()) {
+          const [total, refunded] = lines[at]!
+          expect(part <= total).toBe(true)
+          expect(part >= lesser(refunded, total)).toBe(true)
+        }
+        if (within) expect(sumOf(parts)).toBe(lesser(named + unnamed, whole))
+      },
+    ))
+
+  test('installments come to their total, those without interest to the price', () =>
+    holds(
+      [
+        fc.bigInt({ min: 1n, max: 9_999_999n }),
+        fc.integer({ min: 1, max: 24 }),
+        fc.integer({ min: 0, max: 24 }),
+        fc.integer({ min: 1, max: 200_000 }),
+      ],
+      (price, most, free, rate) => {
+        const rule = {
+          id: 'r',
+          minAmount: '0.00',
+          maxAmount: null,
+          maxInstallments: most,
+          interestFreeInstallments: free,
+          monthlyInterestRate: (rate / 10_000).toFixed(4),
+          minInstallmentAmount: '0.00',
+        }
+        for (const { installments, ...option } of optionsOf(toMoney(price), rule)) {
+          const [first, other, total] = [option.firstAmount, option.amount, option.total].map(toCents) as [
+            bigint,
+            bigint,
+            bigint,
+          ]
+          expect(first + other * BigInt(installments - 1)).toBe(total)
+          expect(toCents(option.interestTotal)).toBe(total - price)
+          expect(total >= price).toBe(true)
+          if (option.isInterestFree) expect(total).toBe(price)
+        }
+      },
+    ))
+
+  test('cashback is never more than what was paid for goods and kept', () =>
+    holds([small, small, small, percentage, fc.option(small)], (total, shipping, refunded, percent, most) => {
+      const order = { total: toMoney(total), shipping: toMoney(shipping), refunded_total: toMoney(refunded) }
+      const amount = toCents(
+        cashbackAmount(order, { percent, maxAmount: most === null ? null : toNumber(most) }),
+      )
+      const kept = total - shipping - refunded
+      expect(amount >= 0n && amount <= (kept > 0n ? kept : 0n)).toBe(true)
+      if (most !== null) expect(amount <= most).toBe(true)
+    }))
+
+  test('a featured price lies between nothing and the price', () =>
+    holds([cents, percentage], (price, discountPercentage) => {
+      const settings = {
+        isEnabled: true,
+        excludedProductIds: [],
+        applyToSalePrice: true,
+        minAmount: 0,
+        discountPercentage,
+      } as unknown as Parameters<typeof featuredCents>[0]
+      const product = { exists: true, productId: 'p', price: toMoney(price), variants: [] }
+      const featured = featuredCents(settings, product as unknown as Parameters<typeof featuredCents>[1])
+      expect(featured !== null && featured >= 0n && featured <= price).toBe(true)
+    }))
+
+  test('a coupon takes no more than there is', () =>
+    holds(
+      [cents, cents, percentage, fc.constantFrom('percentage', 'amount', 'free-shipping')],
+      (amount, value, percent, type) => {
+        const off = couponOff(
+          { type, value: type === 'percentage' ? percent.toFixed(4) : toMoney(value) },
+          amount,
+        )
+        expect(off >= 0n && off <= amount).toBe(true)
+      },
+    ))
+})
+
+describe('discounts of a cart', () => {
+  const common = {
+    reference: 'r',
+    revision: 1,
+    title: 't',
+    startsAt: null,
+    endsAt: null,
+    combinesWith: { promotions: true, coupons: true },
+  }
+  const unitsOf = (prices: readonly bigint[]): Unit[] =>
+    prices.map((price, at) => ({
+      line: at,
+      productId: `p${at % 3}`,
+      variantId: `v${at % 4}`,
+      categoryIds: [],
+      cents: price,
+    }))
+  const prices = fc.array(small, { minLength: 1, maxLength: 24 })
+  const refuseTooMuch = (units: readonly Unit[], off: ReadonlyMap<Unit, bigint>): void => {
+    for (const [unit, less] of off)
+      expect(units.includes(unit) && less >= 0n && less <= unit.cents).toBe(true)
+  }
+
+  test('a promotion takes no more off a unit than it costs, two together neither', () =>
+    holds(
+      [
+        prices,
+        percentage,
+        percentage,
+        fc.integer({ min: 2, max: 5 }),
+        fc.constantFrom('any', 'same-product', 'same-variant'),
+      ],
+      (given, one, two, buyQuantity, mixing) => {
+        const units = unitsOf(given)
+        const spec = (discountPercentage: number): QuantityDiscount => ({
+          ...common,
+          kind: 'quantity',
+          buyQuantity,
+          payQuantity: buyQuantity - 1,
+          discountPercentage,
+          mixing,
+          maxSetsPerOrder: null,
+          scope: 'all',
+          categoryIds: [],
+          productIds: [],
+          excludedProductIds: [],
+        })
+        const first = applyQuantity(spec(one), units)
+        refuseTooMuch(units, first?.off ?? new Map())
+        const left = (unit: Unit) => unit.cents - (first?.off.get(unit) ?? 0n)
+        const second = applyQuantity(spec(two), units, left)
+        for (const unit of units) {
+          expect((first?.off.get(unit) ?? 0n) + (second?.off.get(unit) ?? 0n) <= unit.cents).toBe(true)
+        }
+      },
+    ))
+
+  test('a bundle takes its discount off its units, to the cent', () =>
+    holds(
+      [prices, small, percentage, fc.constantFrom('percentage', 'fixed', 'price')],
+      (given, value, percent, discountType) => {
+        const units = unitsOf(given)
+        const spec: BundleDiscount = {
+          ...common,
+          kind: 'bundle',
+          items: [
+            { productId: 'p0', variantId: null, quantity: 2 },
+            { productId: 'p1', variantId: null, quantity: 1 },
+          ],
+          discountType,
+          value: discountType === 'percentage' ? percent.toFixed(4) : toMoney(value),
+          maxPerOrder: 1,
+        }
+        const applied = applyBundle(spec, units)
+        if (!applied) return
+        refuseTooMuch(units, applied.off)
+        const regular = sumOf([...applied.units].map((unit) => unit.cents))
+        const due =
+          discountType === 'percentage'
+            ? percentageOf(regular, percent)
+            : discountType === 'fixed'
+              ? lesser(value, regular)
+              : regular - lesser(value, regular)
+        expect(offOf(applied.off)).toBe(due)
+      },
+    ))
+})
