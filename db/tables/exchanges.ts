@@ -1,6 +1,7 @@
 /** What shoppers ask to exchange or return. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type {
+  DefaultNumeric,
   Instant,
   Json,
   NullableInstant,
@@ -55,6 +56,8 @@ interface ExchangeRequestsRow {
   label_url: string | null
   carrier: string | null
   tracking_code: string | null
+  /** What the platform had paid back of the order when this was requested. */
+  order_refunded: DefaultNumeric
   refund_method: string | null
   refund_amount: NullableNumeric
   exchange_order_id: string | null
@@ -95,6 +98,10 @@ interface ExchangeItemsRow {
   line_total: Numeric
   /** Units of the whole order line. */
   line_quantity: number
+  /** Places of the units in the line, from 0; null: the first ones. */
+  line_units: Generated<number[] | null>
+  /** Units of the line that the platform had refunded when this was requested. */
+  line_refunded: Generated<number>
   unit_price: Numeric
   reason: string
   reason_label: string
@@ -173,6 +180,12 @@ interface ExchangeUsedUnitsRow {
   order_item_id: string
   request_id: string
   units: number
+  /** As the items of the request had them. */
+  line_units: Generated<number[] | null>
+  line_refunded: Generated<number>
+  order_refunded: DefaultNumeric
+  /** What the request was worth, on the first of its rows. */
+  amount: DefaultNumeric
   created_at: Instant
 }
 

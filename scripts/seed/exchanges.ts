@@ -61,7 +61,12 @@ export async function seedAuroraExchanges(ctx: Context, store: DemoStore, shop: 
     ...paid.filter((order) => !taken.has(order)),
     ...paid.filter((order) => taken.has(order)),
   ]
-  const all = await choices(ctx, { exchangeScope: 'any-product', types: ['exchange'] }, [])
+  const all = await choices(
+    ctx,
+    { currency: 'BRL' },
+    { exchangeScope: 'any-product', types: ['exchange'] },
+    [],
+  )
   const plan = planRequests(
     candidates,
     Map.groupBy(all, ({ productId }) => productId),
@@ -238,10 +243,10 @@ function requestRow(
   const lines = items.map(({ item, wanted }) => ({
     lineTotal: item.total,
     ordered: item.quantity,
-    quantity: item.quantity,
+    units: Array.from({ length: item.quantity }, (_none, place) => place),
     exchangeUnitPrice: wanted?.unitPrice ?? null,
   }))
-  const amount = amountOf(lines)
+  const amount = amountOf(lines, order.total)
   const [createdAt, approvedAt, completedAt] = [steps[0]!.at, at('approved'), at('completed')]
   const isSent = at('shipped') !== null
   return {
@@ -262,7 +267,7 @@ function requestRow(
     photo_count: each.photos,
     comment: each.comment,
     amount,
-    price_difference: type === 'return' ? null : priceDifferenceOf(lines),
+    price_difference: type === 'return' ? null : priceDifferenceOf(lines, amount),
     currency: order.currency,
     outside_window: each.outsideWindow,
     return_method: each.returnMethod,

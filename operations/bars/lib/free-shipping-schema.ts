@@ -1,6 +1,9 @@
 import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { devices, knowing, pages, plain, platformId } from './common-schema.ts'
 
+/** The lowest is 1. */
+export const thresholdAtMost = 1_000_000
+
 const text = knowing(plain(1, 200), ['threshold', 'remaining', 'total', 'percent'])
 
 const fields = {
@@ -9,7 +12,7 @@ const fields = {
     .number()
     .int('must be a whole number, without decimals')
     .min(1)
-    .max(1_000_000)
+    .max(thresholdAtMost)
     .nullable()
     .describe("Whole units of the store's currency"),
   initialText: text.describe('While the cart is empty'),

@@ -4,7 +4,7 @@ import { days, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { count, currency, money, named, object, z } from '#runtime/schema'
-import { defaultFreeShipping } from './free-shipping-schema.ts'
+import { defaultFreeShipping, thresholdAtMost } from './free-shipping-schema.ts'
 
 const ordersAtLeast = 20
 const share = z.number().min(0).max(100).nullable()
@@ -12,8 +12,12 @@ const share = z.number().min(0).max(100).nullable()
 export const thresholdSuggestion = named(
   'ThresholdSuggestion',
   object({
-    suggestion: z.number().int().nullable().describe('Whole units; null: too few orders'),
-    reason: z.enum(['not-enough-orders']).nullable(),
+    suggestion: z
+      .number()
+      .int()
+      .nullable()
+      .describe('Whole units; null: too few orders, or none that the bar could have'),
+    reason: z.enum(['not-enough-orders', 'no-usable-threshold']).nullable(),
     currency,
     days: z.number().int(),
     orders: count,
@@ -66,11 +70,13 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
           'n',
           'average',
           'median',
+          // Null, too, where it could not be saved.
           sql<string>`case when n >= ${sql.lit(ordersAtLeast)} then (
-            select ceil(raw / step) * step from (select median * 1.2 as raw) r, lateral (
+            select case when t.value between 1 and ${sql.lit(thresholdAtMost)} then t.value end from (
+            select ceil(raw / step) * step as value from (select median * 1.2 as raw) r, lateral (
               select case when raw < 20 then 1 when raw < 100 then 5 when raw < 500 then 10
                 when raw < 2000 then 50 when raw < 10000 then 100 else 1000 end::numeric as step) s
-          ) end`.as('suggestion'),
+          ) t) end`.as('suggestion'),
         ]),
       )
       .selectFrom('wanted as w')
@@ -108,7 +114,7 @@ export async function suggestThreshold(
   const isEnough = suggestion !== null
   return {
     suggestion,
-    reason: isEnough ? null : 'not-enough-orders',
+    reason: isEnough ? null : orders < ordersAtLeast ? 'not-enough-orders' : 'no-usable-threshold',
     currency: ofStore,
     days: wanted,
     orders,

@@ -1,4 +1,4 @@
-/** What a request is worth, in whole cents, halves up: pure. Money is decimal text. */
+/** What a request is worth, in whole cents: pure. Money is decimal text. */
 import { amounts } from '#operations/store/lib/door'
 
 export interface AmountLine {
@@ -6,34 +6,34 @@ export interface AmountLine {
   lineTotal: string
   /** Units of the order line. */
   ordered: number
-  /** Units that count: asked for, or approved once that is decided. */
-  quantity: number
+  /** Those that count, by their places in the line: asked for, or approved once that is decided. */
+  units: readonly number[]
   /** Of the variant that is wanted instead; null on a return. */
   exchangeUnitPrice: string | null
 }
 
 /** What one unit of an order line was paid with, to the cent. */
 export const unitPriceOf = (lineTotal: string, ordered: number): string =>
-  amounts.toMoney(share(lineTotal, 1, ordered))
+  amounts.toMoney(amounts.firstUnits(amounts.toCents(lineTotal), 1, ordered))
 
-/** What the units are worth: each line's share of its total, so that all units are worth the whole line. */
-export const amountOf = (lines: readonly AmountLine[]): string =>
-  amounts.toMoney(
-    lines.reduce((sum, { lineTotal, quantity, ordered }) => sum + share(lineTotal, quantity, ordered), 0n),
+/**
+ * What the units are worth: each its share of its line, so that all units of a line, in however many requests, are worth
+ * the line. `atMost`: what is left of what was paid.
+ */
+export function amountOf(lines: readonly AmountLine[], atMost: string): string {
+  const worth = amounts.sumOf(
+    lines.flatMap(({ lineTotal, units, ordered }) => {
+      const cents = amounts.toCents(lineTotal)
+      return units.map((unit) => amounts.unitShare(cents, unit, Math.max(1, ordered)))
+    }),
   )
+  return amounts.toMoney(amounts.lesser(worth, amounts.notNegative(amounts.toCents(atMost))))
+}
 
-/** What the wanted variants cost more than what they replace, less than 0 when they cost less. */
-export const priceDifferenceOf = (lines: readonly AmountLine[]): string =>
-  amounts.toMoney(
-    lines.reduce((sum, { lineTotal, ordered, quantity, exchangeUnitPrice }) => {
-      if (exchangeUnitPrice === null) return sum
-      const more = amounts.toCents(exchangeUnitPrice) - share(lineTotal, 1, ordered)
-      return sum + more * BigInt(quantity)
-    }, 0n),
+/** What the wanted variants cost more than what they replace is worth, less than 0 when they cost less. */
+export function priceDifferenceOf(lines: readonly AmountLine[], amount: string): string {
+  const wanted = lines.map(({ exchangeUnitPrice, units }) =>
+    exchangeUnitPrice === null ? 0n : amounts.toCents(exchangeUnitPrice) * BigInt(units.length),
   )
-
-/** Half up; totals of lines are never below 0. */
-function share(lineTotal: string, quantity: number, ordered: number): bigint {
-  const whole = BigInt(Math.max(1, ordered))
-  return (2n * amounts.toCents(lineTotal) * BigInt(quantity) + whole) / (2n * whole)
+  return amounts.toMoney(amounts.sumOf(wanted) - amounts.toCents(amount))
 }

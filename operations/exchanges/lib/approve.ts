@@ -49,13 +49,14 @@ export async function approve(
   }
   await saveUnits(ctx, 'approved_quantity', units)
   const lines = items.map((item) => amountLine(item, units.get(item.id)!))
+  const amount = amountOf(lines, request.amount)
   const { shippingDeadlineDays } = settings
   return move(ctx, request, 'approve', {
     actor,
     note: approval.note ?? null,
     values: {
-      amount: amountOf(lines),
-      price_difference: request.type === 'exchange' ? priceDifferenceOf(lines) : null,
+      amount,
+      price_difference: request.type === 'exchange' ? priceDifferenceOf(lines, amount) : null,
       return_method: returnMethod,
       return_address: returnAddress === null ? null : JSON.stringify(returnAddress),
       expires_at:

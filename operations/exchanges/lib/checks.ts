@@ -9,6 +9,8 @@ import type { Variant } from './variants.ts'
 
 export interface CheckedItem {
   asked: AskedItem
+  /** Places of the units in the line. */
+  places: readonly number[]
   item: OfferedItem
   reason: PublicReason
   /** Null on a return. */
@@ -65,25 +67,32 @@ export function checkedItems(
   const { outsideWindowMessage } = settings.texts
   if (offered.fault) throw refuse('conflict', faultWords(offered.fault, outsideWindowMessage))
   const { reasons } = publicSettings(settings)
-  const left = new Map(offer.items.map((item) => [item.id, item.availableQuantity]))
+  const left = new Map(offer.items.map((item) => [item.id, item.places.slice(0, item.availableQuantity)]))
+  const stock = new Map<string, number>()
   const items = submission.items.map((asked, at): CheckedItem => {
     const item = offer.items.find(({ id }) => id === asked.orderItemId)
     if (!item) throw bad(`items.${at}.orderItemId`, 'is no item of this order')
     if (item.fault) throw refuse('conflict', `${item.name}: ${faultWords(item.fault, outsideWindowMessage)}`)
     const available = left.get(item.id)!
-    if (asked.quantity > available) {
-      throw refuse('conflict', `${item.name}: only ${available} of ${item.quantity} can still be asked for`)
+    if (asked.quantity > available.length) {
+      throw refuse(
+        'conflict',
+        `${item.name}: only ${available.length} of ${item.quantity} can still be asked for`,
+      )
     }
-    left.set(item.id, available - asked.quantity)
+    const places = available.splice(0, asked.quantity)
     const reason = reasons.find(({ key }) => key === asked.reason)!
-    const exchangeFor = type === 'return' ? null : wantedVariant(settings, item, asked, at, variants)
-    return { asked, item, reason, exchangeFor }
+    const exchangeFor =
+      type === 'return' ? null : wantedVariant(settings, offer.order, item, asked, at, variants)
+    if (exchangeFor) takeStock(stock, exchangeFor, asked.quantity)
+    return { asked, places, item, reason, exchangeFor }
   })
   return { offered, items }
 }
 
 function wantedVariant(
   settings: ExchangeContent,
+  { currency }: Offer['order'],
   item: OfferedItem,
   asked: AskedItem,
   at: number,
@@ -96,10 +105,26 @@ function wantedVariant(
   if (settings.exchangeScope === 'same-product' && variant.productId !== item.productId) {
     throw bad(field, 'must be a variant of the same product')
   }
+  if (variant.currency !== currency) {
+    throw bad(
+      field,
+      `is sold in ${variant.currency}, and the order was paid in ${currency}: ask for a return`,
+    )
+  }
   if (!variant.isAvailable) {
     throw refuse('conflict', `${variant.name}, ${variant.variantName}: is not available now`)
   }
   return variant
+}
+
+/** Units of a variant that the request's items want, one after the other. Refuses (409) more than there are. */
+function takeStock(taken: Map<string, number>, variant: Variant, quantity: number): void {
+  const { variantId, name, variantName, stock } = variant
+  const all = (taken.get(variantId) ?? 0) + quantity
+  if (stock !== null && all > stock) {
+    throw refuse('conflict', `${name}, ${variantName}: only ${Math.max(0, stock)} available now`)
+  }
+  taken.set(variantId, all)
 }
 
 const bad = (field: string, fault: string) => refuse('bad_request', `${field}: ${fault}`)

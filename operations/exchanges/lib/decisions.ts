@@ -56,7 +56,10 @@ export async function confirmRequest(ctx: Context, id: string, confirmation: Con
     throw refuse('bad_request', 'items: nothing was received: reject the request instead')
   }
   await saveUnits(ctx, 'received_quantity', units)
-  const received = amountOf(items.map((item) => amountLine(item, units.get(item.id)!)))
+  const received = amountOf(
+    items.map((item) => amountLine(item, units.get(item.id)!)),
+    request.amount,
+  )
   await move(ctx, request, name, {
     actor: await byTheMember(ctx),
     note: confirmation.note ?? null,

@@ -1,10 +1,12 @@
 /** A request deleted: gone from everywhere, but for the units that a completed one used (Rules 11). */
+import { sql } from 'kysely'
 import { files, metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { lockRequest } from './moves.ts'
+import { lockRequest, type RequestRow } from './moves.ts'
 import { photosOwner } from './photos.ts'
 import { itemsOf } from './request-items.ts'
+import { placesOf } from './units.ts'
 
 const underWay: ReadonlySet<string> = new Set(['approved', 'in-transit', 'received'])
 
@@ -14,27 +16,36 @@ export async function deleteRequest(ctx: Context, id: string): Promise<void> {
   if (underWay.has(request.status)) {
     throw refuse('conflict', `It is ${request.status}: reject or complete it first`)
   }
-  if (request.status === 'completed') await keepUnits(ctx, id, request.order_id)
+  if (request.status === 'completed') await keepUnits(ctx, request)
   await dropNotices(ctx, id)
   await files.setUses(ctx, photosOwner(id), [])
   await ctx.db.deleteFrom('exchange_requests').where('id', '=', id).execute()
 }
 
-async function keepUnits(ctx: Context, requestId: string, orderId: string): Promise<void> {
-  const units = new Map<string, number>()
-  for (const item of await itemsOf(ctx, requestId)) {
-    const used = item.approved_quantity ?? item.quantity
-    if (used > 0) units.set(item.order_item_id, (units.get(item.order_item_id) ?? 0) + used)
+async function keepUnits(ctx: Context, request: RequestRow): Promise<void> {
+  const lines = new Map<string, { units: number[]; refunded: number }>()
+  for (const item of await itemsOf(ctx, request.id)) {
+    const units = placesOf(item.line_units, item.approved_quantity ?? item.quantity)
+    if (units.length === 0) continue
+    const known = lines.get(item.order_item_id)
+    lines.set(item.order_item_id, {
+      units: [...(known?.units ?? []), ...units],
+      refunded: item.line_refunded,
+    })
   }
-  if (units.size === 0) return
+  if (lines.size === 0) return
   await ctx.db
     .insertInto('exchange_used_units')
     .values(
-      [...units].map(([orderItemId, used]) => ({
-        order_id: orderId,
+      [...lines].map(([orderItemId, { units, refunded }], at) => ({
+        order_id: request.order_id,
         order_item_id: orderItemId,
-        request_id: requestId,
-        units: used,
+        request_id: request.id,
+        units: units.length,
+        line_units: sql<number[]>`${units}::integer[]`,
+        line_refunded: refunded,
+        order_refunded: request.order_refunded,
+        amount: at === 0 ? (request.refund_amount ?? request.amount) : '0',
         created_at: ctx.now(),
       })),
     )

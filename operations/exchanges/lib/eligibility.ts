@@ -28,6 +28,8 @@ export interface ItemFacts {
   refundedQuantity: number
   /** In requests that were not rejected, cancelled or expired. */
   takenQuantity: number
+  /** Of these, units that came back and are among the refunded ones. */
+  countedOnce: number
   /** Decimal text. */
   unitPrice: string
   total: string
@@ -68,8 +70,12 @@ export function orderFault(
 }
 
 /** Units that can still be asked for, never below 0. */
-export const availableQuantity = ({ quantity, refundedQuantity, takenQuantity }: ItemFacts): number =>
-  Math.max(0, quantity - refundedQuantity - takenQuantity)
+export const availableQuantity = ({
+  quantity,
+  refundedQuantity,
+  takenQuantity,
+  countedOnce,
+}: ItemFacts): number => Math.max(0, quantity - refundedQuantity - takenQuantity + countedOnce)
 
 /** Why an item cannot be asked for, its order apart; null when it may. */
 export function itemFault(

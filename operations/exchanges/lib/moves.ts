@@ -122,6 +122,10 @@ export function refuseMove(request: Pick<RequestRow, 'status'>, name: MoveName):
   throw refuse('conflict', `${needs}: this one is ${request.status}`)
 }
 
+/** Nothing comes of these: what was told of an outcome goes. */
+const undone: ReadonlySet<Status> = new Set(['rejected', 'cancelled', 'expired'])
+const noOutcome = { refund_amount: null, exchange_order_id: null } as const
+
 /**
  * Moves a request whose row the caller holds (`lockRequest`) or has just made; answers it as it is then. `values`: what
  * else changes with it; items are the caller's business, before. Refuses (409) where its status does not allow it.
@@ -146,7 +150,7 @@ export async function move(
   const now = ctx.now()
   const moved = await ctx.db
     .updateTable('exchange_requests')
-    .set({ ...values, status: to, [stamp]: now, updated_at: now })
+    .set({ ...values, ...(undone.has(to) ? noOutcome : {}), status: to, [stamp]: now, updated_at: now })
     .where('id', '=', request.id)
     .where('status', '=', request.status)
     .returningAll()

@@ -10,15 +10,18 @@ import {
   type RequestType,
   windowEnd,
 } from './eligibility.ts'
+import { lineLeft, moneyLeft } from './left.ts'
 import type { ReadItem, ReadOrder } from './read-order.ts'
 import type { ExchangeContent } from './settings-schema.ts'
-import { unitsOf } from './units.ts'
+import { heldOf } from './units.ts'
 
 export interface Offer {
   order: ReadOrder
   /** Those that the store takes. */
   types: OfferedType[]
   items: OfferedItem[]
+  /** What of its money has been neither paid back nor promised; decimal text. */
+  moneyLeft: string
 }
 
 export interface OfferedType {
@@ -32,6 +35,10 @@ export interface OfferedType {
 export interface OfferedItem extends ReadItem {
   variantName: string | null
   availableQuantity: number
+  /** Places in the line of units that can be asked for; the first `availableQuantity` of them. */
+  places: readonly number[]
+  /** Of the line's money; decimal text. */
+  moneyLeft: string
   /** Its own, the order's apart; null where it can be asked for. */
   fault: ItemFault | null
 }
@@ -39,11 +46,12 @@ export interface OfferedItem extends ReadItem {
 export async function offerOf(ctx: Context, settings: ExchangeContent, order: ReadOrder): Promise<Offer> {
   const productIds = order.items.flatMap(({ productId }) => productId ?? [])
   const products = await snapshots.find(ctx, productIds)
-  const { taken, hasOpenRequest } = await unitsOf(ctx, order.id)
+  const { lines, requests, hasOpenRequest } = await heldOf(ctx, order.id)
   const fault = orderFault({ ...order, hasOpenRequest }, settings)
   const now = ctx.now()
   return {
     order,
+    moneyLeft: moneyLeft(order, requests),
     types: settings.types.map((type) => {
       const windowEndsAt = windowEnd(order, settings, type, ctx.store.timezone)
       const isOutside = now > windowEndsAt
@@ -52,16 +60,15 @@ export async function offerOf(ctx: Context, settings: ExchangeContent, order: Re
     }),
     items: order.items.map((item) => {
       const product = item.productId === null ? undefined : products.get(item.productId)
-      const facts = {
-        ...item,
-        categoryIds: product?.categoryIds ?? [],
-        takenQuantity: taken.get(item.id) ?? 0,
-      }
+      const { places, moneyLeft: ofLine, ...left } = lineLeft(item, lines.get(item.id) ?? [])
+      const facts = { ...item, ...left, categoryIds: product?.categoryIds ?? [] }
       const variant = product?.variants.find(({ variantId }) => variantId === item.variantId)
       return {
         ...item,
         variantName: variant?.name ?? null,
         availableQuantity: availableQuantity(facts),
+        places,
+        moneyLeft: ofLine,
         fault: itemFault(facts, settings),
       }
     }),

@@ -11,6 +11,9 @@ export interface ReadOrder {
   status: string
   paymentStatus: string
   currency: string
+  /** Decimal text, both. */
+  total: string
+  refundedTotal: string
   /** The phone in E.164. */
   customer: { id: string | null; name: string | null; email: string | null; phone: string | null }
   shippingAddress: Record<string, unknown> | null
@@ -32,6 +35,7 @@ export interface ReadItem {
   unitPrice: string
   total: string
   refundedQuantity: number
+  refundedTotal: string
 }
 
 export type OrderKey = { id: string } | { number: string }
@@ -69,6 +73,8 @@ interface OrderRow {
   status: string
   payment_status: string
   currency: string
+  total: string
+  refunded_total: string
   customer_id: string | null
   customer_name: string | null
   customer_email: string | null
@@ -85,6 +91,8 @@ const ofRow = (row: OrderRow, items: ReadItem[]): ReadOrder => ({
   status: row.status,
   paymentStatus: row.payment_status,
   currency: row.currency,
+  total: row.total,
+  refundedTotal: row.refunded_total,
   customer: {
     id: row.customer_id,
     name: row.customer_name,
@@ -129,6 +137,7 @@ async function readMirror(ctx: Context, key: OrderKey): Promise<ReadOrder | null
       unitPrice: item.unit_price,
       total: item.total,
       refundedQuantity: item.refunded_quantity,
+      refundedTotal: item.refunded_total,
     })),
   )
 }

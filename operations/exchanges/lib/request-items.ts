@@ -5,6 +5,7 @@ import { recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { AmountLine } from './amounts.ts'
+import { placesOf } from './units.ts'
 
 export type ItemRow = Row<'exchange_items'>
 
@@ -16,13 +17,13 @@ export const itemsOf = (ctx: Context, requestId: string): Promise<ItemRow[]> =>
     .orderBy('position')
     .execute()
 
-/** What an item's units are worth. */
+/** What the first so many of an item's units are worth. */
 export function amountLine(item: ItemRow, quantity: number): AmountLine {
   const wanted = item.exchange_for as { unitPrice: number } | null
   return {
     lineTotal: item.line_total,
     ordered: item.line_quantity,
-    quantity,
+    units: placesOf(item.line_units, quantity),
     exchangeUnitPrice: wanted === null ? null : wanted.unitPrice.toFixed(2),
   }
 }

@@ -47,7 +47,9 @@ export const requestsExport: exports.ExportSource = {
         ctx,
         requests.map(({ id }) => id),
       )
-      yield requests.flatMap((request) => (items.get(request.id) ?? []).map((item) => rowOf(request, item)))
+      yield requests.flatMap((request) =>
+        (items.get(request.id) ?? []).map((item, at) => rowOf(request, item, at === 0)),
+      )
       after = { at: last.at, id: last.id }
     }
   },
@@ -106,7 +108,8 @@ async function itemsOfAll(ctx: Context, ids: readonly string[]): Promise<Map<str
   return Map.groupBy(items, (item) => item.request_id)
 }
 
-const rowOf = (request: Exported, item: ItemRow): exports.Cell[] => [
+/** What is of the request as a whole stands in the first of its rows alone: a column's sum is right. */
+const rowOf = (request: Exported, item: ItemRow, isFirst: boolean): exports.Cell[] => [
   request.number,
   request.type,
   request.status,
@@ -127,7 +130,7 @@ const rowOf = (request: Exported, item: ItemRow): exports.Cell[] => [
   request.currency,
   wantedOf(item),
   request.refund_method,
-  request.refund_amount,
+  isFirst ? request.refund_amount : null,
   request.tracking_code,
   request.completed_at,
   request.rejection_reason,

@@ -1,5 +1,6 @@
 /** A shopper asks: the request, its number, its link, and what follows at once. */
 import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { amounts } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -57,14 +58,11 @@ export async function submitRequest(
     await lockOrder(tx, order.id)
     const wanted = submission.items.flatMap(({ exchangeForVariantId }) => exchangeForVariantId ?? [])
     const variants = await findVariants(tx, wanted)
-    const { offered, items } = checkedItems(
-      settings,
-      await offerOf(tx, settings, order),
-      submission,
-      variants,
-    )
+    const offer = await offerOf(tx, settings, order)
+    const { offered, items } = checkedItems(settings, offer, submission, variants)
     const request = await insertRequest(tx, settings, {
       order,
+      moneyLeft: offer.moneyLeft,
       submission,
       items,
       outsideWindow: offered.isOutside,
@@ -78,6 +76,8 @@ export async function submitRequest(
 
 interface Asked {
   order: ReadOrder
+  /** Of what was paid for it; decimal text. */
+  moneyLeft: string
   submission: Submission
   items: readonly CheckedItem[]
   outsideWindow: boolean
@@ -85,17 +85,23 @@ interface Asked {
 }
 
 async function insertRequest(tx: Context, settings: ExchangeContent, asked: Asked): Promise<RequestRow> {
-  const { order, submission, items, outsideWindow, photoUrls } = asked
+  const { order, moneyLeft, submission, items, outsideWindow, photoUrls } = asked
   const { type, comment, returnMethod, refundMethod } = submission
   const { customer } = order
   const number = await nextNumber(tx)
   const now = tx.now()
-  const lines = items.map(({ asked: { quantity }, item, exchangeFor }) => ({
+  const lines = items.map(({ places, item, exchangeFor }) => ({
+    lineId: item.id,
+    lineLeft: item.moneyLeft,
     lineTotal: item.total,
     ordered: item.quantity,
-    quantity,
+    units: places,
     exchangeUnitPrice: exchangeFor?.unitPrice ?? null,
   }))
+  const ofLines = [...Map.groupBy(lines, ({ lineId }) => lineId).values()].map((own) =>
+    amounts.toCents(amountOf(own, own[0]!.lineLeft)),
+  )
+  const amount = amounts.toMoney(amounts.lesser(amounts.sumOf(ofLines), amounts.toCents(moneyLeft)))
   const address = customerAddress(order, tx.store.country)
   const { returnAddress } = settings
   const request = await tx.db
@@ -117,9 +123,10 @@ async function insertRequest(tx: Context, settings: ExchangeContent, asked: Aske
       reasons: [...new Set(items.map(({ reason }) => reason.key))],
       photo_count: photoUrls.length,
       comment: comment || null,
-      amount: amountOf(lines),
-      price_difference: type === 'return' ? null : priceDifferenceOf(lines),
+      amount,
+      price_difference: type === 'return' ? null : priceDifferenceOf(lines, amount),
       currency: order.currency,
+      order_refunded: order.refundedTotal,
       outside_window: outsideWindow,
       return_method: returnMethod,
       return_address: returnAddress && JSON.stringify(returnAddress),
@@ -162,7 +169,7 @@ async function nextNumber(tx: Context): Promise<string> {
   return `EX-${last}`
 }
 
-function itemRow(tx: Context, { asked, item, reason, exchangeFor }: CheckedItem, at: number) {
+function itemRow(tx: Context, { asked, places, item, reason, exchangeFor }: CheckedItem, at: number) {
   return {
     id: tx.newId(),
     position: at + 1,
@@ -176,6 +183,8 @@ function itemRow(tx: Context, { asked, item, reason, exchangeFor }: CheckedItem,
     quantity: asked.quantity,
     line_total: item.total,
     line_quantity: item.quantity,
+    line_units: sql<number[]>`${places}::integer[]`,
+    line_refunded: item.refundedQuantity,
     unit_price: unitPriceOf(item.total, item.quantity),
     reason: reason.key,
     reason_label: reason.label,

@@ -12,6 +12,8 @@ export interface Variant {
   /** Decimal text. */
   unitPrice: string
   currency: string
+  /** Null: not counted. */
+  stock: number | null
   /** Published, and not sold out. */
   isAvailable: boolean
 }
@@ -27,6 +29,7 @@ const variants = (ctx: Context) =>
       'v.name as variantName',
       'v.price as unitPrice',
       'p.currency',
+      'v.stock',
       eb
         .and([
           eb('p.is_published', '=', true),
@@ -51,9 +54,10 @@ export async function findVariants(
 /** Of many products a page shows so many: a list to choose from is no catalog. */
 const shownAtMost = 300
 
-/** Those that can be had now instead of these items, by name: of their products, or of all where any will do. */
+/** Those that can be had now, in the order's currency, instead of these items, by name: of their products, or of all where any will do. */
 export const choices = (
   ctx: Context,
+  { currency }: { currency: string },
   { exchangeScope, types }: Pick<ExchangeContent, 'exchangeScope' | 'types'>,
   items: readonly { productId: string | null }[],
 ): Promise<Variant[]> => {
@@ -61,6 +65,7 @@ export const choices = (
   const productIds = items.flatMap(({ productId }) => productId ?? [])
   return variants(ctx)
     .$if(exchangeScope === 'same-product', (rows) => rows.where(isAmong('v.product_id', productIds)))
+    .where('p.currency', '=', currency)
     .where('p.is_published', '=', true)
     .where('v.is_available', '=', true)
     .where('v.stock', 'is distinct from', 0)

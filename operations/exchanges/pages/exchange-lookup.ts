@@ -26,6 +26,12 @@ export default storefrontPage({
       const offer = await lookUp(ctx, settings, given)
       const answer = lookupAnswer(ctx, offer)
       if (!wantsPage) return jsonAnswer(answer)
-      return orderPage(ctx, settings, offer, answer, await choices(ctx, settings, offer.order.items))
+      return orderPage(
+        ctx,
+        settings,
+        offer,
+        answer,
+        await choices(ctx, offer.order, settings, offer.order.items),
+      )
     }),
 })

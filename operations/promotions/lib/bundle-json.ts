@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
+import { greatest, least } from '#runtime/sql'
 import { commonShape, content, contentText, timesShape } from './discount-json.ts'
 import { itemJson, itemsOf } from './items.ts'
 
@@ -10,8 +11,8 @@ type Db = Context['db']
 const value = sql`(${contentText('discountValue')})::numeric`
 const discountAmount = sql`case ${contentText('discountType')}
   when 'percentage' then round(t.regular * ${value} / 100, 2)
-  when 'fixed' then least(${value}, t.regular)
-  else greatest(t.regular - ${value}, 0) end`
+  when 'fixed' then ${least(value, sql`t.regular`)}
+  else ${greatest(sql`t.regular - ${value}`, sql`0`)} end`
 
 /** What the items of a row `d` come to, as `t`. */
 const totalsOf = (db: Db) =>

@@ -213,6 +213,18 @@ describe('the suggestion of a threshold', () => {
     expect((await suggestion(shop)).suggestion).toBe(wanted)
   })
 
+  test.each([0, 2_000_000])('a median of %i makes none, since the bar could not have it', async (median) => {
+    const shop = await store(app)
+    for (let i = 0; i < 20; i += 1) await insertOrder(shop, median)
+    expect(await suggestion(shop)).toMatchObject({
+      suggestion: null,
+      reason: 'no-usable-threshold',
+      medianOrder: median,
+      shareReached: null,
+      shareWithin: null,
+    })
+  })
+
   test('says the threshold that is set, and takes 7 to 365 days', async () => {
     const shop: ConnectedShop = await connectedStore(app)
     await save(shop, { threshold: 150 })

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { amountOf, priceDifferenceOf, unitPriceOf } from '#operations/exchanges/lib/amounts'
+import {
+  type AmountLine,
+  amountOf as amountWithin,
+  priceDifferenceOf as differenceOf,
+  unitPriceOf,
+} from '#operations/exchanges/lib/amounts'
+
+const plenty = '999999999999.99'
+const amountOf = (lines: readonly AmountLine[]) => amountWithin(lines, plenty)
+const priceDifferenceOf = (lines: readonly AmountLine[]) => differenceOf(lines, amountOf(lines))
 
 const line = (
   lineTotal: string,
@@ -9,7 +18,7 @@ const line = (
 ) => ({
   lineTotal,
   ordered,
-  quantity,
+  units: Array.from({ length: quantity }, (_none, at) => at),
   exchangeUnitPrice,
 })
 
@@ -45,4 +54,18 @@ test('a cheaper variant gives a difference below 0, the units decide how far', (
   expect(priceDifferenceOf([line('179.80', 2, 1, '79.90')])).toBe('-10.00')
   expect(priceDifferenceOf([line('179.80', 2, 2, '79.90'), line('50.00', 1, 1, '60.01')])).toBe('-9.99')
   expect(priceDifferenceOf([line('179.80', 2, 0, '99.90')])).toBe('0.00')
+})
+
+test('never more than what is left of what was paid; the difference is to what is credited', () => {
+  expect(amountWithin([line('100.00', 3, 3)], '70.00')).toBe('70.00')
+  expect(amountWithin([line('100.00', 3, 3)], '-0.01')).toBe('0.00')
+  expect(differenceOf([line('100.00', 3, 3, '40.00')], '70.00')).toBe('50.00')
+  // 3 × 69.90 would credit a cent more than the 209.69 that were paid.
+  const line3 = [line('209.69', 3, 3, '69.90')]
+  expect([amountOf(line3), priceDifferenceOf(line3)]).toEqual(['209.69', '0.01'])
+})
+
+test('units named one by one are worth the line', () => {
+  const each = [0, 1, 2].map((unit) => amountOf([{ ...line('209.69', 3, 1), units: [unit] }]))
+  expect(each).toEqual(['69.90', '69.89', '69.90'])
 })

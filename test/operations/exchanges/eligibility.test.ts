@@ -99,6 +99,7 @@ describe('an item', () => {
     quantity: 3,
     refundedQuantity: 0,
     takenQuantity: 0,
+    countedOnce: 0,
     unitPrice: '33.10',
     total: '99.30',
     ...facts,
@@ -109,6 +110,7 @@ describe('an item', () => {
     expect(availableQuantity(item())).toBe(3)
     expect(availableQuantity(item({ refundedQuantity: 1, takenQuantity: 1 }))).toBe(1)
     expect(availableQuantity(item({ refundedQuantity: 2, takenQuantity: 2 }))).toBe(0)
+    expect(availableQuantity(item({ refundedQuantity: 2, takenQuantity: 2, countedOnce: 2 }))).toBe(1)
     expect(itemFault(item({ refundedQuantity: 1, takenQuantity: 2 }), settings)).toBe('no-units-left')
   })
 

@@ -137,4 +137,6 @@ test('as a CSV, a row for each item', async () => {
     refund_amount: '220.00',
     completed_at: '2026-11-20T09:00:00-03:00',
   })
+  // Of the request, not of the item: the column sums to what was refunded.
+  expect(rows[2]!.refund_amount).toBe('')
 })

@@ -1,0 +1,84 @@
+/** What of an order has not been promised or paid back yet: pure. */
+import { amounts } from '#operations/store/lib/door'
+import type { Hold, Worth } from './units.ts'
+
+/**
+ * How much of what completed requests brought back is the same as what the platform refunded: it counts once. What was
+ * refunded before a request was made is none of it.
+ */
+function countedOnce(
+  refunded: bigint,
+  completed: readonly { back: bigint; refundedBefore: bigint }[],
+): bigint {
+  let once = 0n
+  const newestFirst = [...completed].sort((a, b) => Number(b.refundedBefore - a.refundedBefore))
+  for (const { back, refundedBefore } of newestFirst) {
+    once += amounts.lesser(back, amounts.notNegative(refunded - refundedBefore - once))
+  }
+  return once
+}
+
+export interface LineLeft {
+  /** Units in requests. */
+  takenQuantity: number
+  /** Of these, units that are among the refunded ones. */
+  countedOnce: number
+  /** Places of the units that can be asked for, in order. */
+  places: number[]
+  /** What of the line's money has been neither paid back nor promised; decimal text. */
+  moneyLeft: string
+}
+
+interface Line {
+  quantity: number
+  refundedQuantity: number
+  /** Decimal text, both. */
+  total: string
+  refundedTotal: string
+}
+
+export function lineLeft(line: Line, holds: readonly Hold[]): LineLeft {
+  const { quantity, refundedQuantity } = line
+  const completed = holds
+    .filter(({ isCompleted }) => isCompleted)
+    .map(({ back, refundedBefore }) => ({ back: BigInt(back), refundedBefore: BigInt(refundedBefore) }))
+  const once = Number(countedOnce(BigInt(refundedQuantity), completed))
+  const taken = new Set(holds.flatMap(({ units }) => units))
+  const free = Array.from({ length: quantity }, (_none, place) => place).filter((place) => !taken.has(place))
+  return {
+    takenQuantity: holds.reduce((sum, { units }) => sum + units.length, 0),
+    countedOnce: once,
+    // Whatever was refunded without a request has the first of those that no request has.
+    places: free.slice(Math.max(0, refundedQuantity - once)),
+    moneyLeft: amounts.toMoney(amounts.notNegative(lineMoneyLeft(line, holds, once))),
+  }
+}
+
+function lineMoneyLeft(
+  { quantity, total, refundedTotal }: Line,
+  holds: readonly Hold[],
+  once: number,
+): bigint {
+  const cents = amounts.toCents(total)
+  const worth = (units: readonly number[]): bigint =>
+    amounts.sumOf(units.map((unit) => amounts.unitShare(cents, unit, Math.max(1, quantity))))
+  const back = holds.flatMap(({ isCompleted, units, back: many }) =>
+    isCompleted ? units.slice(0, many) : [],
+  )
+  const alone = amounts.notNegative(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
+  return cents - worth(holds.flatMap(({ units }) => units)) - alone
+}
+
+/** What of the order's money can still be promised; decimal text. */
+export function moneyLeft(
+  order: { total: string; refundedTotal: string },
+  requests: readonly Worth[],
+): string {
+  const refunded = amounts.toCents(order.refundedTotal)
+  const completed = requests
+    .filter(({ isCompleted }) => isCompleted)
+    .map(({ amount, refundedBefore }) => ({ back: amount, refundedBefore }))
+  const promised = amounts.sumOf(requests.map(({ amount }) => amount))
+  const left = amounts.toCents(order.total) - refunded - promised + countedOnce(refunded, completed)
+  return amounts.toMoney(amounts.notNegative(left))
+}
