@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { percentOf, toCents, toMoney } from '#runtime/money'
 import { changedHours, hoursAt, hoursOf } from '#operations/store/lib/attribution-hours'
 import { addDays, localDay } from '#operations/store/lib/days'
 import { spreadRefund } from '#operations/store/lib/refunds'
+import { percentOf, toCents, toMoney } from '#runtime/money'
 
 const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))
 
