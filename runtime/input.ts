@@ -2,7 +2,7 @@
 import { refuse } from './errors.ts'
 import { boundOf, refuseBulk } from './json-bounds.ts'
 import { childrenOf } from './publish.ts'
-import { ignoredKeys, z } from './schema.ts'
+import { ignoredKeys, isFileContent, z } from './schema.ts'
 
 const faultsShown = 5
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
@@ -15,9 +15,13 @@ const formFieldsAtMost = 1000
 
 /**
  * The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may, and more than
- * `valuesAtMost` values before any of them is made.
+ * `valuesAtMost` values before any of them is made. `files`: fields that are read as files are, row by row.
  */
-export function parseJson(text: string, valuesAtMost?: number): unknown {
+export function parseJson(
+  text: string,
+  valuesAtMost?: number,
+  files: ReadonlySet<string> = noFiles,
+): unknown {
   if (text.trim() === '') return undefined
   refuseBulk(text, valuesAtMost)
   let value: unknown
@@ -26,10 +30,12 @@ export function parseJson(text: string, valuesAtMost?: number): unknown {
   } catch {
     throw refuse('bad_request', 'body: is not valid JSON')
   }
-  const odd = mayBeOdd(text) ? oddityOf(value) : null
+  const odd = mayBeOdd(text) ? oddityOf(value, files) : null
   if (odd) throw refuse('bad_request', `${shown(odd.path.join('.') || 'body')}: ${odd.wrong}`)
   return value
 }
+
+const noFiles: ReadonlySet<string> = new Set()
 
 interface Oddity {
   path: string[]
@@ -37,7 +43,7 @@ interface Oddity {
 }
 
 /** What no text may be, within a value that `refuseBulk` let in: its path is made only where there is a fault. */
-function oddityOf(value: unknown): Oddity | null {
+function oddityOf(value: unknown, files: ReadonlySet<string> = noFiles): Oddity | null {
   if (typeof value === 'string') {
     const wrong = wrongWith(value)
     return wrong === null ? null : { path: [], wrong }
@@ -52,6 +58,7 @@ function oddityOf(value: unknown): Oddity | null {
   }
   for (const key of Object.keys(value)) {
     if (forbiddenKeys.has(key)) return { path: [key], wrong: 'is not allowed as the name of a field' }
+    if (files.has(key)) continue
     const wrong = wrongWith(key)
     const odd = wrong === null ? oddityOf((value as Record<string, unknown>)[key]) : { path: [], wrong }
     if (odd) return { ...odd, path: [key, ...odd.path] }
@@ -59,7 +66,8 @@ function oddityOf(value: unknown): Oddity | null {
   return null
 }
 
-function wrongWith(text: string): string | null {
+/** Why a text is none that we keep, or null. */
+export function wrongWith(text: string): string | null {
   if (controls.test(text)) return 'must not contain control characters'
   return text.isWellFormed() ? null : 'is not valid Unicode text'
 }
@@ -140,7 +148,13 @@ export function formFields(entries: Iterable<readonly [string, string]>): Record
 
 /** The text of a body, read with its schema: no more of it than that can hold. */
 export const readBodyAs = <S extends z.ZodTypeAny>(schema: S, text: string): z.infer<S> =>
-  read(schema, parseJson(text, boundOf(schema)) ?? {}, 'body')
+  read(schema, parseJson(text, boundOf(schema), filesOf(schema)) ?? {}, 'body')
+
+function filesOf(schema: z.ZodTypeAny): ReadonlySet<string> {
+  if (!(schema instanceof z.ZodObject)) return noFiles
+  const fields = Object.entries(schema.shape as z.ZodRawShape)
+  return new Set(fields.filter(([, field]) => isFileContent(field)).map(([name]) => name))
+}
 
 /** Parses with a schema and drops read-only fields; a 400 names each fault, five at most. */
 export function read<S extends z.ZodTypeAny>(schema: S, value: unknown, place: 'query' | 'body'): z.infer<S> {

@@ -29,6 +29,18 @@ export function named<T extends z.ZodTypeAny>(name: string, schema: T): T {
 }
 export const nameOf = (schema: z.ZodTypeAny): string | undefined => names.get(schema)
 
+const files = new WeakSet<z.ZodTypeAny>()
+
+/**
+ * What a file holds, sent as a field of a body: a control character in it is the fault of its row, not of the request.
+ * Its texts are not stored unread (`storableCell`, `wrongWith`).
+ */
+export function fileContent<T extends z.ZodTypeAny>(schema: T): T {
+  files.add(schema)
+  return schema
+}
+export const isFileContent = (schema: z.ZodTypeAny): boolean => files.has(schema)
+
 /** An object that refuses unknown fields. */
 export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).strict()
 

@@ -1,4 +1,5 @@
 /** Rows of a CSV as contacts, or as what is wrong with them (Rules 7); pure. */
+import { wrongWith } from '#runtime/input'
 import { parsePhone } from '#runtime/phone'
 import { email as emailSchema } from '#runtime/schema'
 import { customValueAtMost } from './contact-schema.ts'
@@ -14,6 +15,14 @@ const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const textOf = (cell: Cell | undefined): string => (cell == null ? '' : String(cell).trim())
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ')
 
+/** What is read of a row; other columns are passed over. */
+const fieldsOf = ({ phone, name, email, customFields }: CsvLayout): [field: string, at: number][] => [
+  ['phone', phone],
+  ...(name === null ? [] : [['name', name] as [string, number]]),
+  ...(email === null ? [] : [['email', email] as [string, number]]),
+  ...Object.entries(customFields),
+]
+
 /** A wholly blank row is no row at all. */
 export const isBlank = (cells: readonly Cell[]): boolean => cells.every((cell) => textOf(cell) === '')
 
@@ -21,6 +30,10 @@ export const isBlank = (cells: readonly Cell[]): boolean => cells.every((cell) =
 export function entryOf(line: number, cells: readonly Cell[], layout: CsvLayout, country: string): Entry {
   const bad = (reason: string): Entry => ({ line, reason })
   if (cells.length > layout.width) return bad('row: has more cells than columns')
+  for (const [field, at] of fieldsOf(layout)) {
+    const wrong = wrongWith(textOf(cells[at]))
+    if (wrong) return bad(`${field}: ${wrong}`)
+  }
   const written = textOf(cells[layout.phone])
   if (written === '') return bad('phone: is missing')
   if (scientific.test(written)) {

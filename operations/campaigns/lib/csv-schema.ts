@@ -1,4 +1,4 @@
-import { object, z } from '#runtime/schema'
+import { fileContent, object, z } from '#runtime/schema'
 import { customFieldName, customFieldsAtMost } from './contact-schema.ts'
 import { listName } from './list-schema.ts'
 
@@ -44,9 +44,11 @@ const column = z.string().trim().min(1).max(80)
 
 const csvShape = {
   columns: z.array(column).min(1).max(50).describe('Names of the columns, all different'),
-  rows: new Rows(z.array(z.array(cell).max(cellsAtMost)).min(1).max(rowsAtMost)._def).describe(
-    'At most 100,000; cells in the order of the columns',
-  ) as z.ZodArray<z.ZodArray<typeof cell>>,
+  rows: fileContent(
+    new Rows(z.array(z.array(cell).max(cellsAtMost)).min(1).max(rowsAtMost)._def).describe(
+      'At most 100,000; cells in the order of the columns',
+    ) as z.ZodArray<z.ZodArray<typeof cell>>,
+  ),
   mapping: object({
     phone: column,
     name: column.optional(),

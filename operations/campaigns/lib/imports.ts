@@ -5,9 +5,10 @@ import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import type { Job } from '#runtime/job'
 import { object, z } from '#runtime/schema'
+import { storableCell } from '#runtime/storable'
 import { layoutOf } from './csv-columns.ts'
 import { isBlank } from './csv-rows.ts'
-import type { CsvInput } from './csv-schema.ts'
+import type { Cell, CsvInput } from './csv-schema.ts'
 import { type ImportOptions, subscriberRows } from './import-pages.ts'
 import type { CustomerFilters, NewsletterFilters } from './import-schema.ts'
 import { stageRows } from './import-writes.ts'
@@ -136,7 +137,12 @@ export async function importCsvInto(
   return stageCsv(ctx, job, listId, csv, layout)
 }
 
-/** The header is line 1; blank rows are no rows. */
+const lineEnds = (cells: readonly Cell[]): number =>
+  cells.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? endsIn(cell) : 0), 0)
+const endsIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0
+const storable = (cell: Cell): Cell => (typeof cell === 'string' ? storableCell(cell) : cell)
+
+/** Lines as an editor shows them: the header is line 1, a cell may have several. Blank rows are no rows. */
 async function stageCsv(
   ctx: Context,
   job: ImportJob,
@@ -144,7 +150,13 @@ async function stageCsv(
   csv: CsvInput,
   layout: ReturnType<typeof layoutOf>,
 ): Promise<ImportQueued> {
-  const rows = csv.rows.flatMap((cells, at) => (isBlank(cells) ? [] : [[at + 2, cells] as const]))
+  let line = 1 + lineEnds(csv.columns)
+  const rows = csv.rows.flatMap((cells) => {
+    line += 1
+    const first = line
+    line += lineEnds(cells)
+    return isBlank(cells) ? [] : [[first, cells.map(storable)] as const]
+  })
   const options = { kind: 'csv', layout, updates: csv.onDuplicate === 'update' } as const
   const started = await startImport(ctx, job, listId, options, rows.length)
   await stageRows(ctx, started.jobId, rows)

@@ -2,6 +2,7 @@
 import { DateTime } from 'luxon'
 import { fileDateForm, isInYears, isOffset, yearsSentence } from '#runtime/days'
 import { sha256 } from '#runtime/ids'
+import { wrongWith } from '#runtime/input'
 import { email as emailSchema } from '#runtime/schema'
 import { type Column, type Columns, productColumns } from './import-columns.ts'
 
@@ -59,7 +60,10 @@ export function reviewOfRow(
 ): ImportedReview | Fault {
   const cell = (column: Column): string => {
     const at = around.columns[column]
-    return at === undefined ? '' : (cells[at] ?? '').trim()
+    const text = at === undefined ? '' : (cells[at] ?? '').trim()
+    const wrong = wrongWith(text)
+    if (wrong) throw new RowFault(column, wrong)
+    return text
   }
   try {
     return readRow(line, cell, around)

@@ -2,6 +2,8 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { refuse } from '#runtime/errors'
+import { wrongWith } from '#runtime/input'
+import { storableCell } from '#runtime/storable'
 
 /** Rows beside the header. */
 export const rowsAtMost = 50_000
@@ -25,7 +27,7 @@ function delimiterOf(csv: string): string {
   let [commas, semicolons] = [0, 0]
   for (const character of csv) {
     if (character === '"') quoted = !quoted
-    else if (!quoted && (character === '\n' || character === '\r')) break
+    else if (!quoted && character === '\n') break
     else if (!quoted && character === ',') commas += 1
     else if (!quoted && character === ';') semicolons += 1
   }
@@ -36,9 +38,16 @@ function* chunksOf(csv: string): Generator<string> {
   for (let at = 0; at < csv.length; at += chunkAtOnce) yield csv.slice(at, at + chunkAtOnce)
 }
 
+function headerOf(cells: string[]): string[] {
+  const wrong = cells.map(wrongWith).find((each) => each !== null)
+  if (wrong) throw refuse('bad_request', `csv: its header ${wrong}`)
+  return cells
+}
+
 /** Blank rows are no rows. Refuses quotes that do not match, no row at all, and too many. */
 export async function readCsv(text: string): Promise<ReadCsv> {
-  const csv = text.replace(/^\ufeff/, '')
+  // One kind of line end: of others the parser counts two within quotes.
+  const csv = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   // Of each record its first line. Written as the text is read: what is wrong after it is below that line.
   const lines: number[] = []
   let ended = 0
@@ -62,8 +71,8 @@ export async function readCsv(text: string): Promise<ReadCsv> {
       const cells = each as string[]
       const line = lines[records]!
       records += 1
-      if (header === null) header = cells
-      else if (cells.some((cell) => cell.trim() !== '')) rows.push({ line, cells })
+      if (header === null) header = headerOf(cells)
+      else if (cells.some((cell) => cell.trim() !== '')) rows.push({ line, cells: cells.map(storableCell) })
       if (rows.length > rowsAtMost) throw refuse('bad_request', `csv: must have at most ${rowsAtMost} rows`)
     }
   } catch (error) {

@@ -1,5 +1,5 @@
 import { operation, z } from '#runtime/operation'
-import { count, object, queued } from '#runtime/schema'
+import { count, fileContent, object, queued } from '#runtime/schema'
 import { importReviews } from '../lib/imports.ts'
 
 export default operation({
@@ -15,7 +15,7 @@ export default operation({
   feature: 'reviews',
   input: {
     body: object({
-      csv: z.string().min(1, 'must not be empty').describe('The file as text, at most 10 MB'),
+      csv: fileContent(z.string().min(1, 'must not be empty').describe('The file as text, at most 10 MB')),
       status: z
         .enum(['approved', 'pending'])
         .default('pending')

@@ -22,6 +22,34 @@ import { store } from '#test/support/store'
 const app = await testApp()
 
 describe('rows', () => {
+  test('an odd character is its row’s fault; lines are counted as an editor shows them', async () => {
+    const shop = await store(app)
+    const asked = await shop.call(importCsv, {
+      body: {
+        name: 'Copied',
+        columns,
+        rows: [
+          ['(11) 98888-7771', 'Ana\nSouza', 'ana@example.com', 'one\r\ntwo\rthree'],
+          ['(11) 98888-7772', 'Bru\u0000no', null, 'Campinas'],
+          ['(11) 98888-7773', 'Carla', null, '\ud800'],
+          ['(11) 98888-7774', 'Davi', null, 'Itu'],
+        ],
+      },
+    })
+    expect([asked.status, asked.body.error]).toEqual([202, undefined])
+    await app.drainJobs()
+    expect((await read(shop, asked.body.listId)).import).toMatchObject({
+      processed: 4,
+      errors: [
+        { line: 6, reason: 'name: must not contain control characters' },
+        { line: 7, reason: 'cidade: must not contain control characters' },
+      ],
+    })
+    expect((await read(shop, asked.body.listId)).size).toBe(2)
+    const odd = await shop.call(importCsv, { body: { name: 'O\u0000dd', columns, rows: [['1']] } })
+    expect([odd.status, odd.body.error.message]).toEqual([400, 'name: must not contain control characters'])
+  })
+
   test('good ones go in, each bad one is told with its line of the file', async () => {
     const shop = await store(app)
     const asked = await shop.call(importCsv, {

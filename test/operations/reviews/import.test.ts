@@ -74,6 +74,32 @@ describe('POST /product-reviews/import', () => {
     expect(await shop.mails('ana@example.com')).toEqual([])
   })
 
+  test('an odd character is its row’s fault; lines are counted as an editor shows them', async () => {
+    const shop = await reviewShop(app)
+    const rows = [
+      '1001,5,Ana,"one\r\ntwo\r\nthree"',
+      '1001,4,Bi\u0000a,Boa',
+      '1001,4,Cia,"Bo\u0007a"',
+      '1001,6,Dia,Boa',
+    ]
+    const answer = await send(shop, `product_id,rating,reviewer_name,text\r\n${rows.join('\r\n')}\r\n`)
+    expect([answer.status, answer.body.error]).toEqual([202, undefined])
+    await app.drainJobs()
+    expect((await imported(shop))[0]).toMatchObject({
+      imported: 1,
+      errors: [
+        { line: 5, column: 'reviewer_name', message: 'must not contain control characters' },
+        { line: 6, column: 'text', message: 'must not contain control characters' },
+        { line: 7, column: 'rating' },
+      ],
+    })
+    const odd = await send(shop, 'product_id,rat\u0000ing\n1001,5\n')
+    expect([odd.status, odd.body.error.message]).toEqual([
+      400,
+      'csv: its header must not contain control characters',
+    ])
+  })
+
   test('what every column takes', async () => {
     const shop = await reviewShop(app)
     const header =
