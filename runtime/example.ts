@@ -165,7 +165,14 @@ const byName: [RegExp, string][] = [
   [/code$/i, 'WELCOME10'],
 ]
 /** Tried on a pattern before one is made up. */
-const common = [...Object.values(byFormat), ...byName.map(([, text]) => text), '09:30', '2026-11', 'summer']
+const common = [
+  ...Object.values(byFormat),
+  ...byName.map(([, text]) => text),
+  '09:30',
+  '2026-11',
+  '2026-11-27T23:59',
+  'summer',
+]
 
 function stringFor(flat: Flat, name: string): string {
   const { format, patterns, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = flat
