@@ -20,7 +20,7 @@ const sqlClock =
   /(?<![\w.])(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\(\)|current_(?:date|timestamp|time)\b|localtime(?:stamp)?\b)/gi
 /** Cheap, and true of every file that could have a fault. */
 const suspicious =
-  /\bDate\b|DateTime|Temporal|performance|hrtime|uptime|machineClock|now\(\)|_timestamp|current_|localtime|timeofday|diffNow|toRelative/i
+  /\bDate\b|DateTime|Temporal|performance|hrtime|uptime|machineClock|now\(\)|_timestamp|current_|localtime|timeofday|diffNow|toRelative|frozenAt/i
 
 const queueTime = "pg-boss keeps its jobs by the database's own time"
 const aProcess = 'the processes it starts go by the clock of the machine'
@@ -155,6 +155,14 @@ function readOf(node: ts.Node): string | null {
     if (againstNow.includes(node.name.text)) return node.name.text
     const name = nameOf(node)
     return name && always.includes(name) ? name : null
+  }
+  if (ts.isBinaryExpression(node)) {
+    const letsRun =
+      node.operatorToken.kind === ts.SyntaxKind.EqualsToken &&
+      node.right.kind === ts.SyntaxKind.NullKeyword &&
+      ts.isPropertyAccessExpression(node.left) &&
+      node.left.name.text === 'frozenAt'
+    return letsRun ? 'frozenAt = null' : null
   }
   if (isNamed(node, ownClock) && !ts.isImportSpecifier(node.parent)) return ownClock
   return null

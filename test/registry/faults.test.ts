@@ -268,6 +268,7 @@ describe("the machine's clock", () => {
     ['const a = DateTime.utc().plus({ days: 1 })', 'DateTime.utc'],
     ['const a = at.diffNow()', 'diffNow'],
     ['const clock = machineClock()', 'machineClock'],
+    ['app.clock.frozenAt = null', 'frozenAt = null'],
     ['const a = sql`select 1 where at < now()`', 'now() in SQL'],
     ["const a = sql`select NOW() + interval '1 s'`", 'now() in SQL'],
     ["const a = 'day > current_date - 30'", 'current_date in SQL'],

@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type TestApp, testApp } from './app.ts'
 import { whenFileEnds } from './closing.ts'
+import { testsBeginAt } from './test-clock.ts'
 
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** `.ci/run` sets CHROMIUM: there a missing browser fails. */
@@ -42,6 +43,8 @@ export async function openPage(): Promise<{ page: Page; asked: string[]; faults:
   })
   whenFileEnds(() => browser.close())
   const page = await browser.newPage()
+  // Of the same day as the server; it runs on from there.
+  await page.clock.setSystemTime(testsBeginAt)
   const asked: string[] = []
   const faults: string[] = []
   page.on('request', (request) => asked.push(request.url()))
