@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { readAutomation } from './lib/automation-json.ts'
-import { createAutomation } from './lib/save.ts'
+import { createAutomation, requireNamed } from './lib/save.ts'
 import { automation, automationInput, automationReadOnly } from './lib/schema.ts'
 
 export default operation({
@@ -15,11 +15,13 @@ export default operation({
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',
+  transaction: 'own',
   input: { body: writeBody(automationInput, automationReadOnly, ['type']) },
   answer: { status: 201, body: automation },
   refuses: {
     not_found: 'There is no such template',
-    conflict: 'The name is taken, or there are 50 automations',
+    conflict:
+      'The name is taken, there are 50 automations, or products are named and no platform is connected',
   },
   etag: true,
   example: {
@@ -39,6 +41,8 @@ export default operation({
     },
   },
   async handler(ctx, { body }) {
-    return readAutomation(ctx, await createAutomation(ctx, body))
+    await requireNamed(ctx, null, body)
+    const id = await ctx.transaction((tx) => createAutomation(tx, body))
+    return readAutomation(ctx, id)
   },
 })

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { readAutomation } from './lib/automation-json.ts'
-import { updateAutomation } from './lib/save.ts'
+import { requireNamed, updateAutomation } from './lib/save.ts'
 import { automation, automationInput, automationReadOnly } from './lib/schema.ts'
 
 export default operation({
@@ -14,14 +14,19 @@ export default operation({
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',
+  transaction: 'own',
   input: { body: writeBody(automationInput, automationReadOnly) },
   answer: { status: 200, body: automation },
-  refuses: { not_found: 'There is no such automation, or no such template', conflict: 'The name is taken' },
+  refuses: {
+    not_found: 'There is no such automation, or no such template',
+    conflict: 'The name is taken, or products are named and no platform is connected',
+  },
   etag: true,
   ifMatch: ['/automations/:id'],
   example: { body: { isActive: true, delayMinutes: 90 } },
   async handler(ctx, { params, body }) {
-    await updateAutomation(ctx, params.id, body)
+    await requireNamed(ctx, params.id, body)
+    await ctx.transaction((tx) => updateAutomation(tx, params.id, body))
     return readAutomation(ctx, params.id)
   },
 })

@@ -5,6 +5,8 @@ import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
+import { requireReferences } from '#runtime/references'
+import { z } from '#runtime/schema'
 import { automationOf, noAutomation } from './automations.ts'
 import {
   changedDefinition,
@@ -18,7 +20,7 @@ import { isSameFlow } from './flow.ts'
 import { canonical } from './given.ts'
 import { defaultTitle } from './kinds.ts'
 import { lookAgainForTemplate } from './pending.ts'
-import type { AutomationChange } from './schema.ts'
+import { type AutomationChange, conditions } from './schema.ts'
 import type { AutomationMessage, AutomationType, Flow } from './types.ts'
 import { addVersion } from './versions.ts'
 
@@ -99,6 +101,21 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
   if (!isSameFlow(before.flow, after.flow)) await keepFlow(ctx, id, after.flow)
   await keepFiles(ctx, id)
   if (canonical(before.message) !== canonical(after.message)) await lookAgainForTemplate(ctx, id)
+}
+
+const named = z.object({ conditions: conditions.partial() })
+
+/**
+ * Products and categories that a change names for the first time are looked for, the platform's too: not inside a
+ * transaction. `id` null: the automation is new.
+ */
+export async function requireNamed(ctx: Context, id: string | null, change: AutomationChange): Promise<void> {
+  if (!change.conditions) return
+  const before =
+    id !== null && isId(id)
+      ? await ctx.db.selectFrom('automations').select('conditions').where('id', '=', id).executeTakeFirst()
+      : null
+  await requireReferences(ctx, named, { before, after: change, kinds: ['product', 'category'] })
 }
 
 /** Gone from every read; what has not left never will. Its messages that left keep its name. */

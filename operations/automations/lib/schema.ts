@@ -1,4 +1,5 @@
 /** What an automation is on the outside: its fields and their bounds. */
+import { reference } from '#runtime/references'
 import {
   count,
   currency,
@@ -34,9 +35,11 @@ const message = object({
   text: text(1, 4096)
     .nullable()
     .describe('At most 1024 characters with media. Knows {{name}}, or {{name|fallback}}'),
-  mediaUrl: text(1, 2000).nullable().describe("https address, or one of this server's storage"),
+  mediaUrl: reference('file', text(1, 2000))
+    .nullable()
+    .describe("https address, or one of this server's storage"),
   mediaType: z.enum(['image', 'video', 'document']).nullable().describe('Required with mediaUrl'),
-  officialapiTemplateId: z.number().int().min(1).max(int4).nullable(),
+  officialapiTemplateId: reference('template', z.number().int().min(1).max(int4)).nullable(),
   templateParameters: templateParameters.describe("In the order of the template's placeholders"),
 }).describe('A text or a template at least')
 export const messageInput = message.extend({ templateParameters: templateParameters.partial() }).partial()
@@ -50,13 +53,13 @@ const couponSpec = object({
 })
 export const couponInput = couponSpec.partial()
 
-const ids = setOf(z.string().min(1).max(64), 200)
-const conditions = object({
+const ids = (kind: 'product' | 'category') => setOf(reference(kind, z.string().min(1).max(64)), 200)
+export const conditions = object({
   minAmount: amount.nullable(),
   maxAmount: amount.nullable(),
-  productIds: ids.describe('Any line has one of them'),
-  excludedProductIds: ids.describe('No line has one of them'),
-  categoryIds: ids.describe('Any line has one of them'),
+  productIds: ids('product').describe('Any line has one of them'),
+  excludedProductIds: ids('product').describe('No line has one of them'),
+  categoryIds: ids('category').describe('Any line has one of them'),
   paymentMethods: setOf(
     z.enum(['pix', 'boleto', 'credit-card', 'debit-card', 'transfer', 'cash', 'other']),
     7,

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { count, currency, id, instant, line, money, named, object, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 
@@ -66,10 +67,10 @@ const parameters = z.array(withVariables(text(1, 500))).max(20)
 const templateParameters = object({ header: parameters, body: parameters, buttons: parameters })
 const media = object({
   type: z.enum(['image', 'video', 'document']),
-  url: text(1, 2000).describe("https address, or one of this server's storage"),
+  url: reference('file', text(1, 2000)).describe("https address, or one of this server's storage"),
   fileName: text(1, 200).nullable(),
 })
-const content = object({
+export const content = object({
   type: z.enum(['text', 'template']),
   text: withVariables(text(1, 4096))
     .nullable()
@@ -77,7 +78,7 @@ const content = object({
   optOutText: withVariables(text(1, 200))
     .nullable()
     .describe('Of a text: its own last paragraph, with the same variables'),
-  officialapiTemplateId: z.number().int().min(1).max(2_147_483_647).nullable(),
+  officialapiTemplateId: reference('template', z.number().int().min(1).max(2_147_483_647)).nullable(),
   templateParameters: templateParameters.describe("In the order of the template's placeholders"),
   media: media.nullable().describe('For a template it fills the media header'),
 })
@@ -92,7 +93,7 @@ export const campaign = named(
   object({
     id,
     name: line(1, 120),
-    listId: id.nullable().describe('Null once its list was deleted'),
+    listId: reference('list', id).nullable().describe('Null once its list was deleted'),
     listName: z.string().nullable(),
     content,
     sendWindow: sendWindow.nullable().describe("In the store's time zone; no batch leaves outside it"),

@@ -1,11 +1,13 @@
 /** Drafts: made, changed, copied, deleted. */
 import type { Row } from '#db/tables'
 import { templates } from '#operations/messaging/lib/door'
+import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
+import { z } from '#runtime/schema'
 import { noCampaign } from './campaign-json.ts'
-import type { CampaignChange, CampaignContent, SendWindow } from './campaign-schema.ts'
+import { type CampaignChange, type CampaignContent, content, type SendWindow } from './campaign-schema.ts'
 import { changedContent, changedWindow, copiedName, emptyContent } from './content.ts'
 import { cancelPending } from './units.ts'
 
@@ -59,12 +61,13 @@ export async function updateCampaign(ctx: Context, id: string, change: CampaignC
     .set({ ...asColumns(draft), updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
+  await keepFiles(ctx, id, row.content, draft.content)
 }
 
 /** A draft like this campaign, whatever its state. Answers its id. */
 export async function duplicateCampaign(ctx: Context, id: string): Promise<string> {
   const row = await lockCampaign(ctx, id)
-  return insertDraft(ctx, { ...row, name: copiedName(row.name) })
+  return insertDraft(ctx, { ...row, name: copiedName(row.name) }, row.content)
 }
 
 /** Gone from every read at once; what has not left never will. Refuses one that is sending. */
@@ -75,19 +78,31 @@ export async function deleteCampaign(ctx: Context, id: string): Promise<void> {
   }
   await cancelPending(ctx, row)
   await ctx.db.updateTable('campaigns').set({ deleted_at: ctx.now() }).where('id', '=', id).execute()
+  await keepFiles(ctx, id, row.content, null)
 }
 
+/** Its media stays for as long as the campaign does: one that is scheduled leaves weeks later. */
+const keepFiles = (
+  ctx: Context,
+  id: string,
+  before: CampaignContent | null,
+  after: CampaignContent | null,
+): Promise<void> =>
+  files.keepNamed(ctx, `campaign:${id}`, named, { before: inContent(before), after: inContent(after) })
+const named = z.object({ content })
+const inContent = (value: CampaignContent | null): unknown => value && { content: value }
+
 async function changedDraft(ctx: Context, before: Draft, change: CampaignChange): Promise<Draft> {
-  const content = changedContent(before.content, change.content, ctx.settings.publicUrl)
+  const changed = changedContent(before.content, change.content, ctx.settings.publicUrl)
   const draft: Draft = {
     name: change.name ?? before.name,
     list_id: change.listId === undefined ? before.list_id : change.listId,
     list_name: before.list_name,
-    content,
+    content: changed,
     send_window: changedWindow(before.send_window, change.sendWindow),
   }
   if (draft.list_id !== before.list_id) draft.list_name = await nameOfList(ctx, draft.list_id)
-  const template = content.officialapiTemplateId
+  const template = changed.officialapiTemplateId
   if (template !== null && template !== before.content.officialapiTemplateId) {
     if (!(await templates.get(ctx, template))) {
       throw refuse('not_found', `content.officialapiTemplateId: there is no template ${template}`)
@@ -109,13 +124,18 @@ async function nameOfList(ctx: Context, listId: string | null): Promise<string |
   return list.name
 }
 
-async function insertDraft(ctx: Context, draft: Draft): Promise<string> {
+async function insertDraft(
+  ctx: Context,
+  draft: Draft,
+  before: CampaignContent | null = null,
+): Promise<string> {
   const id = ctx.newId()
   const now = ctx.now()
   await ctx.db
     .insertInto('campaigns')
     .values({ id, ...asColumns(draft), created_by: ctx.actor.userId, created_at: now, updated_at: now })
     .execute()
+  await keepFiles(ctx, id, before, draft.content)
   return id
 }
 

@@ -1,4 +1,5 @@
 /** How a store takes exchanges and returns: what is read, and what is written. */
+import { reference } from '#runtime/references'
 import { country, instant, line, named, object, setOf, text, writeBody, z } from '#runtime/schema'
 
 export const requestType = z.enum(['exchange', 'return'])
@@ -63,7 +64,7 @@ const methodInput = object({
 const mail = { isEnabled: z.boolean(), subject: line(1, 200), body: text(1, 5000) }
 const message = {
   text: text(1, 1024).nullable(),
-  officialapiTemplateId: z.number().int().min(1).max(2_147_483_647).nullable(),
+  officialapiTemplateId: reference('template', z.number().int().min(1).max(2_147_483_647)).nullable(),
 }
 const texts = {
   pageTitle: line(1, 120),
@@ -75,7 +76,7 @@ const texts = {
 }
 
 const days = (max: number) => z.number().int().min(1).max(max)
-const platformIds = setOf(z.string().min(1).max(100), 500)
+const platformIds = (kind: 'product' | 'category') => setOf(reference(kind, z.string().min(1).max(100)), 500)
 const plain = {
   isEnabled: z.boolean().describe('The storefront page is reachable'),
   windowDays: days(365),
@@ -85,8 +86,8 @@ const plain = {
   types,
   exchangeScope: z.enum(['same-product', 'any-product']),
   conditions: z.array(line(1, 300)).max(20).describe('The shopper accepts them'),
-  excludedProductIds: platformIds,
-  excludedCategoryIds: platformIds,
+  excludedProductIds: platformIds('product'),
+  excludedCategoryIds: platformIds('category'),
   excludeDiscountedItems: z.boolean(),
   oneOpenRequestPerOrder: z.boolean(),
   autoApprove: z.boolean(),

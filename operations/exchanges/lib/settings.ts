@@ -4,6 +4,7 @@ import { templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'
+import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 import { defaultSettings } from './default-settings.ts'
@@ -14,6 +15,7 @@ import {
   type ExchangeSettingsInput,
   events,
   type exchangeSettings,
+  exchangeSettingsInput,
 } from './settings-schema.ts'
 
 const variables = new Set([
@@ -43,6 +45,16 @@ export async function readSettings(ctx: Context): Promise<z.infer<typeof exchang
     ...merged(defaultSettings, (row?.content ?? {}) as object),
     updatedAt: row?.updated_at.toISOString() ?? null,
   }
+}
+
+/** Products and categories named for the first time are looked for, the platform's too: not inside a transaction. */
+export async function requireNamed(ctx: Context, input: ExchangeSettingsInput): Promise<void> {
+  const before = await readSettings(ctx)
+  await requireReferences(ctx, exchangeSettingsInput, {
+    before,
+    after: input,
+    kinds: ['product', 'category'],
+  })
 }
 
 /** Two who save at once take turns; the same again changes nothing. Refuses what the whole may not be. */

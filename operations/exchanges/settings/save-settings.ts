@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readSettings, saveSettings } from '../lib/settings.ts'
+import { readSettings, requireNamed, saveSettings } from '../lib/settings.ts'
 import { exchangeSettings, exchangeSettingsInput } from '../lib/settings-schema.ts'
 
 export default operation({
@@ -12,13 +12,16 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'exchanges',
+  transaction: 'own',
   input: { body: exchangeSettingsInput },
   answer: { status: 200, body: exchangeSettings },
+  refuses: { conflict: 'Products or categories are named and no ecommerce platform is connected' },
   etag: true,
   ifMatch: ['/product-exchanges/settings'],
   example: { body: { windowDays: 30, types: ['exchange', 'return'], autoApprove: false } },
   async handler(ctx, { body }) {
-    await saveSettings(ctx, body)
+    await requireNamed(ctx, body)
+    await ctx.transaction((tx) => saveSettings(tx, body))
     return readSettings(ctx)
   },
 })

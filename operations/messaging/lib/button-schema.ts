@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { colour, count, httpsUrl, id, instant, line, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 
@@ -5,11 +6,12 @@ const messageVariables = new Set(['storeName', 'pageUrl', 'pageTitle', 'productN
 
 const phone = z.string().max(40)
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
+const avatarUrl = reference('file', httpsUrl)
 const attendant = object({
   name: line(1, 60),
   role: line(1, 60).nullable(),
   phone,
-  avatarUrl: httpsUrl.nullable(),
+  avatarUrl: avatarUrl.nullable(),
 })
 const hours = object({
   day: z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']),
@@ -71,7 +73,7 @@ export const buttonInput = {
   ...fields,
   attendants: z
     .array(
-      attendant.extend({ role: attendant.shape.role.optional(), avatarUrl: httpsUrl.nullish() }).strict(),
+      attendant.extend({ role: attendant.shape.role.optional(), avatarUrl: avatarUrl.nullish() }).strict(),
     )
     .max(10),
   schedule: schedule.partial().strict(),

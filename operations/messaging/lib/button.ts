@@ -1,6 +1,7 @@
 /** The chat button of the storefront, at most one a store. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { files } from '#operations/store/lib/door'
 import { changed, type Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
@@ -8,12 +9,7 @@ import { isId } from '#runtime/ids'
 import { parsePhone } from '#runtime/phone'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
-import {
-  type ButtonChange,
-  type ButtonContent,
-  defaultButton,
-  type messagingButton,
-} from './button-schema.ts'
+import { type ButtonChange, type ButtonContent, defaultButton, messagingButton } from './button-schema.ts'
 
 interface Found {
   id: string | null
@@ -105,6 +101,7 @@ export async function createButton(ctx: Context, change: ButtonChange): Promise<
     if (isDuplicate(error)) throw exists()
     throw error
   }
+  await keepFiles(ctx, null, content)
   if (content.isEnabled) await changed(ctx)
 }
 
@@ -128,8 +125,12 @@ export async function updateButton(ctx: Context, id: string, change: ButtonChang
     .set({ content: JSON.stringify(content), updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
+  await keepFiles(ctx, before, content)
   if (before.isEnabled || content.isEnabled) await changed(ctx)
 }
+
+const keepFiles = (ctx: Context, before: ButtonContent | null, after: ButtonContent): Promise<void> =>
+  files.keepNamed(ctx, 'messaging-button', messagingButton, { before, after })
 
 /** Another number, or none, is the one that sends now: a button without a phone of its own opens that one. */
 export async function connectedNumberChanged(ctx: Context): Promise<void> {

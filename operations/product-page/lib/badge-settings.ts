@@ -1,12 +1,8 @@
 /** How badges are shown, and the price of paying by another method (R7). */
-import {
-  platformId,
-  readSettings,
-  requireProductsOnPlatform,
-  saveSettings,
-  variableLine,
-} from '#operations/promotions/lib/door'
+import { platformId, readSettings, saveSettings, variableLine } from '#operations/promotions/lib/door'
+import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { newlyNamed, reference } from '#runtime/references'
 import { colour, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
 import { given } from './given.ts'
 
@@ -27,7 +23,7 @@ const featuredPriceFields = {
   showInProductPage: z.boolean(),
   showInProductList: z.boolean(),
   excludedProductIds: z
-    .array(platformId)
+    .array(reference('product', platformId))
     .max(250)
     .refine((ids) => new Set(ids).size === ids.length, 'must not name an id twice'),
   textColor: colour,
@@ -81,12 +77,8 @@ export async function saveBadgeSettings(
   change: z.infer<typeof badgeSettingsInput>,
 ): Promise<BadgeSettings & { updatedAt: string | null }> {
   const { featuredPrice: saved } = await readBadgeSettings(ctx)
-  const wanted = change.featuredPrice?.excludedProductIds ?? []
-  await requireProductsOnPlatform(
-    ctx,
-    wanted.filter((id) => !saved.excludedProductIds.includes(id)),
-    'featuredPrice.excludedProductIds',
-  )
+  const added = newlyNamed(saved.excludedProductIds, change.featuredPrice?.excludedProductIds ?? [])
+  await snapshots.requireProducts(ctx, added, 'featuredPrice.excludedProductIds', { live: true })
   return ctx.transaction((tx) =>
     saveSettings(tx, badgeSettingsKey, defaultBadgeSettings, (before) => ({
       ...before,

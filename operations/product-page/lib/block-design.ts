@@ -1,8 +1,10 @@
 /** A block's design as it is saved: whole, valid for its type, its HTML clean. */
-import { requireAssets, requireProductsOnPlatform } from '#operations/promotions/lib/door'
+import { requireAssets } from '#operations/promotions/lib/door'
+import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/input'
+import { newlyNamed } from '#runtime/references'
 import { object } from '#runtime/schema'
 import { type BlockType, blockDesigns, type Design, featureIcons, htmlLimits } from './block-designs.ts'
 import { cleanTexts, type HtmlText, picturesUsed } from './rich-text.ts'
@@ -87,9 +89,8 @@ async function requireNewProducts(ctx: Context, before: Design | null, after: De
     design?.type === 'comparison'
       ? design.design.columns.flatMap(({ productId }) => (productId === null ? [] : [productId]))
       : []
-  const known = new Set(productsOf(before))
-  const added = new Set(productsOf(after).filter((id) => !known.has(id)))
-  await requireProductsOnPlatform(ctx, [...added], 'design.columns.productId')
+  const added = newlyNamed(productsOf(before), productsOf(after))
+  await snapshots.requireProducts(ctx, added, 'design.columns.productId', { live: true })
 }
 
 /** Its HTML, each by its field. */

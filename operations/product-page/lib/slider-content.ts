@@ -1,8 +1,10 @@
 /** What both sliders keep: merged, whole, and what they name asked for. */
-import { requireAssets, requireProductsOnPlatform } from '#operations/promotions/lib/door'
+import { requireAssets } from '#operations/promotions/lib/door'
 import { files } from '#operations/store/lib/door'
+import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { newlyNamed } from '#runtime/references'
 import { given } from './given.ts'
 import type { HomeSliderChange, SliderChange, SliderContent } from './slider-schema.ts'
 
@@ -38,13 +40,10 @@ export async function checkSlider(
   before: SliderContent<string> | null,
   after: SliderContent<string>,
 ): Promise<void> {
-  const known = new Set(before?.videos.map((video) => video.linkedProductId))
-  const linked = new Set(after.videos.map((video) => video.linkedProductId).filter((id) => id !== null))
-  await requireProductsOnPlatform(
-    ctx,
-    [...linked].filter((id) => !known.has(id)),
-    'videos.linkedProductId',
-  )
+  const linked = (slider: SliderContent<string> | null): string[] =>
+    slider?.videos.flatMap(({ linkedProductId: id }) => (id === null ? [] : [id])) ?? []
+  const added = newlyNamed(linked(before), linked(after))
+  await snapshots.requireProducts(ctx, added, 'videos.linkedProductId', { live: true })
   const kept = new Set(before ? filesOf(before).map(({ url }) => url) : [])
   await requireAssets(
     ctx,

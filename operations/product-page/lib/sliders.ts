@@ -1,8 +1,7 @@
 /** Sliders of videos on product pages, at most one a product. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { requireProductsOnPlatform } from '#operations/promotions/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed, snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject } from '#runtime/json'
@@ -92,7 +91,7 @@ export async function saveSlider(ctx: Context, productId: string, change: Slider
     async prepare(before) {
       if (!before && !change.videos) throw refuse('bad_request', 'videos: is required for a new slider')
       const after = mergedSlider(before?.content ?? defaultSlider, change)
-      if (!before) await requireProductsOnPlatform(ctx, [productId], 'productId')
+      if (!before) await snapshots.requireProducts(ctx, [productId], 'productId', { live: true })
       await checkSlider(ctx, before?.content ?? null, after)
       return { content: after, isActive: change.isActive ?? before?.isActive ?? true }
     },

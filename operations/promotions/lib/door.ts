@@ -10,7 +10,6 @@ export {
 } from './condition.ts'
 export { itemStatus } from './item-status.ts'
 export { itemShape, itemsOf } from './items.ts'
-export { existingCategories, requireProductsOnPlatform } from './platform-ids.ts'
 export {
   always,
   mergedSchedule,

@@ -11,7 +11,6 @@ import { requireActivable } from './activation.ts'
 import { commonShape, content, contentText, type DiscountFilters, timesShape } from './discount-json.ts'
 import { type Draft, type Saved, statusIn } from './discount-rows.ts'
 import { given } from './discount-schema.ts'
-import { existingCategories } from './platform-ids.ts'
 import { promotions } from './promotion-kind.ts'
 import { type PromotionChange, type PromotionContent, promotionDefaults } from './promotion-schema.ts'
 import { always, mergedSchedule } from './schedule.ts'
@@ -109,7 +108,7 @@ async function requireSomethingLeft(ctx: Context, { scope, categoryIds, productI
       throw refuse('conflict', 'None of its products exists any more: choose others first')
     }
   } else if (scope === 'categories') {
-    const known = await existingCategories(ctx)
+    const known = await snapshots.existingCategories(ctx)
     if (!categoryIds.some((id) => known.has(id))) {
       throw refuse('conflict', 'None of its categories exists any more: choose others first')
     }

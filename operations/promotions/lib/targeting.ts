@@ -2,23 +2,25 @@
 import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { newlyNamed, reference } from '#runtime/references'
 import { z } from '#runtime/schema'
-import { requireCategoriesOnPlatform, requireProductsOnPlatform } from './platform-ids.ts'
 
 /** A product's, variant's or category's id, as the platform writes it. */
 export const platformId = z.string().min(1).max(64).describe("The platform's own id")
 
-const distinctIds = (atMost: number) =>
+const distinctIds = (kind: 'product' | 'category', atMost: number) =>
   z
-    .array(platformId)
+    .array(reference(kind, platformId))
     .max(atMost)
     .refine((ids) => new Set(ids).size === ids.length, 'must not name an id twice')
 
 export const targetingFields = {
   scope: z.enum(['all', 'categories', 'products']),
-  categoryIds: distinctIds(50).describe('Of scope categories, with all below them; at least one then'),
-  productIds: distinctIds(250).describe('Of scope products; at least one then'),
-  excludedProductIds: distinctIds(250).describe('Never these, whatever the scope'),
+  categoryIds: distinctIds('category', 50).describe(
+    'Of scope categories, with all below them; at least one then',
+  ),
+  productIds: distinctIds('product', 250).describe('Of scope products; at least one then'),
+  excludedProductIds: distinctIds('product', 250).describe('Never these, whatever the scope'),
 }
 
 export interface Targeting {
@@ -65,13 +67,12 @@ export async function requireTargets(
   before: Targeting | null,
   after: Targeting,
 ): Promise<void> {
-  const added = (list: 'categoryIds' | 'productIds' | 'excludedProductIds') => {
-    const known = new Set(before?.[list])
-    return after[list].filter((id) => !known.has(id))
-  }
-  await requireProductsOnPlatform(ctx, added('productIds'), 'productIds')
-  await requireProductsOnPlatform(ctx, added('excludedProductIds'), 'excludedProductIds')
-  await requireCategoriesOnPlatform(ctx, added('categoryIds'), 'categoryIds')
+  const live = { live: true }
+  const added = (list: 'categoryIds' | 'productIds' | 'excludedProductIds') =>
+    newlyNamed(before?.[list], after[list])
+  await snapshots.requireProducts(ctx, added('productIds'), 'productIds', live)
+  await snapshots.requireProducts(ctx, added('excludedProductIds'), 'excludedProductIds', live)
+  await snapshots.requireCategories(ctx, added('categoryIds'), 'categoryIds', live)
 }
 
 /** `categoryIds`: those of the product, with all above them. */

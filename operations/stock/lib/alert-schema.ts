@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { instant, named, object, z } from '#runtime/schema'
 
 /** As sent, to the letter: neither trimmed nor checked for variables. */
@@ -7,7 +8,9 @@ const builtIn = 'Null: the built-in text. Empty: nothing is shown'
 
 const templateEmail = {
   subject: plain(500),
-  logo: plain(2000).describe('Address of a picture (https); anything else is left out of the email'),
+  logo: reference('file', plain(2000)).describe(
+    'Address of a picture (https); anything else is left out of the email',
+  ),
   mainTitle: plain(500),
   greeting: plain(1000),
   mainContent: plain(5000),

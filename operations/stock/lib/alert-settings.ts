@@ -1,17 +1,12 @@
 /** Settings of the alerts: one row a store, which may be there before they are saved. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { connections } from '#operations/store/lib/door'
+import { connections, files } from '#operations/store/lib/door'
 import * as storefront from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
-import {
-  type AlertChange,
-  type AlertContent,
-  defaultAlerts,
-  type stockAlertSettings,
-} from './alert-schema.ts'
+import { type AlertChange, type AlertContent, defaultAlerts, stockAlertSettings } from './alert-schema.ts'
 
 interface Found {
   content: AlertContent | null
@@ -106,6 +101,7 @@ async function write(tx: Context, before: AlertContent, after: AlertContent): Pr
     .updateTable('stock_alert_settings')
     .set({ content: JSON.stringify(after), is_enabled: after.isEnabled, updated_at: tx.now() })
     .execute()
+  await files.keepNamed(tx, 'stock:settings', stockAlertSettings, { before, after })
   await storefront.changed(tx)
   if (after.isEnabled && !before.isEnabled) await tx.queue('stock-reconcile', {})
 }

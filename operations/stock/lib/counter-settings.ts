@@ -5,6 +5,7 @@ import * as storefront from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
+import { newlyNamed } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import {
   type CounterChange,
@@ -33,16 +34,12 @@ export async function readCounterSettings(ctx: Context): Promise<z.input<typeof 
  */
 export async function saveCounter(ctx: Context, change: CounterChange): Promise<void> {
   const known = await readCounter(ctx)
-  const added = (ids: readonly string[] | undefined, before: readonly string[]) =>
-    [...new Set(ids ?? [])].filter((id) => !before.includes(id))
-  const newProducts = added(change.productIds, known.productIds)
-  const newCategories = added(change.categoryIds, known.categoryIds)
   // What has no place in the settings anyway is refused before the platform is asked.
   refuseEmptyScope(merged(known, change))
-  if (newProducts.length > 0) await storefront.snapshots.requireProducts(ctx, newProducts, 'productIds')
-  if (newCategories.length > 0) {
-    await storefront.snapshots.requireCategories(ctx, newCategories, 'categoryIds')
-  }
+  const products = newlyNamed(known.productIds, change.productIds ?? [])
+  const categories = newlyNamed(known.categoryIds, change.categoryIds ?? [])
+  await storefront.snapshots.requireProducts(ctx, products, 'productIds')
+  await storefront.snapshots.requireCategories(ctx, categories, 'categoryIds')
   await ctx.transaction(async (tx) => {
     await tx.lockStore()
     const before = await readCounter(tx)

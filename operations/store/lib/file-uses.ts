@@ -1,6 +1,8 @@
 /** Who uses which files: what nothing uses for 24 hours is deleted (`files-clean`). */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { namedIn } from '#runtime/references'
+import type { z } from '#runtime/schema'
 
 export interface FileUse {
   url: string
@@ -14,13 +16,23 @@ export interface FileUse {
  * The files that `owner` (`store:logo`, `review:<id>`) uses from now on, in the caller's transaction; those it used
  * before and no more are let go of. Addresses elsewhere are no files of ours and passed over. Refuses an address of
  * this server's that is no file of the store, has another purpose, was never uploaded or is past its date. Whether a
- * file was uploaded is asked of the storage once, at its first use.
+ * file was uploaded is asked of the storage once, at its first use. `kept`: what the owner named before, which may be
+ * gone meanwhile.
  */
-export async function setUses(ctx: Context, owner: string, uses: readonly FileUse[]): Promise<void> {
+export async function setUses(
+  ctx: Context,
+  owner: string,
+  uses: readonly FileUse[],
+  kept: ReadonlySet<string> = new Set(),
+): Promise<void> {
   const ours = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
   const files = new Set<string>()
   const found = await findFiles(ctx, [...new Set(ours.map((use) => use.url))])
-  for (const use of ours) files.add(await usable(ctx, use, found.get(use.url)))
+  for (const use of ours) {
+    const file = found.get(use.url)
+    if (kept.has(use.url) && (!file || isOver(ctx, file))) continue
+    files.add(await usable(ctx, use, file))
+  }
   const known = await ctx.db.selectFrom('file_uses').select('file_id').where('owner', '=', owner).execute()
   const before = new Set(known.map((row) => row.file_id))
   const now = ctx.now()
@@ -38,6 +50,26 @@ export async function setUses(ctx: Context, owner: string, uses: readonly FileUs
   // The 24 hours count from here.
   await ctx.db.updateTable('files').set({ updated_at: now }).where('id', 'in', gone).execute()
 }
+
+/**
+ * As `setUses`, of all that the fields marked `file` in a schema name: what a resource says is what it keeps. `before`
+ * is the resource as it was.
+ */
+export function keepNamed(
+  ctx: Context,
+  owner: string,
+  schema: z.ZodTypeAny,
+  { before, after }: { before: unknown; after: unknown },
+): Promise<void> {
+  const filesIn = (value: unknown): FileUse[] =>
+    namedIn(schema, value).flatMap(({ kind, field, value: url }) =>
+      kind === 'file' ? [{ url: String(url), purpose: null, field }] : [],
+    )
+  return setUses(ctx, owner, filesIn(after), new Set(filesIn(before).map(({ url }) => url)))
+}
+
+const isOver = (ctx: Context, file: Pick<Found, 'expires_at'>): boolean =>
+  file.expires_at !== null && file.expires_at <= ctx.now()
 
 interface Found {
   id: string
@@ -67,7 +99,7 @@ async function usable(ctx: Context, use: FileUse, file: Found | undefined): Prom
   const refusal = (why: string) => refuse('bad_request', `${use.field}: ${why}`)
   if (!file) throw refusal('is no file of this store')
   if (use.purpose !== null && file.purpose !== use.purpose) throw refusal('was uploaded for something else')
-  if (file.expires_at && file.expires_at <= ctx.now()) throw refusal('is not kept any more: upload it again')
+  if (isOver(ctx, file)) throw refusal('is not kept any more: upload it again')
   if (!file.uploaded_at) {
     const stored = await ctx.adapters.storage.head(file.key)
     if (!stored || stored.size !== file.size) throw refusal('was never uploaded: upload it first')

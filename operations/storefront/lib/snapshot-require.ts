@@ -1,4 +1,7 @@
-/** Ids of products and categories that somebody names: known by the mirror, else asked of the platform. */
+/**
+ * Ids of products and categories that somebody names: known by the mirror, else asked of the platform; `live` asks the
+ * platform itself, since the mirror may still know what is gone. The one place where such ids are checked.
+ */
 import { sql } from 'kysely'
 import { connections, isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -7,6 +10,11 @@ import { refreshProducts } from './catalog-refresh.ts'
 import { find, type Snapshot } from './snapshot-read.ts'
 
 const namedAtMost = 5
+
+/** How ids are asked for. */
+export interface Asked {
+  live?: boolean
+}
 
 /**
  * The snapshots of these products, by id. Those that the mirror does not have are read live, once. Not inside a
@@ -17,10 +25,12 @@ export async function requireProducts(
   ctx: Context,
   productIds: readonly string[],
   field: string,
+  { live = false }: Asked = {},
 ): Promise<ReadonlyMap<string, Snapshot>> {
+  if (productIds.length === 0) return new Map()
   refuseTransaction(ctx)
   let found = await find(ctx, productIds)
-  const unknown = productIds.filter((id) => !found.get(id)?.exists)
+  const unknown = live ? productIds : productIds.filter((id) => !found.get(id)?.exists)
   if (unknown.length === 0) return found
   await refreshProducts(ctx, await connections.requireEcommerce(ctx), unknown)
   found = await find(ctx, productIds)
@@ -50,9 +60,27 @@ export async function requireCategories(
   ctx: Context,
   categoryIds: readonly string[],
   field: string,
+  { live = false }: Asked = {},
 ): Promise<void> {
-  refuseTransaction(ctx)
   if (categoryIds.length === 0) return
+  refuseTransaction(ctx)
+  const known = live ? new Set<string>() : await knownCategories(ctx, categoryIds)
+  if (categoryIds.every((id) => known.has(id))) return
+  const there = await existingCategories(ctx)
+  refuseMissing(
+    'category',
+    categoryIds.filter((id) => !known.has(id) && !there.has(id)),
+    field,
+  )
+}
+
+/** Ids of all categories of the platform. Not inside a transaction. */
+export async function existingCategories(ctx: Context): Promise<ReadonlySet<string>> {
+  const { port, store } = await connections.requireEcommerce(ctx)
+  return new Set((await port.listCategories(store)).map(({ id }) => id))
+}
+
+async function knownCategories(ctx: Context, categoryIds: readonly string[]): Promise<Set<string>> {
   const inUse = ctx.db
     .selectFrom('product_snapshots')
     .where('exists', '=', true)
@@ -64,15 +92,7 @@ export async function requireCategories(
     .distinct()
     .where(isAmong('used.id', categoryIds))
     .execute()
-  const known = new Set(rows.map((row) => row.id))
-  if (categoryIds.every((id) => known.has(id))) return
-  const { port, store } = await connections.requireEcommerce(ctx)
-  for (const { id } of await port.listCategories(store)) known.add(id)
-  refuseMissing(
-    'category',
-    categoryIds.filter((id) => !known.has(id)),
-    field,
-  )
+  return new Set(rows.map((row) => row.id))
 }
 
 function refuseTransaction(ctx: Context): void {

@@ -6,5 +6,5 @@ export {
   type SnapshotVariant,
   statusOf,
 } from './snapshot-read.ts'
-export { readLive, requireCategories, requireProducts } from './snapshot-require.ts'
+export { existingCategories, readLive, requireCategories, requireProducts } from './snapshot-require.ts'
 export { onChanged, onReadWhole } from './snapshot-write.ts'
