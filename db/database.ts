@@ -6,7 +6,8 @@ import { PGlite } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
-import { PipelinedDialect, type Plan, postgresPool } from './postgres.ts'
+import type { Deadlines } from './deadlines.ts'
+import { type Pace, PipelinedDialect, type Plan, postgresPool } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
 export type RootDatabase = Kysely<Tables>
@@ -25,6 +26,8 @@ export interface Database {
    * `each-time`: it never keeps one, as it would after five calls; for text that is looked for.
    */
   query<Row>(text: string, parameters: readonly unknown[], plan?: Plan): Promise<Row[]>
+  /** The same for work that may take long: jobs, commands, migrations. Who waits for an answer never has this one. */
+  readonly patient: Database
   /** Several statements in one text, without parameters; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** Clients in use and waiting, for the metrics. */
@@ -49,10 +52,13 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
   })
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
   const root = new Kysely<Tables>({ dialect: new BreathingDialect({ pglite }) })
-  return {
+  const database: Database = {
     kind: 'pglite',
     root,
     pglite,
+    get patient() {
+      return database
+    },
     async query<Row>(text: string, parameters: readonly unknown[]) {
       return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
     },
@@ -65,6 +71,7 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
       Object.assign(pglite, { mod: undefined, fs: undefined })
     },
   }
+  return database
 }
 
 /**
@@ -74,23 +81,42 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
  */
 export function openPostgres(
   url: string,
-  sizes: { reads?: number; transactions?: number; socket?: string } = {},
+  sizes: {
+    reads?: number
+    transactions?: number
+    socket?: string
+    deadlines?: Pick<Deadlines, 'statementMs'>
+  } = {},
 ): Database {
-  const { reads = 3, transactions = 10, socket } = sizes
-  const pool = postgresPool(url, { reads, exclusive: transactions, socket })
-  const root = new Kysely<Tables>({ dialect: new PipelinedDialect(pool) })
-  return {
-    kind: socket ? 'pglite' : 'postgres',
-    root,
-    pglite: null,
-    query: (text, parameters, plan) => pool.query(text, parameters, plan),
-    script: (text) => pool.script(text),
-    load: () => pool.load(),
-    async close() {
-      await root.destroy()
-      await pool.close()
+  const { reads = 3, transactions = 10, socket, deadlines } = sizes
+  const pool = postgresPool(url, {
+    reads,
+    exclusive: transactions,
+    socket,
+    ...(deadlines ? { deadlines } : {}),
+  })
+  const at = (pace: Pace): Omit<Database, 'patient'> => {
+    const root = new Kysely<Tables>({ dialect: new PipelinedDialect(pool, pace) })
+    return {
+      kind: socket ? 'pglite' : 'postgres',
+      root,
+      pglite: null,
+      query: (text, parameters, plan) => pool.query(text, parameters, plan, pace),
+      script: (text) => pool.script(text),
+      load: () => pool.load(),
+      async close() {
+        await root.destroy()
+        await pool.close()
+      },
+    }
+  }
+  const patient: Database = {
+    ...at('long'),
+    get patient() {
+      return patient
     },
   }
+  return { ...at('request'), patient }
 }
 
 const breathEveryMs = 5

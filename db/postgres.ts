@@ -21,10 +21,21 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
-import postgres from 'postgres'
+import { Client, type ClientParts, SharedClients, type Watch } from './clients.ts'
+import {
+  connectMs,
+  DatabaseSilent,
+  type Deadlines,
+  longStatementMs,
+  silenceMs,
+  usualDeadlines,
+} from './deadlines.ts'
 
 /** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
 export type Plan = 'once' | 'each-time'
+
+/** Of whom a statement is: of a request, or of work that may take long (a job, a command, a migration). */
+export type Pace = 'request' | 'long'
 
 export interface PostgresPool {
   /** One statement on a client that others use too. */
@@ -32,12 +43,15 @@ export interface PostgresPool {
     text: string,
     parameters: readonly unknown[],
     plan?: Plan,
+    pace?: Pace,
   ): Promise<Row[] & { count: number | null }>
   /** Several statements in one text, without parameters, on a client of their own; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** A client that nobody else uses until it is given back. */
-  take(): Promise<Client>
+  take(pace?: Pace): Promise<Client>
   give(client: Client): void
+  /** What `begin` is sent with, so that the statements after it have the time of their kind. */
+  readonly longBegin: string
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
 }
@@ -69,218 +83,284 @@ const alongAnIndex = {
   max_parallel_workers_per_gather: '0',
 }
 
+export interface PoolOptions {
+  reads: number
+  exclusive: number
+  socket?: string | undefined
+  deadlines?: Pick<Deadlines, 'statementMs'>
+}
+
 /** Opens no connection yet: each client connects at its first query. */
-export function postgresPool(
-  url: string,
-  sizes: { reads: number; exclusive: number; socket?: string | undefined },
-): PostgresPool {
-  const open = (settings: Record<string, string> = {}): Client =>
-    new Client(url, {
-      ...(sizes.socket ? { path: sizes.socket } : {}),
+export function postgresPool(url: string, options: PoolOptions): PostgresPool {
+  return new Pool(url, options)
+}
+
+interface Waiting {
+  pace: Pace
+  since: number
+  resolve(client: Client): void
+  reject(error: unknown): void
+}
+
+/** The pool looks at its clients so often within the shortest time that it may have to notice. */
+const looksAtLeast = 5
+const lookEveryMs = 1000
+/** Who could not connect tries again by itself, so that no request has to find out. */
+const triedAgainMs = 5_000
+
+class Pool implements PostgresPool {
+  readonly longBegin: string
+  readonly #url: string
+  readonly #sizes: PoolOptions
+  readonly #watch: Watch = { turn: 0 }
+  readonly #lookMs: number
+  readonly #timer: NodeJS.Timeout
+  readonly #requestTurns: number
+  readonly #longTurns: number
+  readonly #shared: SharedClients
+  /** How a statement is planned, and how long it may take, are settings of its connection. */
+  readonly #plannedOnce: SharedClients
+  readonly #long: SharedClients
+  readonly #exclusive = new Set<Client>()
+  readonly #idle: Client[] = []
+  readonly #waiting: Waiting[] = []
+  /** A connection anew, while those there say nothing. */
+  #witness: Client | null = null
+  #askedAt = 0
+  #isClosed = false
+
+  constructor(url: string, sizes: PoolOptions) {
+    const { statementMs } = sizes.deadlines ?? usualDeadlines
+    const heardMs = silenceMs({ statementMs })
+    this.#url = url
+    this.#sizes = sizes
+    this.#lookMs = Math.min(lookEveryMs, heardMs / looksAtLeast)
+    this.#requestTurns = this.#turns(heardMs)
+    this.#longTurns = this.#turns(silenceMs({ statementMs: longStatementMs }))
+    // Another process's PGlite counts no time, and knows no settings of a connection.
+    const within = (ms: number): Record<string, string> =>
+      sizes.socket
+        ? {}
+        : { statement_timeout: String(ms), idle_in_transaction_session_timeout: String(2 * ms) }
+    const short = within(statementMs)
+    const long = within(longStatementMs)
+    const settings = Object.entries(long).map(([name, value]) => `; set local ${name} = ${value}`)
+    this.longBegin = settings.join('')
+    this.#shared = this.#group(short, this.#requestTurns)
+    this.#plannedOnce = this.#group({ ...short, ...alongAnIndex }, this.#requestTurns)
+    this.#long = this.#group(long, this.#longTurns)
+    this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
+  }
+
+  query<Row>(text: string, parameters: readonly unknown[], plan?: Plan, pace?: Pace) {
+    // A row by its id is as quickly there for a job; and what was never prepared has no plan to keep.
+    const group = plan === 'once' ? this.#plannedOnce : pace === 'long' ? this.#long : this.#shared
+    return group.choose().run(text, parameters, plan !== 'each-time') as Promise<
+      Row[] & { count: number | null }
+    >
+  }
+
+  async script<Row>(text: string): Promise<Row[]> {
+    const client = await this.take('long')
+    const isTimed = this.longBegin !== ''
+    try {
+      if (isTimed) await client.run(`set statement_timeout = ${longStatementMs}`, [])
+      const results: unknown[] = await client.run(text, [])
+      return results.flat() as Row[]
+    } catch (error) {
+      if (client.live) await client.run('rollback', [])
+      throw error
+    } finally {
+      if (isTimed && client.live) await client.run('reset statement_timeout', [])
+      this.give(client)
+    }
+  }
+
+  async take(pace: Pace = 'request'): Promise<Client> {
+    for (let client = this.#idle.pop(); client; client = this.#idle.pop()) {
+      if (client.live) return this.#for(pace, client)
+      this.#drop(client)
+    }
+    if (this.#exclusive.size < this.#sizes.exclusive) {
+      try {
+        return this.#for(pace, await this.#connect())
+      } catch (error) {
+        // With few connections left the ones that live are waited for.
+        if (this.#exclusive.size === 0) throw error
+      }
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ pace, since: this.#watch.turn, resolve, reject })
+    })
+  }
+
+  give(client: Client): void {
+    const isLive = client.live
+    if (!isLive) this.#drop(client)
+    const first = this.#waiting.shift()
+    if (!first) {
+      if (isLive) this.#idle.push(client)
+      return
+    }
+    if (isLive) first.resolve(this.#for(first.pace, client))
+    else void this.#connectFor(first)
+  }
+
+  load(): { open: number; busy: number; waiting: number } {
+    return {
+      open: this.#all().filter(({ live }) => live).length,
+      busy: this.#exclusive.size - this.#idle.length,
+      waiting: this.#waiting.length,
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    await Promise.all(this.#all().map((client) => client.close()))
+  }
+
+  #turns(ms: number): number {
+    return Math.ceil(ms / this.#lookMs)
+  }
+
+  #for(pace: Pace, client: Client): Client {
+    client.patience = pace === 'long' ? this.#longTurns : this.#requestTurns
+    return client
+  }
+
+  #group(settings: Record<string, string>, patience: number): SharedClients {
+    return new SharedClients(this.#sizes.reads, (changed) =>
+      this.#open(settings, { patience, changed, instead: () => this.#anyLive() }),
+    )
+  }
+
+  /** A connection of another kind is better than none: what differs is how long statements may take. */
+  #anyLive(): Client | null {
+    return this.#shared.chooseLive() ?? this.#plannedOnce.chooseLive() ?? this.#long.chooseLive()
+  }
+
+  #open(settings: Record<string, string>, parts: Omit<ClientParts, 'url' | 'options' | 'watch'>): Client {
+    const { socket } = this.#sizes
+    const options = {
+      ...(socket ? { path: socket } : {}),
       max: 1,
       types,
-      connect_timeout: 10,
+      connect_timeout: connectMs / 1000,
+      // Tries soon, however often it failed before: a request waits.
+      backoff: (retries: number) => Math.min(3 ** retries / 100, 0.5),
       // Compiling a statement takes longer than running one of ours: 400 ms where a large list answers in 9.
       connection: { application_name: 'merchant-api', TimeZone: 'UTC', jit: 'off', ...settings },
       onnotice: () => {},
-    } as never)
-  const shared = new SharedClients(sizes.reads, () => open())
-  // How a statement is planned is a setting of its connection.
-  const plannedOnce = new SharedClients(sizes.reads, () => open(alongAnIndex))
-  const idle: Client[] = []
-  const waiting: ((client: Client) => void)[] = []
-  let exclusive = 0
-
-  const pool: PostgresPool = {
-    // What was never prepared has no plan to keep.
-    query: (text, parameters, plan) =>
-      (plan === 'once' ? plannedOnce : shared)
-        .choose()
-        .run(text, parameters, plan !== 'each-time') as Promise<never>,
-    async script(text) {
-      const client = await pool.take()
-      try {
-        const results: unknown = await client.sql.unsafe(text)
-        return (Array.isArray(results) ? results.flat() : []) as never[]
-      } catch (error) {
-        await client.sql.unsafe('rollback')
-        throw error
-      } finally {
-        pool.give(client)
-      }
-    },
-    take() {
-      const client = idle.pop()
-      if (client) return Promise.resolve(client)
-      if (exclusive < sizes.exclusive) {
-        exclusive += 1
-        // Transactions do the bulk work, on tables that grow under them: a plan kept from when they were empty
-        // costs far more than planning anew.
-        return Promise.resolve(open({ plan_cache_mode: 'force_custom_plan' }))
-      }
-      return new Promise((resolve) => waiting.push(resolve))
-    },
-    give(client) {
-      const first = waiting.shift()
-      if (first) first(client)
-      else idle.push(client)
-    },
-    load: () => ({
-      open: shared.clients.length + plannedOnce.clients.length + exclusive,
-      busy: exclusive - idle.length,
-      waiting: waiting.length,
-    }),
-    async close() {
-      await Promise.all(
-        [...shared.clients, ...plannedOnce.clients, ...idle].map(({ sql }) => sql.end({ timeout: 5 })),
-      )
-    },
-  }
-  return pool
-}
-
-/** A client of one connection. Its statements run in the order they were asked. */
-class Client {
-  readonly sql: postgres.Sql
-  /** Statements that are not answered yet. */
-  open = 0
-  /** Connections it has lost: postgres.js opens the next by itself, where no transaction is open any more. */
-  lost = 0
-  /** The library's own door for what is to be sent. */
-  readonly ask: (statement: Statement) => void
-
-  constructor(url: string, options: postgres.Options<never>) {
-    const onclose = (): void => {
-      this.lost += 1
     }
-    this.sql = postgres(url, { ...options, onclose }) as unknown as postgres.Sql
-    this.ask = (this.sql.unsafe('') as unknown as { handler: (statement: Statement) => void }).handler
+    return new Client({ url: this.#url, options, watch: this.#watch, ...parts })
   }
 
-  run(text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
-    this.open += 1
-    return new Promise((resolve, reject) => {
-      this.ask(new Statement(this, text, parameters, prepare, resolve, reject))
-    })
-  }
-}
-
-/**
- * Clients that single statements share. What is asked within one turn of the event loop goes to one of them while it
- * has little more to do than the idlest: the statements then leave in one write, which costs more than all else that a
- * small one needs here.
- */
-class SharedClients {
-  readonly clients: readonly Client[]
-  #last: Client
-
-  constructor(count: number, open: () => Client) {
-    this.clients = Array.from({ length: count }, open)
-    this.#last = this.clients[0]!
-  }
-
-  choose(): Client {
-    let idlest = this.#last
-    for (const client of this.clients) if (client.open < idlest.open) idlest = client
-    if (this.#last.open > idlest.open + aheadAtMost) this.#last = idlest
-    return this.#last
-  }
-}
-const aheadAtMost = 2
-
-/**
- * A statement on its way, with the fields that a connection of postgres.js reads and writes. The library's own are
- * promises whose closures name them, and under load they do not die young: each that has come into the old heap keeps
- * the next alive, until a full collection, with its parameters and rows. That was a third of all that a read allocates.
- */
-class Statement {
-  readonly tagged = false
-  readonly isRaw = false
-  readonly origin = ''
-  readonly strings: readonly string[]
-  readonly args: readonly unknown[]
-  readonly options: { prepare: boolean; simple: boolean }
-  parameters: readonly unknown[] | null
-  readonly #client: Client
-  readonly #resolve: (rows: Rows) => void
-  readonly #reject: (error: unknown) => void
-  #isOpen = true
-  #isSecondTry = false
-  // What the connection notes, in one shape for all.
-  state: object | null = null
-  statement: object | null = null
-  active = false
-  cancelled = null
-  string = ''
-  signature: unknown = ''
-  prepare = false
-  prepared = false
-  describeFirst: unknown = false
-
-  constructor(
-    client: Client,
-    text: string,
-    parameters: readonly unknown[],
-    prepare: boolean,
-    resolve: (rows: Rows) => void,
-    reject: (error: unknown) => void,
-  ) {
-    // postgres.js finds a prepared statement by the types of its parameters and its text, put together and hashed at
-    // every call. Where PostgreSQL infers all types anyway it is given none, so that the text alone is the name.
-    const isBare = prepare && parameters.length > 0 && parameters.every(isPlain)
-    this.strings = [text]
-    this.args = isBare ? noValues : parameters
-    this.parameters = isBare ? [...parameters] : null
-    this.options = parameters.length === 0 ? simple : prepare ? prepared : unprepared
-    this.#client = client
-    this.#resolve = resolve
-    this.#reject = reject
-  }
-
-  resolve(rows: Rows): void {
-    this.#end()
-    this.#resolve(rows)
-  }
-
-  reject(error: unknown): void {
-    // The first statement of a new connection hears why the server ended the one before, and is not sent.
-    if (this.state === null && !this.#isSecondTry && isServerEnding(error)) {
-      this.#isSecondTry = true
-      this.#client.ask(this)
-      return
+  /** One more client for transactions; it has its connection. */
+  async #connect(): Promise<Client> {
+    const { statementMs } = this.#sizes.deadlines ?? usualDeadlines
+    const client = this.#open(
+      {
+        // Transactions do the bulk work, on tables that grow under them: a plan kept from when they were empty costs
+        // far more than planning anew.
+        plan_cache_mode: 'force_custom_plan',
+        ...(this.longBegin === ''
+          ? {}
+          : {
+              statement_timeout: String(statementMs),
+              idle_in_transaction_session_timeout: String(2 * statementMs),
+            }),
+      },
+      { patience: this.#requestTurns },
+    )
+    this.#exclusive.add(client)
+    try {
+      await client.run('select 1', [])
+      return client
+    } catch (error) {
+      this.#drop(client)
+      // Nobody is left who could serve those that wait.
+      if (this.#exclusive.size === 0) for (const each of this.#waiting.splice(0)) each.reject(error)
+      throw error
     }
-    this.#end()
-    this.#reject(error)
   }
 
-  /** A connection that was lost may end one twice. */
-  #end(): void {
-    if (this.#isOpen) this.#client.open -= 1
-    this.#isOpen = false
+  async #connectFor(first: Waiting): Promise<void> {
+    try {
+      first.resolve(this.#for(first.pace, await this.#connect()))
+    } catch (error) {
+      if (this.#exclusive.size === 0) first.reject(error)
+      else this.#waiting.unshift(first)
+    }
+  }
+
+  #drop(client: Client): void {
+    this.#exclusive.delete(client)
+    void client.close(0)
+  }
+
+  #all(): Client[] {
+    const groups = [this.#shared, this.#plannedOnce, this.#long]
+    const clients = [...groups.flatMap((group) => group.clients), ...this.#exclusive]
+    return this.#witness ? [...clients, this.#witness] : clients
+  }
+
+  /** One turn: gives up who has heard nothing for too long, and those who waited too long for a client. */
+  #look(): void {
+    this.#watch.turn += 1
+    const { turn } = this.#watch
+    let isDoubted = false
+    for (const client of this.#all()) {
+      const { silentFor } = client
+      if (silentFor >= client.patience) client.giveUp(silent())
+      else if (silentFor >= this.#requestTurns) isDoubted = true
+      if (client.isFailing && client.open === 0 && turn - client.failedAt >= this.#turns(triedAgainMs)) {
+        client.run('select 1', []).catch(() => undefined) // stays as it is
+      }
+    }
+    if (isDoubted && !this.#witness && turn - this.#askedAt >= this.#requestTurns) void this.#askAnew()
+    while (this.#waiting.length > 0) {
+      const [{ pace, since, reject }] = this.#waiting as [Waiting]
+      if (turn - since < (pace === 'long' ? this.#longTurns : this.#requestTurns)) break
+      this.#waiting.shift()
+      reject(new DatabaseSilent('No connection to the database became free in time'))
+    }
+  }
+
+  /**
+   * Long work waits as long as the database is there for others. Where a new connection hears nothing either, nobody is
+   * at the other end.
+   */
+  async #askAnew(): Promise<void> {
+    this.#askedAt = this.#watch.turn
+    const witness = this.#open({}, { patience: this.#turns(connectMs) })
+    this.#witness = witness
+    try {
+      await witness.run('select 1', [])
+    } catch (error) {
+      // A refusal is a sign of life too.
+      if (!this.#isClosed && sqlStateShape.test(String((error as { code?: unknown }).code))) return
+      for (const client of this.#all()) if (client.silentFor >= this.#requestTurns) client.giveUp(silent())
+    } finally {
+      this.#witness = null
+      void witness.close(0)
+    }
   }
 }
 
-/** `57P01` to `57P03`: shut down, crashed, starting. */
-const isServerEnding = (error: unknown): boolean => /^57P0/.test(String((error as { code?: unknown }).code))
-
-const noValues: readonly unknown[] = []
-const simple = { prepare: false, simple: true }
-const prepared = { prepare: true, simple: false }
-const unprepared = { prepare: false, simple: false }
-/** Whether postgres.js sends it without a type of its own. */
-const isPlain = (value: unknown): boolean =>
-  typeof value === 'string' || typeof value === 'number' || value === null
-
-type Rows = unknown[] & { count: number | null; command: string | null }
+const silent = (): DatabaseSilent => new DatabaseSilent('The database does not answer')
+const sqlStateShape = /^[0-9A-Z]{5}$/
 
 /** Kysely over the pool: a lone statement goes to a shared client, a transaction gets one of its own. */
 export class PipelinedDialect implements Dialect {
   readonly #pool: PostgresPool
-  constructor(pool: PostgresPool) {
+  readonly #pace: Pace
+  constructor(pool: PostgresPool, pace: Pace) {
     this.#pool = pool
+    this.#pace = pace
   }
   createDriver(): Driver {
-    return new PipelinedDriver(this.#pool)
+    return new PipelinedDriver(this.#pool, this.#pace)
   }
   createQueryCompiler(): QueryCompiler {
     return new PostgresQueryCompiler()
@@ -295,12 +375,14 @@ export class PipelinedDialect implements Dialect {
 
 class PipelinedDriver implements Driver {
   readonly #pool: PostgresPool
-  constructor(pool: PostgresPool) {
+  readonly #pace: Pace
+  constructor(pool: PostgresPool, pace: Pace) {
     this.#pool = pool
+    this.#pace = pace
   }
   async init(): Promise<void> {}
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PipelinedConnection(this.#pool)
+    return new PipelinedConnection(this.#pool, this.#pace)
   }
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     await (connection as PipelinedConnection).begin(settings)
@@ -328,12 +410,14 @@ class PipelinedDriver implements Driver {
 
 class PipelinedConnection implements DatabaseConnection {
   readonly #pool: PostgresPool
+  readonly #pace: Pace
   #own: Client | null = null
   /** BEGIN travels with the first statement; a failed BEGIN shows there. */
   #begun: Promise<unknown> | null = null
   #lostBefore = 0
-  constructor(pool: PostgresPool) {
+  constructor(pool: PostgresPool, pace: Pace) {
     this.#pool = pool
+    this.#pace = pace
   }
 
   /** The client of the transaction. A statement on its next connection would be outside of it, and stay. */
@@ -343,11 +427,12 @@ class PipelinedConnection implements DatabaseConnection {
   }
 
   async begin(settings: TransactionSettings): Promise<void> {
-    this.#own = await this.#pool.take()
+    this.#own = await this.#pool.take(this.#pace)
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
     this.#lostBefore = this.#own.lost
-    this.#begun = this.#own.run(`begin${isolation}${access}`, [])
+    const time = this.#pace === 'long' ? this.#pool.longBegin : ''
+    this.#begun = this.#own.run(`begin${isolation}${access}${time}`, [])
     this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
   }
 
@@ -383,7 +468,7 @@ class PipelinedConnection implements DatabaseConnection {
     // Statement first, so that BEGIN and it leave in one packet.
     const running = this.#own
       ? this.#held(this.#own).run(query.sql, query.parameters)
-      : this.#pool.query<R>(query.sql, query.parameters)
+      : this.#pool.query<R>(query.sql, query.parameters, undefined, this.#pace)
     const [rows] = this.#begun ? await Promise.all([running, this.#begun]) : [await running]
     const count = rows.count
     return {

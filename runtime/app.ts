@@ -1,8 +1,10 @@
 /** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
 import { type Database, openPostgres } from '#db/database'
+import { readyMs } from '#db/deadlines'
 import { isMigrated, migrate } from '#db/migrate'
 import { type MovableClock, machineClock } from './clock.ts'
 import type { Services } from './context.ts'
+import { Deadline, withinMs } from './deadline.ts'
 import { docsAnswer } from './docs.ts'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from './embedded.ts'
 import { Gateway, type GatewayOptions } from './gateway.ts'
@@ -12,7 +14,14 @@ import { type Listener, listenFor } from './listener.ts'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openApiText } from './openapi.ts'
-import { corsRoutes, type Outside, outsideRoutes, pageRoutes, refuseOddAddresses } from './outside.ts'
+import {
+  answerInTime,
+  corsRoutes,
+  type Outside,
+  outsideRoutes,
+  pageRoutes,
+  refuseOddAddresses,
+} from './outside.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
 import { openQueue } from './queue.ts'
 import { Limits, RateLimiter, sweepRateCounters } from './rate-limit.ts'
@@ -74,8 +83,11 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function assemble(options: AppOptions, registry: Registry, opened: OpenedDatabase): Promise<App> {
   const { settings, log } = options
-  const { database, shared } = opened
-  if (!options.database) await migrate(database)
+  const { shared } = opened
+  // Nobody waits for the answers of a command as one waits for those of a server.
+  const isCommand = !options.database && (options.role ?? 'command') === 'command'
+  const database = isCommand ? opened.database.patient : opened.database
+  if (!options.database) await migrate(database.patient)
   const clock = options.clock ?? machineClock(await savedOffset(database, settings))
   const queue = await openQueue(database, registry.jobs, clock, {
     supervise: options.supervise ?? true,
@@ -96,12 +108,14 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     accessChanged: (storeId) => keys.changed(storeId),
   }
   const metrics = openMetrics(database, queue)
+  const deadline = new Deadline(settings.requestTimeoutMs)
   const gateway = new Gateway(
     services,
     registry,
     {
       keys,
       metrics,
+      deadline,
       addresses: new RateLimiter(clock, settings.rateLimitIp, 'ip', counters),
       stores: new RateLimiter(clock, settings.rateLimitStore, 'store', counters),
     },
@@ -123,9 +137,15 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   }, housekeepingMs)
   housekeeping.unref()
 
-  const ready = async (): Promise<boolean> => isMigrated(database)
+  let asking: Promise<boolean> | null = null
+  const ready = (): Promise<boolean> => {
+    asking ??= isMigrated(database).finally(() => {
+      asking = null
+    })
+    return withinMs(readyMs, asking)
+  }
   const table = new RouteTable(registry.operations)
-  const others = otherRoutes({ registry, services, metrics, worker, ready })
+  const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
   others.all('/mcp', async (c) => {
     // Its SDK takes 30 MB, and many servers have no assistant.
     const { answerMcp } = await import('./mcp/server.ts')
@@ -149,6 +169,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     ready,
     async close() {
       clearInterval(housekeeping)
+      deadline.close()
       if (analysing) clearInterval(analysing)
       await keys.writeUses()
       await queue.stop()
@@ -164,6 +185,7 @@ export async function openDatabase(settings: Settings, role?: FolderRole): Promi
   const database = openPostgres(settings.databaseUrl, {
     reads: settings.databaseReads,
     transactions: settings.databaseTransactions,
+    deadlines: { statementMs: settings.statementTimeoutMs },
   })
   return { database, shared: true, close: () => database.close() }
 }
@@ -211,23 +233,27 @@ interface Parts {
   services: Services
   metrics: Metrics
   worker: Worker
+  deadline: Deadline
   ready(): Promise<boolean>
 }
 
+const retrySoon = { 'retry-after': '5' }
+
 /** What lies outside `/v1`. */
-function otherRoutes({ registry, services, metrics, worker, ready }: Parts): Outside {
+function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): Outside {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
   const hono = outsideRoutes(services)
   corsRoutes(hono, pages)
+  answerInTime(hono, deadline)
   refuseOddAddresses(hono)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {
       if (await ready()) return c.json({ status: 'ready' })
-      return c.json({ status: 'not-ready', reason: 'migrations are missing' }, 503)
+      return c.json({ status: 'not-ready', reason: 'migrations are missing' }, 503, retrySoon)
     } catch (error) {
       services.log.error({ err: error }, 'not ready')
-      return c.json({ status: 'not-ready', reason: 'the database does not answer' }, 503)
+      return c.json({ status: 'not-ready', reason: 'the database does not answer' }, 503, retrySoon)
     }
   })
   hono.get('/metrics', async (c) =>

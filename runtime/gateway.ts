@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks' // the global of that name is look
 import type { Access, StoreFacts } from '#db/access'
 import { refusalOf } from './access.ts'
 import { Context, type Services } from './context.ts'
+import type { Deadline } from './deadline.ts'
 import { type ErrorCode, Refusal, refuse, statusOf } from './errors.ts'
 import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
@@ -43,6 +44,8 @@ export interface Call {
   verdict: Verdict | null
   /** Counts that the shared database has not answered yet: a read goes on meanwhile, and waits before it answers. */
   counting: { verdict: Promise<Verdict>; whose: string }[] | null
+  /** It was answered without its result, which must not hold any more. */
+  isLate: boolean
 }
 
 /** What the server hands over, whichever way the request came in. */
@@ -58,6 +61,8 @@ export interface IncomingCall {
   /** Whether the address was counted before, with the request that this one is a part of. */
   isCounted?: boolean
   header(name: string): string | undefined
+  /** Bytes that have come on its connection. */
+  received?(): number
   /** The body as text; refuses past `atMost` bytes while it streams. */
   readBody(atMost: number): Promise<string>
 }
@@ -96,6 +101,7 @@ export class Gateway {
   readonly addresses: RateLimiter
   readonly stores: RateLimiter
   readonly metrics: Metrics
+  readonly deadline: Deadline
   readonly strict: boolean
   readonly #logRequest: (line: RequestLine) => void
   readonly #processId = Math.random().toString(36).slice(2, 8).padEnd(6, '0')
@@ -104,7 +110,13 @@ export class Gateway {
   constructor(
     services: Services,
     registry: Registry,
-    parts: { keys: KeyRing; addresses: RateLimiter; stores: RateLimiter; metrics: Metrics },
+    parts: {
+      keys: KeyRing
+      addresses: RateLimiter
+      stores: RateLimiter
+      metrics: Metrics
+      deadline: Deadline
+    },
     options: GatewayOptions = {},
   ) {
     this.services = services
@@ -114,6 +126,7 @@ export class Gateway {
     this.addresses = parts.addresses
     this.stores = parts.stores
     this.metrics = parts.metrics
+    this.deadline = parts.deadline
     this.strict = options.strict ?? false
   }
 
@@ -130,10 +143,7 @@ export class Gateway {
     }
     if (!pending) return this.#answered(call, call.answer!)
     if (pending instanceof Refusal) return this.#refused(call, pending)
-    return pending.then(
-      () => this.#answered(call, call.answer!),
-      (error) => this.#refused(call, error),
-    )
+    return this.#inTime(call, pending)
   }
 
   #begin(operation: LoadedOperation | null, request: IncomingCall): Call {
@@ -163,6 +173,7 @@ export class Gateway {
       answer: null,
       verdict: null,
       counting: null,
+      isLate: false,
     }
   }
 
@@ -183,8 +194,42 @@ export class Gateway {
     return { headers }
   }
 
+  /** What comes of a request that has to wait, or a refusal once its time is over. */
+  #inTime(call: Call, pending: Promise<void>): Promise<Answer> {
+    const { request } = call
+    return new Promise((resolve) => {
+      const waiting = this.deadline.begin(
+        () => request.received?.() ?? 0,
+        () => {
+          resolve(this.#late(call))
+        },
+      )
+      pending.then(
+        () => {
+          waiting.end()
+          resolve(this.#answered(call, call.answer!))
+        },
+        (error) => {
+          waiting.end()
+          resolve(this.#refused(call, error))
+        },
+      )
+    })
+  }
+
+  /** What the request still does is undone where it can be, and answers nobody. */
+  #late(call: Call): Answer {
+    const refusal = tooLate(this.deadline)
+    this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
+    const headers = { ...call.headers, 'retry-after': '5' }
+    const answer = this.#answered(call, { status: statusOf(refusal.code), body: refusal.body(), headers })
+    call.isLate = true
+    return answer
+  }
+
   /** Counts and logs what leaves. */
   #answered(call: Call, answer: Answer): Answer {
+    if (call.isLate) return answer
     tellLimit(answer.headers, call.verdict)
     const endedAt = performance.now()
     const milliseconds = endedAt - call.startedAt
@@ -472,6 +517,8 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   const finish = async (within: Context): Promise<Answer> => {
     if (ifMatch !== undefined) await matchOrRefuse(call, within, ifMatch)
     const answer = toAnswer(call, await handled(call, within))
+    // Whoever was told that it failed may send it again. What has called a provider by now is told by its key.
+    if (call.isLate && within.inTransaction) throw tooLate(call.gateway.deadline)
     if (call.idempotencyKey) {
       await idempotency.keep(within, call.idempotencyKey, { ...answer, headers: ownHeaders(answer) })
     }
@@ -482,6 +529,9 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
   return ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
 }
+
+export const tooLate = ({ ms }: Deadline): Refusal =>
+  refuse('unavailable', `This took longer than ${Math.ceil(ms / 1000)} seconds: try again later`)
 
 function leave(call: Call, answer: Answer): void {
   call.idempotencyKey = null

@@ -102,6 +102,10 @@ class PlainCall implements IncomingCall {
     this.fault = fault
   }
 
+  received(): number {
+    return this.#incoming.socket.bytesRead
+  }
+
   header(name: string): string | undefined {
     const value = this.#incoming.headers[name]
     return Array.isArray(value) ? value.join(', ') : value

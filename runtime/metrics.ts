@@ -1,6 +1,8 @@
 /** Numbers for Prometheus at `/metrics`. */
 import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import type { Database } from '#db/database'
+import { readyMs } from '#db/deadlines'
+import { withinMs } from './deadline.ts'
 import type { Queue } from './queue.ts'
 
 export interface Metrics {
@@ -23,6 +25,24 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
     registers: [registry],
   })
+  let asking: Promise<Awaited<ReturnType<Queue['counts']>> | null> | null = null
+  /** Null where the database does not answer: everything else here is known without it. */
+  const counted = () => {
+    asking ??= withinMs(readyMs, queue.counts())
+      .catch(() => null) // `database_up` tells
+      .finally(() => {
+        asking = null
+      })
+    return asking
+  }
+  new Gauge({
+    name: 'database_up',
+    help: 'Whether the database answered just now; where it did not, jobs are not told',
+    registers: [registry],
+    async collect() {
+      this.set((await counted()) ? 1 : 0)
+    },
+  })
   new Gauge({
     name: 'jobs',
     help: 'Jobs by queue and state',
@@ -30,7 +50,8 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     registers: [registry],
     async collect() {
       this.reset()
-      for (const { name, state, jobs: count } of await queue.counts()) this.set({ queue: name, state }, count)
+      for (const { name, state, jobs: count } of (await counted()) ?? [])
+        this.set({ queue: name, state }, count)
     },
   })
   new Gauge({

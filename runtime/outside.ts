@@ -2,22 +2,28 @@
 import type { Context as HonoContext } from 'hono'
 import { Hono } from 'hono'
 import { type Services, SystemContext } from './context.ts'
+import type { Deadline, Waiting } from './deadline.ts'
 import { errorBody, Refusal, refuse, statusOf } from './errors.ts'
+import { tooLate } from './gateway.ts'
 import { newId } from './ids.ts'
 import { decodeParameter, parseQuery } from './input.ts'
 import { PageRequest, pathOf, searchOf } from './page.ts'
 import { refusalFrom } from './refusal.ts'
 import type { Registry } from './registry.ts'
 import { canonicalPath } from './routes.ts'
-import { clientAddress, type Env } from './web.ts'
+import { clientAddress, type Env, receivedOf } from './web.ts'
 import type { Worker } from './worker.ts'
 
-export type Outside = Hono<{ Bindings: Env; Variables: { requestId: string } }>
-type Call = HonoContext<{ Bindings: Env; Variables: { requestId: string } }>
+interface Kept {
+  Bindings: Env
+  Variables: { requestId: string; waiting: Waiting }
+}
+export type Outside = Hono<Kept>
+type Call = HonoContext<Kept>
 
 /** Takes routes. Paths are matched as they were sent: a fixed segment has one way to be written. */
 export function outsideRoutes({ clock, log }: Services): Outside {
-  const hono: Outside = new Hono<{ Bindings: Env; Variables: { requestId: string } }>({ getPath: pathOf })
+  const hono: Outside = new Hono<Kept>({ getPath: pathOf })
   hono.use(async (c, next) => {
     c.set('requestId', newId(clock.ms()))
     await next()
@@ -70,6 +76,23 @@ export function corsRoutes(hono: Outside, pages: Registry['pages']): void {
   }
 }
 
+/** Answers in time, whatever is behind; added before that. */
+export function answerInTime(hono: Outside, deadline: Deadline): void {
+  hono.use(async (c, next) => {
+    const late = Promise.withResolvers<never>()
+    const waiting = deadline.begin(
+      () => receivedOf(c.env),
+      () => late.reject(tooLate(deadline)),
+    )
+    c.set('waiting', waiting)
+    try {
+      await Promise.race([next(), late.promise])
+    } finally {
+      waiting.end()
+    }
+  })
+}
+
 /** Files, and the sections' pages. */
 export function pageRoutes(
   hono: Outside,
@@ -82,6 +105,7 @@ export function pageRoutes(
   if (files) hono.all('/files/*', (c) => files(c.req.raw))
   for (const page of pages) {
     hono.on(page.method, page.path, async (c) => {
+      if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
       const ip = clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
       const request = new PageRequest(c.req.raw, page, c.req.path, ip)
       return page.handler(new SystemContext(services, log, c.get('requestId'), worker), request)

@@ -19,6 +19,8 @@ export interface Page {
   trust: string
   /** Scripts of any other site may call it, without credentials; preflights are answered. */
   cors?: boolean
+  /** Where an answer may take longer than that of any other request. */
+  mayTakeSeconds?: number
   /** Only where the sandbox is on. */
   sandboxOnly?: boolean
   handler(ctx: SystemContext, request: PageRequest): Promise<Response> | Response

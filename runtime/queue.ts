@@ -240,11 +240,13 @@ const failedQueueOptions = {
 /** pg-boss's statements over our own connections. */
 function bossDatabase(database: Database): NonNullable<ConstructorOptions['db']> {
   if (database.pglite) return fromPglite(database.pglite)
+  // It also puts its tables in order now and then, which takes long where there are many jobs.
+  const { patient } = database
   return {
     async executeSql(text, values) {
       const rows = values?.length
-        ? await database.query<Record<string, unknown>>(text, values)
-        : await database.script<Record<string, unknown>>(text)
+        ? await patient.query<Record<string, unknown>>(text, values)
+        : await patient.script<Record<string, unknown>>(text)
       return { rows }
     },
   }

@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import { finishMs, stopMs } from '#db/deadlines'
 import { type App, openApp } from './app.ts'
 import { Refusal, refuse } from './errors.ts'
 import { openLog } from './log.ts'
@@ -17,7 +18,6 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-const finishWithinMs = 10_000
 const idleSweepMs = 100
 
 export const serverOptions: ServerOptions = {
@@ -80,7 +80,7 @@ export async function startServer(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // A connection that is kept open ends with its next answer, or when it has nothing to answer.
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
-      const late = setTimeout(() => server.closeAllConnections(), finishWithinMs)
+      const late = setTimeout(() => server.closeAllConnections(), finishMs)
       await Promise.all([closed, settings.worker ? app.worker.stop() : undefined])
       clearInterval(sweep)
       clearTimeout(late)
@@ -101,13 +101,23 @@ export function unreadable(error: unknown, log: App['services']['log']): Respons
 const portTaken = ({ host, port }: Settings): string =>
   `PORT: ${port} on ${host} is taken by another program: choose another PORT, or 0 for a free one`
 
-/** Ends the process on SIGTERM and SIGINT once everything is put away; a second signal ends it at once. */
+/** What is left of the time to stop in when it is given up: the process has to end before somebody kills it. */
+const lastMomentMs = 300
+
+/**
+ * Ends the process on SIGTERM and SIGINT once everything is put away, with 1 where that did not succeed in time; a
+ * second signal ends it at once.
+ */
 export function stopOnSignals(stop: () => Promise<void>, log: App['services']['log']): void {
   let asked = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (asked) process.exit(1)
       asked = true
+      setTimeout(() => {
+        log.error('could not stop in time: something does not answer')
+        process.exit(1)
+      }, stopMs - lastMomentMs)
       stop().then(
         () => process.exit(0),
         (error) => {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { silenceMs, usualDeadlines } from '#db/deadlines'
 import { readWhatsappUrl } from './ports/messaging/whatsapp/options.ts'
 import { z } from './schema.ts'
 
@@ -71,6 +72,8 @@ const environment = z.object({
   MESSAGING_VERIFY_TOKEN: z.string().optional(),
   CHAT_AGENT_REQUESTS: whole(1000, 1),
   KEY_LEASE_MS: whole(500, 1),
+  REQUEST_TIMEOUT_MS: whole(usualDeadlines.requestMs, 100),
+  STATEMENT_TIMEOUT_MS: whole(usualDeadlines.statementMs, 50),
 })
 
 export interface Settings {
@@ -112,6 +115,9 @@ export interface Settings {
   chatAgentRequests: number
   /** How long an instance may act on what it last read of a key, in milliseconds. */
   keyLeaseMs: number
+  /** By when a request is answered, and by when PostgreSQL ends a statement of one, in milliseconds. */
+  requestTimeoutMs: number
+  statementTimeoutMs: number
 }
 
 /** Thrown with every fault in its message. */
@@ -129,7 +135,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   const production = env.NODE_ENV === 'production'
   if (production && !env.SECRET_KEY)
     faults.push('SECRET_KEY: is required in production (32 characters or more)')
-  faults.push(...messagingFaults(given))
+  faults.push(...messagingFaults(given), ...(parsed.success ? deadlineFaults(parsed.data) : []))
   if (!parsed.success || faults.length > 0) throw new SettingsError(faults.join('\n'))
   const values = parsed.data
   const dataDir = resolve(values.DATA_DIR)
@@ -166,7 +172,17 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     messagingVerifyToken: values.MESSAGING_VERIFY_TOKEN ?? null,
     chatAgentRequests: values.CHAT_AGENT_REQUESTS,
     keyLeaseMs: values.KEY_LEASE_MS,
+    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    statementTimeoutMs: values.STATEMENT_TIMEOUT_MS,
   }
+}
+
+/** A statement that outlived its request would do what nobody is told of. */
+function deadlineFaults(values: z.infer<typeof environment>): string[] {
+  const shortest = silenceMs({ statementMs: values.STATEMENT_TIMEOUT_MS })
+  return shortest < values.REQUEST_TIMEOUT_MS
+    ? []
+    : [`REQUEST_TIMEOUT_MS: must be more than ${shortest}, a third above STATEMENT_TIMEOUT_MS`]
 }
 
 function messagingFaults({

@@ -11,6 +11,9 @@ export interface Env {
   ip?: string
 }
 
+/** Bytes that have come on the connection of a request. */
+export const receivedOf = (env: Env | undefined): number => env?.incoming?.socket.bytesRead ?? 0
+
 type Fetch = (request: Request, env?: Env) => Response | Promise<Response>
 
 /**
@@ -48,10 +51,12 @@ class WebCall implements IncomingCall {
   params = noParams
   fault: Refusal | null = null
   readonly #request: Request
+  readonly #env: Env | undefined
 
   constructor(request: Request, env: Env | undefined, address: string, trustProxy: number) {
     const searchAt = address.indexOf('?')
     this.#request = request
+    this.#env = env
     this.method = request.method
     this.address = address
     this.path = address.slice('/v1'.length, searchAt < 0 ? undefined : searchAt)
@@ -62,6 +67,10 @@ class WebCall implements IncomingCall {
   take({ params, fault }: Route): void {
     this.params = params
     this.fault = fault
+  }
+
+  received(): number {
+    return receivedOf(this.#env)
   }
 
   header(name: string): string | undefined {

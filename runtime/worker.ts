@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { finishMs } from '#db/deadlines'
 import { type Services, SystemContext } from './context.ts'
 import { jobFailed } from './failures.ts'
 import { type Job, type JobAttempt, serverJob, WorkerStopping } from './job.ts'
@@ -15,7 +16,6 @@ import { z } from './schema.ts'
 const pollMs = 500
 /** How long `drain` waits for all that run before it looks for more. */
 const patienceMs = 250
-const stopWithinMs = 10_000
 const defaultConcurrency = 4
 const postponedMs = 1000
 /** While a drain looks on: it waits for them. */
@@ -31,6 +31,8 @@ interface Running {
 
 export class Worker {
   readonly #services: Services
+  /** What jobs have: they may take long. */
+  readonly #forJobs: Services
   readonly #jobs: ReadonlyMap<string, Job>
   readonly #metrics: Metrics
   readonly #atOnce: number
@@ -46,6 +48,7 @@ export class Worker {
 
   constructor(services: Services, jobs: readonly Job[], metrics: Metrics) {
     this.#services = services
+    this.#forJobs = { ...services, database: services.database.patient }
     this.#jobs = new Map(
       [...jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly), givenUp].map((job) => [
         job.name,
@@ -182,7 +185,7 @@ export class Worker {
     }
     const { storeId, userId, requestId, payload } = fetched.data
     const jobLog = log.child({ job: job.name, jobId: fetched.id, requestId })
-    const system = new SystemContext(this.#services, jobLog, requestId)
+    const system = new SystemContext(this.#forJobs, jobLog, requestId)
     const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
     try {
       const { singletonKey } = fetched
@@ -224,7 +227,7 @@ export class Worker {
   async #tell({ data, sourceName, sourceId, sourceOutput }: FetchedJob, log: Logger): Promise<void> {
     const job = this.#jobs.get(sourceName ?? '')
     if (!job) return // of a version that had it
-    const system = new SystemContext(this.#services, log, data.requestId)
+    const system = new SystemContext(this.#forJobs, log, data.requestId)
     const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
     if (!ctx) return
     const reason = reasonOf(sourceOutput)
@@ -267,14 +270,15 @@ export class Worker {
     return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
   }
 
-  /** Takes no more work, lets what runs finish for ten seconds, hands back the rest. */
+  /** Takes no more work, lets what runs finish for a while, hands back the rest. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#wake?.()
-    await this.#loop
+    const timeIsUp = wait(finishMs)
+    await Promise.race([this.#loop, timeIsUp])
     for (const each of this.#running) each.abort.abort(new WorkerStopping())
     const all = Promise.allSettled([...this.#running].map((each) => each.done))
-    await Promise.race([all, wait(stopWithinMs)])
+    await Promise.race([all, timeIsUp])
     for (const each of this.#running) await this.#services.queue.handBack(each.id)
     if (this.#beat) clearInterval(this.#beat)
   }

@@ -29,7 +29,7 @@ async function bringUpToDate({ out, err, env }: Terminal): Promise<void> {
   const { jobs } = await loadRegistry()
   const { database, close } = await openDatabase(readSettings(env))
   try {
-    const run = await migrate(database)
+    const run = await migrate(database.patient)
     const queue = await openQueue(database, jobs, machineClock(), {
       supervise: false,
       onError: (error) => line(err, error.message),

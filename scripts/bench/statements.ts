@@ -103,7 +103,7 @@ function recording(url: string, ran: Ran[]): Database {
   const pool = postgresPool(url, { reads: 1, exclusive: 4 })
   const plain = openPostgres(url, { reads: 1, transactions: 2 })
   const root = new Kysely<Tables>({
-    dialect: new PipelinedDialect(pool),
+    dialect: new PipelinedDialect(pool, 'request'),
     log: ({ query }) => {
       ran.push({ text: query.sql, parameters: query.parameters, planOnce: false })
     },

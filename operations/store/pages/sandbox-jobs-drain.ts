@@ -2,7 +2,8 @@ import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 
-const body = object({ timeoutSeconds: z.number().min(0).max(300).default(30) })
+const longestSeconds = 300
+const body = object({ timeoutSeconds: z.number().min(0).max(longestSeconds).default(30) })
 
 export default page({
   method: 'POST',
@@ -10,6 +11,7 @@ export default page({
   description: 'Waits until no due job is left.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
+  mayTakeSeconds: longestSeconds + 30,
   async handler(ctx, request) {
     const { timeoutSeconds } = await request.json(body)
     if (!ctx.worker) throw refuse('unavailable', 'This process runs no jobs')

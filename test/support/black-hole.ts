@@ -1,0 +1,84 @@
+/** A way to the database that falls silent, as a server that was stopped or a network that swallows packets does. */
+import { connect, createServer, type Socket } from 'node:net'
+import { whenFileEnds } from './closing.ts'
+
+export interface BlackHole {
+  /** The database's address, by this way. */
+  url: string
+  /** Nothing passes any more, in either direction; connections are taken, and nobody answers. */
+  silence(): void
+  /** What was held back passes. */
+  speak(): void
+  /** Ends the connections beyond these, and refuses new ones as PostgreSQL does that has none left. */
+  allowOnly(connections: number): void
+  connections(): number
+}
+
+/** The packet of a server that has no connection left. */
+function tooMany(): Buffer {
+  const fields = 'SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0'
+  const packet = Buffer.alloc(5 + fields.length)
+  packet.write('E', 0)
+  packet.writeInt32BE(4 + fields.length, 1)
+  packet.write(fields, 5)
+  return packet
+}
+
+export async function blackHole(databaseUrl: string): Promise<BlackHole> {
+  const there = new URL(databaseUrl)
+  const pairs = new Map<Socket, Socket>()
+  let isSilent = false
+  let allowed = Number.POSITIVE_INFINITY
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    near.on('error', () => near.destroy())
+    if (pairs.size >= allowed) {
+      near.once('data', () => near.end(tooMany()))
+      return
+    }
+    const far = connect({ port: Number(there.port), host: there.hostname, allowHalfOpen: true })
+    pairs.set(near, far)
+    const end = (): void => {
+      pairs.delete(near)
+      near.destroy()
+      far.destroy()
+    }
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', (bytes) => to.write(bytes))
+      from.on('end', () => (isSilent ? undefined : to.end()))
+      from.on('error', end)
+      from.on('close', () => (isSilent ? undefined : end()))
+      if (isSilent) from.pause()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as { port: number }).port)
+  const all = (): Socket[] => [...pairs].flat()
+  whenFileEnds(() => {
+    for (const socket of all()) socket.destroy()
+    server.close()
+  })
+  return {
+    url: url.href,
+    silence() {
+      isSilent = true
+      for (const socket of all()) socket.pause()
+    },
+    speak() {
+      isSilent = false
+      for (const socket of all()) socket.resume()
+    },
+    allowOnly(connections) {
+      allowed = connections
+      for (const [near, far] of [...pairs].slice(connections)) {
+        near.destroy()
+        far.destroy()
+      }
+    },
+    connections: () => pairs.size,
+  }
+}
