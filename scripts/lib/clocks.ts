@@ -53,6 +53,10 @@ export const places: Record<string, Place> = {
     reads: ['performance.now', 'new Date()'],
     why: "both are vitest's there, and stand still",
   },
+  'test/runtime/silent.test.ts': {
+    reads: ['performance.now'],
+    why: 'a deadline is one of the machine: it tells an answer in time from none',
+  },
   'test/runtime/worker.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/scripts/cli.test.ts': { reads: ['Date.now'], why: aProcess },
   'test/scripts/kill.test.ts': { reads: ['now() in SQL'], why: aProcess },
