@@ -11,6 +11,7 @@ import { PageRequest, pathOf, searchOf } from './page.ts'
 import { refusalFrom } from './refusal.ts'
 import type { Registry } from './registry.ts'
 import { canonicalPath } from './routes.ts'
+import { refusalOfSandbox } from './sandbox-guard.ts'
 import { clientAddress, type Env, receivedOf } from './web.ts'
 import type { Worker } from './worker.ts'
 
@@ -105,6 +106,8 @@ export function pageRoutes(
   if (files) hono.all('/files/*', (c) => files(c.req.raw))
   for (const page of pages) {
     hono.on(page.method, page.path, async (c) => {
+      const refused = page.sandboxOnly ? refusalOfSandbox(c.req.raw, settings) : null
+      if (refused) throw refused
       if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
       const ip = clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
       const request = new PageRequest(c.req.raw, page, c.req.path, ip)

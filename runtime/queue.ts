@@ -41,6 +41,8 @@ export interface Queue {
   send(job: AnyJob, envelope: Envelope, options?: QueueOptions): Promise<string>
   /** Names of the queues with a job that is due. */
   due(names: readonly string[]): Promise<string[]>
+  /** How many jobs are due, claimed by whichever process, or put back by one for a moment. In one look. */
+  unfinished(names: readonly string[]): Promise<number>
   fetch(name: string, atMost: number): Promise<FetchedJob[]>
   complete(name: string, job: { id: string; retryCount: number }): Promise<void>
   fail(name: string, job: { id: string; retryCount: number }, reason: string): Promise<void>
@@ -52,8 +54,8 @@ export interface Queue {
   isBehindAnother(name: string, job: { id: string; singletonKey: string }): Promise<boolean>
   /** Puts a running job back to wait a while, its tries uncounted. */
   postpone(id: string, seconds: number): Promise<void>
-  /** Brings waiting jobs forward, as if that time had passed. */
-  advance(milliseconds: number): Promise<void>
+  /** Brings waiting jobs forward, as if that time had passed; a negative time puts them off, but for those due now (`keepDue`). */
+  advance(milliseconds: number, options?: { keepDue?: boolean }): Promise<void>
   /** Tells what listens in this process that something was queued. */
   onSent(listener: () => void): void
   /** Jobs by queue and state, for the metrics. */
@@ -68,6 +70,8 @@ export const heartbeatSeconds = 20
  * the worker is gone. So its `failed` is called whoever ran it, and again until it succeeds.
  */
 export const failedQueue = 'failed-jobs'
+/** Who is behind another of its key waits no longer than this before it looks again. */
+const putBackAtMostSeconds = 5
 const keepSeconds = 3 * 24 * 3600
 const jobsRetainedSeconds = 400 * 24 * 3600
 
@@ -149,6 +153,16 @@ export async function openQueue(
       )
       return rows.map((row) => row.name)
     },
+    async unfinished(names) {
+      const [row] = await database.query<{ jobs: number }>(
+        `select count(*)::int as jobs from pgboss.job j where j.name = any($1::text[]) and (
+           j.state = 'active' or (j.state < 'active' and j.start_after <= now())
+           or (j.state = 'retry' and j.started_on is null
+             and j.start_after <= now() + $2::float8 * interval '1 second'))`,
+        [names, putBackAtMostSeconds],
+      )
+      return row!.jobs
+    },
     async fetch(name, atMost) {
       return (await boss.fetch<Envelope>(name, { batchSize: atMost, includeMetadata: true })) as FetchedJob[]
     },
@@ -172,11 +186,11 @@ export async function openQueue(
       )
       return rows.length > 0
     },
-    async advance(milliseconds) {
+    async advance(milliseconds, { keepDue = false } = {}) {
       await database.query(
         `update pgboss.job set start_after = start_after - $1::float8 * interval '1 millisecond'
-         where state < 'active'`,
-        [milliseconds],
+         where state < 'active' and (not $2::boolean or start_after > now())`,
+        [milliseconds, keepDue],
       )
     },
     onSent(listener) {

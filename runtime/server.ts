@@ -8,6 +8,7 @@ import { type App, openApp } from './app.ts'
 import { Refusal, refuse } from './errors.ts'
 import { openLog } from './log.ts'
 import { RegistryError } from './registry.ts'
+import { refuseOpenSandbox } from './sandbox-guard.ts'
 import { type Settings, SettingsError } from './settings.ts'
 import { answerBrokenRequests, refusalResponse } from './socket.ts'
 
@@ -34,7 +35,13 @@ export async function startServer(
   settings: Settings,
   options: { afterOpen?(app: App): Promise<void> } = {},
 ): Promise<RunningServer> {
+  refuseOpenSandbox(settings)
   const log = openLog(settings.logLevel)
+  if (settings.sandboxInsisted) {
+    log.warn(
+      `SANDBOX=insist: whoever reaches ${settings.host} can move the clock, read all mail and play payments`,
+    )
+  }
   let stopping: Promise<void> | null = null
   // The port is taken first, so that links know it even where it was left to the system.
   let app: App | null = null

@@ -39,8 +39,11 @@ const environment = z.object({
   STOREFRONT_ACCEPTED_IP: whole(20, 1),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   NODE_ENV: z.string().default('development'),
-  SANDBOX: switchOf('on').optional(),
+  SANDBOX: z
+    .enum(['on', 'off', 'insist'], { errorMap: () => ({ message: 'must be on, off or insist' }) })
+    .optional(),
   SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  SECRET_KEY_PREVIOUS: z.string().min(32, 'must have at least 32 characters').optional(),
   MAIL_URL: z
     .string()
     .regex(/^(smtps?:\/\/.+|sandbox)$/, 'must begin with smtp:// or smtps://')
@@ -95,7 +98,11 @@ export interface Settings {
   logLevel: string
   production: boolean
   sandbox: boolean
+  /** The sandbox is on although others may reach it. */
+  sandboxInsisted: boolean
   secretKey: string
+  /** Opens what it sealed and verifies what it signed, for as long as it is set. */
+  previousSecretKey: string | null
   mailUrl: string
   mailFrom: string
   storageUrl: string
@@ -156,8 +163,10 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     storefrontAcceptedIp: values.STOREFRONT_ACCEPTED_IP,
     logLevel: values.LOG_LEVEL,
     production,
-    sandbox: values.SANDBOX ?? !production,
+    sandbox: values.SANDBOX === undefined ? !production : values.SANDBOX !== 'off',
+    sandboxInsisted: values.SANDBOX === 'insist',
     secretKey: values.SECRET_KEY ?? keptSecret(dataDir),
+    previousSecretKey: values.SECRET_KEY_PREVIOUS ?? null,
     mailUrl: values.MAIL_URL,
     mailFrom: values.MAIL_FROM,
     storageUrl: values.STORAGE_URL,

@@ -12,6 +12,10 @@ export async function moveClock(ctx: SystemContext, milliseconds: number): Promi
     .values({ name: 'clock-offset-ms', value })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute()
-  await ctx.services.queue.advance(milliseconds)
+  // Back in time, what was to run at once still is.
+  await ctx.services.queue.advance(milliseconds, { keepDue: milliseconds < 0 })
   ctx.worker?.clockMoved()
 }
+
+/** Back to the machine's own time; what has happened meanwhile stays. */
+export const toPresent = (ctx: SystemContext): Promise<void> => moveClock(ctx, -ctx.clock.offset)

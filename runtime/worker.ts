@@ -17,6 +17,7 @@ const pollMs = 500
 /** How long `drain` waits for all that run before it looks for more. */
 const patienceMs = 250
 const defaultConcurrency = 4
+const drainLooksEveryMs = 20
 const postponedMs = 1000
 /** While a drain looks on: it waits for them. */
 const postponedInDrainMs = 50
@@ -40,8 +41,6 @@ export class Worker {
   #loop: Promise<void> | null = null
   #beat: NodeJS.Timeout | null = null
   #stopping = false
-  /** When the last job that was behind another is due again, on the machine's own clock. */
-  #postponedUntil = 0
   #wake: (() => void) | null = null
   ran = 0
   failed = 0
@@ -98,15 +97,21 @@ export class Worker {
     for (const job of this.#jobs.values()) {
       const { everySeconds } = job.spec
       if (!everySeconds) continue
-      const mayBeDue = this.#nextAt.get(job.name) ?? 0
-      if (now.getTime() < mayBeDue) continue
       const next = new Date(now.getTime() + everySeconds * 1000)
+      const mayBeDue = this.#nextAt.get(job.name) ?? 0
+      // One that lies further ahead than its own interval was planned before the clock went back.
+      if (now.getTime() < mayBeDue && mayBeDue <= next.getTime()) continue
       await this.#services.database.root.transaction().execute(async (transaction) => {
         const taken = await transaction
           .insertInto('job_schedules')
           .values({ name: job.name, next_at: next })
           .onConflict((conflict) =>
-            conflict.column('name').doUpdateSet({ next_at: next }).where('job_schedules.next_at', '<=', now),
+            conflict
+              .column('name')
+              .doUpdateSet({ next_at: next })
+              .where((eb) =>
+                eb.or([eb('job_schedules.next_at', '<=', now), eb('job_schedules.next_at', '>', next)]),
+              ),
           )
           .returning('name')
           .execute()
@@ -192,7 +197,6 @@ export class Worker {
       if (singletonKey && (await queue.isBehindAnother(job.name, { id: fetched.id, singletonKey }))) {
         const ms = this.#loop ? postponedMs : postponedInDrainMs
         await queue.postpone(fetched.id, ms / 1000)
-        this.#postponedUntil = performance.now() + ms
         return
       }
       // A store that is gone took its work with it.
@@ -245,27 +249,28 @@ export class Worker {
   }
 
   /**
-   * Runs what is due now until nothing is, whether or not the worker was started. Answers how many ran and failed
-   * meanwhile, and how many are still due or running when the time is over.
+   * Runs what is due now until nothing is, whether or not the worker was started, and waits for what other processes
+   * run. Answers how many ran and failed here meanwhile, and how many are still due or running when the time is over.
    */
   async drain(timeoutMs = 30_000): Promise<{ ran: number; failed: number; pending: number }> {
     const before = { ran: this.ran, failed: this.failed }
     const until = performance.now() + timeoutMs
     const names = [...this.#jobs.keys()]
-    let pending = 1
-    while (performance.now() < until) {
+    let pending = 0
+    for (;;) {
       await this.schedule()
       const started = this.#loop ? 0 : await this.#claim()
-      if (started > 0) continue
-      if (this.#running.size > 0) {
+      if (started === 0 && this.#running.size > 0) {
         // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
-        await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(patienceMs)])
-        continue
+        const left = Math.max(0, Math.min(patienceMs, until - performance.now()))
+        await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(left)])
       }
-      const noneIsPostponed = performance.now() > this.#postponedUntil
-      pending = (await this.#services.queue.due(names)).length
-      if (pending === 0 && noneIsPostponed) break
-      await wait(20)
+      const isOver = performance.now() >= until
+      if (!isOver && (started > 0 || this.#running.size > 0)) continue
+      // What one process has claimed and not begun yet, another knows only from the queue.
+      pending = await this.#services.queue.unfinished(names)
+      if (pending === 0 || isOver) break
+      await wait(drainLooksEveryMs)
     }
     return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
   }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Database } from '#db/database'
 import type { Clock } from '../clock.ts'
-import { derivedKey } from '../secrets.ts'
+import { derivedKey, derivedSecrets } from '../secrets.ts'
 import type { Settings } from '../settings.ts'
 import { couponsFile } from './billing/coupons-file.ts'
 import { MercadoPagoBilling, mercadoPagoUrl } from './billing/mercado-pago.ts'
@@ -92,7 +92,7 @@ async function openStorage(settings: Settings, clock: Clock): Promise<Pick<Adapt
   const options = {
     dir: join(settings.dataDir, 'files'),
     publicUrl: settings.publicUrl,
-    secret: derivedKey(settings.secretKey, 'files').toString('hex'),
+    secrets: derivedSecrets(settings, 'files'),
     clock,
   }
   return { storage: diskStorage(options), files: diskFiles(options) }

@@ -53,6 +53,7 @@ export const places: Record<string, Place> = {
     reads: ['performance.now', 'new Date()'],
     why: "both are vitest's there, and stand still",
   },
+  'test/operations/sandbox/guard.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/runtime/silent.test.ts': {
     reads: ['performance.now'],
     why: 'a deadline is one of the machine: it tells an answer in time from none',

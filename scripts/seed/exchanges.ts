@@ -179,7 +179,7 @@ async function seedRequests(
       'exchange_tokens',
       store.id,
       links.map(({ key, id }) => ({
-        hash: sha256(sign(ctx.settings.secretKey, 'demo-exchange-link', key)),
+        hash: sha256(sign(ctx.settings, 'demo-exchange-link', key)),
         request_id: id,
         created_at: at,
       })),

@@ -9,6 +9,7 @@ import type { Services } from '#runtime/context'
 import { namedId, sha256 } from '#runtime/ids'
 import type { Role } from '#runtime/operation'
 import { monthsOf } from '#runtime/ports/billing/reason'
+import type { SecretKeys } from '#runtime/secrets'
 import { demoCard, type PaidTerms, seedPayments } from './billing.ts'
 import { insertRows } from './rows.ts'
 import { dayMs, Timeline } from './timeline.ts'
@@ -124,8 +125,8 @@ export async function seedAurora({ database, settings }: Services, now: Date): P
     .where('id', '=', store.id)
     .execute()
   await insertRows(database.root, 'invitations', store.id, [
-    invitation(store, settings.secretKey, 'clara@aurora.example', 'agent', timeline.ago(2)),
-    invitation(store, settings.secretKey, 'tiago@aurora.example', 'member', timeline.ago(35)),
+    invitation(store, settings, 'clara@aurora.example', 'agent', timeline.ago(2)),
+    invitation(store, settings, 'tiago@aurora.example', 'member', timeline.ago(35)),
   ])
   await insertRows(database.root, 'connections', store.id, [
     connection('ecommerce', {}, timeline.ago(419)),
@@ -290,14 +291,14 @@ const onboardingOf = (timeline: Timeline) => ({
 })
 
 /** Seven days from then on its link opens; the email with it is not sent. */
-function invitation(store: DemoStore, secretKey: string, email: string, role: Role, at: Date) {
+function invitation(store: DemoStore, keys: SecretKeys, email: string, role: Role, at: Date) {
   const id = namedId(`invitation ${store.slug} ${email}`, at.getTime())
   return {
     id,
     email,
     role,
     status: 'pending',
-    token_hash: sha256(tokenOf(secretKey, id)),
+    token_hash: sha256(tokenOf(keys, id)),
     invited_by: store.people.olivia!,
     accepted_at: null,
     expires_at: new Date(at.getTime() + 7 * dayMs),

@@ -21,7 +21,7 @@ async function disk(change: Partial<DiskOptions> = {}) {
   const base = await mkdtemp(join(tmpdir(), 'storage-'))
   const dir = join(base, 'files')
   let now = new Date('2026-11-20T12:00:00.500Z')
-  const options = { dir, publicUrl: '', secret: 'a secret', clock: { now: () => now }, ...change }
+  const options = { dir, publicUrl: '', secrets: ['a secret'], clock: { now: () => now }, ...change }
   const server = serve({ fetch: (request) => diskFiles(options)(request), port: 0, hostname: '127.0.0.1' })
   await new Promise((resolve) => server.once('listening', resolve))
   options.publicUrl ||= `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -109,7 +109,7 @@ describe('disk storage', () => {
     await storage.write(key, bytesOf('secret'), { ...file, visibility: 'private' })
     const { url } = await storage.signDownload(key, 60)
     expect((await handle(new Request(url))).status).toBe(200)
-    expect((await diskFiles({ ...options, secret: 'another' })(new Request(url))).status).toBe(403)
+    expect((await diskFiles({ ...options, secrets: ['another'] })(new Request(url))).status).toBe(403)
   })
 
   test('an upload ends at the very instant it says', async () => {

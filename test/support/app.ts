@@ -135,7 +135,7 @@ export async function testApp(
     },
     async drainJobs({ allowFailures = false } = {}) {
       const { failed, pending } = await app.worker.drain()
-      if (pending > 0) throw new Error(`${pending} queues still have due jobs`)
+      if (pending > 0) throw new Error(`${pending} jobs are still due or running`)
       if (failed > 0 && !allowFailures) throw new Error(`${failed} jobs failed: ${await failures(database)}`)
     },
   }

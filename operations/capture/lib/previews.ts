@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { id, instant, object, z } from '#runtime/schema'
-import { equalText, sign } from '#runtime/secrets'
+import { isSigned, sign } from '#runtime/secrets'
 import { merged } from './merge.ts'
 import { defaultPopup } from './popup-defaults.ts'
 import { changedPopup } from './popup-merge.ts'
@@ -22,8 +22,8 @@ export const preview = object({
   expiresAt: instant,
 })
 
-const signed = (ctx: Context, previewId: string): string =>
-  sign(ctx.settings.secretKey, 'newsletter-preview', `${ctx.store.id}\n${previewId}`)
+const purpose = 'newsletter-preview'
+const textOf = (ctx: Context, previewId: string): string => `${ctx.store.id}\n${previewId}`
 
 /** Keeps the settings as a save would leave them, in the caller's transaction. Refuses what a save would refuse. */
 export async function createPreview(ctx: Context, input: PopupInput): Promise<z.infer<typeof preview>> {
@@ -45,7 +45,7 @@ export async function createPreview(ctx: Context, input: PopupInput): Promise<z.
     .orderBy('id', 'desc')
     .limit(sql<number>`${keptAtMost}::int`)
   await ctx.db.deleteFrom('newsletter_previews').where('id', 'not in', newest).execute()
-  const token = `${previewId}.${signed(ctx, previewId)}`
+  const token = `${previewId}.${sign(ctx.settings, purpose, textOf(ctx, previewId))}`
   const { publicUrl } = ctx.settings
   return {
     id: previewId,
@@ -58,7 +58,7 @@ export async function createPreview(ctx: Context, input: PopupInput): Promise<z.
 /** The settings behind a link's token; null when it is forged, expired or no longer kept. */
 export async function findPreview(ctx: Context, token: string): Promise<PopupSettings | null> {
   const [previewId = '', signature = ''] = token.split('.')
-  if (!isId(previewId) || !equalText(signature, signed(ctx, previewId))) return null
+  if (!isId(previewId) || !isSigned(ctx.settings, purpose, textOf(ctx, previewId), signature)) return null
   const row = await ctx.db
     .selectFrom('newsletter_previews')
     .select('settings')

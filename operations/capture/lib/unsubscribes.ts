@@ -5,7 +5,7 @@
 
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'
-import { equalText, sign } from '#runtime/secrets'
+import { isSigned, sign } from '#runtime/secrets'
 
 export type Leave = (ctx: Context, subject: string) => Promise<unknown>
 const topics = new Map<string, Leave>()
@@ -21,14 +21,15 @@ export interface Leaving {
   subject: string
 }
 
-const signed = (ctx: Context, body: string): string =>
-  sign(ctx.settings.secretKey, 'unsubscribe', `${ctx.store.id}\n${body}`)
+const purpose = 'unsubscribe'
+const textOf = (ctx: Context, body: string): string => `${ctx.store.id}\n${body}`
 
 /** The address of the page that unsubscribes `subject` from a topic of this store. It does not expire. */
 export function link(ctx: Context, topic: string, subject: string): string {
   const body = Buffer.from(JSON.stringify([topic, subject])).toString('base64url')
   const { publicUrl } = ctx.settings
-  return `${publicUrl}/storefront/${ctx.store.publicId}/unsubscribe?token=${body}.${signed(ctx, body)}`
+  const signature = sign(ctx.settings, purpose, textOf(ctx, body))
+  return `${publicUrl}/storefront/${ctx.store.publicId}/unsubscribe?token=${body}.${signature}`
 }
 
 /** Headers of an email with that link: mail programs offer it, and one click is enough. */
@@ -40,7 +41,7 @@ export const headers = (address: string): Record<string, string> => ({
 /** What a token of this store says; null when it is forged. */
 export function read(ctx: Context, token: string): Leaving | null {
   const [body = '', signature = ''] = token.split('.')
-  if (!equalText(signature, signed(ctx, body))) return null
+  if (!isSigned(ctx.settings, purpose, textOf(ctx, body), signature)) return null
   const [topic, subject] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [string, string]
   return { topic, subject }
 }

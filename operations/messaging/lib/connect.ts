@@ -48,7 +48,7 @@ async function officialColumns(tx: Context, phone: string, displayName: string) 
   const limit = tierLimits[health.messagingLimitTier] ?? null
   await setNumberLimit(tx, sandboxNumberId(tx.store.id, 'official'), limit)
   return {
-    credentials: seal(tx.settings.secretKey, tx.store.id, credentials),
+    credentials: seal(tx.settings, tx.store.id, credentials),
     account_id: `sandbox-account-${tx.store.id}`,
     display_name_status: 'approved',
     health: JSON.stringify(health),

@@ -144,7 +144,7 @@ async function connect(ctx: Context, setup: ClaimedSetup, code: string): Promise
 }
 
 const sealed = (ctx: Context, credentials: unknown): string =>
-  seal(ctx.settings.secretKey, ctx.store.id, credentials ?? null)
+  seal(ctx.settings, ctx.store.id, credentials ?? null)
 
 /** Asked on the way, for its limit; a number without an answer is asked again when it is needed. */
 async function healthOf(

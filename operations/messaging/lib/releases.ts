@@ -73,7 +73,7 @@ type ReleaseRow = Row<'messaging_releases'>
 
 async function perform(ctx: Context, row: ReleaseRow): Promise<void> {
   const { port } = providerNamed(ctx, row.provider)
-  const credentials = row.credentials && unseal(ctx.settings.secretKey, ctx.store.id, row.credentials)
+  const credentials = row.credentials && unseal(ctx.settings, ctx.store.id, row.credentials)
   const store = { id: ctx.store.id, credentials: credentials || null }
   if (row.kind === 'qr') {
     if (!(await isRunning(ctx, 'qr', row.subject))) await port.stopQr(store)

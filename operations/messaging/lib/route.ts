@@ -88,7 +88,7 @@ interface ConnectionRow {
 function routeOf(ctx: Context, row: ConnectionRow): Route {
   const port = ctx.adapters.messaging[row.provider]
   if (!port) throw new Error(`This server has no messaging provider ${row.provider}`)
-  const credentials = row.credentials && unseal(ctx.settings.secretKey, ctx.store.id, row.credentials)
+  const credentials = row.credentials && unseal(ctx.settings, ctx.store.id, row.credentials)
   return {
     connection: {
       type: row.type as ConnectionType,

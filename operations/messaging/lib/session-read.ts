@@ -121,7 +121,7 @@ function codeShown(
   row: ConnectionRow,
   { sequence, expiresAt }: { sequence: number; expiresAt: Date },
 ): MessagingSession['qr']['code'] {
-  const payloads = unseal(ctx.settings.secretKey, codesContext(ctx), row.session_codes!) as string[]
+  const payloads = unseal(ctx.settings, codesContext(ctx), row.session_codes!) as string[]
   const payload = payloads[sequence - 1]!
   return {
     payload,

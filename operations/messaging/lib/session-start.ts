@@ -96,7 +96,7 @@ async function writeSession(
       status: 'awaiting-scan',
       provider: provider.name,
       session_ref: sessionRef,
-      session_codes: seal(tx.settings.secretKey, codesContext(tx), payloads),
+      session_codes: seal(tx.settings, codesContext(tx), payloads),
       session_started_at: startedAt,
       session_claimed_at: null,
       session_ended_at: null,

@@ -3,18 +3,19 @@ import { escaped } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { Refused } from '#runtime/ports/errors'
-import { equalText, sign } from '#runtime/secrets'
+import { isSigned, sign } from '#runtime/secrets'
 import { statusFor } from './publishing.ts'
 import { paidPurchaseBy, settleRequests } from './purchases.ts'
 import { findSettings } from './settings.ts'
 
 const livesMs = 30 * 24 * 3_600_000
 
-const signed = (ctx: Context, reviewId: string): string =>
-  sign(ctx.settings.secretKey, 'review-confirm', `${ctx.store.id}\n${reviewId}`)
+const purpose = 'review-confirm'
+const textOf = (ctx: Context, reviewId: string): string => `${ctx.store.id}\n${reviewId}`
 
 /** One for each review. */
-export const confirmToken = (ctx: Context, reviewId: string): string => `${reviewId}.${signed(ctx, reviewId)}`
+export const confirmToken = (ctx: Context, reviewId: string): string =>
+  `${reviewId}.${sign(ctx.settings, purpose, textOf(ctx, reviewId))}`
 
 export interface Unconfirmed {
   id: string
@@ -25,7 +26,7 @@ export interface Unconfirmed {
 /** The review of a token; null for one that is forged, past its 30 days, or whose review is gone. */
 export async function reviewOfToken(ctx: Context, token: string): Promise<Unconfirmed | null> {
   const [id = '', signature = ''] = token.split('.')
-  if (!isId(id) || !equalText(signature, signed(ctx, id))) return null
+  if (!isId(id) || !isSigned(ctx.settings, purpose, textOf(ctx, id), signature)) return null
   const row = await ctx.db
     .selectFrom('product_reviews')
     .select(['id', 'product_name as productName', 'verified'])

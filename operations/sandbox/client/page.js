@@ -187,7 +187,6 @@ function show(world) {
   byId('now').textContent = time(world.clock.now)
   byId('now').dateTime = world.clock.now
   byId('offset').textContent = world.clock.offsetSeconds > 0 ? `(${world.clock.offsetSeconds} s ahead)` : ''
-  byId('app-secret').textContent = world.appSecret
   byId('provider-mode').textContent = world.modes.messaging
   byId('billing-mode').textContent = world.modes.billing
   byId('shop-mode').textContent = world.modes.ecommerce

@@ -2,7 +2,6 @@
 import { sql } from 'kysely'
 import { requireStoreId } from '#operations/store/lib/door'
 import type { SystemContext } from '#runtime/context'
-import { messagingSecret } from '#runtime/ports/adapters'
 import type { PlatformOrder, Product } from '#runtime/ports/ecommerce/port'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { stepsOf } from '#runtime/ports/messaging/sandbox-changes'
@@ -20,7 +19,6 @@ export async function worldOf(ctx: SystemContext, wanted: string | null) {
   const storeId = wanted ? await requireStoreId(ctx, wanted) : stores[0]?.id
   const facts = {
     clock: { now: ctx.now().toISOString(), offsetSeconds: Math.round(ctx.clock.offset / 1000) },
-    appSecret: messagingSecret(ctx.settings),
     stores: stores.map(({ slug, name }) => ({ slug, name })),
   }
   if (!storeId) return { ...facts, ...nothing }

@@ -5,8 +5,8 @@ import type { Context, SystemContext } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'
-import { equalText } from '#runtime/secrets'
-import { tokenOf } from './invitations.ts'
+import { isSigned } from '#runtime/secrets'
+import { tokenPurpose } from './invitations.ts'
 import type { MemberRole } from './names.ts'
 import { notify } from './notify.ts'
 import { addMember } from './stores.ts'
@@ -48,7 +48,7 @@ export async function findInvitation(
     ])
     .executeTakeFirst()
   // Whoever reads the database and writes hashes of their own into it still has no token.
-  if (!row || !equalText(token, tokenOf(ctx.settings.secretKey, row.id))) return null
+  if (!row || !isSigned(ctx.settings, tokenPurpose, row.id, token)) return null
   const { status, expires_at: expiresAt, role, ...invitation } = row
   if (status !== 'pending' || ctx.now() >= expiresAt) return 'dead'
   return { ...invitation, role: role as MemberRole }

@@ -8,7 +8,7 @@ import { Refused } from '#runtime/ports/errors'
 import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { prepared } from '#runtime/query'
-import { seal, sign, unseal } from '#runtime/secrets'
+import { seal, signaturesOf, unseal } from '#runtime/secrets'
 
 export interface Connected<Port> {
   port: Port
@@ -58,8 +58,7 @@ export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> 
 
 const unsealed = (ctx: Context, port: ConnectionPort, credentials: string | null): ProviderStore => ({
   id: ctx.store.id,
-  credentials:
-    credentials === null ? null : unseal(ctx.settings.secretKey, sealContext(ctx, port), credentials),
+  credentials: credentials === null ? null : unseal(ctx.settings, sealContext(ctx, port), credentials),
 })
 
 /** The email provider of the store with the list chosen there, or null when none is connected. */
@@ -123,7 +122,7 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
     const now = tx.now()
     const connection = {
       provider,
-      credentials: seal(tx.settings.secretKey, sealContext(tx, 'ecommerce'), credentials ?? null),
+      credentials: seal(tx.settings, sealContext(tx, 'ecommerce'), credentials ?? null),
       settings: '{}',
       connected_at: now,
       updated_at: now,
@@ -161,7 +160,7 @@ export async function connectMailingList(ctx: Context, provider: string, given: 
   const now = ctx.now()
   const connection = {
     provider,
-    credentials: seal(ctx.settings.secretKey, sealContext(ctx, 'mailingList'), credentials),
+    credentials: seal(ctx.settings, sealContext(ctx, 'mailingList'), credentials),
     settings: JSON.stringify({ listId }),
     connected_at: now,
     updated_at: now,
@@ -205,8 +204,11 @@ export async function registerWebhooks(
 }
 
 /** What a platform signs its webhooks to this store with: the same for every connection, so that none is lost. */
-export const webhookSecret = (ctx: Context, provider: string): string =>
-  sign(ctx.settings.secretKey, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
+export const webhookSecret = (ctx: Context, provider: string): string => webhookSecrets(ctx, provider)[0]!
+
+/** With that of before, which a platform signs with until its webhooks are registered anew. */
+export const webhookSecrets = (ctx: Context, provider: string): string[] =>
+  signaturesOf(ctx.settings, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
 
 const adapterOf = (ctx: Context, provider: string): EcommercePort | null =>
   Object.hasOwn(ctx.adapters.ecommerce, provider) ? ctx.adapters.ecommerce[provider]! : null

@@ -2,9 +2,10 @@
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
-import { ecommerce, webhookSecret } from './connections.ts'
+import { ecommerce, webhookSecrets } from './connections.ts'
 import { accept } from './events.ts'
 
 /** Answers how many events came in. Refuses an unknown store or platform (404) and a wrong signature (401). */
@@ -21,8 +22,9 @@ export async function receiveEcommerceHook(
   }
   let events: ProviderEvent[]
   try {
-    const secret = connected.port.webhookSecret?.(connected.store) ?? webhookSecret(store, connected.provider)
-    events = connected.port.parseWebhook(headers, body, secret)
+    const own = connected.port.webhookSecret?.(connected.store)
+    const secrets = own === undefined ? webhookSecrets(store, connected.provider) : [own]
+    events = parsed(connected.port, headers, body, secrets)
   } catch (error) {
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
@@ -34,4 +36,26 @@ export async function receiveEcommerceHook(
     events.map((event) => ({ ...event, storeId: store.store.id })),
   )
   return events.length
+}
+
+/** By the first secret that fits; refuses as the newest does. */
+function parsed(
+  port: EcommercePort,
+  headers: Headers,
+  body: Uint8Array,
+  [newest, ...older]: readonly string[],
+): ProviderEvent[] {
+  try {
+    return port.parseWebhook(headers, body, newest!)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    for (const secret of older) {
+      try {
+        return port.parseWebhook(headers, body, secret)
+      } catch (again) {
+        if (!(again instanceof Refused)) throw again
+      }
+    }
+    throw error
+  }
 }

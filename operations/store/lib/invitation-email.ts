@@ -1,26 +1,26 @@
 import type { Context } from '#runtime/context'
 import { invitationMail } from './invitation-texts.ts'
-import { tokenOf } from './invitations.ts'
+import { sentToken } from './invitations.ts'
 
 /** Sends the email of an invitation that is still pending; of another, nothing. */
 export async function mailInvitation(ctx: Context, invitationId: string): Promise<void> {
   const invitation = await ctx.db
     .selectFrom('invitations as i')
     .innerJoin('store_people as p', 'p.user_id', 'i.invited_by')
-    .select(['i.email', 'i.role', 'i.expires_at', 'p.name as inviter'])
+    .select(['i.email', 'i.role', 'i.expires_at', 'i.token_hash', 'p.name as inviter'])
     .where('i.id', '=', invitationId)
     .where('i.status', '=', 'pending')
     .where('i.expires_at', '>', ctx.now())
     .executeTakeFirst()
   if (!invitation) return
-  const { publicUrl, secretKey } = ctx.settings
+  const token = sentToken(ctx.settings, invitationId, invitation.token_hash)
   await ctx.adapters.mail.send({
     to: invitation.email,
     ...invitationMail({
       storeName: ctx.store.name,
       inviterName: invitation.inviter,
       role: invitation.role,
-      link: `${publicUrl}/invitations/${tokenOf(secretKey, invitationId)}`,
+      link: `${ctx.settings.publicUrl}/invitations/${token}`,
       expiresAt: invitation.expires_at,
       timezone: ctx.store.timezone,
     }),

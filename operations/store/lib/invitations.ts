@@ -11,7 +11,7 @@ import { isId, sha256 } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
-import { sign } from '#runtime/secrets'
+import { type SecretKeys, sign, signaturesOf } from '#runtime/secrets'
 import type { MemberRole } from './names.ts'
 
 const lastsMs = 7 * 24 * 3_600_000
@@ -39,8 +39,18 @@ const findInvitation = prepared((db, values: { id: string }) =>
 )
 
 /** Of the link of an invitation: 32 bytes in base64url. */
-export const tokenOf = (secretKey: string, invitationId: string): string =>
-  sign(secretKey, 'invitations', invitationId)
+export const tokenOf = (keys: SecretKeys, invitationId: string): string =>
+  sign(keys, tokenPurpose, invitationId)
+export const tokenPurpose = 'invitations'
+
+/** That of an invitation which may have been made with the key before. */
+export function sentToken(keys: SecretKeys, invitationId: string, hash: string): string {
+  const found = signaturesOf(keys, tokenPurpose, invitationId).find((token) => sha256(token) === hash)
+  if (found === undefined) {
+    throw new Error('The invitation was made with another SECRET_KEY: set SECRET_KEY_PREVIOUS to that one')
+  }
+  return found
+}
 
 /**
  * Invites somebody and queues the email with the link. Called in a transaction. Refuses who is a member or has a
@@ -57,7 +67,7 @@ export async function invite(ctx: Context, input: { email: string; role: MemberR
       id,
       email: input.email,
       role: input.role,
-      token_hash: sha256(tokenOf(ctx.settings.secretKey, id)),
+      token_hash: sha256(tokenOf(ctx.settings, id)),
       invited_by: ctx.actor.userId!,
       expires_at: new Date(now.getTime() + lastsMs),
       created_at: now,

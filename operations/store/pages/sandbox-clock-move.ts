@@ -1,7 +1,8 @@
+import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
-import { moveClock } from '#runtime/time-travel'
+import { moveClock, toPresent } from '#runtime/time-travel'
 
 const body = object({
   now: offsetInstant.optional(),
@@ -12,10 +13,15 @@ const body = object({
     .optional(),
 })
 
+/** Whoever names the present names it a little before it is read. */
+const presentMs = 60_000
+const isPresent = (instant: number, { clock }: SystemContext): boolean =>
+  Math.abs(instant - (clock.ms() - clock.offset)) <= presentMs
+
 export default page({
   method: 'POST',
   path: '/sandbox/api/clock',
-  description: 'Moves the clock forward; jobs that come due run.',
+  description: 'Moves the clock forward, where jobs that come due run, or back to the present.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
@@ -24,8 +30,10 @@ export default page({
       throw refuse('bad_request', 'now: give either now or advanceSeconds')
     }
     const milliseconds = now === undefined ? advanceSeconds! * 1000 : Date.parse(now) - ctx.clock.ms()
-    if (milliseconds < 0) throw refuse('bad_request', 'now: the clock only moves forward')
-    await moveClock(ctx, milliseconds)
+    if (milliseconds >= 0) await moveClock(ctx, milliseconds)
+    else if (isPresent(Date.parse(now!), ctx)) await toPresent(ctx)
+    else
+      throw refuse('bad_request', 'now: the clock moves forward, or back to the present: send that instant')
     return jsonAnswer({
       now: ctx.now().toISOString(),
       offsetSeconds: Math.round(ctx.clock.offset / 1000),

@@ -1,19 +1,19 @@
 /** Tokens of the storefront's forms: signed, bound to store and widget, so that a write shows that a form was read. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { equalText, sign } from '#runtime/secrets'
+import { isSigned, sign } from '#runtime/secrets'
 
 const livesMs = 24 * 3_600_000
 /** Nobody fills in a form faster. */
 const humanMs = 1_500
 
-const signed = (ctx: Context, widget: string, at: string): string =>
-  sign(ctx.settings.secretKey, 'storefront-form', `${ctx.store.id}\n${widget}\n${at}`)
+const purpose = 'storefront-form'
+const textOf = (ctx: Context, widget: string, at: string): string => `${ctx.store.id}\n${widget}\n${at}`
 
 /** What the form of a widget sends back. */
 export function issueToken(ctx: Context, widget: string): string {
   const at = ctx.clock.ms().toString(36)
-  return `${at}.${signed(ctx, widget, at)}`
+  return `${at}.${sign(ctx.settings, purpose, textOf(ctx, widget, at))}`
 }
 
 /** Whether a form came from a machine: sent too fast, or the hidden field filled. Refuses a bad or old token (400). */
@@ -24,7 +24,7 @@ export function isTrapped(
 ): boolean {
   const [at = '', signature = ''] = token.split('.')
   const age = ctx.clock.ms() - Number.parseInt(at, 36)
-  if (!equalText(signature, signed(ctx, widget, at)) || !(age < livesMs)) {
+  if (!isSigned(ctx.settings, purpose, textOf(ctx, widget, at), signature) || !(age < livesMs)) {
     throw refuse('bad_request', 'token: is not valid any more: load the page again')
   }
   return age < humanMs || Boolean(website)

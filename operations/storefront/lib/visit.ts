@@ -67,7 +67,7 @@ export function storefrontPage(spec: StorefrontPage): Page {
     trust,
     cors: true,
     async handler(system, request) {
-      const visitor = sign(system.settings.secretKey, 'storefront-address', request.ip)
+      const visitor = sign(system.settings, 'storefront-address', request.ip)
       const [visited] = await Promise.all([
         findVisited(system, request.params.publicId!),
         countRequest(system, spec.kind, visitor),

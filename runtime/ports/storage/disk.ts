@@ -19,8 +19,8 @@ export interface DiskOptions {
   dir: string
   /** The server's own address, without `/files`. */
   publicUrl: string
-  /** Signs the links. Changing it ends those that are out. */
-  secret: string
+  /** The first signs the links, all of them verify. */
+  secrets: readonly string[]
   clock: { now(): Date }
 }
 
@@ -38,7 +38,8 @@ interface Link {
 
 /** Storage on the server's own disk, behind signed links of the server itself: see `diskFiles`. */
 export function diskStorage(options: DiskOptions): StoragePort {
-  const { clock, secret } = options
+  const { clock } = options
+  const [secret] = options.secrets as [string]
   const files = folder(options.dir)
   const baseUrl = (): string => `${options.publicUrl.replace(/\/+$/, '')}/files/`
   const urlOf = (key: string): string => baseUrl() + keyPath(key)
@@ -158,7 +159,7 @@ const preflightHeaders = {
  * answer.
  */
 export function diskFiles(options: DiskOptions): (request: Request) => Promise<Response> {
-  const { clock, secret } = options
+  const { clock, secrets } = options
   const files = folder(options.dir)
 
   async function answer(request: Request): Promise<Response> {
@@ -229,8 +230,11 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
   /** Signature first: what an unsigned link says is nobody's word. */
   function check(link: Link, query: URLSearchParams): void {
     const given = Buffer.from(query.get('signature') ?? '')
-    const right = Buffer.from(signatureOf(link, secret))
-    if (given.length !== right.length || !timingSafeEqual(given, right)) {
+    const isRight = secrets.some((secret) => {
+      const right = Buffer.from(signatureOf(link, secret))
+      return given.length === right.length && timingSafeEqual(given, right)
+    })
+    if (!isRight) {
       throw new Answer('forbidden', 'The link is not valid')
     }
     if (clock.now().getTime() >= link.expires * 1000) throw new Answer('forbidden', 'The link has expired')

@@ -82,7 +82,7 @@ describe('GET /store/information', () => {
         store_id: shop.id,
         port: 'ecommerce',
         provider: 'sandbox',
-        credentials: seal(app.services.settings.secretKey, `${shop.id}:ecommerce`, { token }),
+        credentials: seal(app.services.settings, `${shop.id}:ecommerce`, { token }),
         connected_at: now,
         created_at: now,
         updated_at: now,

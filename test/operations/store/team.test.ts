@@ -116,7 +116,7 @@ describe('an invitation', () => {
     const { body } = await invite(shop, address)
     const link = await linkTo(address)
     const token = link.split('/').at(-1)!
-    expect(token).toBe(tokenOf(app.services.settings.secretKey, body.id))
+    expect(token).toBe(tokenOf(app.services.settings, body.id))
     const [row] = await database.query<{ token_hash: string }>(
       'select token_hash from invitations where id = $1',
       [body.id],

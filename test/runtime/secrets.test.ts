@@ -1,0 +1,86 @@
+/** A new `SECRET_KEY`: what the one before made still opens and still counts, and nothing new is made with it. */
+import { expect, test } from 'vitest'
+import * as unsubscribes from '#operations/capture/lib/unsubscribes'
+import { issueSession, orderOfSession } from '#operations/exchanges/lib/session'
+import { confirmToken } from '#operations/reviews/lib/confirm'
+import { sentToken, tokenOf } from '#operations/store/lib/invitations'
+import { issueToken, isTrapped } from '#operations/storefront/lib/tokens'
+import type { Context } from '#runtime/context'
+import { sha256 } from '#runtime/ids'
+import { diskFiles, diskStorage } from '#runtime/ports/storage/disk'
+import { derivedSecrets, isSigned, seal, sign, signaturesOf, unseal } from '#runtime/secrets'
+import { readSettings } from '#runtime/settings'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const old = { secretKey: 'the old secret of the server, 32 characters', previousSecretKey: null }
+const rotated = { secretKey: 'the new secret of the server, 32 characters', previousSecretKey: old.secretKey }
+const forgotten = { ...rotated, previousSecretKey: null }
+
+test('what the old one sealed opens; what is sealed anew opens without it', () => {
+  const sealed = seal(old, 'store:port', { token: 'x' })
+  expect(unseal(rotated, 'store:port', sealed)).toEqual({ token: 'x' })
+  expect(() => unseal(rotated, 'another:port', sealed)).toThrow('SECRET_KEY_PREVIOUS')
+  expect(() => unseal(forgotten, 'store:port', sealed)).toThrow('set SECRET_KEY_PREVIOUS to the one before')
+  expect(unseal(forgotten, 'store:port', seal(rotated, 'store:port', [1]))).toEqual([1])
+})
+
+test('what the old one signed counts, and new signatures are those of the new one', () => {
+  expect(isSigned(rotated, 'links', 'a', sign(old, 'links', 'a'))).toBe(true)
+  expect(isSigned(rotated, 'links', 'b', sign(old, 'links', 'a'))).toBe(false)
+  expect(isSigned(rotated, 'others', 'a', sign(old, 'links', 'a'))).toBe(false)
+  expect(isSigned(forgotten, 'links', 'a', sign(old, 'links', 'a'))).toBe(false)
+  expect(sign(rotated, 'links', 'a')).toBe(sign(forgotten, 'links', 'a'))
+  expect(signaturesOf(rotated, 'links', 'a')).toEqual([
+    sign(forgotten, 'links', 'a'),
+    sign(old, 'links', 'a'),
+  ])
+})
+
+test('links that people have go on working', async () => {
+  const app = await testApp()
+  const shop = await store(app)
+  const ctx = await shop.context()
+  const holding = (keys: typeof rotated | typeof forgotten): Context =>
+    Object.create(ctx, { settings: { value: { ...ctx.settings, ...keys } } }) as Context
+  const [before, after, without] = [holding(old as never), holding(rotated), holding(forgotten)]
+
+  const session = issueSession(before, 'order-1')
+  expect(orderOfSession(after, session)).toBe('order-1')
+  expect(() => orderOfSession(without, session)).toThrow('not valid any more')
+  const token = issueToken(before, 'form')
+  expect(isTrapped(after, 'form', { token })).toBe(true)
+  expect(() => isTrapped(without, 'form', { token })).toThrow('not valid any more')
+  const leaving = new URL(unsubscribes.link(before, 'topic', 'a@b.example')).searchParams.get('token')!
+  expect(unsubscribes.read(after, leaving)).toEqual({ topic: 'topic', subject: 'a@b.example' })
+  expect(unsubscribes.read(without, leaving)).toBeNull()
+  expect(confirmToken(after, 'x')).toBe(confirmToken(without, 'x'))
+  // An invitation whose email leaves after the change: its row knows the hash of the old token.
+  const invited = tokenOf(old, 'invitation')
+  expect(sentToken(rotated, 'invitation', sha256(invited))).toBe(invited)
+  expect(() => sentToken(forgotten, 'invitation', sha256(invited))).toThrow('SECRET_KEY_PREVIOUS')
+})
+
+test('links to files go on working', async () => {
+  const app = await testApp()
+  const at = (keys: typeof rotated | typeof forgotten) => ({
+    dir: `${app.dataDir}/rotated`,
+    publicUrl: 'http://localhost',
+    secrets: derivedSecrets(keys, 'files'),
+    clock: app.clock,
+  })
+  const storage = diskStorage(at(old as never))
+  await storage.write('a/b', Buffer.from('text'), { contentType: 'text/plain', visibility: 'private' })
+  const { url } = await storage.signDownload('a/b', 60)
+  const status = async (keys: typeof rotated | typeof forgotten) =>
+    (await diskFiles(at(keys))(new Request(url))).status
+  expect([await status(rotated), await status(forgotten)]).toEqual([200, 403])
+})
+
+test('the setting is read, and has the length of a secret', () => {
+  const env = { SECRET_KEY: rotated.secretKey, DATA_DIR: '/tmp' }
+  expect(readSettings(env).previousSecretKey).toBeNull()
+  expect(readSettings({ ...env, SECRET_KEY_PREVIOUS: old.secretKey }).previousSecretKey).toBe(old.secretKey)
+  expect(() => readSettings({ ...env, SECRET_KEY_PREVIOUS: 'short' })).toThrow('SECRET_KEY_PREVIOUS')
+  expect(() => readSettings({ ...env, REQUEST_TIMEOUT_MS: '15000' })).toThrow('REQUEST_TIMEOUT_MS')
+})
