@@ -37,8 +37,11 @@ export function refusalOfSandbox(request: Request, settings: Settings): Refusal 
     request.headers.get('sec-fetch-mode') === 'navigate' &&
     request.headers.get('sec-fetch-dest') === 'document'
   if (isLink) return null
+  // What the browser says itself goes before the origin, which a form of a page without referrer sends as `null`.
   const isForeign =
-    (origin !== null && !isSame(origin, [host, own.host])) || site === 'cross-site' || site === 'same-site'
+    site !== null
+      ? site !== 'same-origin' && site !== 'none'
+      : origin !== null && !isSame(origin, [host, own.host])
   return isForeign ? refuse('forbidden', 'Pages of other sites may not play in the sandbox') : null
 }
 

@@ -81,6 +81,8 @@ test('its own page, programs and links come in', async () => {
     {},
     { origin: `http://localhost:${port}`, host: `localhost:${port}`, 'sec-fetch-site': 'same-origin' },
     { host: '127.0.0.1:3000' },
+    // A form of a page that sends no referrer.
+    { origin: 'null', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
   ] as Record<string, string>[]) {
     expect((await ask('POST', '/sandbox/api/clock', headers, { advanceSeconds: 0 })).status).toBe(200)
   }
