@@ -106,6 +106,7 @@ interface AutomationExecutionsRow {
   held_since: NullableInstant
   held_ms: Generated<number>
   hold_tries: Generated<number>
+  due_at: NullableInstant
   is_forced: Generated<boolean>
   passed_purchase_check: Generated<boolean>
   message: NullableJson

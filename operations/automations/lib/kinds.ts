@@ -33,6 +33,8 @@ export interface Kind {
   /** Its coupon is its own, made for each run: `coupon` stays null. */
   hasOwnCoupon: boolean
   settings: Readonly<Record<string, string | number | null>>
+  /** How late a message may leave that is bound to its moment, quiet hours apart; null: it is bound to none. */
+  latestHours: number | null
 }
 
 const cartConditions: (keyof Conditions)[] = [
@@ -78,10 +80,12 @@ const orderKind = (event: string, occurredAt: OccurredAt, own: Partial<Kind> = {
   couponVariables,
   hasOwnCoupon: false,
   settings: {},
+  latestHours: 24,
   ...own,
 })
 
-const promotional = { isPromotional: true, executeDays: 30 }
+/** As welcome some days later. */
+const promotional = { isPromotional: true, executeDays: 30, latestHours: null }
 
 export const kinds: Readonly<Record<AutomationType, Kind>> = {
   'abandoned-cart': {
@@ -124,6 +128,7 @@ export const kinds: Readonly<Record<AutomationType, Kind>> = {
     executeDays: null,
     variables: [...orderVariables, 'daysSinceOrder'],
     settings: { inactiveDays: 60, sendAt: '10:00' },
+    latestHours: null,
   },
   birthday: {
     ...orderKind('birthday', 'scan'),

@@ -19,7 +19,7 @@ import { cancelPending } from './engine/endings.ts'
 import { isSameFlow } from './flow.ts'
 import { canonical } from './given.ts'
 import { defaultTitle } from './kinds.ts'
-import { lookAgainForTemplate } from './pending.ts'
+import { lookAgain } from './pending.ts'
 import { type AutomationChange, conditions } from './schema.ts'
 import type { AutomationMessage, AutomationType, Flow } from './types.ts'
 import { addVersion } from './versions.ts'
@@ -100,7 +100,8 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
   )
   if (!isSameFlow(before.flow, after.flow)) await keepFlow(ctx, id, after.flow)
   await keepFiles(ctx, id)
-  if (canonical(before.message) !== canonical(after.message)) await lookAgainForTemplate(ctx, id)
+  if (canonical(before.message) !== canonical(after.message)) await lookAgain(ctx, id, 'template-pending')
+  if (canonical(before.quietHours) !== canonical(after.quietHours)) await lookAgain(ctx, id, 'quiet-hours')
 }
 
 const named = z.object({ conditions: conditions.partial() })

@@ -209,7 +209,7 @@ describe('the way through a flow (Rules 12)', () => {
     walk(flow, text('one'), { stepId, at: due }, { ...facts, ...given })
 
   test('the first message comes before the flow', () => {
-    expect(from(null).stop).toEqual({ at: 'message', stepId: null, message: text('one') })
+    expect(from(null).stop).toEqual({ at: 'message', stepId: null, message: text('one'), due })
     expect(stepAfter(flow, null)?.id).toBe('w1')
     expect(stepAfter(flow, 'm2')).toBeNull()
     expect(stepAfter(null, null)).toBeNull()

@@ -48,6 +48,17 @@ export function quietUntil({ isEnabled, start, end }: QuietHours, zone: string, 
   return ends.find((instant) => instant > at) ?? instantsOf(addDays(day, 1), end, zone)[0]!
 }
 
+/** How much of the time from one instant to another is quiet: for a few days. */
+export function quietMs({ isEnabled, start, end }: QuietHours, zone: string, from: Date, to: Date): number {
+  if (!isEnabled) return 0
+  const days = daysOf({ startDate: addDays(localDay(from, zone), -1), endDate: localDay(to, zone) })
+  return days.reduce((sum, day) => {
+    const begins = instantsOf(day, start, zone)[0]!
+    const ends = instantsOf(start > end ? addDays(day, 1) : day, end, zone)[0]!
+    return sum + Math.max(0, Math.min(+ends, +to) - Math.max(+begins, +from))
+  }, 0)
+}
+
 /** When the scan of a day takes place: the first quarter of an hour from `sendAt` on. */
 export function scanInstant(day: string, sendAt: string, zone: string): Date {
   const at = instantsOf(day, sendAt, zone)[0]!.getTime()

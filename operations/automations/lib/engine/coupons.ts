@@ -124,6 +124,7 @@ async function hold(ctx: Context, row: EngineRow): Promise<void> {
       .set({
         status: 'pending',
         scheduled_at: held.until,
+        due_at: sql<Date>`coalesce(due_at, scheduled_at)`,
         hold_reason: held.reason,
         held_since: held.since,
         held_ms: Math.round(held.heldMs),

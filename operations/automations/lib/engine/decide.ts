@@ -8,7 +8,8 @@ import { quietUntil } from './clock-times.ts'
 import { cashbackAmount, cashbackCoupon } from './coupon-codes.ts'
 import { mayLeaveForCart, mayLeaveForOrder } from './eligibility.ts'
 import { codeOfHold, type Hold, type HoldReason, type HoldState, holdOn, holdQuiet } from './holds.ts'
-import { chooseMessage, renderMessage } from './message.ts'
+import { isTooLate } from './lateness.ts'
+import { chooseMessage, namesCoupon, renderMessage } from './message.ts'
 import { reasonOf } from './reasons.ts'
 import type { EngineRow } from './rows.ts'
 import { valuesOf } from './values.ts'
@@ -81,9 +82,17 @@ export function decide(row: EngineRow, around: Surroundings): Decision {
     case 'end':
       return { ...common, is: 'skipped', stepId: row.step_id, reason: stop.reason }
     case 'coupon':
+      if (row.coupons.some((coupon) => coupon.stepId === stop.stepId && coupon.endsAt <= now)) {
+        return { ...common, is: 'skipped', stepId: stop.stepId, reason: 'coupon-ended' }
+      }
       return { ...common, is: 'coupon', stepId: stop.stepId, coupon: stop.coupon }
     case 'message': {
-      const verdict = judge(row, stop.message, passedPurchaseCheck, around)
+      const verdict = judge(
+        row,
+        stop.message,
+        { passed: passedPurchaseCheck, due: row.due_at ?? stop.due },
+        around,
+      )
       return { ...common, stepId: stop.stepId, ...verdict }
     }
   }
@@ -96,7 +105,12 @@ type Verdict = Decision extends infer D
   : never
 
 /** The checks before a message leaves, in their order. */
-function judge(row: EngineRow, message: AutomationMessage, passed: boolean, around: Surroundings): Verdict {
+function judge(
+  row: EngineRow,
+  message: AutomationMessage,
+  { passed, due }: { passed: boolean; due: Date },
+  around: Surroundings,
+): Verdict {
   const { now, store } = around
   const isManual = row.origin === 'manual'
   const skipped = (reason: string): Verdict => ({ is: 'skipped', reason })
@@ -109,7 +123,7 @@ function judge(row: EngineRow, message: AutomationMessage, passed: boolean, arou
   if (!isManual && !row.is_forced && !row.is_active) return skipped('automation-inactive')
   if (!around.mayLeave) return failed('subscription-inactive')
   if (!isManual) {
-    const unfit = unfitReason(row, around)
+    const unfit = unfitReason(row, around, passed)
     if (unfit) return skipped(unfit)
     if (row.skip_if_purchased && !passed && purchasesOf(row).any) return skipped('purchased')
   }
@@ -122,6 +136,8 @@ function judge(row: EngineRow, message: AutomationMessage, passed: boolean, arou
   if (around.optedOut.has(row.phone_key) && !isWelcomeAnyhow(connection, template)) {
     return skipped('opted-out')
   }
+  const untouchedAt = isManual || row.is_forced ? null : untouchedFrom(row, passed)
+  if (untouchedAt && untouchedAt > now) return { is: 'wait', until: untouchedAt }
   if (!isManual) {
     if (row.sequence === 1 && around.cooling.has(row.id)) return skipped('cooldown')
     const quiet = row.is_forced ? null : quietUntil(row.quiet_hours, store.timezone, now)
@@ -133,11 +149,15 @@ function judge(row: EngineRow, message: AutomationMessage, passed: boolean, arou
   const choice = chooseMessage(message, connection.type, template, around.openWindows.has(row.phone_key))
   if (choice.is === 'held') return held('template-pending')
   if (choice.is === 'failed') return failed(choice.code, choice.reason)
+  if (!isManual && !row.is_forced && isTooLate(row, due, store.timezone, now)) return skipped('too-late')
+  const chosen = choice.is === 'template' ? choice.template : null
   const wanted = row.sequence === 1 ? firstCoupon(row) : null
-  if (wanted && !row.coupons.some((coupon) => coupon.stepId === '' && coupon.isMade)) {
-    return { is: 'coupon', coupon: wanted }
+  const first = row.coupons.find((coupon) => coupon.stepId === '')
+  if (wanted && !first?.isMade) {
+    return first && first.endsAt <= now ? skipped('coupon-ended') : { is: 'coupon', coupon: wanted }
   }
   const coupon = row.coupons.findLast((each) => each.isMade) ?? null
+  if (coupon && coupon.endsAt <= now && namesCoupon(message, chosen !== null)) return skipped('coupon-ended')
   const values = valuesOf(
     {
       person: { name: row.contact_name, phone: row.phone, email: row.email },
@@ -149,7 +169,6 @@ function judge(row: EngineRow, message: AutomationMessage, passed: boolean, arou
     store,
     now,
   )
-  const chosen = choice.is === 'template' ? choice.template : null
   const rendered = renderMessage(message, chosen, connection.type, values)
   if (rendered.is === 'failed') return failed(rendered.code, rendered.reason)
   const unfit = sending.unfitFor(connection.type, rendered.content, chosen)
@@ -178,20 +197,26 @@ const isWelcomeAnyhow = (
 export function purchasesOf(row: EngineRow): { any: boolean; paid: boolean } {
   let best = row.bought ?? 0
   if (row.type === 'abandoned-cart') {
-    best = Math.max(best, row.cart_bought ?? 0, row.cart?.order_id != null ? 1 : 0)
+    const isOrdered = row.cart?.order_id != null && !row.cart.order_is_cancelled
+    best = Math.max(best, row.cart_bought ?? 0, isOrdered ? 1 : 0)
   }
   if (row.type === 'payment-reminder' && row.order && isPaid(row.order.payment_status)) best = 2
   return { any: best > 0, paid: best > 1 }
 }
 const isPaid = (status: string): boolean => status === 'paid' || status === 'partially-refunded'
 
-/** Why what the message is about no longer calls for it, or null. */
+/**
+ * Why what the message is about no longer calls for it, or null. `passed`: it is for who bought, after a check that
+ * found the purchase; it is unfit once that is undone.
+ */
 export function unfitReason(
   row: EngineRow,
   { reviewed }: Pick<Surroundings, 'reviewed'>,
+  passed: boolean,
 ): 'not-eligible' | 'duplicate-request' | 'purchased' | null {
   const { type, order, cart } = row
-  if (type === 'birthday') return null
+  if (passed && !purchasesOf(row).any) return 'not-eligible'
+  if (type === 'birthday' || (passed && endsWithPurchase.has(type))) return null
   if (type === 'abandoned-cart') {
     if (cart && mayLeaveForCart(cart) && row.cart_bought === null) return null
     return row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : 'not-eligible'
@@ -204,6 +229,15 @@ export function unfitReason(
   }
   return type === 'review-request' ? (reviewed.get(order.id) ?? null) : null
 }
+
+/** Types whose message no longer fits once the customer has bought: but to those who did. */
+const endsWithPurchase: ReadonlySet<string> = new Set(['abandoned-cart', 'payment-reminder', 'win-back'])
+
+/** From when on a cart is left again: its delay after the last activity. Null: not about a cart that is left. */
+const untouchedFrom = ({ type, cart, delay_minutes: delay }: EngineRow, passed: boolean): Date | null =>
+  type === 'abandoned-cart' && cart && !passed
+    ? new Date(cart.last_activity_at.getTime() + delay * 60_000)
+    : null
 
 const newerOrderReason = (row: EngineRow) =>
   row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : 'not-eligible'

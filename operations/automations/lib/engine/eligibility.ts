@@ -1,7 +1,7 @@
 /** When the message of a type may leave (Rules 10). No database, no clock. */
 import { kinds } from '../kinds.ts'
 import { type AutomationType, automationTypes } from '../types.ts'
-import { type CartFacts, isCancelled, type OrderFacts } from './facts.ts'
+import { type CartFacts, type CartState, isCancelled, type OrderFacts } from './facts.ts'
 
 /** Types that an order brings about. */
 export const orderTypes = automationTypes.filter((type) => kinds[type].entityType === 'order')
@@ -27,6 +27,8 @@ export function mayLeaveForOrder(
   }
 }
 
-/** Neither ordered nor emptied. */
-export const mayLeaveForCart = (cart: Pick<CartFacts, 'order_id' | 'items' | 'total'>): boolean =>
-  cart.order_id === null && cart.items.length > 0 && Number(cart.total) > 0
+/** Neither ordered nor emptied, and something of it is sold still. */
+export const mayLeaveForCart = (
+  cart: Pick<CartFacts, 'order_id' | 'items' | 'total'> & Partial<Pick<CartState, 'has_products'>>,
+): boolean =>
+  cart.order_id === null && cart.items.length > 0 && Number(cart.total) > 0 && cart.has_products !== false

@@ -92,7 +92,7 @@ export function isTimely(
   return activatedAt !== null && occurredAt >= activatedAt && age <= Math.max(dayMs, delayMinutes * 60_000)
 }
 
-/** New activity: the first message is due that much later, and goes to whoever the cart belongs to by now. */
+/** New activity: the first message, held or not, is due that much later, and goes to whoever the cart belongs to by now. */
 async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<void> {
   const moved: Date[] = []
   for (const cart of carts) {
@@ -107,7 +107,8 @@ async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<vo
       .where('r.occurred_at', '<', cart.last_activity_at)
       .where('e.sequence', '=', 1)
       .where('e.status', '=', 'pending')
-      .where('e.hold_reason', 'is', null)
+      // By `run` it leaves whatever happens.
+      .where('e.is_forced', '=', false)
       .orderBy('e.id')
       .forUpdate('e')
       .execute()
@@ -130,6 +131,12 @@ async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<vo
         .updateTable('automation_executions')
         .set({
           scheduled_at: at,
+          // Left anew: what held it before is over.
+          hold_reason: null,
+          held_since: null,
+          held_ms: 0,
+          hold_tries: 0,
+          due_at: null,
           ...(phoneKey === null ? {} : { phone, phone_key: phoneKey }),
           updated_at: tx.now(),
         })
@@ -158,7 +165,7 @@ async function skipPointless(
     rows.flatMap((row) => {
       if (row.is_forced) return []
       const bought = row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : null
-      const code = unfitReason(row, { reviewed }) ?? bought
+      const code = unfitReason(row, { reviewed }, row.passed_purchase_check) ?? bought
       return code ? [{ id: row.id, status: 'skipped' as const, code }] : []
     }),
   )

@@ -36,6 +36,15 @@ export interface CartFacts {
   items: Line[]
 }
 
+/** A cart, and what decides whether it is still one that was left. */
+export interface CartState extends CartFacts {
+  /** The order that it names, as the mirror knows it. */
+  order_is_cancelled: boolean
+  last_activity_at: Date
+  /** At least one of its products is sold still. */
+  has_products: boolean
+}
+
 export interface IssuedCoupon {
   stepId: string
   code: string

@@ -1,11 +1,15 @@
 /** Which message leaves, and how it reads (Rules 11). No database, no clock. */
 import type { sending } from '#operations/messaging/lib/door'
 import { templates } from '#operations/messaging/lib/door'
-import { renderParameter, renderText, type Values } from '#runtime/variables'
+import { parseVariables, renderParameter, renderText, type Values } from '#runtime/variables'
+import { kinds } from '../kinds.ts'
 import type { AutomationMessage } from '../types.ts'
 
 type Template = templates.Template
 type ConnectionType = sending.Connection['type']
+
+/** What any coupon fills in. */
+const { couponVariables } = kinds.cashback
 
 const textAtMost = 4096
 const textWithMediaAtMost = 1024
@@ -37,6 +41,18 @@ export function chooseMessage(
     return failed('window-closed', reason)
   }
   return failed('template-refused', 'The template of the message is no longer there: choose another one')
+}
+
+/** Whether what leaves promises a coupon: its template, or its text. */
+export const namesCoupon = (
+  { text, templateParameters: { header, body, buttons } }: AutomationMessage,
+  isTemplate: boolean,
+): boolean => (isTemplate ? [...header, ...body, ...buttons] : [text ?? '']).some(hasCouponVariable)
+
+function hasCouponVariable(text: string): boolean {
+  const parsed = parseVariables(text)
+  if ('fault' in parsed) return false
+  return parsed.parts.some((part) => typeof part !== 'string' && couponVariables.includes(part.name))
 }
 
 export type Rendered =

@@ -4,6 +4,8 @@ const sentences: Readonly<Record<string, string>> = {
   'opted-out': 'The customer does not want messages any more',
   cooldown: 'The customer got a message of this automation a short while ago',
   purchased: 'The customer has ordered in the meantime',
+  'too-late': 'It would have come too late for what it is about',
+  'coupon-ended': 'The coupon that the message promises had ended when it was due',
   'not-eligible': 'What the message is about has changed: it no longer calls for it',
   'automation-inactive': 'The automation was turned off when the message was due',
   'duplicate-request': 'The customer was asked for a review of this order already',

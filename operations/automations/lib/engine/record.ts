@@ -222,6 +222,7 @@ async function recordBack(
       .set({
         status: 'pending',
         scheduled_at: hold.until,
+        due_at: sql<Date>`coalesce(due_at, scheduled_at)`,
         hold_reason: hold.reason,
         held_since: hold.since,
         held_ms: Math.round(hold.heldMs),

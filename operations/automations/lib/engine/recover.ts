@@ -3,11 +3,13 @@ import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import type { Claim, ClaimedMessage } from './claim.ts'
+import { decide } from './decide.ts'
 import { deliverBatch, type Result } from './deliver.ts'
 import { forgetUnits } from './endings.ts'
 import { recordResults } from './record.ts'
+import { readRows } from './rows.ts'
 import { queueAdvance } from './schedule.ts'
-import { isWay, type Means, type Way } from './surroundings.ts'
+import { isWay, type Means, surroundingsOf, type Way } from './surroundings.ts'
 
 /** A claim that is older belongs to a dead worker. */
 export const deadAfterMs = 2 * 60_000
@@ -24,7 +26,7 @@ interface DeadMessage extends ClaimedMessage {
 
 /**
  * Settles claims of dead workers: those never called are pending again; the others are sent again under their key
- * where the provider knows it, else given up after ten minutes without a word.
+ * where the provider knows it and they may still leave now, else given up after ten minutes without a word.
  */
 export async function recoverDead(ctx: Context, means: Means): Promise<void> {
   const dead = await takeDead(ctx)
@@ -33,19 +35,45 @@ export async function recoverDead(ctx: Context, means: Means): Promise<void> {
     const way = message.isManual ? means.official : means.selected
     return isWay(way) ? way : null
   }
+  const fates = await judgedAnew(ctx, means, dead.messages)
   for (const [way, messages] of Map.groupBy(dead.messages, wayOf)) {
     const claim: Claim = { id: dead.id, way: way ?? nowhere, messages }
-    const { results, error } = way?.isIdempotent
-      ? await deliverBatch(ctx, claim, true)
-      : { results: [], error: null }
+    const again = way?.isIdempotent ? messages.filter(({ id }) => fates.get(id) === 'leaves') : []
+    const { results, error } =
+      again.length > 0
+        ? await deliverBatch(ctx, { ...claim, messages: again }, true)
+        : { results: [], error: null }
     const settled = new Set(results.map(({ message }) => message.id))
-    const lostBefore = ctx.clock.ms() - (way?.isIdempotent ? triedForMs : lostAfterMs)
+    const waitsMs = (id: string): number =>
+      way?.isIdempotent && fates.get(id) !== 'never' ? triedForMs : lostAfterMs
     const lost = messages
-      .filter(({ id, called_at: at }) => !settled.has(id) && at.getTime() <= lostBefore)
+      .filter(({ id, called_at: at }) => !settled.has(id) && ctx.clock.ms() - at.getTime() >= waitsMs(id))
       .map((message): Result => ({ is: 'lost', message, at: message.called_at }))
     await recordResults(ctx, claim, [...results, ...lost])
     if (error) throw error
   }
+}
+
+type Fate = 'leaves' | 'later' | 'never'
+
+/** What would become of them, were they due now: quiet hours, purchases, opt-outs since the call hold them, too. */
+async function judgedAnew(
+  ctx: Context,
+  means: Means,
+  messages: readonly ClaimedMessage[],
+): Promise<Map<string, Fate>> {
+  const rows = await readRows(
+    ctx,
+    messages.map(({ id }) => id),
+  )
+  const around = await surroundingsOf(ctx, means, rows)
+  return new Map(
+    rows.map((row) => {
+      const { is } = decide(row, around)
+      const isLater = is === 'wait' || is === 'held' || is === 'coupon'
+      return [row.id, is === 'leaves' ? 'leaves' : isLater ? 'later' : 'never']
+    }),
+  )
 }
 
 /** Of what cannot leave: nothing is asked of it. */

@@ -5,7 +5,7 @@ import type { Context } from '#runtime/context'
 import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, QuietHours } from '../types.ts'
-import type { CartFacts, IssuedCoupon, Line, OrderFacts } from './facts.ts'
+import type { CartState, IssuedCoupon, Line, OrderFacts } from './facts.ts'
 
 export interface EngineRow {
   id: string
@@ -21,6 +21,8 @@ export interface EngineRow {
   held_since: Date | null
   held_ms: number
   hold_tries: number
+  /** When it was due before anything held it; null: nothing did. */
+  due_at: Date | null
   is_forced: boolean
   passed_purchase_check: boolean
   reservation_id: string | null
@@ -35,6 +37,7 @@ export interface EngineRow {
   customer_id: string | null
   flow_version: number | null
   type: AutomationType
+  delay_minutes: number
   automation_name: string
   is_active: boolean
   is_deleted: boolean
@@ -47,11 +50,11 @@ export interface EngineRow {
   /** Of the run's own version. */
   flow: Flow | null
   order: OrderFacts | null
-  cart: CartFacts | null
+  cart: CartState | null
   coupons: IssuedCoupon[]
   /** The best of the orders, not cancelled, that this contact has placed since: 2 paid, 1 not yet, null none. */
   bought: number | null
-  /** The same, of the cart. */
+  /** The same, of the cart: of the orders that name it, and of the one that it names. */
   cart_bought: number | null
   /** Whether there is a newer order than the run's. */
   has_newer_order: boolean
@@ -59,7 +62,7 @@ export interface EngineRow {
 
 interface Read extends Omit<EngineRow, 'order' | 'cart' | 'coupons'> {
   order: (Omit<OrderFacts, 'placed_at'> & { placed_at: string }) | null
-  cart: CartFacts | null
+  cart: (Omit<CartState, 'last_activity_at'> & { last_activity_at: string }) | null
   coupons: (Omit<IssuedCoupon, 'endsAt'> & { endsAt: string })[]
 }
 
@@ -77,6 +80,26 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
     .selectFrom('order_items as i')
     .select(sql<Line[]>`coalesce(json_agg(${lineJson} order by i.position), '[]')`.as('items'))
     .where(sql<boolean>`i.order_id = o.id`)
+  const ended = db
+    .selectFrom('orders as p')
+    .select('p.id')
+    .where('p.status', '=', 'cancelled')
+    .where(sql<boolean>`p.id = c.order_id`)
+  const named = db
+    .selectFrom(sql<{ line: unknown }>`jsonb_array_elements(c.items)`.as<'l'>(sql`l(line)`))
+    .select(sql<number>`1`.as('one'))
+    .where(sql<boolean>`l.line ->> 'productId' is not null`)
+  // One that the mirror does not know may well be sold.
+  const onSale = named.where(({ not, exists, selectFrom }) =>
+    not(
+      exists(
+        selectFrom('product_snapshots as s')
+          .select('s.product_id')
+          .where(sql<boolean>`s.product_id = l.line ->> 'productId'`)
+          .where(sql<boolean>`not (s."exists" and s.is_published)`),
+      ),
+    ),
+  )
   const coupons = db
     .selectFrom('automation_coupons as k')
     .select(
@@ -108,6 +131,7 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
       'e.held_since',
       'e.held_ms',
       'e.hold_tries',
+      'e.due_at',
       'e.is_forced',
       'e.passed_purchase_check',
       'e.reservation_id',
@@ -122,6 +146,7 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
       'r.customer_id',
       'r.flow_version',
       'a.type',
+      'a.delay_minutes',
       'a.name as automation_name',
       'a.is_active',
       sql<boolean>`a.deleted_at is not null`.as('is_deleted'),
@@ -139,7 +164,9 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
         'tracking_code', o.tracking_code, 'tracking_url', o.tracking_url, 'placed_at', iso(o.placed_at),
         'items', (${items})) end`.as('order'),
       sql`case when c.id is not null then json_build_object('id', c.id, 'total', c.total::text,
-        'currency', c.currency, 'url', c.url, 'order_id', c.order_id, 'items', c.items) end`.as('cart'),
+        'currency', c.currency, 'url', c.url, 'order_id', c.order_id, 'items', c.items,
+        'last_activity_at', iso(c.last_activity_at), 'order_is_cancelled', exists (${ended}),
+        'has_products', not exists (${named}) or exists (${onSale})) end`.as('cart'),
       sql`(${coupons})`.as('coupons'),
       sql<number | null>`greatest(
         (${since.where(sql<boolean>`p.phone_key = r.phone_key`).select(worth.as('worth'))}),
@@ -147,9 +174,9 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
         (${since.where(sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('r.email')}`).select(worth.as('worth'))}))`.as(
         'bought',
       ),
-      sql<number | null>`(${placed.where(sql<boolean>`p.cart_id = r.cart_id`).select(worth.as('worth'))})`.as(
-        'cart_bought',
-      ),
+      sql<number | null>`greatest(
+        (${placed.where(sql<boolean>`p.cart_id = r.cart_id`).select(worth.as('worth'))}),
+        (${placed.where(sql<boolean>`p.id = c.order_id`).select(worth.as('worth'))}))`.as('cart_bought'),
       eb
         .or([
           eb.exists(newer.where(sql<boolean>`p.phone_key = r.phone_key`).select('p.id')),
@@ -169,6 +196,7 @@ export async function readRows(ctx: Context, ids: readonly string[]): Promise<En
   return (await read(ctx, { ids })).map((row) => ({
     ...row,
     order: row.order && { ...row.order, placed_at: new Date(row.order.placed_at) },
+    cart: row.cart && { ...row.cart, last_activity_at: new Date(row.cart.last_activity_at) },
     coupons: row.coupons.map((coupon) => ({ ...coupon, endsAt: new Date(coupon.endsAt) })),
   }))
 }

@@ -30,7 +30,8 @@ export interface Passage {
 export type Stop =
   | { at: 'wait'; stepId: string; until: Date }
   | { at: 'coupon'; stepId: string; coupon: CouponSpec }
-  | { at: 'message'; stepId: string | null; message: AutomationMessage }
+  /** `due`: when it was to leave, however late it is now. */
+  | { at: 'message'; stepId: string | null; message: AutomationMessage; due: Date }
   | { at: 'end'; reason: 'purchased' | 'flow-ended' }
 
 export interface Walked {
@@ -45,7 +46,7 @@ export function walk(flow: Flow | null, first: AutomationMessage, from: Position
   const passages: Passage[] = []
   let passedPurchaseCheck = false
   const stopped = (stop: Stop): Walked => ({ stop, passages, passedPurchaseCheck })
-  if (from.stepId === null) return stopped({ at: 'message', stepId: null, message: first })
+  if (from.stepId === null) return stopped({ at: 'message', stepId: null, message: first, due: from.at })
 
   const steps = new Map(flow?.steps.map((step) => [step.id, step]))
   let { at: since, stepId } = from as { at: Date; stepId: string | null }
@@ -93,7 +94,7 @@ export function walk(flow: Flow | null, first: AutomationMessage, from: Position
         break
       case 'message':
         stay()
-        return stopped({ at: 'message', stepId: step.id, message: step.message })
+        return stopped({ at: 'message', stepId: step.id, message: step.message, due: since })
     }
   }
 }

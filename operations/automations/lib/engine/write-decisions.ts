@@ -15,6 +15,7 @@ const decisionTypes = {
   held_since: 'timestamptz',
   held_ms: 'integer',
   hold_tries: 'integer',
+  due_at: 'timestamptz',
   passed: 'boolean',
   message: 'jsonb',
   text: 'text',
@@ -46,6 +47,7 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
     held_since: null,
     held_ms: row.held_ms,
     hold_tries: row.hold_tries,
+    due_at: row.due_at?.toISOString() ?? null,
     passed: decision.passedPurchaseCheck,
     message: null,
     text: null,
@@ -65,7 +67,7 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
   switch (decision.is) {
     case 'wait':
       // The wait is a new beginning: what held it before is over.
-      return { ...same, scheduled_at: decision.until.toISOString(), held_ms: 0, hold_tries: 0 }
+      return { ...same, scheduled_at: decision.until.toISOString(), held_ms: 0, hold_tries: 0, due_at: null }
     case 'coupon':
       // Goes on once the platform has it: what holds it now goes on, too.
       return {
@@ -83,6 +85,7 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
         held_since: since?.toISOString() ?? null,
         held_ms: Math.round(heldMs),
         hold_tries: tries,
+        due_at: (row.due_at ?? row.scheduled_at).toISOString(),
       }
     }
     case 'skipped':
@@ -133,6 +136,7 @@ export async function writeRows(ctx: Context, rows: readonly DecisionRow[]): Pro
       held_since: sql<Date>`r.held_since`,
       held_ms: sql<number>`r.held_ms`,
       hold_tries: sql<number>`r.hold_tries`,
+      due_at: sql<Date>`r.due_at`,
       passed_purchase_check: sql<boolean>`r.passed`,
       message: sql<string>`coalesce(r.message, e.message)`,
       text: sql<string>`coalesce(r.text, e.text)`,
