@@ -504,9 +504,12 @@ export interface IdempotencyKeyTable {
   store_id: StoreColumn
   key: string
   request_hash: string
+  /** Of the request that holds the claim. */
+  owner: string | null
   status: number | null
   body: string | null
   headers: NullableJson
+  /** When the claim was last renewed, by the database's clock. */
   claimed_at: Instant
   created_at: Instant
 }

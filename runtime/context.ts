@@ -14,6 +14,7 @@ import type { Plan } from '#db/postgres'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
 import type { Clock } from './clock.ts'
+import type { Claim } from './idempotency.ts'
 import { newId } from './ids.ts'
 import type { Job } from './job.ts'
 import type { Role } from './operation.ts'
@@ -53,6 +54,10 @@ export interface Actor {
   keyId: string | null
   /** Of a write that carries one: it may come again after a crash. */
   idempotencyKey?: string | null
+  /** On that key: a transaction of one who lost it does not hold. */
+  claim?: Claim | null
+  /** Asked at the beginning of the first transaction, in it; what it throws ends it. */
+  guard?: ((tx: Context) => Promise<void>) | null
   /** What `refusalOf` asks, as found for this request; null for a job and for a caller without a key. */
   access: Access | null
 }
@@ -136,15 +141,21 @@ export class Context {
     if (this.#transaction) return fn(this)
     const afterCommit: (() => Promise<void> | void)[] = []
     const begin = this.services.database.root.transaction()
-    const result = await (isolationLevel ? begin.setIsolationLevel(isolationLevel) : begin).execute(
-      (transaction) =>
-        fn(
-          new Context(this.services, this.store, this.actor, this.log, {
-            mode: 'transaction',
-            transaction,
-            afterCommit,
-          }),
-        ),
+    const { guard } = this.actor
+    if (guard) this.actor.guard = null
+    const isolation = guard ? 'repeatable read' : isolationLevel
+    const result = await (isolation ? begin.setIsolationLevel(isolation) : begin).execute(
+      async (transaction) => {
+        const within = new Context(this.services, this.store, this.actor, this.log, {
+          mode: 'transaction',
+          transaction,
+          afterCommit,
+        })
+        await guard?.(within)
+        const done = await fn(within)
+        await this.actor.claim?.confirm(within)
+        return done
+      },
     )
     for (const act of afterCommit) await act()
     return result
@@ -156,6 +167,16 @@ export class Context {
     return begin.execute((transaction) =>
       fn(new Context(this.services, this.store, this.actor, this.log, { mode: 'transaction', transaction })),
     )
+  }
+
+  /** The same, for who holds a claim on an Idempotency-Key. */
+  holding(claim: Claim): Context {
+    return new Context(this.services, this.store, { ...this.actor, claim }, this.log)
+  }
+
+  /** The same, whose first transaction fails where `guard` throws, or what it read is another's by its end. */
+  guarded(guard: (tx: Context) => Promise<void>): Context {
+    return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
   }
 
   /** A context whose handler may run a single statement. */

@@ -10,6 +10,7 @@ import type { Deadline } from './deadline.ts'
 import { type ErrorCode, Refusal, refuse, statusOf } from './errors.ts'
 import { etagOf, isNamedBy } from './etag.ts'
 import * as idempotency from './idempotency.ts'
+import { identityOf, type Reader, readersOf } from './if-match.ts'
 import { parseJson, parseQuery, read, readBodyAs } from './input.ts'
 import type { KeyRing } from './keys.ts'
 import { type RequestLine, requestLogOf } from './log.ts'
@@ -18,6 +19,7 @@ import { JsonText } from './operation.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 import { refusalFrom } from './refusal.ts'
 import type { LoadedOperation, Registry } from './registry.ts'
+import { movesOf } from './schema.ts'
 
 export const bodyAtMost = 15 * 1024 * 1024
 
@@ -37,7 +39,8 @@ export interface Call {
   text: string
   query: unknown
   body: unknown
-  idempotencyKey: string | null
+  /** Of its Idempotency-Key, while it runs. */
+  claim: idempotency.Claim | null
   context: Context | null
   answer: Answer | null
   /** Of the limit that counted last: the headers tell of it. */
@@ -168,7 +171,7 @@ export class Gateway {
       text: '',
       query: undefined,
       body: undefined,
-      idempotencyKey: null,
+      claim: null,
       context: null,
       answer: null,
       verdict: null,
@@ -267,12 +270,13 @@ export class Gateway {
     if (refusal.headers) Object.assign(headers, refusal.headers)
     if (refusal.code === 'unavailable') headers['retry-after'] ??= '5'
     const answer = { status: statusOf(refusal.code), body: refusal.body(), headers }
-    if (!call.idempotencyKey || !call.context) return this.#answered(call, answer)
-    const { context, idempotencyKey } = call
-    const settled =
+    if (!call.claim || !call.context) return this.#answered(call, answer)
+    const { context, claim } = call
+    claim.end()
+    const settled: Promise<unknown> =
       refusal.code === 'unavailable'
-        ? idempotency.forget(context, idempotencyKey)
-        : idempotency.keep(context, idempotencyKey, { ...answer, headers: {} })
+        ? claim.giveBack(context)
+        : claim.keep(context, { ...answer, headers: {} })
     return settled
       .catch((failure) =>
         this.services.log.error(
@@ -451,6 +455,13 @@ function replay(call: Call): Promise<void> | void {
   const { access, gateway, operation, requestId } = call
   const isWrite = !operation!.spec.readOnly && access !== null
   const key = isWrite ? idempotency.idempotencyKey(call.request.header('idempotency-key')) : null
+  const claim =
+    key === null
+      ? null
+      : new idempotency.Claim(
+          key,
+          idempotency.requestHash(call.request.method, call.request.address, call.text),
+        )
   call.context = new Context(
     gateway.services,
     access?.store ?? noStore,
@@ -462,17 +473,18 @@ function replay(call: Call): Promise<void> | void {
       requestId,
       keyId: access?.keyId ?? null,
       idempotencyKey: key,
+      claim,
       access,
     },
     gateway.services.log,
   )
-  if (key === null) return
-  const hash = idempotency.requestHash(call.request.method, call.request.address, call.text)
-  return idempotency.claim(call.context, key, hash).then((stored) => {
+  if (!claim) return
+  return claim.take(call.context).then((stored) => {
     if (!stored) {
-      call.idempotencyKey = key
+      call.claim = claim
       return
     }
+    if (stored === 'running') throw idempotency.stillRunning()
     const headers = { ...call.headers, ...stored.headers, 'idempotency-replayed': 'true' }
     call.answer = { status: stored.status, body: stored.body, headers }
   })
@@ -499,11 +511,25 @@ function runHandler(call: Call): Promise<void> {
 }
 
 /** The context of a handler with nothing to be done around it: a read, or a write in one statement. Null: there is. */
-function contextAlone({ operation, context, gateway, request, idempotencyKey }: Call): Context | null {
-  const { readOnly, public: isPublic, transaction, ifMatch } = operation!.spec
+function contextAlone(call: Call): Context | null {
+  const { operation, context, gateway, claim } = call
+  const { readOnly, public: isPublic, transaction } = operation!.spec
   if (readOnly) return !gateway.strict || isPublic || transaction === 'own' ? context : null
-  if (transaction !== 'statement' || idempotencyKey) return null
-  return ifMatch && request.header('if-match') !== undefined ? null : context!.forOneStatement()
+  if (transaction !== 'statement' || claim) return null
+  return ifMatchOf(call) ? null : context!.forOneStatement()
+}
+
+interface Wanted {
+  readers: readonly Reader[]
+  tags: readonly string[]
+}
+
+/** Null where the request has none, or it says no more than that there is one. */
+function ifMatchOf({ operation, gateway, request }: Call): Wanted | null {
+  const header = request.header('if-match')?.trim()
+  if (header === undefined || header === '*') return null
+  const readers = readersOf(gateway.registry.operations, operation!)
+  return readers.length === 0 ? null : { readers, tags: header.split(',').map((tag) => tag.trim()) }
 }
 
 /** What the handler answers or throws, as a promise whatever it is. */
@@ -513,43 +539,44 @@ const handled = ({ operation, request, query, body }: Call, ctx: Context): Promi
 /** A write, or a read that the tests prove to be one. */
 async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   const { spec } = call.operation!
-  const ifMatch = spec.ifMatch ? call.request.header('if-match') : undefined
+  const wanted = ifMatchOf(call)
   const finish = async (within: Context): Promise<Answer> => {
-    if (ifMatch !== undefined) await matchOrRefuse(call, within, ifMatch)
+    if (wanted) await matchOrRefuse(call, within, wanted)
     const answer = toAnswer(call, await handled(call, within))
     // Whoever was told that it failed may send it again. What has called a provider by now is told by its key.
     if (call.isLate && within.inTransaction) throw tooLate(call.gateway.deadline)
-    if (call.idempotencyKey) {
-      await idempotency.keep(within, call.idempotencyKey, { ...answer, headers: ownHeaders(answer) })
+    const { claim } = call
+    if (claim && !(await claim.keep(within, { ...answer, headers: ownHeaders(answer) }))) {
+      throw idempotency.lost()
     }
     return answer
   }
   if (spec.readOnly) return ctx.readOnly(finish)
-  if (spec.transaction === 'own') return finish(ctx)
+  if (spec.transaction === 'own') {
+    // Asked at once, and again in the transaction that writes: somebody else may write while a provider is asked.
+    const isReadInside = wanted?.readers.every((reader) => !reader.calls)
+    return finish(isReadInside ? ctx.guarded((tx) => matchOrRefuse(call, tx, wanted!)) : ctx)
+  }
   // With If-Match a row that changes after it was compared fails the write: 40001, answered as a conflict.
-  return ctx.transaction(finish, ifMatch === undefined ? undefined : 'repeatable read')
+  return ctx.transaction(finish, wanted ? 'repeatable read' : undefined)
 }
 
 export const tooLate = ({ ms }: Deadline): Refusal =>
   refuse('unavailable', `This took longer than ${Math.ceil(ms / 1000)} seconds: try again later`)
 
 function leave(call: Call, answer: Answer): void {
-  call.idempotencyKey = null
+  call.claim?.end()
+  call.claim = null
   const isKnown =
     call.operation!.spec.cache && isNamedBy(call.request.header('if-none-match'), answer.headers.etag)
   call.answer = isKnown ? { ...answer, status: 304, body: '' } : answer
 }
 
-async function matchOrRefuse(call: Call, ctx: Context, ifMatch: string): Promise<void> {
-  if (ifMatch.trim() === '*') return
-  const wanted = ifMatch.split(',').map((tag) => tag.trim())
-  for (const path of call.operation!.spec.ifMatch!) {
-    const reader = call.gateway.registry.operations.find(
-      (each) => each.spec.method === 'GET' && each.spec.path === path,
-    )
-    if (!reader) throw new Error(`ifMatch of ${call.operation!.file} names no read: ${path}`)
-    const current = await reader.spec.handler(ctx, { params: call.request.params } as never)
-    if (wanted.includes(etagOf(identityOf(current)))) return
+async function matchOrRefuse(call: Call, ctx: Context, { readers, tags }: Wanted): Promise<void> {
+  const { query, body } = call
+  for (const reader of readers) {
+    const current = await reader.etag(ctx, { params: call.request.params, query, body })
+    if (current !== null && tags.includes(current)) return
   }
   throw refuse('conflict', 'If-Match: the resource has changed since it was read: read it again')
 }
@@ -560,7 +587,7 @@ function toAnswer(call: Call, result: unknown): Answer {
   if (call.gateway.strict) checkAnswer(call, body)
   const headers = call.headers
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
-  if (spec.etag) headers.etag = etagOf(result instanceof JsonText ? result.identity : body)
+  if (spec.etag) headers.etag = etagOf(identityOf(result, movesOf(spec.answer.body!)))
   if (spec.cache) headers['cache-control'] = spec.cache
   if (spec.cache?.includes('private')) headers.vary = 'Authorization'
   if (body === '') delete headers['content-type']
@@ -571,9 +598,6 @@ function textOf(result: unknown): string {
   if (result instanceof JsonText) return result.text
   return result === undefined ? '' : JSON.stringify(result)
 }
-
-const identityOf = (result: unknown): string =>
-  result instanceof JsonText ? result.identity : textOf(result)
 
 const ownHeaders = (answer: Answer): Record<string, string> =>
   answer.headers.etag ? { etag: answer.headers.etag } : {}

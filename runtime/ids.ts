@@ -45,7 +45,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** An id of the wrong form finds nothing: asked before a query, which would fail on it. */
 export const isId = (text: string): boolean => uuid.test(text)
 
-export const sha256 = (text: string): string => hash('sha256', text, 'hex')
+export const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'hex')
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Random text of an alphabet, unbiased. */

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of a registry. Its schemas are those that validate. */
 import { descriptorOf, pathParametersOf } from './descriptors.ts'
 import { exampleOf } from './example.ts'
+import { readersOf } from './if-match.ts'
 import {
   type HeaderName,
   headerReferences,
@@ -36,7 +37,7 @@ export function openApiDocument(registry: Registry): Record<string, unknown> {
     const path = operation.spec.path.replace(/:([A-Za-z]+)/g, '{$1}')
     paths[path] ??= {}
     try {
-      paths[path][operation.spec.method.toLowerCase()] = operationObject(operation, components)
+      paths[path][operation.spec.method.toLowerCase()] = operationObject(operation, components, registry)
     } catch (error) {
       throw new Error(`${operation.file}: ${(error as Error).message}`, { cause: error })
     }
@@ -71,9 +72,13 @@ export function openApiText(registry: Registry): string {
 const pick = <T extends object>(all: T, names: ReadonlySet<keyof T>): Partial<T> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name as keyof T))) as Partial<T>
 
-function operationObject(operation: LoadedOperation, components: Components): JsonSchema {
+function operationObject(
+  operation: LoadedOperation,
+  components: Components,
+  { operations }: Registry,
+): JsonSchema {
   const { id, section, spec, minimumRole } = operation
-  const given = parametersOf(operation, components)
+  const given = parametersOf(operation, components, readersOf(operations, operation).length > 0)
   return {
     tags: [section.title],
     operationId: id,
@@ -104,7 +109,11 @@ function summaryOf(description: string): string {
   return `${sentence.slice(0, summaryAtMost - 1).replace(/[\s,]+\S*$/, '')}…`
 }
 
-function parametersOf(operation: LoadedOperation, components: Components): JsonSchema[] {
+function parametersOf(
+  operation: LoadedOperation,
+  components: Components,
+  takesIfMatch: boolean,
+): JsonSchema[] {
   const { spec } = operation
   const found: JsonSchema[] = pathParametersOf(operation).map((parameter) => ({
     ...parameter,
@@ -126,7 +135,7 @@ function parametersOf(operation: LoadedOperation, components: Components): JsonS
   }
   const shared: [boolean, ParameterName][] = [
     [!spec.readOnly, 'IdempotencyKey'],
-    [spec.ifMatch !== undefined, 'IfMatch'],
+    [takesIfMatch, 'IfMatch'],
     [spec.cache !== undefined, 'IfNoneMatch'],
   ]
   for (const [applies, name] of shared) {

@@ -80,8 +80,20 @@ export interface OperationSpec<
   refuses?: Partial<Record<ErrorCode, string>>
   /** The answer is one resource: it gets an ETag. */
   etag?: boolean
-  /** Paths of the reads whose ETag an `If-Match` of this write is compared with. */
-  ifMatch?: readonly string[]
+  /**
+   * What an `If-Match` of this write is compared with, where its path does not say it (`if-match.ts`): the paths of
+   * reads with an ETag, or, of a resource that no operation reads alone, what reads it. `of`: its schema, where the
+   * write does not answer it.
+   */
+  ifMatch?:
+    | readonly string[]
+    | {
+        of?: z.ZodTypeAny
+        read(
+          ctx: Context,
+          input: { params: PathParams<P>; query: Parsed<Q>; body: Parsed<B> },
+        ): Promise<unknown> | unknown
+      }
   /** Answers to If-None-Match and this Cache-Control. */
   cache?: string
   /**

@@ -119,13 +119,13 @@ export function pageRoutes(
 const preflight = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': 'Content-Type, If-None-Match',
+  'access-control-allow-headers': 'Content-Type, If-None-Match, Idempotency-Key',
   'access-control-max-age': '86400',
 }
 
 function openToAll(answer: Response): Response {
   const headers = new Headers(answer.headers)
   headers.set('access-control-allow-origin', '*')
-  headers.set('access-control-expose-headers', 'ETag, Retry-After, X-Request-Id')
+  headers.set('access-control-expose-headers', 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id')
   return new Response(answer.body, { status: answer.status, headers })
 }

@@ -51,6 +51,7 @@ export class PageRequest {
   readonly ip: string
   readonly #raw: Request
   readonly #query: Record<string, string | string[]>
+  #read: Promise<Uint8Array> | null = null
 
   /** `path`: as it was sent. Refuses what is no text in it and in the query. */
   constructor(
@@ -144,8 +145,19 @@ export class PageRequest {
     return utf8Text(await this.#bytes(atMost))
   }
 
+  /**
+   * Address and body as they were sent, to tell whether another request is the same; the body stays for who reads it
+   * afterwards. The parts of a form with files are cut differently at each sending: its address alone is told.
+   */
+  async sent(atMost: number): Promise<{ address: string; body: string }> {
+    const address = `${pathOf(this.#raw)}${searchOf(this.#raw)}`
+    if (/^multipart\//i.test(this.header('content-type') ?? '')) return { address, body: '' }
+    this.#read = this.#bytes(atMost)
+    return { address, body: utf8Text(await this.#read) }
+  }
+
   #bytes(atMost: number): Promise<Uint8Array> {
-    return readBytes(this.#raw, this.header('content-length') ?? undefined, atMost)
+    return this.#read ?? readBytes(this.#raw, this.header('content-length') ?? undefined, atMost)
   }
 
   async #formData(atMost: number): Promise<FormData> {

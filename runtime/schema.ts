@@ -23,10 +23,22 @@ export { z }
 const names = new WeakMap<z.ZodTypeAny, string>()
 
 /** Publishes a schema once, as `#/components/schemas/<name>`. */
-export function named<T extends z.ZodTypeAny>(name: string, schema: T): T {
+export function named<T extends z.ZodTypeAny>(
+  name: string,
+  schema: T,
+  { moves = [] }: { moves?: readonly string[] } = {},
+): T {
   names.set(schema, name)
+  if (moves.length > 0) moving.set(schema, moves)
   return schema
 }
+
+const moving = new WeakMap<z.ZodTypeAny, readonly string[]>()
+/**
+ * Fields of a resource that move by themselves (counters, what jobs and providers report): its ETag is made without
+ * them. `items.stock`: of an object in it, or of each in a list.
+ */
+export const movesOf = (schema: z.ZodTypeAny): readonly string[] => moving.get(schema) ?? []
 export const nameOf = (schema: z.ZodTypeAny): string | undefined => names.get(schema)
 
 const files = new WeakSet<z.ZodTypeAny>()

@@ -34,6 +34,8 @@ interface ExchangeRequestsRow {
   order_id: string
   order_number: string
   order_placed_at: Instant
+  /** Of the form that it came with. */
+  filling: string | null
   order_delivered_at: NullableInstant
   customer_id: string | null
   customer_name: string | null

@@ -58,6 +58,8 @@ interface ContactFormSubmissionsRow {
   message: string | null
   values: DefaultJson
   page_url: string | null
+  /** Of the form that it came with. */
+  filling: string | null
   crm_list_id: string | null
   crm_status: string | null
   contact_id: string | null

@@ -22,7 +22,6 @@ export default operation({
     conflict: 'The name is taken, or products are named and no platform is connected',
   },
   etag: true,
-  ifMatch: ['/automations/:id'],
   example: { body: { isActive: true, delayMinutes: 90 } },
   async handler(ctx, { params, body }) {
     await requireNamed(ctx, params.id, body)

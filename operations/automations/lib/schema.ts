@@ -168,6 +168,7 @@ export const automation = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['warnings', 'stats', 'updatedAt'] },
 )
 
 /** The writable fields: what is left out keeps its value, at every depth; lists are replaced. */

@@ -20,7 +20,6 @@ export default operation({
     unavailable: 'A button leads to a new product, and the platform does not answer',
   },
   etag: true,
-  ifMatch: ['/action-bar/settings'],
   transaction: 'own',
   example: {
     body: {

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { changedAlert, fomoAlert } from '../lib/alert-schema.ts'
-import { readAlert, updateAlert } from '../lib/alerts.ts'
+import { readAlert, readAlertById, updateAlert } from '../lib/alerts.ts'
 
 export default operation({
   method: 'PUT',
@@ -20,6 +20,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { body }) => readAlertById(ctx, body.id) },
   example: { body: { id: '01939f2a-5a51-7aa3-9cf1-4f2f5b6a7c8d', isEnabled: false } },
   async handler(ctx, { body }) {
     const { id, ...change } = body

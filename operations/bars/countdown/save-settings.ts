@@ -15,7 +15,6 @@ export default operation({
   input: { body: countdownInput },
   answer: { status: 200, body: countdownBar },
   etag: true,
-  ifMatch: ['/flash-countdown-bar/settings'],
   example: {
     body: {
       isEnabled: true,

@@ -20,7 +20,6 @@ export default operation({
     unavailable: 'A new product is to be left out, and the platform does not answer',
   },
   etag: true,
-  ifMatch: ['/free-shipping-bar/settings'],
   transaction: 'own',
   example: {
     body: { isEnabled: true, threshold: 199, progressText: 'Faltam {{remaining}} para o frete grátis' },

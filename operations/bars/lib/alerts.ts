@@ -42,6 +42,12 @@ export async function readAlert(ctx: Context, type: string): Promise<FomoAlert> 
   return (await listAlerts(ctx)).find((alert) => alert.alertType === type)!
 }
 
+export async function readAlertById(ctx: Context, id: string): Promise<FomoAlert> {
+  const alert = (await listAlerts(ctx)).find((each) => isId(id) && each.id === id.toLowerCase())
+  if (!alert) throw refuse('not_found', 'There is no such alert')
+  return alert
+}
+
 function alertOf(type: AlertType, row: AlertRow | undefined): FomoAlert {
   return {
     id: row?.id ?? null,

@@ -75,6 +75,7 @@ export const countdownBar = named(
     countdown: object({ ...countdownFields, ...told }),
     updatedAt: instant.nullable().describe('Null: never saved'),
   }),
+  { moves: ['countdown.state', 'countdown.startsAt', 'countdown.endsAt'] },
 )
 
 export const countdownInput = writeBody(

@@ -19,7 +19,6 @@ export default operation({
     conflict: 'The campaign is no draft any more',
   },
   etag: true,
-  ifMatch: ['/campaigns/:id'],
   example: { body: { name: 'Black Friday, last day', sendWindow: null } },
   async handler(ctx, { params, body }) {
     await updateCampaign(ctx, params.id, body)

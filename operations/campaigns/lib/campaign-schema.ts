@@ -125,6 +125,23 @@ export const campaign = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  {
+    moves: [
+      'listName',
+      'status',
+      'pauseReason',
+      'failureReason',
+      'audience',
+      'counters',
+      'attributed',
+      'startedAt',
+      'pausedAt',
+      'completedAt',
+      'nextBatchAt',
+      'estimatedFinishAt',
+      'updatedAt',
+    ],
+  },
 )
 
 /** The writable fields: what is left out keeps its value, at every depth. */

@@ -38,6 +38,7 @@ export const contact = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['optedOut'] },
 )
 
 const customFieldsInput = z

@@ -24,6 +24,7 @@ export const contactList = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['size', 'optedOut', 'customFieldNames', 'import', 'lastSyncedAt', 'updatedAt'] },
 )
 export const contactLists = listOf(contactList)
 

@@ -12,6 +12,5 @@ export default operation({
   feature: 'campaigns',
   answer: { status: 204 },
   refuses: { not_found: 'No such list', conflict: 'A scheduled, sending or paused campaign uses it' },
-  ifMatch: ['/campaigns/lists/:id'],
   handler: (ctx, { params }) => deleteList(ctx, params.id),
 })

@@ -14,7 +14,6 @@ export default operation({
   answer: { status: 200, body: contactList },
   refuses: { not_found: 'No such list', conflict: 'Another list has this name' },
   etag: true,
-  ifMatch: ['/campaigns/lists/:id'],
   example: { body: { name: 'VIP 2026' } },
   async handler(ctx, { params, body }) {
     await renameList(ctx, params.id, body.name)

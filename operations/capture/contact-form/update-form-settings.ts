@@ -15,7 +15,6 @@ export default operation({
   answer: { status: 200, body: formSettings },
   refuses: { not_found: 'There is no contact list crmListId' },
   etag: true,
-  ifMatch: ['/contact-form/settings'],
   example: { body: { isEnabled: true, title: 'Talk to us', notifyEmails: ['help@shop.example.com'] } },
   async handler(ctx, { body }) {
     await saveForm(ctx, body)

@@ -6,6 +6,7 @@ import { tokens, type Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { isSameEmail } from '#runtime/email'
 import { refuse } from '#runtime/errors'
+import { sha256 } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import { pageUrlOf } from './capture-schema.ts'
 import type { FormSettings } from './form-schema.ts'
@@ -31,22 +32,31 @@ export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
   await visit.accepted()
   const subscribes =
     Boolean(body.consent) && settings.subscribeToNewsletter && visit.features.has('newsletter')
-  await storeSubmission(ctx, settings, submitted, { subscribes, pageUrl: body.pageUrl })
+  const filling = sha256(JSON.stringify([body.token, body.values, subscribes]))
+  await storeSubmission(ctx, settings, submitted, { subscribes, pageUrl: body.pageUrl, filling })
 }
 
-/** In one transaction: the submission, its notification and email, the subscriber, and the contact. */
+/**
+ * In one transaction: the submission, its notification and email, the subscriber, and the contact. `filling`: what a
+ * browser that sends one form twice sends both times; the second one stores nothing.
+ */
 export async function storeSubmission(
   ctx: Context,
   settings: FormSettings,
   submitted: Submitted,
-  { subscribes, pageUrl }: { subscribes: boolean; pageUrl: SubmitBody['pageUrl'] },
+  {
+    subscribes,
+    pageUrl,
+    filling = null,
+  }: { subscribes: boolean; pageUrl: SubmitBody['pageUrl']; filling?: string | null },
 ): Promise<void> {
   await settled(ctx, async (tx) => {
     const submissionId = tx.newId()
-    await tx.db
+    const stored = await tx.db
       .insertInto('contact_form_submissions')
       .values({
         id: submissionId,
+        filling,
         ...submitted,
         values: JSON.stringify(submitted.values),
         page_url: pageUrlOf(pageUrl),
@@ -54,7 +64,12 @@ export async function storeSubmission(
         crm_status: settings.crmListId === null ? null : 'no-phone',
         created_at: tx.now(),
       })
-      .execute()
+      .onConflict((conflict) =>
+        conflict.columns(['store_id', 'filling']).where('filling', 'is not', null).doNothing(),
+      )
+      .returning('id')
+      .executeTakeFirst()
+    if (!stored) return
     await tell(tx, submissionId, submitted)
     if (settings.notifyEmails.length > 0) await tx.queue('contact-form-notify', { submissionId })
     if (subscribes && submitted.email !== null)

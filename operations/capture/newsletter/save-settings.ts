@@ -22,7 +22,6 @@ export default operation({
     conflict: 'It needs a platform (coupons) or an email provider that is not connected',
   },
   etag: true,
-  ifMatch: ['/newsletter/settings'],
   transaction: 'own',
   example: { body: { isEnabled: true, texts: { title: 'Get 10% off' }, design: { buttonColor: '#4f46e5' } } },
   async handler(ctx, { body }) {

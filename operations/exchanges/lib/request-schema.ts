@@ -110,7 +110,7 @@ const photo = object({
 })
 const whole = { ...fields, photos: z.array(photo), history: z.array(historyEntry).describe('Oldest first') }
 
-export const exchangeRequest = named('ExchangeRequest', object(whole))
+export const exchangeRequest = named('ExchangeRequest', object(whole), { moves: ['history', 'updatedAt'] })
 export const exchangeRequestEntry = named('ExchangeRequestEntry', object({ ...fields, photoCount: count }))
 
 const filters = {

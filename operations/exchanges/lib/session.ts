@@ -1,6 +1,7 @@
 /** The token of a shopper who named an order and its email or phone: signed, for one order of one store. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { randomText } from '#runtime/ids'
 import { isSigned, sign } from '#runtime/secrets'
 
 const livesMs = 30 * 60_000
@@ -8,9 +9,9 @@ const livesMs = 30 * 60_000
 const purpose = 'exchange-session'
 const textOf = (ctx: Context, at: string, orderId: string): string => `${ctx.store.id}\n${at}\n${orderId}`
 
-/** Good for 30 minutes. */
+/** Good for 30 minutes; no two are alike. */
 export function issueSession(ctx: Context, orderId: string): string {
-  const at = ctx.clock.ms().toString(36)
+  const at = `${ctx.clock.ms().toString(36)}-${randomText(8)}`
   const signature = sign(ctx.settings, purpose, textOf(ctx, at, orderId))
   return [at, Buffer.from(orderId).toString('base64url'), signature].join('.')
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { amounts } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { sha256 } from '#runtime/ids'
 import { amountOf, priceDifferenceOf, unitPriceOf } from './amounts.ts'
 import { submitted } from './approve.ts'
 import { type CheckedItem, checkedItems, refuseUnfit } from './checks.ts'
@@ -42,20 +43,25 @@ export function refuseFaults(ctx: Context, settings: ExchangeContent, submission
 
 /**
  * Stores a request of the session's order, which is read fresh first. Refuses with 400 what the form does not take,
- * with 409 what the order does not allow now. Not inside a transaction.
+ * with 409 what the order does not allow now. The same `filling` is one request. Not inside a transaction.
  */
 export async function submitRequest(
   ctx: Context,
   settings: ExchangeContent,
   submission: Submission,
+  filling = fillingOf(submission, submission.photoUrls ?? []),
 ): Promise<Submitted> {
   refuseFaults(ctx, settings, submission)
+  const sent = await ofFilling(ctx, filling)
+  if (sent) return sent
   const photoUrls = [...new Set(submission.photoUrls)]
   await requirePhotos(ctx, photoUrls)
   const order = await readOrder(ctx, { id: orderOfSession(ctx, submission.sessionToken) })
   if (!order) throw refuse('conflict', 'This order is not there any more')
   return ctx.transaction(async (tx) => {
     await lockOrder(tx, order.id)
+    const before = await ofFilling(tx, filling)
+    if (before) return before
     const wanted = submission.items.flatMap(({ exchangeForVariantId }) => exchangeForVariantId ?? [])
     const variants = await findVariants(tx, wanted)
     const offer = await offerOf(tx, settings, order)
@@ -67,6 +73,7 @@ export async function submitRequest(
       items,
       outsideWindow: offered.isOutside,
       photoUrls,
+      filling,
     })
     const token = await addStatusLink(tx, request.id)
     const { number, status } = await submitted(tx, request, settings)
@@ -82,10 +89,26 @@ interface Asked {
   items: readonly CheckedItem[]
   outsideWindow: boolean
   photoUrls: readonly string[]
+  filling: string
+}
+
+/** What a browser that sends one form twice sends both times: the lookup's token, and what was filled in. */
+export const fillingOf = ({ photoUrls: _urls, ...filled }: Submission, photos: readonly string[]): string =>
+  sha256(JSON.stringify([filled, photos]))
+
+/** The request that it made already, with another link to it: what was taken back or turned down may be asked anew. */
+async function ofFilling(ctx: Context, filling: string): Promise<Submitted | null> {
+  const row = await ctx.db
+    .selectFrom('exchange_requests')
+    .select(['id', 'number', 'status'])
+    .where('filling', '=', filling)
+    .where('status', 'not in', ['rejected', 'cancelled', 'expired'])
+    .executeTakeFirst()
+  return row ? { number: row.number, status: row.status, token: await addStatusLink(ctx, row.id) } : null
 }
 
 async function insertRequest(tx: Context, settings: ExchangeContent, asked: Asked): Promise<RequestRow> {
-  const { order, moneyLeft, submission, items, outsideWindow, photoUrls } = asked
+  const { order, moneyLeft, submission, items, outsideWindow, photoUrls, filling } = asked
   const { type, comment, returnMethod, refundMethod } = submission
   const { customer } = order
   const number = await nextNumber(tx)
@@ -109,6 +132,7 @@ async function insertRequest(tx: Context, settings: ExchangeContent, asked: Aske
     .values({
       id: tx.newId(),
       number,
+      filling,
       type,
       status: 'requested',
       order_id: order.id,

@@ -1,5 +1,6 @@
 import { storefrontPage, type Visit } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { sha256 } from '#runtime/ids'
 import { jsonAnswer } from '#runtime/page'
 import { requestForm, storePhotos } from '../lib/forms.ts'
 import { whileOpen } from '../lib/open-page.ts'
@@ -8,7 +9,7 @@ import type { ExchangeContent } from '../lib/settings-schema.ts'
 import { requestBody } from '../lib/shopper-schema.ts'
 import { seeOther } from '../lib/status-answer.ts'
 import { statusUrlOf } from '../lib/status-links.ts'
-import { refuseFaults, submitRequest, trapped } from '../lib/submit.ts'
+import { fillingOf, refuseFaults, submitRequest, trapped } from '../lib/submit.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -39,6 +40,10 @@ async function submitForm(ctx: Context, visit: Visit, settings: ExchangeContent)
   if (submission.website) return seeOther(pagesBase(ctx))
   await visit.accepted()
   const photoUrls = await storePhotos(ctx, photos)
-  const { token } = await submitRequest(ctx, settings, { ...submission, photoUrls })
+  const contents = await Promise.all(
+    photos.map(async (photo) => sha256(new Uint8Array(await photo.arrayBuffer()))),
+  )
+  const filling = fillingOf(submission, contents)
+  const { token } = await submitRequest(ctx, settings, { ...submission, photoUrls }, filling)
   return seeOther(`${pagesBase(ctx)}/requests/${token}`)
 }

@@ -20,7 +20,6 @@ export default operation({
     conflict: 'It does not wait for a decision, or its method ships and there is no address',
   },
   etag: true,
-  ifMatch: ['/product-exchanges/requests/:id'],
   example: { body: { returnCode: 'RMA-4711', note: 'Approved after the photos' } },
   async handler(ctx, { params, body }) {
     await approveRequest(ctx, params.id, body)

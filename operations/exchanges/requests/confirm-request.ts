@@ -18,7 +18,6 @@ export default operation({
   answer: { status: 200, body: exchangeRequest },
   refuses: { not_found: 'No such request', conflict: 'Its status does not allow that' },
   etag: true,
-  ifMatch: ['/product-exchanges/requests/:id'],
   example: { body: { stage: 'received' } },
   async handler(ctx, { params, body }) {
     await confirmRequest(ctx, params.id, body)

@@ -12,6 +12,5 @@ export default operation({
   feature: 'exchanges',
   answer: { status: 204 },
   refuses: { not_found: 'No such request', conflict: 'It is approved, in transit or received' },
-  ifMatch: ['/product-exchanges/requests/:id'],
   handler: (ctx, { params }) => deleteRequest(ctx, params.id),
 })

@@ -16,7 +16,6 @@ export default operation({
   answer: { status: 200, body: exchangeRequest },
   refuses: { not_found: 'No such request', conflict: 'Its status does not allow that' },
   etag: true,
-  ifMatch: ['/product-exchanges/requests/:id'],
   example: { body: { reason: 'The item was worn', code: 'failed-inspection' } },
   async handler(ctx, { params, body }) {
     await rejectRequest(ctx, params.id, body)

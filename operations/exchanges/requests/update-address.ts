@@ -18,7 +18,6 @@ export default operation({
   answer: { status: 200, body: exchangeRequest },
   refuses: { not_found: 'No such request', conflict: 'It is neither requested nor approved' },
   etag: true,
-  ifMatch: ['/product-exchanges/requests/:id'],
   example: {
     body: {
       returnAddress: {

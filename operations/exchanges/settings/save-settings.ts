@@ -17,7 +17,6 @@ export default operation({
   answer: { status: 200, body: exchangeSettings },
   refuses: { conflict: 'Products or categories are named and no ecommerce platform is connected' },
   etag: true,
-  ifMatch: ['/product-exchanges/settings'],
   example: { body: { windowDays: 30, types: ['exchange', 'return'], autoApprove: false } },
   async handler(ctx, { body }) {
     await requireNamed(ctx, body)

@@ -17,6 +17,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation, or no such tag', conflict: 'It has 20 tags already' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await addTag(ctx, params.id, body.tagId)
     return readConversation(ctx, params.id)

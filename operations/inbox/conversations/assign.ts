@@ -23,6 +23,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation', conflict: 'Somebody else has it' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await assign(ctx, params.id, body)
     return readConversation(ctx, params.id)

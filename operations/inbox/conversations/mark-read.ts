@@ -18,6 +18,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await markRead(ctx, params.id, body.upToMessageId)
     return readConversation(ctx, params.id)

@@ -15,6 +15,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation', conflict: 'The contact has not written yet' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params }) {
     await markUnread(ctx, params.id)
     return readConversation(ctx, params.id)

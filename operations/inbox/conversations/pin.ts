@@ -17,6 +17,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation', conflict: '50 are pinned already' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await pinConversation(ctx, params.id, body.pinned)
     return readConversation(ctx, params.id)

@@ -1,4 +1,6 @@
 import { operation } from '#runtime/operation'
+import { readConversation } from '../lib/conversation-json.ts'
+import { conversation } from '../lib/schema.ts'
 import { removeTag } from '../lib/tags.ts'
 
 export default operation({
@@ -12,5 +14,6 @@ export default operation({
   feature: 'inbox',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such conversation, or it does not have this tag' },
+  ifMatch: { of: conversation, read: (ctx, { params }) => readConversation(ctx, params.id) },
   handler: (ctx, { params }) => removeTag(ctx, params.id, params.tagId),
 })

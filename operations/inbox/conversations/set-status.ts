@@ -19,6 +19,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await setStatus(ctx, params.id, body.status)
     return readConversation(ctx, params.id)

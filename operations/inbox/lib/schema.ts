@@ -44,6 +44,7 @@ export const tag = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['conversationCount'] },
 )
 
 export const note = named(
@@ -99,6 +100,29 @@ export const conversation = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  {
+    moves: [
+      'profileName',
+      'unreadCount',
+      'purchaseCount',
+      'totalSpent',
+      'currency',
+      'lastPurchaseAt',
+      'lastMessageAt',
+      'lastMessageDirection',
+      'lastMessageType',
+      'lastMessageStatus',
+      'lastMessagePreview',
+      'lastInboundAt',
+      'windowExpiresAt',
+      'windowOpen',
+      'waitingSince',
+      'optedOut',
+      'messageCount',
+      'closedAt',
+      'updatedAt',
+    ],
+  },
 )
 
 const media = object({

@@ -50,7 +50,7 @@ const byId = prepared((db, values: { id: string }) =>
 
 const noTag = () => refuse('not_found', 'There is no such tag')
 
-async function readTag(ctx: Context, id: string): Promise<JsonText> {
+export async function readTag(ctx: Context, id: string): Promise<JsonText> {
   const [row] = await byId(ctx, { id })
   if (!row) throw noTag()
   return new JsonText(row.text)

@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteTag } from '../lib/tags.ts'
+import { tag } from '../lib/schema.ts'
+import { deleteTag, readTag } from '../lib/tags.ts'
 
 export default operation({
   method: 'DELETE',
@@ -12,5 +13,6 @@ export default operation({
   feature: 'inbox',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such tag' },
+  ifMatch: { of: tag, read: (ctx, { params }) => readTag(ctx, params.tagId) },
   handler: (ctx, { params }) => deleteTag(ctx, params.tagId),
 })

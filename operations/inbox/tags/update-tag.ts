@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { tag } from '../lib/schema.ts'
-import { changeTag } from '../lib/tags.ts'
+import { changeTag, readTag } from '../lib/tags.ts'
 
 const { name, color, ...readOnly } = tag.shape
 
@@ -18,5 +18,6 @@ export default operation({
   answer: { status: 200, body: tag },
   refuses: { not_found: 'There is no such tag', conflict: 'Another tag has this name' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readTag(ctx, params.tagId) },
   handler: (ctx, { params, body }) => changeTag(ctx, params.tagId, body),
 })

@@ -17,6 +17,7 @@ export default operation({
   answer: { status: 200, body: conversation },
   refuses: { not_found: 'There is no such conversation' },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readConversation(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await setTier(ctx, params.id, body.tier)
     return readConversation(ctx, params.id)

@@ -15,7 +15,6 @@ export default operation({
   answer: { status: 200, body: messagingButton },
   refuses: { not_found: 'There is no such button', conflict: 'It would open no number' },
   etag: true,
-  ifMatch: ['/messaging-button'],
   example: { body: { backgroundColor: '#128c7e', schedule: { isEnabled: false } } },
   async handler(ctx, { params, body }) {
     await updateButton(ctx, params.messagingButtonId, body)

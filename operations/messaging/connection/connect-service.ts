@@ -15,6 +15,7 @@ export default operation({
   answer: { status: 200, body: messagingSession },
   refuses: { conflict: 'The store uses it already, or this server has no shared number' },
   etag: true,
+  ifMatch: ['/messaging/session'],
   async handler(ctx) {
     await joinShared(ctx)
     return readSession(ctx)

@@ -15,6 +15,7 @@ export default operation({
   answer: { status: 200, body: messagingSession },
   refuses: { conflict: 'The store does not use the shared number' },
   etag: true,
+  ifMatch: ['/messaging/session'],
   async handler(ctx) {
     await leaveShared(ctx)
     return readSession(ctx)

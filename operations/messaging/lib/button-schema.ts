@@ -67,6 +67,7 @@ export const messagingButton = named(
     createdAt: instant.nullable(),
     updatedAt: instant.nullable(),
   }),
+  { moves: ['effectivePhone', 'clicks30d', 'impressions30d'] },
 )
 
 export const buttonInput = {

@@ -19,6 +19,18 @@ export const officialConnection = named(
     checkedAt: instant.nullable().describe('When the provider last confirmed this state'),
     isStale: z.boolean().describe('Connected, and not confirmed for 24 hours'),
   }),
+  {
+    moves: [
+      'status',
+      'displayName',
+      'displayNameStatus',
+      'issue',
+      'setup',
+      'templates',
+      'checkedAt',
+      'isStale',
+    ],
+  },
 )
 
 export type OfficialConnection = z.infer<typeof officialConnection>

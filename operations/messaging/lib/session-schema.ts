@@ -43,6 +43,7 @@ export const messagingSession = named(
     official: object({ status: z.enum(officialStatuses), ...held }),
     shared: object({ status: z.enum(['none', 'connected']), ...held }),
   }),
+  { moves: ['displayName', 'issue', 'qr', 'official', 'shared'] },
 )
 
 export type MessagingSession = z.infer<typeof messagingSession>

@@ -70,6 +70,20 @@ export const template = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  {
+    moves: [
+      'status',
+      'rejectionReason',
+      'quality',
+      'pausedUntil',
+      'nextEditAt',
+      'inUse',
+      'submittedAt',
+      'reviewedAt',
+      'syncedAt',
+      'updatedAt',
+    ],
+  },
 )
 
 /** The writable fields. What only a template of the provider's own may have is refused by the rules, not here. */

@@ -30,6 +30,7 @@ export default operation({
     conflict: 'The link is over, replaced or confirmed already; or the number is connected to another store',
   },
   etag: true,
+  ifMatch: ['/officialapi/status'],
   example: { body: { state: 'the state of the return address', code: 'the code beside it' } },
   async handler(ctx, { body }) {
     await confirmSetup(ctx, body)

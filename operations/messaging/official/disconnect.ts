@@ -16,6 +16,7 @@ export default operation({
   answer: { status: 200, body: officialConnection },
   refuses: { conflict: 'There is no official number' },
   etag: true,
+  ifMatch: ['/officialapi/status'],
   async handler(ctx) {
     await disconnectOfficial(ctx)
     return readOfficial(ctx)

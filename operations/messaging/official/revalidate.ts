@@ -15,6 +15,7 @@ export default operation({
   answer: { status: 200, body: officialConnection },
   refuses: { conflict: 'No official number was connected' },
   etag: true,
+  ifMatch: ['/officialapi/status'],
   async handler(ctx) {
     await revalidate(ctx)
     return readOfficial(ctx)

@@ -29,5 +29,6 @@ export default operation({
     body: object({ setupUrl: z.string(), expiresAt: instant, status: z.literal('setup-pending') }),
   },
   refuses: { conflict: 'An official number is connected or under review: disconnect it first' },
+  ifMatch: ['/officialapi/status'],
   handler: (ctx, { body }) => startSetup(ctx, body.returnUrl),
 })

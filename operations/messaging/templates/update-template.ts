@@ -23,7 +23,6 @@ export default operation({
     conflict: 'It cannot be changed now, or not here, or no official number is connected',
   },
   etag: true,
-  ifMatch: ['/messaging/templates/:id'],
   example: { params: { id: '12' }, body: { footer: 'Responda SAIR para não receber mais' } },
   async handler(ctx, { params, body }) {
     const id = templateIdOf(params.id)

@@ -19,6 +19,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { body }) => readBadge(ctx, body.id) },
   example: { body: { id: '01939f2a-5a51-7aa3-9cf1-4f2f5b6a7c8d', text: 'Últimas {{stock}} unidades' } },
   async handler(ctx, { body: { id, ...change } }) {
     await changeBadge(ctx, id, change)

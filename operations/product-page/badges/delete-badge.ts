@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteBadge } from '../lib/badges.ts'
+import { deleteBadge, readBadge } from '../lib/badges.ts'
+import { badge } from '../lib/label-schema.ts'
 
 export default operation({
   method: 'DELETE',
@@ -11,5 +12,6 @@ export default operation({
   feature: 'product-content',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such badge' },
+  ifMatch: { of: badge, read: (ctx, { params }) => readBadge(ctx, params.id) },
   handler: (ctx, { params }) => deleteBadge(ctx, params.id),
 })

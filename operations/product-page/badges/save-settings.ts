@@ -1,5 +1,10 @@
 import { operation } from '#runtime/operation'
-import { badgeSettings, badgeSettingsInput, saveBadgeSettings } from '../lib/badge-settings.ts'
+import {
+  badgeSettings,
+  badgeSettingsInput,
+  readBadgeSettings,
+  saveBadgeSettings,
+} from '../lib/badge-settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -19,6 +24,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: readBadgeSettings },
   example: {
     body: { featuredPrice: { isEnabled: true, discountPercentage: 10, method: 'Pix' } },
   },

@@ -22,6 +22,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { body }) => readBlock(ctx, body.id) },
   example: {
     body: { id: '01939f2a-5a51-7aa3-9cf1-4f2f5b6a7c8d', design: { title: 'Garantia de 12 meses' } },
   },

@@ -1,4 +1,6 @@
 import { operation } from '#runtime/operation'
+import { readBlock } from '../lib/block-rows.ts'
+import { contentBlock } from '../lib/block-schema.ts'
 import { deleteBlock } from '../lib/blocks.ts'
 
 export default operation({
@@ -11,5 +13,6 @@ export default operation({
   feature: 'product-content',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such block' },
+  ifMatch: { of: contentBlock, read: (ctx, { params }) => readBlock(ctx, params.id) },
   handler: (ctx, { params }) => deleteBlock(ctx, params.id),
 })

@@ -17,6 +17,7 @@ export default operation({
   answer: { status: 200, body: contentBlock },
   refuses: { not_found: 'There is no such block', conflict: 'It has ended, and cannot be turned on' },
   etag: true,
+  ifMatch: { read: (ctx, { body }) => readBlock(ctx, body.id) },
   example: { body: { id: '01939f2a-5a51-7aa3-9cf1-4f2f5b6a7c8d', isActive: true } },
   async handler(ctx, { body: { id, ...change } }) {
     await moveBlock(ctx, id, change)

@@ -36,6 +36,7 @@ export const contentBlock = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['status'] },
 )
 
 const keys = Object.keys(contentBlock.shape)

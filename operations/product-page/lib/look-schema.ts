@@ -63,6 +63,24 @@ export const look = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  {
+    moves: [
+      'health',
+      'checkedAt',
+      'total',
+      'currency',
+      'impressions',
+      'clicks',
+      'addsToCart',
+      'updatedAt',
+      'items.name',
+      'items.variantName',
+      'items.imageUrl',
+      'items.url',
+      'items.unitPrice',
+      'items.status',
+    ],
+  },
 )
 
 const lookInput = {

@@ -41,6 +41,7 @@ export const videoSlider = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['productName', 'productStatus', 'impressions', 'clicks'] },
 )
 export const sliderInput = writeBody(
   {
@@ -64,6 +65,7 @@ export const homeVideoSlider = named(
     ...counters,
     updatedAt: instant.nullable().describe('Null: never saved'),
   }),
+  { moves: ['impressions', 'clicks'] },
 )
 export const homeSliderInput = writeBody(
   { ...look, videos: z.array(videoInput).max(20), isEnabled: z.boolean(), placement: homePlacement },

@@ -116,6 +116,10 @@ export async function saveSlider(ctx: Context, productId: string, change: Slider
       await changed(tx)
     },
   })
+  return readSlider(ctx, productId)
+}
+
+export async function readSlider(ctx: Context, productId: string): Promise<JsonText> {
   const [row] = await ofProduct(ctx, { productId })
   if (!row) throw noSlider()
   return new JsonText(row.text)

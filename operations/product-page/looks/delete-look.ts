@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteLook } from '../lib/looks.ts'
+import { look } from '../lib/look-schema.ts'
+import { deleteLook, readLook } from '../lib/looks.ts'
 
 export default operation({
   method: 'DELETE',
@@ -12,5 +13,6 @@ export default operation({
   feature: 'shop-the-look',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such look' },
+  ifMatch: { of: look, read: (ctx, { params }) => readLook(ctx, params.id) },
   handler: (ctx, { params }) => deleteLook(ctx, params.id),
 })

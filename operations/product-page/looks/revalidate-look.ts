@@ -19,6 +19,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { params }) => readLook(ctx, params.id) },
   async handler(ctx, { params }) {
     await revalidateLook(ctx, params.id)
     return readLook(ctx, params.id)

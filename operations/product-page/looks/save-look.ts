@@ -21,6 +21,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { body }) => (body.id === undefined ? null : readLook(ctx, body.id)) },
   example: {
     body: {
       name: 'Sala de verão',

@@ -15,7 +15,6 @@ export default operation({
   input: { body: writeBody(lookSettingsInput, ['updatedAt']) },
   answer: { status: 200, body: lookSettings },
   etag: true,
-  ifMatch: ['/shop-the-look/settings'],
   example: { body: { isEnabled: true, title: 'Complete o look', unavailableItems: 'show-sold-out' } },
   handler: (ctx, { body }) => saveLookSettings(ctx, body),
 })

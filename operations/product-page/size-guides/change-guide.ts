@@ -19,6 +19,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { body }) => readGuide(ctx, body.id) },
   example: { body: { id: '01939f2a-5a51-7aa3-9cf1-4f2f5b6a7c8d', display: 'drawer' } },
   async handler(ctx, { body: { id, ...change } }) {
     await changeGuide(ctx, id, change)

@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteGuide } from '../lib/size-guides.ts'
+import { sizeGuide } from '../lib/size-guide-schema.ts'
+import { deleteGuide, readGuide } from '../lib/size-guides.ts'
 
 export default operation({
   method: 'DELETE',
@@ -11,5 +12,6 @@ export default operation({
   feature: 'size-guides',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such size guide' },
+  ifMatch: { of: sizeGuide, read: (ctx, { params }) => readGuide(ctx, params.id) },
   handler: (ctx, { params }) => deleteGuide(ctx, params.id),
 })

@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteSticker } from '../lib/stickers.ts'
+import { sticker } from '../lib/label-schema.ts'
+import { deleteSticker, readSticker } from '../lib/stickers.ts'
 
 export default operation({
   method: 'DELETE',
@@ -11,5 +12,6 @@ export default operation({
   feature: 'product-content',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such sticker' },
+  ifMatch: { of: sticker, read: (ctx, { params }) => readSticker(ctx, params.id) },
   handler: (ctx, { params }) => deleteSticker(ctx, params.id),
 })

@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteSlider } from '../lib/sliders.ts'
+import { videoSlider } from '../lib/slider-schema.ts'
+import { deleteSlider, readSlider } from '../lib/sliders.ts'
 
 export default operation({
   method: 'DELETE',
@@ -12,5 +13,6 @@ export default operation({
   feature: 'product-media',
   answer: { status: 204 },
   refuses: { not_found: 'The product has no slider' },
+  ifMatch: { of: videoSlider, read: (ctx, { params }) => readSlider(ctx, params.productId) },
   handler: (ctx, { params }) => deleteSlider(ctx, params.productId),
 })

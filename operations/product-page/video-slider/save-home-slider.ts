@@ -19,7 +19,6 @@ export default operation({
     unavailable: 'A video leads to a new product, and the platform does not answer',
   },
   etag: true,
-  ifMatch: ['/product-video-slider/home'],
   transaction: 'own',
   example: {
     body: { isEnabled: true, videos: [{ videoUrl: 'https://videos.example.com/colecao.mp4' }] },

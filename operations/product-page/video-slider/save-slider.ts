@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { sliderInput, videoSlider } from '../lib/slider-schema.ts'
-import { saveSlider } from '../lib/sliders.ts'
+import { readSlider, saveSlider } from '../lib/sliders.ts'
 
 export default operation({
   method: 'PUT',
@@ -21,6 +21,7 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
+  ifMatch: { read: (ctx, { body }) => readSlider(ctx, body.productId) },
   example: {
     body: {
       productId: '1001',

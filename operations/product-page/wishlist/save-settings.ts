@@ -15,7 +15,6 @@ export default operation({
   input: { body: writeBody(wishlistSettingsInput, ['updatedAt']) },
   answer: { status: 200, body: wishlistSettings },
   etag: true,
-  ifMatch: ['/wishlist/settings'],
   example: { body: { isEnabled: true, askContact: 'optional', contactFields: ['email', 'phone'] } },
   handler: (ctx, { body }) => saveWishlistSettings(ctx, body),
 })

@@ -1,5 +1,7 @@
 import { operation } from '#runtime/operation'
 import { bundles } from '../lib/bundle-kind.ts'
+import { bundle } from '../lib/bundle-schema.ts'
+import { readBundle } from '../lib/bundles.ts'
 import { deleteDiscount } from '../lib/writes.ts'
 
 export default operation({
@@ -17,5 +19,6 @@ export default operation({
     conflict: 'Another change of it is being written, or the platform refuses',
     unavailable: 'The platform does not answer; the bundle stays',
   },
+  ifMatch: { of: bundle, read: (ctx, { params }) => readBundle(ctx, params.id) },
   handler: (ctx, { params }) => deleteDiscount(ctx, bundles, params.id),
 })

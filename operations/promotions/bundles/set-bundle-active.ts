@@ -22,6 +22,7 @@ export default operation({
     unavailable: 'The platform does not answer; nothing was changed',
   },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readBundle(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await setBundleActive(ctx, params.id, body.isActive)
     return readBundle(ctx, params.id)

@@ -25,6 +25,7 @@ export default operation({
     unavailable: 'The platform does not answer; nothing was changed',
   },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readBundle(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await changeBundle(ctx, params.id, body)
     return readBundle(ctx, params.id)

@@ -1,5 +1,7 @@
 import { operation } from '#runtime/operation'
 import { gifts } from '../lib/gift-kind.ts'
+import { cartGift } from '../lib/gift-schema.ts'
+import { readGift } from '../lib/gifts.ts'
 import { deleteDiscount } from '../lib/writes.ts'
 
 export default operation({
@@ -17,5 +19,6 @@ export default operation({
     conflict: 'Another change of it is being written, or the platform refuses',
     unavailable: 'The platform does not answer; the gift stays',
   },
+  ifMatch: { of: cartGift, read: (ctx, { params }) => readGift(ctx, params.id) },
   handler: (ctx, { params }) => deleteDiscount(ctx, gifts, params.id),
 })

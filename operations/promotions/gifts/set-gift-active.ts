@@ -22,6 +22,7 @@ export default operation({
     unavailable: 'The platform does not answer; nothing was changed',
   },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readGift(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await setGiftActive(ctx, params.id, body.isActive)
     return readGift(ctx, params.id)

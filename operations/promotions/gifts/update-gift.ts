@@ -25,6 +25,7 @@ export default operation({
     unavailable: 'The platform does not answer; nothing was changed',
   },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readGift(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await changeGift(ctx, params.id, body)
     return readGift(ctx, params.id)

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody, z } from '#runtime/schema'
 import { installmentRule, ruleInput } from '../lib/installment-schema.ts'
-import { changeRule } from '../lib/installments.ts'
+import { changeRule, readRule } from '../lib/installments.ts'
 
 export default operation({
   method: 'PUT',
@@ -18,5 +18,6 @@ export default operation({
     conflict: 'Its amounts overlap those of an active rule',
   },
   etag: true,
+  ifMatch: { read: (ctx, { body }) => readRule(ctx, body.id) },
   handler: (ctx, { body: { id, ...change } }) => changeRule(ctx, id, change),
 })

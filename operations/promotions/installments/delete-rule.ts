@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { deleteRule } from '../lib/installments.ts'
+import { installmentRule } from '../lib/installment-schema.ts'
+import { deleteRule, readRule } from '../lib/installments.ts'
 
 export default operation({
   method: 'DELETE',
@@ -11,5 +12,6 @@ export default operation({
   feature: 'installments',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such rule' },
+  ifMatch: { of: installmentRule, read: (ctx, { params }) => readRule(ctx, params.id) },
   handler: (ctx, { params }) => deleteRule(ctx, params.id),
 })

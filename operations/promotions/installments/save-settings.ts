@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { installmentSettings, installmentSettingsInput } from '../lib/installment-schema.ts'
-import { saveInstallmentSettings } from '../lib/installments.ts'
+import { readInstallmentSettings, saveInstallmentSettings } from '../lib/installments.ts'
 
 export default operation({
   method: 'PUT',
@@ -15,6 +15,7 @@ export default operation({
   input: { body: writeBody(installmentSettingsInput, ['updatedAt']) },
   answer: { status: 200, body: installmentSettings },
   etag: true,
+  ifMatch: { read: readInstallmentSettings },
   example: { body: { interestFreeText: '{{installments}}x de {{amount}} sem juros' } },
   handler: (ctx, { body }) => saveInstallmentSettings(ctx, body),
 })

@@ -47,6 +47,29 @@ export const bundle = named(
     addsToCart: count,
     ...discountTimes,
   }),
+  {
+    moves: [
+      'status',
+      'syncStatus',
+      'syncError',
+      'syncedAt',
+      'usageCount',
+      'discountTotal',
+      'updatedAt',
+      'regularPrice',
+      'discountAmount',
+      'bundlePrice',
+      'availability',
+      'impressions',
+      'addsToCart',
+      'items.name',
+      'items.variantName',
+      'items.imageUrl',
+      'items.url',
+      'items.unitPrice',
+      'items.status',
+    ],
+  },
 )
 
 export const bundleInput = {

@@ -45,6 +45,22 @@ export const cartGift = named(
     gift: object(giftShown),
     ...discountTimes,
   }),
+  {
+    moves: [
+      'status',
+      'syncStatus',
+      'syncError',
+      'syncedAt',
+      'usageCount',
+      'discountTotal',
+      'updatedAt',
+      'gift.name',
+      'gift.variantName',
+      'gift.imageUrl',
+      'gift.unitPrice',
+      'gift.status',
+    ],
+  },
 )
 
 const minAmount = money.refine((value) => value > 0, 'must be more than 0')

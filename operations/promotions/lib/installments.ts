@@ -85,6 +85,12 @@ export async function readInstallments(ctx: Context, amount?: number) {
   }
 }
 
+export async function readRule(ctx: Context, id: string): Promise<ShownRule> {
+  const row = (await allRules(ctx, {})).find((each) => each.id === id)
+  if (!row) throw noSuchRule()
+  return shownOf(row)
+}
+
 function simulate(ctx: Context, rows: readonly RuleRow[], amount: string): z.input<typeof simulation> {
   const rule = ruleFor(amount, rows.filter((row) => row.is_active).map(termsOf))
   return {

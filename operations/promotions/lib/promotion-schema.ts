@@ -24,6 +24,7 @@ export const promotion = named(
     label: z.string().describe('3x2; with a percentage below 100: 2x1 -50%'),
     ...discountTimes,
   }),
+  { moves: ['status', 'syncStatus', 'syncError', 'syncedAt', 'usageCount', 'discountTotal', 'updatedAt'] },
 )
 
 export const promotionInput = { ...discountInput, ...promotionFields }

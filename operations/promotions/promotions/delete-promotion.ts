@@ -1,5 +1,7 @@
 import { operation } from '#runtime/operation'
 import { promotions } from '../lib/promotion-kind.ts'
+import { promotion } from '../lib/promotion-schema.ts'
+import { readPromotion } from '../lib/promotions.ts'
 import { deleteDiscount } from '../lib/writes.ts'
 
 export default operation({
@@ -17,5 +19,6 @@ export default operation({
     conflict: 'Another change of it is being written, or the platform refuses',
     unavailable: 'The platform does not answer; the promotion stays',
   },
+  ifMatch: { of: promotion, read: (ctx, { params }) => readPromotion(ctx, params.id) },
   handler: (ctx, { params }) => deleteDiscount(ctx, promotions, params.id),
 })

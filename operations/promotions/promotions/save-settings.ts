@@ -18,7 +18,6 @@ export default operation({
   input: { body: writeBody(promotionSettingsInput, ['updatedAt']) },
   answer: { status: 200, body: promotionSettings },
   etag: true,
-  ifMatch: ['/promotions/settings'],
   example: { body: { productPageText: 'Leve {{buy}}, pague {{pay}}', showCountdown: true } },
   handler: (ctx, { body }) => savePromotionSettings(ctx, body),
 })

@@ -22,6 +22,7 @@ export default operation({
     unavailable: 'The platform does not answer; nothing was changed',
   },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readPromotion(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await setPromotionActive(ctx, params.id, body.isActive)
     return readPromotion(ctx, params.id)

@@ -25,6 +25,7 @@ export default operation({
     unavailable: 'The platform does not answer; nothing was changed',
   },
   etag: true,
+  ifMatch: { read: (ctx, { params }) => readPromotion(ctx, params.id) },
   async handler(ctx, { params, body }) {
     await changePromotion(ctx, params.id, body)
     return readPromotion(ctx, params.id)

@@ -82,6 +82,23 @@ export function objectionTo(candidate: Candidate, facts: Facts): string | null {
   return contactObjection(candidate, facts)
 }
 
+/**
+ * The same for candidates that leave together, in their order: of two about one product to one person the second one
+ * meets the first.
+ */
+export function objectionsTo(candidates: readonly Candidate[], facts: Facts): Map<Candidate, string> {
+  const found = new Map<Candidate, string>()
+  const askedNow = new Set<string>()
+  for (const candidate of candidates) {
+    const keys = keysOf(candidate.productId, candidate.email, candidate.phoneKey)
+    const reason =
+      objectionTo(candidate, facts) ?? (keys.some((key) => askedNow.has(key)) ? 'recent-request' : null)
+    if (reason) found.set(candidate, reason)
+    else for (const key of keys) askedNow.add(key)
+  }
+  return found
+}
+
 /** What speaks against the way it would take. */
 export function contactObjection(
   { channel, email, phone, phoneKey }: Pick<Candidate, 'channel' | 'email' | 'phone' | 'phoneKey'>,

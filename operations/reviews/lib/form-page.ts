@@ -21,7 +21,7 @@ export interface RequestForm {
   form: Pick<ReviewSettings['form'], 'allowImages' | 'maxImages' | 'requireText'>
 }
 
-/** The items of the token's order; null where the token is unknown or past its time. */
+/** The products of the token's order, each once: it has one review, whatever the variants. Null where the token is unknown or past its time. */
 export async function formOf(
   ctx: Context,
   { form }: ReviewSettings,
@@ -29,7 +29,7 @@ export async function formOf(
 ): Promise<RequestForm | null> {
   const orderId = await orderOfToken(ctx, token)
   if (orderId === null) return null
-  const items = await ctx.db
+  const lines = await ctx.db
     .selectFrom('order_items as i')
     .innerJoin('orders as o', 'o.id', 'i.order_id')
     .select(['i.product_id', 'i.variant_id', 'i.name', 'i.image_url', 'o.customer_name', 'o.customer_email'])
@@ -37,6 +37,7 @@ export async function formOf(
     .where('i.product_id', 'is not', null)
     .orderBy('i.position')
     .execute()
+  const items = [...new Map([...lines].reverse().map((line) => [line.product_id, line])).values()].reverse()
   const productIds = items.map((item) => item.product_id!)
   const reviews = await ctx.db
     .selectFrom('product_reviews')

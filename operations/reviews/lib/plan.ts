@@ -166,7 +166,10 @@ type OrderFacts = Pick<orders.MirroredOrder, 'number' | 'customer_name' | 'custo
 export const dispatchWords = (order: OrderFacts, productName: string): string =>
   searchText([order.customer_name, order.customer_email, order.customer_phone, order.number, productName])
 
-/** Of each order the dearest items first (ties: in their order); what cost nothing or was refunded is left out. */
+/**
+ * Of each order the dearest items first (ties: in their order), one of each product: a review is of a product, whatever
+ * its variant. What cost nothing or was refunded is left out.
+ */
 async function itemsOf(tx: Context, orderIds: readonly string[], atMost: number) {
   const rows = await tx.db
     .selectFrom('order_items')
@@ -180,7 +183,12 @@ async function itemsOf(tx: Context, orderIds: readonly string[], atMost: number)
     .orderBy('position')
     .execute()
   const byOrder = Map.groupBy(rows, (row) => row.order_id)
-  return new Map([...byOrder].map(([id, items]) => [id, items.slice(0, atMost)]))
+  return new Map([...byOrder].map(([id, items]) => [id, onePerProduct(items).slice(0, atMost)]))
+}
+
+const onePerProduct = <I extends { product_id: string | null }>(items: readonly I[]): I[] => {
+  const met = new Set<string | null>()
+  return items.filter(({ product_id: id }) => !met.has(id) && met.add(id))
 }
 
 /** By which way each order's customer is asked. */

@@ -14,7 +14,7 @@ import {
   contactObjection,
   type Facts,
   factsOf,
-  objectionTo,
+  objectionsTo,
 } from './eligibility.ts'
 import { newToken, reviewUrl, type TokenRow } from './request-links.ts'
 import { type About, requestMail, requestMessage } from './request-texts.ts'
@@ -88,11 +88,13 @@ export async function claim(
   const rows = (await lockedRows(tx, ids)).filter((row) => isWaiting(row, why, now))
   if (rows.length === 0) return { messages: [], claimed: [], left: new Map() }
   const { settings } = await findSettings(tx)
-  const facts = await factsOf(tx, rows.map(candidateOf), settings, goneProducts)
+  const candidates = rows.map(candidateOf)
+  const facts = await factsOf(tx, candidates, settings, goneProducts)
   const isOff = why === 'due' ? !asksForReviews(settings) : why === 'reminder' && !reminds(settings)
   const left = new Map<string, string>()
-  const eligible = rows.filter((row) => {
-    const reason = isOff ? 'requests-disabled' : objectionTo(candidateOf(row), facts)
+  const objections = objectionsTo(candidates, facts)
+  const eligible = rows.filter((row, at) => {
+    const reason = isOff ? 'requests-disabled' : objections.get(candidates[at]!)
     if (reason) left.set(row.id, reason)
     return !reason
   })

@@ -12,6 +12,5 @@ export default operation({
   feature: 'reviews',
   answer: { status: 204 },
   refuses: { not_found: 'No such review' },
-  ifMatch: ['/product-reviews/:reviewId'],
   handler: (ctx, { params }) => deleteReview(ctx, params.reviewId),
 })

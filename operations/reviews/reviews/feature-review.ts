@@ -16,7 +16,6 @@ export default operation({
   answer: { status: 200, body: review },
   refuses: { not_found: 'No such review', conflict: 'It is not approved' },
   etag: true,
-  ifMatch: ['/product-reviews/:reviewId'],
   example: { body: { featured: true } },
   async handler(ctx, { params, body }) {
     await setFeatured(ctx, params.reviewId, body.featured)

@@ -17,7 +17,6 @@ export default operation({
   answer: { status: 200, body: review },
   refuses: { not_found: 'No such review', conflict: 'It has that status already' },
   etag: true,
-  ifMatch: ['/product-reviews/:reviewId'],
   example: { body: { status: 'approved' } },
   async handler(ctx, { params, body }) {
     await moderate(ctx, params.reviewId, body.status, body.reason ?? null)

@@ -17,7 +17,6 @@ export default operation({
   answer: { status: 200, body: review },
   refuses: { not_found: 'No such review', conflict: 'It is rejected' },
   etag: true,
-  ifMatch: ['/product-reviews/:reviewId'],
   example: { body: { text: 'Thank you, Ana!' } },
   async handler(ctx, { params, body }) {
     await setReply(ctx, params.reviewId, body.text)

@@ -16,7 +16,6 @@ export default operation({
   answer: { status: 200, body: review },
   refuses: { not_found: 'No such review' },
   etag: true,
-  ifMatch: ['/product-reviews/:reviewId'],
   example: { body: { verified: true } },
   async handler(ctx, { params, body }) {
     await setVerified(ctx, params.reviewId, body.verified)

@@ -15,7 +15,6 @@ export default operation({
   input: { body: reviewSettingsInput },
   answer: { status: 200, body: reviewSettings },
   etag: true,
-  ifMatch: ['/product-reviews/settings'],
   example: {
     body: {
       isEnabled: true,

@@ -11,6 +11,5 @@ export default operation({
   feature: 'stock-alerts',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such subscription', conflict: 'Its alert is on its way' },
-  ifMatch: ['/stock-notifications/:notificationId'],
   handler: (ctx, { params }) => deleteSubscription(ctx, params.notificationId),
 })

@@ -18,7 +18,6 @@ export default operation({
   answer: { status: 200, body: stockAlertSettings },
   refuses: { conflict: 'The store is not connected to an ecommerce platform' },
   etag: true,
-  ifMatch: ['/stock-notifications/settings'],
   example: { body: { isEnabled: true, templateEmail: { subject: '{{productName}} is back' } } },
   async handler(ctx, { body }) {
     await saveAlerts(ctx, body)

@@ -17,7 +17,6 @@ export default operation({
   answer: { status: 200, body: stockCounterSettings },
   refuses: { conflict: 'A product or category is new and no ecommerce platform is connected' },
   etag: true,
-  ifMatch: ['/stock-counter/settings'],
   example: { body: { isEnabled: true, threshold: 5 } },
   async handler(ctx, { body }) {
     await saveCounter(ctx, body)

@@ -99,6 +99,7 @@ export const stockAlertSettings = named(
       .describe('Approval of the template; null when the store has no such template'),
     updatedAt: instant.nullable().describe('Null until first saved'),
   }),
+  { moves: ['webhookRegistered', 'webhookRegisteredAt', 'lastStockEventAt', 'officialapiTemplateStatus'] },
 )
 
 /** The body: a part of the email's texts is enough. */

@@ -58,6 +58,19 @@ export const stockSubscription = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  {
+    moves: [
+      'status',
+      'reason',
+      'sentAt',
+      'deliveredAt',
+      'convertedAt',
+      'convertedOrderId',
+      'revenue',
+      'currency',
+      'updatedAt',
+    ],
+  },
 )
 
 const statusOrAll = z.enum([...subscriptionStatus.options, 'all'])

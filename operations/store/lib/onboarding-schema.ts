@@ -71,6 +71,7 @@ export const onboarding = named(
     activatedFeatures: z.array(featureName),
     updatedAt: instant,
   }),
+  { moves: ['status', 'progress', 'completedAt', 'steps', 'recommendedFeatures', 'updatedAt'] },
 )
 
 export type Onboarding = z.infer<typeof onboarding>

@@ -85,6 +85,7 @@ export const store = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['connected', 'plan', 'subscription', 'updatedAt'] },
 )
 
 export const storeRecord = named(
@@ -110,6 +111,7 @@ export const storeRecord = named(
     createdAt: instant,
     updatedAt: instant,
   }),
+  { moves: ['planId', 'subscriptionStatus', 'connections', 'updatedAt'] },
 )
 
 const brandingText = z.string().nullable()

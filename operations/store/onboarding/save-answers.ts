@@ -12,7 +12,6 @@ export default operation({
   input: { body: onboardingBody },
   answer: { status: 200, body: onboarding },
   etag: true,
-  ifMatch: ['/onboarding'],
   example: { body: { answers: { goals: ['recover-carts'], industry: 'home', monthlyOrders: '51-200' } } },
   handler: (ctx, { body }) => saveAnswers(ctx, body.answers ?? {}),
 })

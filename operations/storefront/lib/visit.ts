@@ -1,6 +1,7 @@
 /** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
+import { Claim, idempotencyKey, once, requestHash, type StoredAnswer } from '#runtime/idempotency'
 import { type Page, type PageRequest, page } from '#runtime/page'
 import type { z } from '#runtime/schema'
 import { sign } from '#runtime/secrets'
@@ -79,10 +80,39 @@ export function storefrontPage(spec: StorefrontPage): Page {
       if (spec.kind === 'write' || spec.kind === 'events') {
         await allow(system, 'storefront-store', visited.ctx.store.id, storeWritesAMinute)
       }
-      return spec.handler(visited.ctx, visitOf(system, request, visitor, visited))
+      const handle = (ctx: Context) => spec.handler(ctx, visitOf(system, request, visitor, visited))
+      return method === 'POST' ? oncePerKey(visited.ctx, request, spec.path, handle) : handle(visited.ctx)
     },
   })
 }
+
+/** Keys of ours are random: who wrote one is known by it, so that no visitor meets another's. */
+const keyAtLeast = 16
+
+/** Every write of the storefront: with an `Idempotency-Key`, however often it is sent, it is done and answered once. */
+async function oncePerKey(
+  ctx: Context,
+  request: PageRequest,
+  path: string,
+  handle: (ctx: Context) => Promise<Response> | Response,
+): Promise<Response> {
+  const key = idempotencyKey(request.header('idempotency-key') ?? undefined, keyAtLeast)
+  if (key === null) return handle(ctx)
+  const { address, body } = await request.sent(bodyAtMost)
+  // No key of an operation has a space in it: those and these never meet.
+  const claim = new Claim(`storefront ${path} ${key}`, requestHash(request.method, address, body))
+  const { answer, isReplayed } = await once(ctx, claim, async (held) => storable(await handle(held)))
+  return new Response(answer.body === '' ? null : answer.body, {
+    status: answer.status,
+    headers: { ...answer.headers, ...(isReplayed ? { 'idempotency-replayed': 'true' } : {}) },
+  })
+}
+
+const storable = async (response: Response): Promise<StoredAnswer> => ({
+  status: response.status,
+  body: await response.text(),
+  headers: Object.fromEntries(response.headers),
+})
 
 function visitOf(
   system: SystemContext,

@@ -70,6 +70,24 @@ export const subscription = named(
     features: z.array(z.string()),
     ...timestamps,
   }),
+  {
+    moves: [
+      'status',
+      'canWrite',
+      'planName',
+      'price',
+      'currentPeriodStart',
+      'currentPeriodEnd',
+      'nextChargeAt',
+      'nextChargeAmount',
+      'graceEndsAt',
+      'coupon.remainingCycles',
+      'creditBalance',
+      'messagesPerCycle',
+      'features',
+      'updatedAt',
+    ],
+  },
 )
 export type SubscriptionView = z.infer<typeof subscription>
 

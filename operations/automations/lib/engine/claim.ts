@@ -1,7 +1,7 @@
 /** What is due, decided and claimed in one transaction (Rules 14). */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/lib/door'
-import { metering, notify } from '#operations/store/lib/door'
+import { isAmong, metering, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { type CouponToMake, storeCoupons } from './coupons.ts'
@@ -42,7 +42,7 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** How many were looked at. */
+  /** How many were looked at, but for those that wait for another one of their phone. */
   seen: number
   claims: Claim[]
   coupons: CouponToMake[]
@@ -61,7 +61,9 @@ export async function claimDue(ctx: Context, means: Means, executionId: string |
     const ids = executionId === null ? await dueIds(tx) : await claimedId(tx, executionId)
     const rows = await readRows(tx, ids)
     const around = await surroundingsOf(tx, means, rows)
-    let decisions = onePerPhone(rows.map((row) => decide(row, around)))
+    const all = rows.map((row) => decide(row, around))
+    const behind = await behindOthers(tx, all)
+    let decisions = onePerPhone(all.filter((decision) => !behind.has(decision)))
     const ways = [means.selected, means.official].filter(isWay)
     const { late, nextTurn } = await takeTurns(tx, decisions, ways)
     decisions = await reserveUnits(
@@ -74,7 +76,7 @@ export async function claimDue(ctx: Context, means: Means, executionId: string |
       tx,
       decisions.filter((decision) => decision.is === 'coupon'),
     )
-    return { seen: rows.length, claims, coupons, nextTurn }
+    return { seen: rows.length - behind.size, claims, coupons, nextTurn }
   })
 }
 
@@ -121,11 +123,59 @@ function onePerPhone(decisions: Decision[]): Decision[] {
   return decisions.map((decision) => {
     const { row } = decision
     if (decision.is !== 'leaves' || row.sequence !== 1 || row.cooldown_hours === 0) return decision
-    const key = `${row.automation_id}:${row.phone_key}`
+    const key = personOf(row)
     if (leaving.has(key) && row.origin !== 'manual') return { ...decision, is: 'skipped', reason: 'cooldown' }
     leaving.add(key)
     return decision
   })
+}
+
+/**
+ * Of two first messages of one automation to one phone one alone has a coupon made; the other one is looked at again
+ * when that one has left (and so it meets the cooldown) or is held.
+ */
+async function behindOthers(tx: Context, decisions: readonly Decision[]): Promise<ReadonlySet<Decision>> {
+  const wanting = decisions.filter(
+    ({ is, row }) =>
+      is === 'coupon' &&
+      row.sequence === 1 &&
+      row.cooldown_hours > 0 &&
+      row.phone_key !== null &&
+      !row.is_forced &&
+      row.origin !== 'manual' &&
+      !hasCoupon(row),
+  )
+  if (wanting.length === 0) return new Set()
+  const making = await makingCoupons(tx, wanting)
+  for (const { is, row } of decisions) if (is === 'coupon' && hasCoupon(row)) making.add(personOf(row))
+  return new Set(
+    wanting.filter(({ row }) => {
+      const person = personOf(row)
+      if (making.has(person)) return true
+      making.add(person)
+      return false
+    }),
+  )
+}
+
+const hasCoupon = (row: Decision['row']): boolean => row.coupons.some((coupon) => coupon.stepId === '')
+const personOf = (row: { automation_id: string; phone_key: string | null }): string =>
+  `${row.automation_id}:${row.phone_key}`
+
+/** For whom a coupon of the first message is written down, by this worker or another, whose message is due. */
+async function makingCoupons(tx: Context, wanting: readonly Decision[]): Promise<Set<string>> {
+  const rows = await tx.db
+    .selectFrom('automation_executions as e')
+    .innerJoin('automation_coupons as c', 'c.run_id', 'e.run_id')
+    .select(['e.automation_id', 'e.phone_key'])
+    .where('c.step_id', '=', '')
+    .where('e.sequence', '=', 1)
+    .where('e.status', '=', 'pending')
+    .where('e.scheduled_at', '<=', tx.now())
+    .where(isAmong('e.phone_key', [...new Set(wanting.flatMap(({ row }) => row.phone_key ?? []))]))
+    .where(isAmong('e.automation_id', [...new Set(wanting.map(({ row }) => row.automation_id))], 'uuid'))
+    .execute()
+  return new Set(rows.map(personOf))
 }
 
 /** Those beyond the places that their number has now stay as they are. */

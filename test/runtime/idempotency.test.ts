@@ -1,0 +1,230 @@
+/** What one request holds of its Idempotency-Key: nothing holds of who lost it, over two instances too. */
+import { performance } from 'node:perf_hooks'
+import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'
+import type { Context } from '#runtime/context'
+import { Claim } from '#runtime/idempotency'
+import { type Operation, operation, type Section, section } from '#runtime/operation'
+import { loadedOperation } from '#runtime/registry'
+import { object, z } from '#runtime/schema'
+import { freshDatabase, testApp, wholeRegistry } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+/** What a handler does between its write and its end; by the header-like `name` of the body. */
+const meanwhile = new Map<string, (ctx: Context) => Promise<void>>()
+const runs = new Map<string, number>()
+
+const made = (path: string, transaction: 'whole' | 'statement' | 'own'): Operation =>
+  operation({
+    method: 'POST',
+    path,
+    description: 'Make a tag.',
+    scopes: [],
+    readOnly: false,
+    transaction,
+    input: { body: object({ name: z.string() }) },
+    answer: { status: 201, body: object({ run: z.number() }) },
+    async handler(ctx, { body }) {
+      const run = (runs.get(body.name) ?? 0) + 1
+      runs.set(body.name, run)
+      const act = run === 1 ? meanwhile.get(body.name) : undefined
+      if (transaction === 'own') await act?.(ctx)
+      const write = async (tx: Context) => {
+        const now = tx.now()
+        const name = `${body.name} ${run}`
+        await tx.db
+          .insertInto('inbox_tags')
+          .values({ id: tx.newId(), name, color: '#111111', created_at: now, updated_at: now })
+          .execute()
+        if (transaction !== 'own') await act?.(tx)
+      }
+      await (transaction === 'own' ? ctx.transaction(write) : write(ctx))
+      return { run }
+    },
+  })
+
+const whole = made('/made-up/whole', 'whole')
+const statement = made('/made-up/statement', 'statement')
+const own = made('/made-up/own', 'own')
+const made_: Section = section({ title: 'Made up', description: 'Not there.', position: 99, order: [] })
+
+const registry = await wholeRegistry()
+const options = {
+  registry: {
+    ...registry,
+    operations: [
+      ...registry.operations,
+      ...[whole, statement, own].map((each, at) => loadedOperation(`made-up-${at}.ts`, made_, each)),
+    ],
+    sections: [...registry.sections, made_],
+  },
+}
+const { database } = await freshDatabase()
+const app = await testApp({}, { ...options, database, shared: true })
+/** Another server on the same database. */
+const other = await testApp({}, { ...options, database, shared: true })
+
+let names = 0
+const newName = () => {
+  names += 1
+  return `tag-${names}`
+}
+const headersOf = (name: string) => ({ 'idempotency-key': `key-of-${name}` })
+const call = (shop: Shop, { spec }: Operation, name: string) =>
+  shop.request(spec.method, spec.path, { body: { name }, headers: headersOf(name) })
+const elsewhere = async (shop: Shop, { spec }: Operation, name: string): Promise<Response> =>
+  other.fetch(
+    new Request(`http://localhost/v1${spec.path}`, {
+      method: spec.method,
+      headers: { authorization: `Bearer ${shop.key}`, ...headersOf(name) },
+      body: JSON.stringify({ name }),
+    }),
+    { ip: '127.0.0.1' },
+  )
+const tagsOf = (name: string) =>
+  app.database
+    .query<{ name: string }>('select name from inbox_tags where name like $1', [`${name} %`])
+    .then((rows) => rows.map((row) => row.name))
+const leaseRunsOut = (name: string) =>
+  app.database.query(
+    `update idempotency_keys set claimed_at = clock_timestamp() - interval '61 seconds' where key = $1`,
+    [`key-of-${name}`],
+  )
+/** As if this process had stood still. */
+const standStill = (milliseconds: number) => {
+  const running = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => running() + milliseconds)
+}
+
+// Whichever closes first takes the database with it.
+afterAll(() => Promise.all([app.gateway.keys.writeUses(), other.gateway.keys.writeUses()]))
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const replacedOwner = (ctx: Context, name: string) =>
+  ctx.db
+    .updateTable('idempotency_keys')
+    .set({ owner: ctx.newId() })
+    .where('key', '=', `key-of-${name}`)
+    .execute()
+
+describe('an answer is kept by who holds the key', () => {
+  test.each([
+    ['whole', whole],
+    ['statement', statement],
+  ] as const)('%s: what another took over is undone', async (_kind, op) => {
+    const shop = await store(app)
+    const name = newName()
+    meanwhile.set(name, (tx) => replacedOwner(tx, name).then(() => {}))
+    const answer = await call(shop, op, name)
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'conflict'])
+    expect(await tagsOf(name)).toEqual([])
+  })
+
+  test('own: a transaction of who stood still and was taken over does not hold', async () => {
+    const shop = await store(app)
+    const name = newName()
+    let second: Response | null = null
+    meanwhile.set(name, async () => {
+      await leaseRunsOut(name)
+      second = await elsewhere(shop, own, name)
+      standStill(50_000)
+    })
+    const first = await call(shop, own, name)
+    expect([second!.status, await second!.json()]).toEqual([201, { run: 2 }])
+    expect([first.status, first.body.error.code]).toEqual([409, 'conflict'])
+    expect(await tagsOf(name)).toEqual([`${name} 2`])
+    const again = await call(shop, own, name)
+    expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([
+      201,
+      { run: 2 },
+      'true',
+    ])
+  })
+
+  test('own: who stood still without being taken over goes on, and is not taken over then', async () => {
+    const shop = await store(app)
+    const name = newName()
+    meanwhile.set(name, async () => {
+      await leaseRunsOut(name)
+      standStill(50_000)
+    })
+    expect((await call(shop, own, name)).status).toBe(201)
+    expect((await elsewhere(shop, own, name)).headers.get('idempotency-replayed')).toBe('true')
+    expect(await tagsOf(name)).toEqual([`${name} 1`])
+  })
+
+  // One session cannot run two transactions at once.
+  test.runIf(inject('postgresUrl'))('whole: two that run at once leave one row', async () => {
+    const shop = await store(app)
+    const name = newName()
+    const inside = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    meanwhile.set(name, async () => {
+      inside.resolve()
+      await gate.promise
+    })
+    const first = call(shop, whole, name)
+    await inside.promise
+    expect((await elsewhere(shop, whole, name)).status).toBe(409)
+    await leaseRunsOut(name)
+    expect((await elsewhere(shop, whole, name)).status).toBe(201)
+    gate.resolve()
+    expect((await first).status).toBe(409)
+    expect(await tagsOf(name)).toEqual([`${name} 2`])
+  })
+
+  test('a refusal or a failure of who lost the key neither answers for nor frees it', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const [lost, holds] = [new Claim('k', 'h'), new Claim('k', 'h')]
+    expect(await lost.take(ctx)).toBeNull()
+    await app.database.query(
+      `update idempotency_keys set claimed_at = claimed_at - interval '61 seconds'`,
+      [],
+    )
+    expect(await holds.take(ctx)).toBeNull()
+    await lost.giveBack(ctx)
+    expect(await lost.keep(ctx, { status: 409, body: 'lost', headers: {} })).toBe(false)
+    expect(await new Claim('k', 'h').take(ctx)).toBe('running')
+    expect(await holds.keep(ctx, { status: 201, body: 'kept', headers: {} })).toBe(true)
+    expect(await new Claim('k', 'h').take(ctx)).toMatchObject({ body: 'kept' })
+    for (const each of [lost, holds]) each.end()
+  })
+})
+
+describe('a claim lives as long as its request', () => {
+  test('a clock that is moved does not end it', async () => {
+    const shop = await store(app)
+    const name = newName()
+    let second: Response | null = null
+    meanwhile.set(name, async () => {
+      await app.advance(3_600_000)
+      second = await elsewhere(shop, own, name)
+    })
+    expect((await call(shop, own, name)).status).toBe(201)
+    expect(second!.status).toBe(409)
+    expect(await tagsOf(name)).toEqual([`${name} 1`])
+  })
+
+  test('it is renewed until it ends', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const at = () =>
+      app.database
+        .query<{ at: string }>(`select claimed_at::text as at from idempotency_keys where key = 'long'`, [])
+        .then(([row]) => row!.at)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const claim = new Claim('long', 'h')
+    await claim.take(ctx)
+    const first = await at()
+    vi.advanceTimersByTime(20_000)
+    await vi.waitFor(async () => expect((await at()) > first).toBe(true))
+    const second = await at()
+    claim.end()
+    vi.advanceTimersByTime(60_000)
+    expect(await at()).toBe(second)
+  })
+})
