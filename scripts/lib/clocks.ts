@@ -30,6 +30,10 @@ export const places: Record<string, Place> = {
   'runtime/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
   'runtime/queue.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
   'runtime/worker.ts': { reads: ['now() in SQL'], why: queueTime },
+  'runtime/idempotency.ts': {
+    reads: ['clock_timestamp() in SQL'],
+    why: 'instances agree on a lease by the clock of their database: a sandbox moves ours',
+  },
   'runtime/log.ts': { reads: ['new Date()'], why: 'an operator reads when it was on the machine' },
   'runtime/embedded-lock.ts': { reads: ['Date.now'], why: 'it compares with the time of a file' },
   'runtime/ports/storage/folder.ts': { reads: ['Date.now'], why: 'it compares with the times of files' },
@@ -48,6 +52,10 @@ export const places: Record<string, Place> = {
   'test/registry/faults.test.ts': {
     reads: ['now() in SQL', 'current_date in SQL'],
     why: 'it writes them down as faults',
+  },
+  'test/runtime/idempotency.test.ts': {
+    reads: ['performance.now'],
+    why: 'it moves the stopwatch of a process that stood still',
   },
   'test/runtime/log.test.ts': {
     reads: ['performance.now', 'new Date()'],

@@ -233,7 +233,8 @@ describe('read, change, send back', async () => {
     const tag = made.headers.get('etag')!
     await app.drainJobs()
     await app.database.query(
-      'update discounts set usage_count = 7, discount_total = 12, updated_at = now() where id = $1',
+      `update discounts set usage_count = 7, discount_total = 12,
+        updated_at = updated_at + interval '1 hour' where id = $1`,
       [made.body.id],
     )
     const params = { id: made.body.id }

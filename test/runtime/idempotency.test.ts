@@ -86,7 +86,7 @@ const tagsOf = (name: string) =>
     .then((rows) => rows.map((row) => row.name))
 const leaseRunsOut = (name: string) =>
   app.database.query(
-    `update idempotency_keys set claimed_at = clock_timestamp() - interval '61 seconds' where key = $1`,
+    `update idempotency_keys set claimed_at = claimed_at - interval '61 seconds' where key = $1`,
     [`key-of-${name}`],
   )
 /** As if this process had stood still. */
