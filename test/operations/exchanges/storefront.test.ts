@@ -233,7 +233,7 @@ describe('the window', () => {
     const sessionToken = await shop.session(order)
     expect((await shop.ask(order, { sessionToken })).status).toBe(201)
     await app.setClock('2026-12-02T03:00:00.000Z')
-    const late = await shop.ask(order, { sessionToken })
+    const late = await shop.ask(order, { sessionToken, comment: 'Another' })
     expect([late.status, late.body.error]).toEqual([
       409,
       { code: 'conflict', message: 'The period for exchanges has ended for this order.' },
@@ -350,7 +350,9 @@ describe('a request', () => {
     const cancelled = await shop.follow(first.body.statusUrl, '/cancel', {})
     expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled'])
     const sessionToken = await shop.session(order)
-    const three = await Promise.all([1, 2, 3].map(() => shop.ask(order, { sessionToken })))
+    const three = await Promise.all(
+      [1, 2, 3].map((n) => shop.ask(order, { sessionToken, comment: `Number ${n}` })),
+    )
     expect(three.map(({ status }) => status).sort()).toEqual([201, 201, 409])
     const numbers = three.flatMap(({ body }) => body.number ?? [])
     expect(numbers.sort()).toEqual(['EX-1002', 'EX-1003'])
@@ -379,7 +381,9 @@ describe('a request', () => {
     const shop = await exchangeShop(app, { oneOpenRequestPerOrder: true })
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
-    const two = await Promise.all([1, 2].map(() => shop.ask(order, { sessionToken })))
+    const two = await Promise.all(
+      [1, 2].map((n) => shop.ask(order, { sessionToken, comment: `Number ${n}` })),
+    )
     expect(two.map(({ status }) => status).sort()).toEqual([201, 409])
     const [made] = two.filter(({ status }) => status === 201)
     expect((await shop.lookup(order)).body.items[0].ineligibleReason).toBe('open-request')
