@@ -135,6 +135,15 @@ test.skipIf(!hasChromium)(
 
     await subscribe('ana@example.com')
     await page.getByText('You are on the list already.').waitFor()
+    const keys = await app.database.query<{ key: string; status: number }>(
+      'select key, status from idempotency_keys where store_id = $1 order by created_at',
+      [shop.id],
+    )
+    // One for each filling, of another site too.
+    expect(keys.map(({ key, status }) => [key.split(' ')[1], status])).toEqual([
+      ['/newsletter/subscribers', 201],
+      ['/newsletter/subscribers', 200],
+    ])
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
 

@@ -54,11 +54,17 @@ export function currentPage() {
   return { page: said.page || guessed, productId: said.productId || meta?.content || null }
 }
 
+// One for each filling of a form: sent twice, it is taken once and answered alike.
+const keys = new Map()
+
 export async function ask(path, body) {
+  const text = body && JSON.stringify(body)
+  const filling = `${path} ${text}`
+  if (text && !keys.has(filling)) keys.set(filling, uuid())
   const response = await fetch(base + path, {
-    method: body ? 'POST' : 'GET',
-    headers: body ? { 'Content-Type': 'application/json' } : {},
-    body: body && JSON.stringify(body),
+    method: text ? 'POST' : 'GET',
+    headers: text ? { 'Content-Type': 'application/json', 'Idempotency-Key': keys.get(filling) } : {},
+    body: text,
   })
   const answer = response.status === 204 ? null : await response.json()
   if (!response.ok) throw new Error(answer?.error?.message || 'The server did not answer')
