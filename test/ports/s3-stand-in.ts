@@ -105,6 +105,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
       return xml(response, '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
     }
     if (method === 'PUT') {
+      if (headers['if-none-match'] === '*' && objects.has(key)) throw new S3Error(412, 'PreconditionFailed')
       objects.set(key, { ...facts, body })
       response.setHeader('ETag', etagOf(body))
       return void response.end()

@@ -228,11 +228,24 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         const key = aKey()
         const link = await storage.signUpload({ key, ...file })
         expect(await storage.head(key)).toBeNull()
-        expect(link.headers).toEqual({ 'Content-Type': 'image/png' })
+        expect(link.headers).toMatchObject({ 'Content-Type': 'image/png' })
         expect(link.expiresAt).toBeInstanceOf(Date)
         expect((await put(link.uploadUrl, link.headers, bytesOf('pixels'))).status).toBe(200)
         expect(await storage.head(key)).toEqual({ contentType: 'image/png', size: 6 })
         expect(await (await get(link.url)).text()).toBe('pixels')
+      })
+
+      test('takes one file and no other after it', async () => {
+        const key = aKey()
+        const link = await storage.signUpload({ key, ...file })
+        const tries = await Promise.all(
+          ['first!', 'second', 'third!'].map((body) => put(link.uploadUrl, link.headers, bytesOf(body))),
+        )
+        expect(tries.filter((answer) => answer.ok)).toHaveLength(1)
+        const kept = await (await get(link.url)).text()
+        const late = await put(link.uploadUrl, link.headers, bytesOf('other!'))
+        expect([409, 412]).toContain(late.status)
+        expect(await (await get(link.url)).text()).toBe(kept)
       })
 
       test('keeps a private file private', async () => {
@@ -252,7 +265,11 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
       ])('refuses a file that is %s', async (_, body, contentType) => {
         const key = aKey()
         const link = await storage.signUpload({ key, ...file })
-        const answer = await put(link.uploadUrl, { 'Content-Type': contentType }, bytesOf(body))
+        const answer = await put(
+          link.uploadUrl,
+          { ...link.headers, 'Content-Type': contentType },
+          bytesOf(body),
+        )
         expect(answer.status).toBeGreaterThanOrEqual(400)
         expect(answer.status).toBeLessThan(500)
         await answer.text()

@@ -33,7 +33,7 @@ export async function createAutomation(
 ): Promise<string> {
   const before = { ...defaultDefinition(input.type, ctx.store.locale), flow: null }
   const definition = changedDefinition(before, input, ctx.settings.publicUrl)
-  await requireTemplates(ctx, [], definition)
+  await requireTemplates(ctx, null, definition)
   await ctx.lockStore()
   const names = await namesTaken(ctx)
   if (names.size >= automationsAtMost) {
@@ -83,7 +83,7 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
   const before = automationOf(row)
   const after = changedDefinition(before, change, ctx.settings.publicUrl)
   if (isSameDefinition(definitionOf(row), after)) return
-  await requireTemplates(ctx, templateIdsOf(before), after)
+  await requireTemplates(ctx, before, after)
   const now = ctx.now()
   const name = after.name!
   await nameTaken(name, () =>
@@ -165,20 +165,27 @@ const asColumns = (definition: Definition) => ({
 })
 
 type Messages = { message: AutomationMessage; flow: Flow | null }
-const templateIdsOf = (messages: Messages): number[] =>
-  messagesOf(messages).flatMap(([, { officialapiTemplateId: id }]) => (id === null ? [] : [id]))
-
-/** Looked up where they are new: one that was deleted since stays until it is changed. */
-async function requireTemplates(ctx: Context, known: readonly number[], messages: Messages): Promise<void> {
-  const seen = new Set(known)
-  for (const [field, { officialapiTemplateId: id }] of messagesOf(messages)) {
-    if (id === null || seen.has(id)) continue
-    seen.add(id)
-    if (!(await templates.get(ctx, id))) {
+/**
+ * Looked up where it or its parameters are new: one that was deleted or changed since stays until it is changed here.
+ */
+async function requireTemplates(ctx: Context, before: Messages | null, after: Messages): Promise<void> {
+  const known = before ? messagesOf(before).map(([, message]) => message) : []
+  const ids = new Set(known.map(({ officialapiTemplateId }) => officialapiTemplateId))
+  const fitted = new Set(known.map(asFitted))
+  for (const [field, message] of messagesOf(after)) {
+    const { officialapiTemplateId: id } = message
+    if (id === null || fitted.has(asFitted(message))) continue
+    const template = await templates.get(ctx, id)
+    if (template)
+      templates.refuseMiscounted(template, message.templateParameters, `${field}.templateParameters`)
+    else if (!ids.has(id)) {
       throw refuse('not_found', `${field}.officialapiTemplateId: there is no template ${id}`)
     }
   }
 }
+
+const asFitted = ({ officialapiTemplateId, templateParameters }: AutomationMessage): string =>
+  canonical([officialapiTemplateId, templateParameters])
 
 /** Names in use, without case. */
 async function namesTaken(ctx: Context): Promise<Set<string>> {

@@ -102,13 +102,28 @@ async function changedDraft(ctx: Context, before: Draft, change: CampaignChange)
     send_window: changedWindow(before.send_window, change.sendWindow),
   }
   if (draft.list_id !== before.list_id) draft.list_name = await nameOfList(ctx, draft.list_id)
-  const template = changed.officialapiTemplateId
-  if (template !== null && template !== before.content.officialapiTemplateId) {
-    if (!(await templates.get(ctx, template))) {
-      throw refuse('not_found', `content.officialapiTemplateId: there is no template ${template}`)
-    }
-  }
+  await requireTemplate(ctx, before.content, changed)
   return draft
+}
+
+/** Looked at where it or its parameters are new: what was saved stays, though the template is another meanwhile. */
+async function requireTemplate(ctx: Context, before: CampaignContent, after: CampaignContent): Promise<void> {
+  const { officialapiTemplateId: id, templateParameters } = after
+  if (id === null) return
+  const isNew = id !== before.officialapiTemplateId
+  if (
+    !isNew &&
+    after.type === before.type &&
+    sorted(templateParameters) === sorted(before.templateParameters)
+  ) {
+    return
+  }
+  const template = await templates.get(ctx, id)
+  if (!template && isNew) {
+    throw refuse('not_found', `content.officialapiTemplateId: there is no template ${id}`)
+  }
+  if (!template || after.type !== 'template') return
+  templates.refuseMiscounted(template, templateParameters, 'content.templateParameters')
 }
 
 /** Locked against being deleted before this transaction ends. */

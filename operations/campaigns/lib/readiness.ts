@@ -72,13 +72,8 @@ function templateFault(content: CampaignContent, template: Template | null): str
     return 'The campaign has no template yet: choose content.officialapiTemplateId first'
   }
   if (!template) return 'The template of the campaign is no longer there: choose another one'
-  for (const part of ['header', 'body', 'buttons'] as const) {
-    const has = content.templateParameters[part].length
-    const needs = template.placeholders[part]
-    if (has !== needs) {
-      return `content.templateParameters.${part}: the template ${template.name} needs ${needs}, the campaign has ${has}`
-    }
-  }
+  const wrong = templates.miscounted(template, content.templateParameters)
+  if (wrong) return `content.templateParameters.${wrong.part}: ${wrong.fault}`
   if (takesMedia(template) && content.media?.type !== template.header?.type) {
     return `content.media: the template ${template.name} needs a media of type ${template.header?.type} for its header`
   }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/lib/door'
 
 /** Campaigns that will send a template, or are sending it. */
-export const templateUse: templates.TemplateUse = (db, templateId) =>
+export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('campaigns as c')
     .select(sql<string>`'the campaign ' || c.name`.as('name'))
@@ -10,3 +10,6 @@ export const templateUse: templates.TemplateUse = (db, templateId) =>
     .where('c.deleted_at', 'is', null)
     .where(sql<boolean>`c.content ->> 'type' = 'template'`)
     .where(sql<boolean>`(c.content ->> 'officialapiTemplateId')::int = ${templateId}`)
+    .$if(placeholders !== undefined, (query) =>
+      query.where(templates.isMiscounted(sql`c.content -> 'templateParameters'`, placeholders!)),
+    )

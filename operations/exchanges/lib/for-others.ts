@@ -14,12 +14,15 @@ export const pendingRequests: home.PendingPart = {
       .select(sql<number>`count(*)::int`.as('n')),
 }
 
-/** Messages to shoppers send templates, one an event. */
-export const templateUse: templates.TemplateUse = (db, templateId) => {
+/** Messages to shoppers send templates, one an event; they fill in three parameters at most. */
+export const templateUse: templates.TemplateUse = (db, templateId, placeholders) => {
   const ofEvent = (event: string) =>
     sql`(s.content -> 'messaging' -> ${sql.lit(event)} ->> 'officialapiTemplateId')::bigint = ${templateId}`
   return db
     .selectFrom('exchange_settings as s')
     .select(sql<string>`'messages about exchanges'`.as('name'))
     .where(sql<boolean>`(${sql.join(events.map(ofEvent), sql` or `)})`)
+    .$if(placeholders !== undefined && Math.max(placeholders.header, placeholders.body) <= 3, (query) =>
+      query.where(sql<boolean>`false`),
+    )
 }

@@ -65,14 +65,7 @@ async function fromTemplate(
     body: given?.body ?? [],
     buttons: given?.buttons ?? [],
   }
-  for (const part of ['header', 'body', 'buttons'] as const) {
-    const [wanted, found] = [template.placeholders[part], parameters[part].length]
-    if (wanted === found) continue
-    throw refuse(
-      'bad_request',
-      `templateParameters.${part}: the template takes ${wanted} here, and ${found} came`,
-    )
-  }
+  templates.refuseMiscounted(template, parameters, 'templateParameters')
   if (template.status !== 'approved') {
     throw refuse(
       'conflict',

@@ -2,7 +2,6 @@
 import { refuse } from '#runtime/errors'
 import type { SendInput } from './send-schema.ts'
 import type { Content } from './sending.ts'
-import type { Template } from './templates.ts'
 
 const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
 const captionAtMost = 1024
@@ -56,18 +55,4 @@ function fileNameOf(type: string, url: string): string | null {
   if (type !== 'document') return null
   const last = /([^/?#]+)(?:[?#].*)?$/.exec(url)?.[1] ?? ''
   return last.slice(0, 200) || null
-}
-
-/** Refuses parameters too few or too many. */
-export function refuseMiscounted(template: Template, parameters: Parameters): void {
-  for (const part of ['header', 'body', 'buttons'] as const) {
-    const has = parameters[part].length
-    const needs = template.placeholders[part]
-    if (has !== needs) {
-      throw bad(
-        `templateParameters.${part}`,
-        `the template ${template.name} needs ${needs}, and there are ${has}`,
-      )
-    }
-  }
 }

@@ -9,10 +9,9 @@ import { parsePhone, phoneKey } from '#runtime/phone'
 import { checkRecipient, checkRoute, type Objection } from './check.ts'
 import type { Route } from './route.ts'
 import { settleSend, trySend } from './send-attempt.ts'
-import { refuseMiscounted } from './send-content.ts'
 import { readSend, type SendRow } from './send-rows.ts'
 import { type Content, unfitFor } from './sending.ts'
-import { render, type Template, get as templateOf } from './templates.ts'
+import { refuseMiscounted, render, type Template, get as templateOf } from './templates.ts'
 
 export interface SingleSend {
   purpose: 'message' | 'template-test' | 'automation-test'
@@ -75,7 +74,8 @@ async function requireSendable(
   const template = content.kind === 'template' ? await requireTemplate(ctx, content.templateId) : null
   const unfit = unfitFor(type, content, template)
   if (unfit) throw refusalOf(unfit)
-  if (template && content.kind === 'template') refuseMiscounted(template, content.parameters)
+  if (template && content.kind === 'template')
+    refuseMiscounted(template, content.parameters, 'templateParameters')
   const objection = await checkRecipient(ctx, route, template, { phone })
   if (objection) throw refusalOf(objection)
   return { route, template }

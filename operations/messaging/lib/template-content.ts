@@ -42,6 +42,23 @@ export function placeholdersOf(template: TemplateText): { header: number; body: 
   }
 }
 
+/**
+ * Where parameters are fewer or more than the placeholders of their part, as the rest of a sentence that begins with
+ * the part's name; null where they fit. The one place that counts them.
+ */
+export function miscounted(
+  template: { name: string; placeholders: { header: number; body: number; buttons: number } },
+  parameters: Parameters,
+): { part: keyof Parameters; fault: string } | null {
+  for (const part of ['header', 'body', 'buttons'] as const) {
+    const [needs, has] = [template.placeholders[part], parameters[part].length]
+    if (has !== needs) {
+      return { part, fault: `the template ${template.name} needs ${needs}, and there are ${has}` }
+    }
+  }
+  return null
+}
+
 const takesParameter = (button: TemplateButton): boolean =>
   button.type === 'coupon-code' || (button.type === 'url' && countPlaceholders(button.url ?? '') > 0)
 

@@ -8,8 +8,9 @@ import type { TemplateContent, TemplateStatus } from '#runtime/ports/messaging/t
 import { headerUses, requireHeaderFile } from './header-media.ts'
 import { requireOfficial } from './official-route.ts'
 import { routeOfType } from './route.ts'
+import { placeholdersOf } from './template-content.ts'
 import { noTemplate } from './template-json.ts'
-import { forgetTemplate, lockTemplate, templateOwner } from './template-moves.ts'
+import { forgetTemplate, lockTemplate, templateOwner, warnOfMisfits } from './template-moves.ts'
 import { contentColumns, contentOf, findTemplate, type TemplateRow } from './template-rows.ts'
 import { changedContent, isSameContent, refuseUnfit } from './template-rules.ts'
 import type { TemplateChange } from './template-schema.ts'
@@ -41,6 +42,7 @@ export async function editTemplate(ctx: Context, id: number, change: TemplateCha
       answerWithinMs,
     )
     if (status !== 'pending') await takeOver(ctx, id, submission, status)
+    await ctx.transaction((tx) => warnOfMisfits(tx, before, placeholdersOf(old), placeholdersOf(content)))
   } catch (error) {
     // Whether a silent provider took it is seen at the next sync; certainly refused, all is as it was.
     await undoEdit(ctx, before, submission)

@@ -4,7 +4,7 @@ import { files, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { TemplateStatusData } from '#runtime/ports/messaging/template-port'
 import type { TemplateRow } from './template-rows.ts'
-import { usesOf } from './template-uses.ts'
+import { type Placeholders, usesOf } from './template-uses.ts'
 
 type Listener = (ctx: Context, templateId: number) => Promise<void>
 const listeners: Listener[] = []
@@ -116,6 +116,28 @@ export async function moveCategory(ctx: Context, row: TemplateRow, category: str
     data: { templateId: row.id, name: row.name, language: row.language, category },
   })
   return true
+}
+
+/**
+ * Tells, once a change, where a template is used with another number of parameters than it takes from now on. In the
+ * caller's transaction, after the change. `before`: how many it took.
+ */
+export async function warnOfMisfits(
+  ctx: Context,
+  { id, name, language }: Pick<TemplateRow, 'id' | 'name' | 'language'>,
+  before: Placeholders,
+  after: Placeholders,
+): Promise<void> {
+  const isSame = (['header', 'body', 'buttons'] as const).every((part) => before[part] === after[part])
+  const usedBy = isSame ? [] : await usesOf(ctx, id, after)
+  if (usedBy.length === 0) return
+  await notify(ctx, {
+    type: 'template-changed',
+    level: 'warning',
+    title: `The template ${name} takes other parameters now`,
+    message: `It is used by ${usedBy.join(', ')} with another number of parameters, and cannot be sent from there: change them there.`,
+    data: { templateId: id, name, language },
+  })
 }
 
 const blockedMs = 30 * 24 * 3_600_000

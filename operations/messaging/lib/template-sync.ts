@@ -5,7 +5,8 @@ import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderTemplate, TemplateContent } from '#runtime/ports/messaging/template-port'
 import { requireOfficial } from './official-route.ts'
 import type { Route } from './route.ts'
-import { forgetTemplate, moveCategory, moveStatus } from './template-moves.ts'
+import { placeholdersOf } from './template-content.ts'
+import { forgetTemplate, moveCategory, moveStatus, warnOfMisfits } from './template-moves.ts'
 import { contentColumns, contentOf, type TemplateRow } from './template-rows.ts'
 import { isSameToReaders } from './template-rules.ts'
 import { withinTime } from './within-time.ts'
@@ -143,6 +144,7 @@ async function takeOver(
       .where('id', '=', row.id)
       .execute()
   }
+  if (isOther) await warnOfMisfits(tx, row, placeholdersOf(before), placeholdersOf(contentIn(template)))
   const moved = await moveStatus(tx, row, {
     status,
     rejectionReason,

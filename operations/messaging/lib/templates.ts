@@ -1,11 +1,13 @@
 /** Approved templates, for the sections that send them. */
 import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
-import { fill, placeholdersOf, type Rendered } from './template-content.ts'
+import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './template-content.ts'
 
 export { forgetAllTemplates as forgetAll, onApproved } from './template-moves.ts'
-export { registerUse, type TemplateUse } from './template-uses.ts'
+export { isMiscounted, type Placeholders, registerUse, type TemplateUse } from './template-uses.ts'
 export type { Rendered }
+export { miscounted }
 
 export interface Template {
   id: number
@@ -44,6 +46,12 @@ export async function get(ctx: Context, id: number): Promise<Template | null> {
     buttons,
     placeholders: placeholdersOf({ header, body: row.body, footer: row.footer, buttons }),
   }
+}
+
+/** Refuses parameters too few or too many, by the name of their part below `field`. */
+export function refuseMiscounted(template: Template, parameters: Parameters, field: string): void {
+  const wrong = miscounted(template, parameters)
+  if (wrong) throw refuse('bad_request', `${field}.${wrong.part}: ${wrong.fault}`)
 }
 
 /** Fills the numbered placeholders; pure. */

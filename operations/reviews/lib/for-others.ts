@@ -113,9 +113,12 @@ export async function reviewedOrders(ctx: Context, orderIds: readonly string[]):
   return known
 }
 
-/** Review requests send a template. */
-export const templateUse: templates.TemplateUse = (db, templateId) =>
+/** Review requests send a template; they fill in three parameters at most. */
+export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('review_settings as s')
     .select(sql<string>`'review requests'`.as('name'))
     .where(sql<boolean>`(s.content -> 'message' ->> 'officialapiTemplateId')::bigint = ${templateId}`)
+    .$if(placeholders !== undefined && Math.max(placeholders.header, placeholders.body) <= 3, (query) =>
+      query.where(sql<boolean>`false`),
+    )

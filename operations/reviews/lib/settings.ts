@@ -1,5 +1,6 @@
 /** How the store asks for reviews, publishes and shows them: one row, written over defaults. */
 import { isDeepStrictEqual } from 'node:util'
+import { templates } from '#operations/messaging/lib/door'
 import { files } from '#operations/store/lib/door'
 import { changed } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
@@ -65,6 +66,7 @@ export async function saveSettings(ctx: Context, change: ReviewSettingsChange): 
     const before = await findSettings(tx)
     const after = merged(before.settings, change)
     refuseFaults(after)
+    await refuseTemplate(tx, before.settings, after)
     if (change.email?.logoUrl !== undefined && after.email.logoUrl !== before.settings.email.logoUrl) {
       refuseForeign(tx, after.email.logoUrl, 'email.logoUrl')
       await files.setUses(tx, 'reviews:logo', usesOf(after.email.logoUrl, 'email.logoUrl'))
@@ -92,6 +94,18 @@ function refuseFaults({ message }: ReviewSettings): void {
     'parts' in parsed && parsed.parts.some((part) => typeof part !== 'string' && part.name === 'reviewUrl')
   if (!hasLink) {
     throw refuse('bad_request', 'message.text: must contain {{reviewUrl}}, the link to the review')
+  }
+}
+
+/** Only one that is new is looked at: an old one may have been deleted since. */
+async function refuseTemplate(ctx: Context, before: ReviewSettings, after: ReviewSettings): Promise<void> {
+  const { officialapiTemplateId: id } = after.message
+  if (id === null || id === before.message.officialapiTemplateId) return
+  const template = await templates.get(ctx, id)
+  const bad = (problem: string) => refuse('bad_request', `message.officialapiTemplateId: ${problem}`)
+  if (!template) throw bad(`there is no template ${id}`)
+  if (Math.max(template.placeholders.header, template.placeholders.body) > 3) {
+    throw bad('the template has more than three parameters: first name, product and link are all there are')
   }
 }
 

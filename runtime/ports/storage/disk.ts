@@ -123,7 +123,13 @@ function signatureOf(
 type ResponseBody = ConstructorParameters<typeof Response>[0]
 
 /** The answers of `/files/…` that are not the file itself. */
-const statuses = { bad_request: 400, forbidden: 403, not_found: 404, payload_too_large: 413 } as const
+const statuses = {
+  bad_request: 400,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  payload_too_large: 413,
+} as const
 
 class Answer extends Error {
   readonly code: keyof typeof statuses
@@ -155,7 +161,7 @@ const preflightHeaders = {
 /**
  * Answers `/files/…` for `diskStorage` of the same options: GET and HEAD (one byte range is honoured), PUT,
  * and the OPTIONS a browser asks first. Errors are JSON, `{ error: { code, message } }`: 400 `bad_request`,
- * 403 `forbidden`, 404 `not_found`, 413 `payload_too_large`. Throws `Unavailable` when the disk does not
+ * 403 `forbidden`, 404 `not_found`, 409 `conflict`, 413 `payload_too_large`. Throws `Unavailable` when the disk does not
  * answer.
  */
 export function diskFiles(options: DiskOptions): (request: Request) => Promise<Response> {
@@ -223,7 +229,10 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
     }
     const announced = request.headers.get('content-length')
     if (announced !== null) checkLength(Number(announced), size)
-    await files.write(key, exactly(size, request.body), { contentType, visibility: visibility as Visibility })
+    const facts = { contentType, visibility: visibility as Visibility }
+    if (!(await files.write(key, exactly(size, request.body), facts, { once: true }))) {
+      throw new Answer('conflict', 'The file was uploaded already: ask for another link')
+    }
     return new Response(null, { headers: safeHeaders })
   }
 

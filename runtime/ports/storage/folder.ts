@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Unavailable } from '../errors.ts'
 import type { Visibility } from './port.ts'
@@ -53,12 +53,16 @@ export function folder(dir: string) {
       return null
     },
 
-    /** Throws what `chunks` throws, and then keeps nothing of it. */
+    /**
+     * Throws what `chunks` throws, and then keeps nothing of it. `once`: answers false where the key holds a file
+     * already, and leaves that as it is.
+     */
     async write(
       key: string,
       chunks: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>,
       facts: Omit<FileFacts, 'size'>,
-    ): Promise<void> {
+      { once = false } = {},
+    ): Promise<boolean> {
       const path = join(dir, key)
       const [content, note] = [await onDisk(temporaryFile()), await onDisk(temporaryFile())]
       try {
@@ -67,12 +71,20 @@ export function folder(dir: string) {
         const meta: Meta = { ...facts, size, bytes }
         await writeChunks(note, [Buffer.from(JSON.stringify(meta))])
         await onDisk(mkdir(dirname(path), { recursive: true }))
-        await onDisk(
+        return await onDisk(
           inTurn(async () => {
             const before = await readMeta(path)
-            await rename(content, join(dirname(path), bytes))
+            const place = join(dirname(path), bytes)
+            await rename(content, place)
+            if (once) {
+              // A link fails where there is one: also between processes that share the disk.
+              const isFirst = await linked(note, metaPath(path))
+              if (!isFirst) await rm(place, { force: true })
+              return isFirst
+            }
             await rename(note, metaPath(path))
             if (before) await rm(join(dirname(path), before.bytes), { force: true })
+            return true
           }),
         )
       } finally {
@@ -134,6 +146,17 @@ async function sweep(temporaryDir: string): Promise<void> {
     const path = join(temporaryDir, name)
     const found = await orNull(stat(path))
     if (found && Date.now() - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
+  }
+}
+
+/** False when there is a file of that name. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
   }
 }
 

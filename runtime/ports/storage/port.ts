@@ -9,7 +9,8 @@ export type Visibility = 'public' | 'private'
  */
 export interface StoragePort {
   /**
-   * A link that takes one PUT of exactly this type and size (bytes), with `headers`, until `expiresAt`. `url`
+   * A link that takes one PUT of exactly this type and size (bytes), with `headers`, until `expiresAt`; a second one
+   * is refused, so that nobody changes what is shown already. `url`
    * is where the file will be: readable by everybody when public.
    */
   signUpload(f: {

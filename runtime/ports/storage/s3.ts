@@ -23,6 +23,7 @@ const notAboutTheFile = new Set([401, 403, 404, 408, 429])
  * - `region` (default `us-east-1`)
  * - `publicUrl`: where public files are read, such as a CDN (default: the bucket itself)
  * - `tls=off`: plain HTTP
+ * - `once=off`: for a service that does not know `If-None-Match`; then a link takes several uploads until it ends
  * - `acl=off`: send no ACL; then the bucket's own policy decides which files are public
  *
  * The credentials must be allowed to list the bucket: without that a service answers 403 for a file that is
@@ -34,7 +35,7 @@ export async function s3Storage(options: {
   connectTimeoutMs?: number
   requestTimeoutMs?: number
 }): Promise<StoragePort & { close(): void }> {
-  const { endpoint, bucket, region, publicUrl, acl, credentials } = readUrl(options.url)
+  const { endpoint, bucket, region, publicUrl, acl, once, credentials } = readUrl(options.url)
   const [sdk, { getSignedUrl }, { Upload }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
@@ -69,6 +70,7 @@ export async function s3Storage(options: {
         ...granted(visibility),
         ContentType: contentType,
         ContentLength: size,
+        ...(once ? { IfNoneMatch: '*' } : {}),
       })
       const signingDate = new Date()
       const uploadUrl = await getSignedUrl(client, put, {
@@ -79,7 +81,7 @@ export async function s3Storage(options: {
       })
       return {
         uploadUrl,
-        headers: { 'Content-Type': contentType },
+        headers: { 'Content-Type': contentType, ...(once ? { 'If-None-Match': '*' } : {}) },
         url: urlOf(key),
         expiresAt: new Date(signingDate.getTime() + uploadSeconds * 1000),
       }
@@ -168,10 +170,10 @@ function readUrl(text: string) {
   const bucket = part(url?.pathname.replace(/^\/+|\/+$/g, ''), 'the bucket')
   if (bucket !== '' && !/^[\w.-]+$/.test(bucket)) faults.push('the path must be the name of one bucket')
   const query = url?.searchParams ?? new URLSearchParams()
-  if ([...query.keys()].some((name) => !['region', 'publicUrl', 'tls', 'acl'].includes(name))) {
-    faults.push('its query knows region, publicUrl, tls and acl only')
+  if ([...query.keys()].some((name) => !['region', 'publicUrl', 'tls', 'acl', 'once'].includes(name))) {
+    faults.push('its query knows region, publicUrl, tls, acl and once only')
   }
-  for (const name of ['tls', 'acl']) {
+  for (const name of ['tls', 'acl', 'once']) {
     if (!['on', 'off'].includes(query.get(name) ?? 'on')) faults.push(`${name} must be on or off`)
   }
   const endpoint = `${query.get('tls') === 'off' ? 'http' : 'https'}://${host}`
@@ -185,6 +187,7 @@ function readUrl(text: string) {
     region: query.get('region') ?? 'us-east-1',
     publicUrl: publicUrl.replace(/\/+$/, ''),
     acl: query.get('acl') !== 'off',
+    once: query.get('once') !== 'off',
     credentials: { accessKeyId, secretAccessKey },
   }
 }

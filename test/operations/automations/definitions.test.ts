@@ -25,6 +25,10 @@ const made = async (shop: Shop, body: object = { type: 'abandoned-cart' }) => {
 }
 const templateOf = async (shop: Shop, fields: { status?: string } = {}): Promise<number> =>
   makeTemplate(await shop.context(), { name: 'cart_reminder', body: 'Hi {{1}}, come back', ...fields })
+const filled = (officialapiTemplateId: number) => ({
+  officialapiTemplateId,
+  templateParameters: { body: ['{{firstName}}'] },
+})
 
 describe('POST /automations', () => {
   test('fills in the defaults of the type', async () => {
@@ -475,7 +479,7 @@ describe('PUT /automations/:id', () => {
   test('a template that was deleted since stays, but no other unknown one comes in', async () => {
     const shop = await store(app)
     const templateId = await templateOf(shop)
-    const { id } = await made(shop, { type: 'order-paid', message: { officialapiTemplateId: templateId } })
+    const { id } = await made(shop, { type: 'order-paid', message: filled(templateId) })
     const ctx = await shop.context()
     await ctx.db.deleteFrom('message_templates').where('id', '=', templateId).execute()
     expect((await change(shop, id, { message: { text: 'Paid!' } })).status).toBe(200)
@@ -494,7 +498,7 @@ describe('warnings', () => {
     await connectNumber(ctx, { type: 'qr', phone: '+5511400010001' })
     expect(await warned()).toEqual([])
     const template = await templateOf(shop, { status: 'pending' })
-    await change(shop, id, { message: { text: null, officialapiTemplateId: template } })
+    await change(shop, id, { message: { text: null, ...filled(template) } })
     expect(await warned()).toEqual(['text-missing'])
     await connectNumber(ctx, { type: 'official', phone: '+551140001000' })
     expect(await warned()).toEqual(['template-not-approved'])
@@ -523,7 +527,7 @@ describe('warnings', () => {
       start: 'w',
       steps: [
         { id: 'w', type: 'wait', minutes: 5, next: 'm' },
-        { id: 'm', type: 'message', message: { officialapiTemplateId: template } },
+        { id: 'm', type: 'message', message: filled(template) },
       ],
     }
     const { id } = await made(shop, { type: 'order-paid', name: 'Paid', flow })

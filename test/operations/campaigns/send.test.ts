@@ -155,9 +155,14 @@ const unsendable: [string, number, (shop: SendingShop) => Promise<string>][] = [
   ['no text yet', 409, async (shop) => shop.draft(await shop.list(0), { content: { text: ' \n ' } })],
   ['no template yet', 409, async (shop) => shop.draft(await shop.list(0), { content: { type: 'template' } })],
   [
-    'content.templateParameters.body: the template hello needs 1, the campaign has 2',
+    'content.templateParameters.body: the template hello needs 2, and there are 1',
     409,
-    (shop) => templateDraft(shop, { templateParameters: { body: ['a', 'b'] } }),
+    async (shop) => {
+      const id = await templateDraft(shop, {})
+      const { db } = await shop.context()
+      await db.updateTable('message_templates').set({ body: 'Hi {{1}}, it is {{2}} now.' }).execute()
+      return id
+    },
   ],
   [
     'content.media: the template hello needs a media of type image',

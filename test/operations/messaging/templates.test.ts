@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import createAutomation from '#operations/automations/create-automation'
+import updateAutomation from '#operations/automations/update-automation'
 import createCampaign from '#operations/campaigns/campaigns/create-campaign'
 import updateCampaign from '#operations/campaigns/campaigns/update-campaign'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
@@ -198,6 +200,43 @@ describe('changing', () => {
     expect(body).toEqual(before)
   })
 
+  test('takes other parameters: told once, with where it is used as it was', async () => {
+    const shop = await officialShop()
+    const { id } = (await create(shop)).body
+    await reviewed()
+    const message = (body: string[]) => ({ officialapiTemplateId: id, templateParameters: { body } })
+    const automation = { type: 'order-paid', name: 'Paid', isActive: true, message: message(['a']) }
+    const few = await shop.call(createAutomation, { body: automation })
+    expect([few.status, few.body.error?.message]).toEqual([
+      400,
+      'message.templateParameters.body: the template greeting needs 2, and there are 1',
+    ])
+    const fits = { ...automation, message: message(['a', 'b']) }
+    const { id: automationId } = (await shop.call(createAutomation, { body: fits })).body
+    const told = async () => (await noticesOf(shop)).filter((type) => type === 'template-changed').length
+    await app.advance(24 * 3_600_000)
+    expect((await edit(shop, id, { footer: 'Bye' })).status).toBe(200)
+    expect(await told()).toBe(0)
+    await app.advance(24 * 3_600_000)
+    await app.drainJobs()
+    const change = { body: 'Hi {{1}}, it left.', examples: { body: ['Ana'] } }
+    expect((await edit(shop, id, change)).status).toBe(200)
+    expect(await told()).toBe(1)
+    const notice = await app.database.root
+      .selectFrom('notifications')
+      .select('message')
+      .where('store_id', '=', shop.id)
+      .where('type', '=', 'template-changed')
+      .executeTakeFirstOrThrow()
+    expect(notice.message).toContain('the automation Paid')
+    // What does not fit any more is saved as it is, and not anew.
+    const back = (params: object) =>
+      shop.call(updateAutomation, { params: { id: automationId }, body: params })
+    expect((await back({ ...fits, delayMinutes: 5 })).status).toBe(200)
+    expect((await back({ message: message(['a', 'c']) })).status).toBe(400)
+    expect((await back({ message: message(['a']) })).status).toBe(200)
+  })
+
   test('an approved one takes an edit in exactly 24 hours', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
@@ -314,7 +353,13 @@ describe('deleting', () => {
     const campaign = (await shop.call(createCampaign, { body: { name: 'Summer', listId } })).body
     await shop.call(updateCampaign, {
       params: { id: campaign.id },
-      body: { content: { type: 'template', officialapiTemplateId: id } },
+      body: {
+        content: {
+          type: 'template',
+          officialapiTemplateId: id,
+          templateParameters: { body: ['{{name}}', '1'] },
+        },
+      },
     })
     expect((await read(shop, id)).inUse).toBe(false)
     await ctx.db.updateTable('campaigns').set({ status: 'scheduled' }).execute()

@@ -91,14 +91,9 @@ function renderTemplate(message: AutomationMessage, template: Template, values: 
     })
   const { header, body, buttons } = message.templateParameters
   const parameters = { header: filled(header), body: filled(body), buttons: filled(buttons) }
-  for (const part of ['header', 'body', 'buttons'] as const) {
-    const [has, needs] = [parameters[part].length, template.placeholders[part]]
-    if (has !== needs) {
-      const reason = `The template ${template.name} needs ${needs} parameters in its ${part}, the message has ${has}`
-      return failed('template-refused', reason)
-    }
-    if (parameters[part].includes('')) return missingVariable(empty)
-  }
+  const wrong = templates.miscounted(template, parameters)
+  if (wrong) return failed('template-refused', `templateParameters.${wrong.part}: ${wrong.fault}`)
+  if (Object.values(parameters).some((texts) => texts.includes(''))) return missingVariable(empty)
   const text = templates.render(template, parameters).body
   const type = template.header?.type
   const media = mediaOf(message)
