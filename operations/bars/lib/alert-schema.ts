@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { type AlertType, alertKinds, alertTypes } from './alert-types.ts'
 import { devices, pages, plain, platformId } from './common-schema.ts'
@@ -22,7 +23,7 @@ const fields = {
   isClosable: z.boolean(),
   linkToProduct: z.boolean(),
   randomize: z.boolean(),
-  excludedProductIds: setOf(platformId, 200),
+  excludedProductIds: setOf(reference('product', platformId), 200),
   position: z.enum(['bottom-left', 'bottom-right', 'top-left', 'top-right']),
   backgroundColor: colour,
   textColor: colour,

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { devices, knowing, pages, plain, platformId } from './common-schema.ts'
 
@@ -19,7 +20,7 @@ const fields = {
   progressText: text,
   successText: text,
   afterDiscounts: z.boolean().describe('The cart counts after its discounts'),
-  excludedProductIds: setOf(platformId, 200).describe('Do not count'),
+  excludedProductIds: setOf(reference('product', platformId), 200).describe('Do not count'),
   backgroundColor: colour,
   textColor: colour,
   progressColor: colour,

@@ -1,4 +1,5 @@
 /** Templates changed and deleted, here and at the provider. */
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -42,7 +43,8 @@ export async function editTemplate(ctx: Context, id: number, change: TemplateCha
       answerWithinMs,
     )
     if (status !== 'pending') await takeOver(ctx, id, submission, status)
-    await ctx.transaction((tx) => warnOfMisfits(tx, before, placeholdersOf(old), placeholdersOf(content)))
+    const [took, takes] = [placeholdersOf(old), placeholdersOf(content)]
+    if (!isDeepStrictEqual(took, takes)) await ctx.transaction((tx) => warnOfMisfits(tx, before, took, takes))
   } catch (error) {
     // Whether a silent provider took it is seen at the next sync; certainly refused, all is as it was.
     await undoEdit(ctx, before, submission)

@@ -1,4 +1,5 @@
 import { assetUrl, itemStatus, nullableText, platformId } from '#operations/promotions/lib/door'
+import { reference } from '#runtime/references'
 import {
   colour,
   count,
@@ -18,8 +19,8 @@ const hotspot = object({ x: z.number().min(0).max(100), y: z.number().min(0).max
   .describe('Where the item is on the picture, in per cent from its top left corner')
 
 const itemFields = {
-  productId: platformId,
-  variantId: platformId.nullable().describe('Null: any variant'),
+  productId: reference('product', platformId),
+  variantId: reference('variant', platformId).nullable().describe('Null: any variant'),
   quantity: z.number().int().min(1).max(10),
   hotspot,
 }
@@ -123,8 +124,8 @@ export const lookProblem = object({
   checkedAt: instant,
   problems: z.array(
     object({
-      productId: platformId,
-      variantId: platformId.nullable(),
+      productId: reference('product', platformId),
+      variantId: reference('variant', platformId).nullable(),
       name: z.string().nullable(),
       status: itemStatus,
     }),

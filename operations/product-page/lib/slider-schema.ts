@@ -1,4 +1,5 @@
 import { assetUrl, itemStatus, platformId } from '#operations/promotions/lib/door'
+import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 
 /** What events and the storefront call the home page's slider. */
@@ -8,7 +9,7 @@ const videoFields = {
   videoUrl: assetUrl,
   posterUrl: assetUrl.nullable(),
   title: text(0, 80).nullable(),
-  linkedProductId: platformId.nullable(),
+  linkedProductId: reference('product', platformId).nullable(),
 }
 const video = object(videoFields)
 export type Video = z.infer<typeof video>
@@ -30,7 +31,7 @@ export const videoSlider = named(
   'VideoSlider',
   object({
     id,
-    productId: platformId,
+    productId: reference('product', platformId),
     productName: z.string().nullable(),
     productStatus: itemStatus,
     ...look,
@@ -45,7 +46,7 @@ export const videoSlider = named(
 )
 export const sliderInput = writeBody(
   {
-    productId: platformId,
+    productId: reference('product', platformId),
     ...look,
     videos: z.array(videoInput).min(1).max(20),
     isActive: z.boolean(),

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { count, money, named, object, text, writeBody, z } from '#runtime/schema'
 import { discountInput, discountShown, discountTimes } from './discount-schema.ts'
 import { itemStatus } from './item-status.ts'
@@ -6,8 +7,8 @@ import { nullableText } from './texts.ts'
 import { assetUrl } from './urls.ts'
 
 const itemFields = {
-  productId: platformId,
-  variantId: platformId.nullable().describe('Null: any variant'),
+  productId: reference('product', platformId),
+  variantId: reference('variant', platformId).nullable().describe('Null: any variant'),
   quantity: z.number().int().min(1).max(99),
 }
 export const itemShown = {

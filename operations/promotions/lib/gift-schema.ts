@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { money, named, object, writeBody, z } from '#runtime/schema'
 import { combinesWith } from './combines.ts'
 import { discountInput, discountShown, discountTimes } from './discount-schema.ts'
@@ -20,13 +21,13 @@ const giftFields = {
   successMessage: variableLine(1, 200, variables),
 }
 const giftItem = {
-  productId: platformId,
-  variantId: platformId.nullable().describe('Filled in where the product has one only'),
+  productId: reference('product', platformId),
+  variantId: reference('variant', platformId).nullable().describe('Filled in where the product has one only'),
   quantity: z.number().int().min(1).max(10),
 }
 const giftShown = {
   ...giftItem,
-  variantId: platformId,
+  variantId: reference('variant', platformId),
   name: z.string().nullable(),
   variantName: z.string().nullable(),
   imageUrl: z.string().nullable(),

@@ -2,11 +2,12 @@
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
 
 /** An AssetUrl: `requireAssets` decides; only the server knows which addresses its own storage gives. */
-export const assetUrl = z
-  .string()
+export const assetUrl = reference('file', z.string())
+
   .min(1)
   .max(2000)
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+$/, 'must be an https address or the fileUrl of an upload')

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { colour, instant, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 
@@ -9,7 +10,7 @@ const checked = <T extends z.ZodTypeAny>(schema: T) =>
   })
 
 const idsAtMost = 500
-const ids = setOf(text(1, 64), idsAtMost)
+const ids = (kind: 'product' | 'category') => setOf(reference(kind, text(1, 64)), idsAtMost)
 
 const fields = {
   isEnabled: z.boolean(),
@@ -20,8 +21,8 @@ const fields = {
   position: z.enum(['below-price', 'above-buy-button', 'below-buy-button']),
   showInProductList: z.boolean(),
   scope: z.enum(['all', 'products', 'categories']),
-  productIds: ids,
-  categoryIds: ids,
+  productIds: ids('product'),
+  categoryIds: ids('category'),
   textColor: colour,
   barColor: colour,
   trackColor: colour,

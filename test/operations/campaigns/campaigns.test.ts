@@ -10,6 +10,7 @@ import deleteList from '#operations/campaigns/lists/delete-list'
 import renameList from '#operations/campaigns/lists/rename-list'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import { makeTemplate } from '#operations/messaging/lib/connect'
+import { files } from '#operations/store/lib/door'
 import { testApp } from '#test/support/app'
 import { phoneOf, sendingShop } from '#test/support/campaigns'
 
@@ -188,9 +189,21 @@ describe('PUT /campaigns/:id', () => {
   test('files of this server may be media', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
-    const url = `${app.services.settings.publicUrl}/files/public/a/x.png`
-    const body = { content: { media: { type: 'image', url } } }
-    expect((await shop.call(updateCampaign, { params: { id }, body })).status).toBe(200)
+    const change = (url: string) => {
+      const body = { content: { media: { type: 'image', url } } }
+      return shop.call(updateCampaign, { params: { id }, body })
+    }
+    const none = await change(`${app.services.settings.publicUrl}/files/public/a/x.png`)
+    expect([none.status, none.body.error?.message]).toEqual([
+      400,
+      'content.media.url: is no file of this store',
+    ])
+    const png = { fileName: 'x.png', contentType: 'image/png', visibility: 'public' } as const
+    const { url } = await files.put(await shop.context(), 'inbox-media', {
+      ...png,
+      content: Buffer.from('x'),
+    })
+    expect((await change(url)).status).toBe(200)
   })
 
   test('a template that was deleted can be sent back, not chosen anew', async () => {
