@@ -23,7 +23,7 @@ export const readyMs = 1_500
 
 /** From SIGTERM to the end of the process, whatever hangs; the last moments are for what must be put away. */
 export const stopMs = 10_000
-export const finishMs = 8_000
+export const finishMs = 7_000
 
 /**
  * How long a connection may say nothing while a statement is open. PostgreSQL ends what takes too long by itself: who

@@ -109,7 +109,7 @@ const portTaken = ({ host, port }: Settings): string =>
   `PORT: ${port} on ${host} is taken by another program: choose another PORT, or 0 for a free one`
 
 /** What is left of the time to stop in when it is given up: the process has to end before somebody kills it. */
-const lastMomentMs = 300
+const lastMomentMs = 1_000
 
 /**
  * Ends the process on SIGTERM and SIGINT once everything is put away, with 1 where that did not succeed in time; a

@@ -1,0 +1,71 @@
+/** Processes whose database falls silent: they say so, work again after it, and end when they are told to. */
+import { expect, inject, test } from 'vitest'
+import { blackHole } from '#test/support/black-hole'
+import { call, prepared, start, until } from '#test/support/processes'
+import { store } from '#test/support/store'
+
+const deadlines = { STATEMENT_TIMEOUT_MS: '900', REQUEST_TIMEOUT_MS: '3000', LOG_LEVEL: 'silent' }
+/** Ten, and some for a machine that does other things as well. */
+const secondsToStop = 14
+
+test.skipIf(!inject('postgresUrl'))(
+  'a server and a worker, while the database is silent and after',
+  { timeout: 120_000 },
+  async () => {
+    const { env, filled } = await prepared(async (app) => {
+      const { key, slug } = await store(app)
+      return { key, slug }
+    })
+    const hole = await blackHole(env.DATABASE_URL!)
+    const own = { ...env, ...deadlines, DATABASE_URL: hole.url }
+    const [server, worker] = await Promise.all([
+      start('scripts/start.ts', { ...own, WORKER: 'off' }),
+      start('scripts/worker.ts', own),
+    ])
+    const read = () => call(server.url, filled.key, 'GET', '/v1/store')
+    expect((await read()).status).toBe(200)
+
+    hole.silence()
+    const ready = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    expect(ready.status).toBe(503)
+    const create = { name: 'Written in silence' }
+    const answers = await Promise.all([
+      read(),
+      call(server.url, filled.key, 'POST', '/v1/campaigns/lists', create),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([503, 503])
+
+    hole.speak()
+    await until(10, async () => (await read()).status === 200)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+
+    // Silent again, with a request under way: told to end, they end.
+    hole.silence()
+    const under = read().catch(() => null)
+    const ended = [server, worker].map(async ({ child, ended: end }) => {
+      child.kill('SIGTERM')
+      return Promise.race([end, until(secondsToStop, async () => false as const)])
+    })
+    for (const code of await Promise.all(ended)) expect([0, 1]).toContain(code)
+    await under
+    hole.speak()
+
+    // One whose database answers ends well.
+    const another = await start('scripts/start.ts', own)
+    expect((await call(another.url, filled.key, 'GET', '/v1/store')).status).toBe(200)
+    another.child.kill('SIGTERM')
+    expect(await another.ended).toBe(0)
+  },
+)
+
+test.skipIf(!inject('postgresUrl'))(
+  'a server that finds its database silent says so instead of starting',
+  { timeout: 60_000 },
+  async () => {
+    const hole = await blackHole(inject('postgresUrl')!)
+    hole.silence()
+    await expect(
+      start('scripts/start.ts', { ...deadlines, DATABASE_URL: hole.url, DATA_DIR: '/tmp' }),
+    ).rejects.toThrow(/ended at its start/)
+  },
+)
