@@ -32,6 +32,7 @@ export const failureReason = z.enum([
   'template-unavailable',
   'quota-exceeded',
   'subscription-inactive',
+  'content-unfit',
 ])
 export type FailureReason = z.infer<typeof failureReason>
 
@@ -199,5 +200,11 @@ export const campaignPreview = object({
   media: media.nullable(),
   sample: object({ contactId: id.nullable(), name: z.string().nullable(), phone: z.string() }),
   missingVariables: z.array(z.string()).describe('Names without a value and a fallback'),
+  skipReason: skipReason
+    .optional()
+    .describe('Only where this contact would not get it over the selected connection: why'),
+  nobodyReason: skipReason
+    .optional()
+    .describe('Only where nobody on the list would get it, and the campaign cannot be sent like this: why'),
 })
 export type CampaignPreview = z.infer<typeof campaignPreview>

@@ -12,6 +12,8 @@ const why: Record<FailureReason | PauseReason, string> = {
   'template-unavailable': 'its template is no longer approved, or no longer fits the campaign',
   'quota-exceeded': 'there are not enough messages left in this cycle: wait for the next, or change the plan',
   'subscription-inactive': 'the subscription or the plan does not allow campaigns now',
+  'content-unfit':
+    'it was too long, or a variable of it had no value, for everybody on its list: change its content',
   manual: 'it was paused by hand',
   'number-limit': "the number's daily limit is reached: resume when it is free again",
   'provider-unavailable': 'the messaging provider took nothing for 30 minutes: resume when it works again',
@@ -112,9 +114,13 @@ async function wasAttempted(tx: Context, campaign: CampaignRow): Promise<boolean
   return claimed.length > 0
 }
 
-/** Moves `sending` to `sent` where no message is pending or sending. Answers whether it is done. */
+/**
+ * Moves `sending` to `sent` where no message is pending or sending, or to `failed` where all were skipped. Answers
+ * whether it is done.
+ */
 export async function finishSending(ctx: Context, campaignId: string): Promise<boolean> {
   return ctx.transaction(async (tx) => {
+    if (await failUnsent(tx, campaignId)) return true
     const now = tx.now()
     const done = await tx.db
       .updateTable('campaigns as c')
@@ -142,14 +148,41 @@ export async function finishSending(ctx: Context, campaignId: string): Promise<b
       .returning(['c.name', 'c.total', 'c.sent', 'c.failed', 'c.skipped'])
       .executeTakeFirst()
     if (!done) return false
+    const hasReached = done.sent > 0
     await notify(tx, {
-      type: 'campaign-sent',
-      level: done.failed > 0 ? 'warning' : 'success',
-      title: `Campaign sent: ${done.name}`,
+      type: hasReached ? 'campaign-sent' : 'campaign-failed',
+      level: !hasReached ? 'error' : done.failed > 0 ? 'warning' : 'success',
+      title: hasReached ? `Campaign sent: ${done.name}` : `Campaign reached nobody: ${done.name}`,
       message: `Of ${done.total} contacts ${done.sent} got the message, ${done.failed} failed and ${done.skipped} were skipped.`,
       link: `/campaigns/${campaignId}`,
       data: { campaignId, total: done.total, sent: done.sent, failed: done.failed, skipped: done.skipped },
     })
     return true
   })
+}
+
+/** All of it was skipped: nothing was attempted, so it was not sent. Answers whether that is so. */
+async function failUnsent(tx: Context, campaignId: string): Promise<boolean> {
+  const campaign = (await tx.db
+    .selectFrom('campaigns')
+    .selectAll()
+    .where('id', '=', campaignId)
+    .where('status', '=', 'sending')
+    .where('snapshot_at', 'is not', null)
+    .where('pending', '=', 0)
+    .where('sent', '=', 0)
+    .where('failed', '=', 0)
+    .where('skipped', '>', 0)
+    .forNoKeyUpdate()
+    .executeTakeFirst()) as CampaignRow | undefined
+  if (!campaign || (await wasAttempted(tx, campaign))) return false
+  const unfit = await tx.db
+    .selectFrom('campaign_messages')
+    .select('id')
+    .where('campaign_id', '=', campaignId)
+    .where('skip_reason', '<>', 'opted-out')
+    .limit(1)
+    .execute()
+  await failCampaign(tx, campaign, unfit.length > 0 ? 'content-unfit' : 'empty-audience')
+  return true
 }

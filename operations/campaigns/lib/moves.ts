@@ -12,7 +12,7 @@ import { noCampaign } from './campaign-json.ts'
 import type { CampaignStatus } from './campaign-schema.ts'
 import type { CampaignRow } from './campaigns.ts'
 import { share } from './pace.ts'
-import { findReachable, type Means, type Problem, refusal, requireMeans } from './readiness.ts'
+import { findAudience, type Means, type Problem, refusal, requireMeans } from './readiness.ts'
 import { estimatedFinish } from './times.ts'
 import { cancelPending } from './units.ts'
 
@@ -89,7 +89,7 @@ export async function startSending(ctx: Context, id: string): Promise<void> {
   const campaign = await move(ctx, id, startable, 'sending', begun(ctx.now()), cannotStart)
   if (campaign.list_id === null) throw refusal(noList)
   const means = await requireMeans(ctx, campaign.content)
-  const found = await findReachable(ctx, campaign.list_id)
+  const found = await findAudience(ctx, campaign.list_id, campaign.content, means)
   if ('reason' in found) throw refusal(found)
   await expectFinish(ctx, campaign, means, found.reachable)
   await keepReservation(ctx, id, await metering.reserve(ctx, found.reachable, 'messaging-campaign'))

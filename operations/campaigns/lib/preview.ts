@@ -1,11 +1,12 @@
 /** A campaign as one contact would get it. */
-import { templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { noCampaign } from './campaign-json.ts'
 import type { CampaignContent, CampaignPreview } from './campaign-schema.ts'
 import { isOfList } from './contacts.ts'
+import { whyNobody } from './readiness.ts'
 import { mediaFor, type Recipient, type Rendered, renderMessage, type Template, valuesOf } from './render.ts'
 
 type Sample = Recipient & { id: string | null }
@@ -37,12 +38,21 @@ export async function previewCampaign(
   const sample = await findSample(ctx, campaign.list_id, contactId)
   const content = campaign.content as CampaignContent
   const template = await templateOf(ctx, content)
-  const rendered = renderMessage(content, template, null, valuesOf(sample, ctx.store))
+  const connection = await sending.selected(ctx)
+  const rendered = renderMessage(content, template, connection, valuesOf(sample, ctx.store))
+  const { skip } = rendered
+  const obstacles = async (): Promise<Pick<CampaignPreview, 'skipReason' | 'nobodyReason'>> => {
+    if (!skip) return {}
+    const nobody =
+      campaign.list_id === null ? null : await whyNobody(ctx, campaign.list_id, content, template, connection)
+    return { skipReason: skip, ...(nobody && { nobodyReason: nobody }) }
+  }
   return {
     type: content.type,
     ...parts(content, template, rendered),
     sample: { contactId: sample.id, name: sample.name, phone: sample.phone },
     missingVariables: rendered.missing,
+    ...(await obstacles()),
   }
 }
 

@@ -7,7 +7,15 @@ import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
 import type { CampaignContent } from './campaign-schema.ts'
 import { countOptedOut } from './opted-out.ts'
-import { type Connection, type Template, takesMedia } from './render.ts'
+import {
+  type Connection,
+  type Recipient,
+  type Rendered,
+  renderMessage,
+  type Template,
+  takesMedia,
+  valuesOf,
+} from './render.ts'
 
 /** `reason` is what a job writes down, `message` what an operation answers. */
 export interface Problem {
@@ -17,6 +25,7 @@ export interface Problem {
     | 'connection-lost'
     | 'template-unavailable'
     | 'subscription-inactive'
+    | 'content-unfit'
   message: string
 }
 
@@ -126,6 +135,72 @@ const audienceOfList = prepared<{ id: string }, Audience>((db, values) =>
     ])
     .where('l.id', '=', values.id),
 )
+
+/** Whom it would be sent to is looked at in parts; of a longer list the end of the campaign tells. */
+const partSize = 200
+const partsAtMost = 10
+
+/** Why none of the contacts that can be reached would get it, or null: the first whom it fits decides. */
+export async function whyNobody(
+  ctx: Context,
+  listId: string,
+  content: CampaignContent,
+  template: Template | null,
+  connection: Connection | null,
+): Promise<NonNullable<Rendered['skip']> | null> {
+  let reason: Rendered['skip'] = null
+  let after: string | null = null
+  for (let part = 0; part < partsAtMost; part += 1) {
+    const contacts = await reachableAfter(ctx, listId, after)
+    for (const contact of contacts) {
+      const { skip } = renderMessage(content, template, connection, valuesOf(contact, ctx.store))
+      if (!skip) return null
+      reason ??= skip
+    }
+    if (contacts.length < partSize) return reason
+    after = contacts.at(-1)!.id
+  }
+  return null
+}
+
+async function reachableAfter(
+  ctx: Context,
+  listId: string,
+  after: string | null,
+): Promise<(Recipient & { id: string })[]> {
+  const rows = await ctx.db
+    .selectFrom('list_contacts as x')
+    .select(['x.id', 'x.phone', 'x.name', 'x.email', 'x.custom_fields'])
+    .where('x.list_id', '=', listId)
+    .$if(after !== null, (query) => query.where('x.id', '>', after!))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('opt_outs as o').select('o.id').whereRef('o.phone_key', '=', 'x.phone_key'))),
+    )
+    .orderBy('x.id')
+    .limit(partSize)
+    .execute()
+  return rows as (Recipient & { id: string })[]
+}
+
+/** The contacts that can be reached now, to one of whom at least the content fits (e). */
+export async function findAudience(
+  ctx: Context,
+  listId: string,
+  content: CampaignContent,
+  { template, connection }: Means,
+): Promise<{ reachable: number } | Problem> {
+  const found = await findReachable(ctx, listId)
+  if ('reason' in found) return found
+  const reason = await whyNobody(ctx, listId, content, template, connection)
+  return reason ? { reason: 'content-unfit', message: nobodyGetsIt[reason] } : found
+}
+
+const nobodyGetsIt: Record<NonNullable<Rendered['skip']>, string> = {
+  'too-long':
+    'content: with its values filled in it is too long for everybody on the list, over the connection that is selected: shorten it',
+  'missing-variable':
+    'content: a variable that it cannot do without has no value for anybody on the list: give it a fallback, as in {{name|friend}}',
+}
 
 /** How many contacts of the list can be reached now (e). */
 export async function findReachable(

@@ -12,6 +12,7 @@ import { clockReaches, share } from './pace.ts'
 import { findMeans, isProblem, type Means, mayLeave, requireMeans } from './readiness.ts'
 import { recordResults } from './record.ts'
 import { isOver, settleDeadClaims } from './recovery.ts'
+import { isOpen, nextOpening } from './times.ts'
 
 const attemptsAtMost = 5
 
@@ -92,6 +93,13 @@ export async function sendMessage(
   if (!means)
     return giveUp(ctx, campaignId, messageId, 'The subscription or the plan does not allow campaigns')
   if (isProblem(means)) return giveUp(ctx, campaignId, messageId, means.message)
+  const { send_window: window } = campaign
+  if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
+    // A provider that was down before the night is given its time anew.
+    const opening = nextOpening(window, ctx.store.timezone, ctx.now())
+    await queueAgain({ ...work, hasPlace: false, troubleSince: null }, opening)
+    return
+  }
   if (!work.hasPlace) {
     const turn = await sending.takeTurn(ctx, means.connection, 1, share)
     if (!(await clockReaches(ctx.clock, turn, signal))) {

@@ -6,7 +6,7 @@ import type { FailureReason } from './campaign-schema.ts'
 import type { CampaignRow } from './campaigns.ts'
 import { failCampaign } from './endings.ts'
 import { begun, keepReservation } from './moves.ts'
-import { findMeans, findReachable, isProblem, mayLeave } from './readiness.ts'
+import { findAudience, findMeans, isProblem, mayLeave } from './readiness.ts'
 
 const lateAtMostMs = 3 * 3_600_000
 const listBusyAtMostMs = 3_600_000
@@ -60,7 +60,7 @@ async function prepare(
   if (campaign.list_id === null) return 'empty-audience'
   const means = await findMeans(tx, campaign.content)
   if (isProblem(means)) return means.reason
-  const audience = await findReachable(tx, campaign.list_id)
+  const audience = await findAudience(tx, campaign.list_id, campaign.content, means)
   if ('reason' in audience) return audience.reason
   try {
     return { reservationId: await metering.reserve(tx, audience.reachable, 'messaging-campaign') }
