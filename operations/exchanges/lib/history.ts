@@ -27,7 +27,7 @@ export async function byTheMember(ctx: Context): Promise<HistoryActor> {
 }
 
 export interface HistoryEntry {
-  /** A move's, or `address-changed`, `notified`, `notification-failed`. */
+  /** A move's, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`. */
   event: string
   actor: HistoryActor
   /** Where it is left out, now. */

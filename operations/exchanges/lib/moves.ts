@@ -9,6 +9,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { type HistoryActor, note } from './history.ts'
+import { warnOfCancelled } from './order-warning.ts'
 import type { ExchangeEvent } from './settings-schema.ts'
 import { tell } from './tell.ts'
 
@@ -122,6 +123,9 @@ export function refuseMove(request: Pick<RequestRow, 'status'>, name: MoveName):
   throw refuse('conflict', `${needs}: this one is ${request.status}`)
 }
 
+/** Steps towards giving back what the order cost. */
+const promising: ReadonlySet<MoveName> = new Set(['approve', 'receive', 'complete'])
+
 /** Nothing comes of these: what was told of an outcome goes. */
 const undone: ReadonlySet<Status> = new Set(['rejected', 'cancelled', 'expired'])
 const noOutcome = { refund_amount: null, exchange_order_id: null } as const
@@ -158,6 +162,7 @@ export async function move(
   if (!moved) throw refuse('conflict', 'The request has moved meanwhile: read it again')
   const { status: fromStatus } = request
   await note(ctx, request.id, { event, actor, fromStatus, toStatus: to, note: words })
+  if (promising.has(name)) await warnOfCancelled(ctx, moved)
   if (tells) await tell(ctx, moved, tells)
   if (name === 'cancel') await announceCancelled(ctx, moved)
   return moved

@@ -33,7 +33,7 @@ export async function runWave(ctx: Context, variantId: string, signal: AbortSign
   if (!settings.isEnabled || !(await mayLeave(ctx))) return
   const { wave, productId } = await standing(ctx, variantId)
   if (productId === null) return closeWave(ctx, variantId)
-  const later = nextAt(ctx, wave)
+  const later = await nextAt(ctx, variantId, wave)
   if (later) {
     await queueWave(ctx, variantId, later)
     return
@@ -75,11 +75,25 @@ async function standing(
   return { wave, productId: waiting?.product_id ?? null }
 }
 
-/** When the next wave may begin, where that is not now. */
-function nextAt(ctx: Context, wave: WaveRow | undefined): Date | null {
+/** When the next wave may begin, where that is not now: after one that told nobody it may at once. */
+async function nextAt(ctx: Context, variantId: string, wave: WaveRow | undefined): Promise<Date | null> {
   if (!wave || wave.is_open || wave.ended_at === null) return null
   const at = new Date(wave.ended_at.getTime() + betweenMs)
-  return at > ctx.now() ? at : null
+  return at > ctx.now() && (await hasTold(ctx, variantId, wave.started_at)) ? at : null
+}
+
+/** Whether somebody was told since a wave began, or is being told. */
+async function hasTold(ctx: Context, variantId: string, since: Date | null): Promise<boolean> {
+  const told = await ctx.db
+    .selectFrom('stock_subscriptions')
+    .select('id')
+    .where('variant_id', '=', variantId)
+    .where((eb) =>
+      eb.or([eb('status', '=', sql.lit('sending')), ...(since ? [eb('sent_at', '>=', since)] : [])]),
+    )
+    .limit(1)
+    .execute()
+  return told.length > 0
 }
 
 /** One batch, in a transaction that holds the wave's row: two who tell people of one variant take turns. */
@@ -91,7 +105,7 @@ async function tell(
   places: number | null,
 ): Promise<'more' | 'no-quota' | 'over' | 'enough'> {
   const wave = await lockWave(tx, variantId)
-  if (nextAt(tx, wave)) return 'over'
+  if (await nextAt(tx, variantId, wave)) return 'over'
   const now = tx.now()
   const left = wave.is_open ? wave.places : places
   const startedAt = wave.is_open ? wave.started_at! : now

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import { unsubscribes } from '#operations/capture/lib/door'
-import { makeTemplate } from '#operations/messaging/lib/connect'
+import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import deleteSubscription from '#operations/stock/alerts/delete-subscription'
 import getSettings from '#operations/stock/alerts/get-settings'
 import { runWave } from '#operations/stock/lib/waves'
@@ -122,6 +122,18 @@ describe('a wave', () => {
     await shop.save({ allowPhones: true })
     await later(hour)
     expect(await statuses(shop)).toEqual(Array(4).fill('sent'))
+  })
+
+  test('one that could tell nobody does not keep the next one waiting', async () => {
+    const shop = await stockShop(app, { connection: null })
+    for (const n of [1, 3]) expect((await shop.ask({ phone: phoneOf(n) })).status).toBe(201)
+    await shop.restock(9)
+    expect(await statuses(shop)).toEqual(['waiting', 'waiting'])
+    await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400010001' })
+    await app.advance(60_000)
+    await shop.webhook()
+    await app.drainJobs()
+    expect(await statuses(shop)).toEqual(['sent', 'sent'])
   })
 
   test('phones wait for a number, a template and the quota; emails do not', async () => {
