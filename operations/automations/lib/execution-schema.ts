@@ -49,7 +49,12 @@ export const execution = named(
     couponCode: z.string().nullable(),
     messageId: id.nullable(),
     failureCode: z.string().nullable(),
-    skipReason: z.string().nullable(),
+    skipReason: z
+      .string()
+      .nullable()
+      .describe(
+        'no-phone, opted-out, cooldown, purchased, not-eligible, automation-inactive, duplicate-request, flow-ended, previous-failed, too-late (bound to a moment that is over a day ago) or coupon-ended',
+      ),
     failureReason: z.string().nullable().describe('Why it did not leave, or failed, in one sentence'),
     attempts: count,
     sentAt: instant.nullable(),
