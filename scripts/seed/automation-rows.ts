@@ -270,7 +270,7 @@ function wordsOf(
       order: run.order && factsOf(run.order),
       cart: run.cart && cartOf(run, store),
       coupon: coupon?.issued ?? null,
-      isCashback: run.automation === 'cashback',
+      cashback: run.automation === 'cashback' ? (coupon?.issued ?? null) : null,
     },
     store,
     run.messages[sequence - 1]!.at,

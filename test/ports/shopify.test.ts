@@ -212,7 +212,10 @@ describe('answers', () => {
     const limits = { usageLimit: 1, endsAt: '2031-01-01T00:00:00.000Z' }
     standIn.faults.push({ fits: /graph CreateCoupon/, is: 'late' })
     const made = await port.ensureCoupon(store, { ...coupon, ...limits })
-    expect(made).toEqual({ id: String(shop.codes[0]!.id) })
+    expect(made).toEqual({
+      id: String(shop.codes[0]!.id),
+      terms: { type: 'amount', value: '10.00', minimumAmount: '50.00', ...limits },
+    })
     expect(shop.codes).toHaveLength(1)
     expect(shop.codes[0]!.input).toMatchObject({
       usageLimit: 1,

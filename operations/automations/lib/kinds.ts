@@ -64,7 +64,10 @@ const orderVariables = [
   'trackingCode',
   'trackingUrl',
 ]
-const couponVariables = ['couponCode', 'couponValue', 'couponExpiresAt']
+/** What any coupon fills in: the newest one. */
+export const couponVariables: readonly string[] = ['couponCode', 'couponValue', 'couponExpiresAt']
+/** What the coupon that is the cashback of an order fills in, whichever came after it. */
+export const cashbackVariables: readonly string[] = ['cashbackAmount']
 
 const orderKind = (event: string, occurredAt: OccurredAt, own: Partial<Kind> = {}): Kind => ({
   event,
@@ -116,7 +119,7 @@ export const kinds: Readonly<Record<AutomationType, Kind>> = {
     ...promotional,
     delay: 1440,
     hasOwnCoupon: true,
-    couponVariables: [...couponVariables, 'cashbackAmount'],
+    couponVariables: [...couponVariables, ...cashbackVariables],
     settings: { percent: 10, maxAmount: null, minimumAmount: null, validDays: 30, prefix: 'CASH' },
   }),
   'win-back': {

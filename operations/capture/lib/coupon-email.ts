@@ -1,6 +1,6 @@
 /** The email that brings a code. */
 import { DateTime } from 'luxon'
-import { escaped, metering } from '#operations/store/lib/door'
+import { coupons, escaped, metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { Refused } from '#runtime/ports/errors'
@@ -19,11 +19,17 @@ export async function mailCoupon(ctx: Context, subscriberId: string): Promise<vo
     .executeTakeFirst()
   if (!row?.email || !row.coupon_code) return
   const { email, coupon_code: code } = row
+  const coupon = row.coupon as PromisedCoupon | null
+  // Held too long: an email with a code that has ended promises nothing.
+  if (!coupons.holds(coupon?.expiresAt ?? null, ctx.now())) {
+    await end(ctx, subscriberId, 'refused')
+    return
+  }
   const link = unsubscribes.link(ctx, 'newsletter', subscriberId)
   try {
     await ctx.adapters.mail.send({
       to: email,
-      ...couponMail(ctx, { code, coupon: row.coupon as PromisedCoupon | null, link }),
+      ...couponMail(ctx, { code, coupon, link }),
       headers: unsubscribes.headers(link),
       idempotencyKey: `newsletter-coupon:${subscriberId}`,
     })

@@ -1,6 +1,6 @@
 /** Codes of their own, made on the platform: tried at once, else by the job. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { connections, notify } from '#operations/store/lib/door'
+import { connections, coupons, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
@@ -41,8 +41,8 @@ export async function issueAtOnce(
 }
 
 async function makeCoupon(ctx: Context, { code, coupon }: Pending): Promise<void> {
-  const { port, store } = await connections.requireEcommerce(ctx)
-  await port.ensureCoupon(store, couponSpec(coupon, code, { usageLimit: 1, endsAt: coupon.expiresAt }))
+  const platform = await connections.requireEcommerce(ctx)
+  await coupons.promise(platform, couponSpec(coupon, code, { usageLimit: 1, endsAt: coupon.expiresAt }))
 }
 
 async function markIssued(ctx: Context, subscriberId: string, emails: boolean): Promise<void> {

@@ -1,6 +1,6 @@
 /** What popup settings need of the outside: an address for images, the platform for coupons, the email provider. */
 import { isDeepStrictEqual } from 'node:util'
-import { connections } from '#operations/store/lib/door'
+import { connections, coupons } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
@@ -25,7 +25,8 @@ export const couponsInForce = (settings: PopupSettings): [field: string, coupon:
   enabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
 
 /**
- * Makes the shared codes that this save turns on or changes. Not inside a transaction. Refuses (409) a coupon without
+ * Makes the shared codes that this save turns on or changes. Not inside a transaction. Refuses (409) a code that the
+ * platform has with other terms, a coupon without
  * a platform and pushes without an email provider, where this save turns them on or changes them.
  */
 export async function preparePopup(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
@@ -37,14 +38,16 @@ export async function preparePopup(ctx: Context, before: PopupSettings, after: P
     ([, coupon]) => !known.some((other) => isDeepStrictEqual(other, coupon)),
   )
   if (fresh.length === 0) return
-  const { port, store } = await connections.requireEcommerce(ctx)
+  const platform = await connections.requireEcommerce(ctx)
   for (const [field, coupon] of fresh) {
     if (coupon.mode !== 'shared' || coupon.code === null) continue
     try {
-      await port.ensureCoupon(store, couponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null }))
+      const spec = couponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null })
+      await coupons.promise(platform, spec, after.display.endsAt)
     } catch (error) {
-      if (error instanceof Refused) throw refuse('bad_request', `${field}.code: ${error.message}`)
-      throw error
+      if (!(error instanceof Refused)) throw error
+      const code = error.code === coupons.couponDiffers ? 'conflict' : 'bad_request'
+      throw refuse(code, `${field}.code: ${error.message}`)
     }
   }
 }

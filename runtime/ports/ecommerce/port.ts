@@ -141,6 +141,9 @@ export interface CouponSpec {
   endsAt: string | null
 }
 
+/** What a code gives at the platform. */
+export type CouponTerms = Omit<CouponSpec, 'code'>
+
 export interface EcommercePort {
   /** Asked before a connection is kept: who the credentials belong to. */
   check(store: ProviderStore): Promise<{
@@ -165,8 +168,11 @@ export interface EcommercePort {
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ orders: PlatformOrder[]; next: string | null }>
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
-  /** A code that exists is left as it is. */
-  ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string }>
+  /**
+   * A code that exists is left as it is; `terms`: what it gives, which may be other than asked. Null: a discount that is
+   * none of ours.
+   */
+  ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string; terms: CouponTerms | null }>
   /** Carts changed at or after `updatedSince`, each once in a walk; oldest change first where the platform can. */
   listCarts(
     store: ProviderStore,

@@ -2,7 +2,7 @@
 
 import { lesser, percentageOf, splitBy, sumOf, toCents, toMoney } from '../../money.ts'
 import { Refused } from '../errors.ts'
-import type { CouponSpec, PlatformOrderItem } from './port.ts'
+import type { CouponSpec, CouponTerms, PlatformOrderItem } from './port.ts'
 import { findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
 
 interface StoredCoupon extends CouponSpec {
@@ -17,7 +17,7 @@ const idOf = (code: string): string => code.trim().toUpperCase()
  * Makes a coupon; a code that exists stays as it is. Throws `Refused` for a value that cannot be, and for a code that
  * begins with `REFUSE`.
  */
-export function ensureCoupon(shop: Shop, coupon: CouponSpec): Promise<{ id: string }> {
+export function ensureCoupon(shop: Shop, coupon: CouponSpec): Promise<{ id: string; terms: CouponTerms }> {
   const id = idOf(coupon.code)
   if (id.startsWith('REFUSE')) {
     throw new Refused('coupon-refused', `The platform does not take the code ${coupon.code}`)
@@ -32,7 +32,8 @@ export function ensureCoupon(shop: Shop, coupon: CouponSpec): Promise<{ id: stri
   return inTurn(shop, async (turn) => {
     const [known] = await findObjects<StoredCoupon>(turn, 'coupon', [id])
     if (!known) await put(turn, id, { ...coupon, used: 0 })
-    return { id }
+    const { type, minimumAmount, usageLimit, endsAt, value: gives } = known ?? coupon
+    return { id, terms: { type, value: gives, minimumAmount, usageLimit, endsAt } }
   })
 }
 

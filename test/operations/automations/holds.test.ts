@@ -384,7 +384,7 @@ describe('variables and which message (Rules 11)', () => {
           endsAt: new Date('2026-11-21T02:59:59.999Z'),
           isMade: true,
         },
-        isCashback: false,
+        cashback: null,
       },
       store,
       now,

@@ -172,6 +172,18 @@ describe('settings of the popup', () => {
     await app.drainJobs()
   })
 
+  test('a code that the platform has with other terms is refused, named and told', async () => {
+    const shop = await connectedStore(app)
+    const own = { enabled: true, mode: 'shared', code: 'DEZ', type: 'percentage', value: 10 }
+    expect((await save(shop, { coupon: own })).status).toBe(200)
+    const refused = await save(shop, { coupon: { ...own, value: 50 } })
+    expect([refused.status, refused.body.error.message]).toEqual([
+      409,
+      'coupon.code: DEZ exists at your platform and gives 10 %, not 50 %: choose another code',
+    ])
+    expect((await save(shop, { coupon: { ...own, code: 'MEIA', value: 50 } })).status).toBe(200)
+  })
+
   test('without a platform or an email provider: 409 only where this save turns it on', async () => {
     const shop = await store(app)
     expect((await save(shop, { coupon: { enabled: true, code: 'TEN' } })).status).toBe(409)

@@ -158,10 +158,38 @@ export const automaticNode = (discount: StoredDiscount): GraphObject => ({
   automaticDiscount: automaticDiscount(discount),
 })
 
-export const codeNode = ({ id, typename, title }: StoredCode): GraphObject => ({
+interface CodeInput {
+  usageLimit?: number | null
+  minimumRequirement?: { subtotal: { greaterThanOrEqualToSubtotal: string } }
+  customerGets?: { value: { percentage?: number; discountAmount?: { amount: string } } }
+}
+
+/** As a merchant's program made it: of all items. */
+function codeTerms(input: CodeInput) {
+  const { minimumRequirement: least, customerGets: gets } = input
+  const money = (amount: string) => ({ __typename: 'MoneyV2', amount, currencyCode: 'BRL' })
+  return {
+    usageLimit: input.usageLimit ?? null,
+    minimumRequirement: least
+      ? {
+          __typename: 'DiscountMinimumSubtotal',
+          greaterThanOrEqualToSubtotal: money(least.subtotal.greaterThanOrEqualToSubtotal),
+        }
+      : null,
+    customerGets: gets && {
+      items: { __typename: 'AllDiscountItems' },
+      value:
+        gets.value.percentage === undefined
+          ? { __typename: 'DiscountAmount', amount: money(gets.value.discountAmount!.amount) }
+          : { __typename: 'DiscountPercentage', percentage: gets.value.percentage },
+    },
+  }
+}
+
+export const codeNode = ({ id, typename, title, endsAt, input }: StoredCode): GraphObject => ({
   __typename: 'DiscountCodeNode',
   id: gid('DiscountCodeNode', id),
-  codeDiscount: { __typename: typename, title },
+  codeDiscount: { __typename: typename, title, endsAt, ...codeTerms(input as CodeInput) },
 })
 
 /** A discount of either method, with what it is found and sorted by; a `DiscountNode` has the id of its own node. */

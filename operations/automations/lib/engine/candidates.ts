@@ -140,7 +140,7 @@ async function* orderPages(ctx: Context, automation: AutomationRow): AsyncGenera
     )
     const categories = await categoriesFor(ctx, [automation], orders)
     const entries = new Map(
-      orders.map((order) => [order.id, orderEntry(automation, order, categories)] as const),
+      orders.map((order) => [order.id, orderEntry(automation, order, categories, ctx.store)] as const),
     )
     yield rows.flatMap((row) => entries.get(row.id) ?? [])
     place = rows.at(-1) ?? null

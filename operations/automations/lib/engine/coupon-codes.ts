@@ -26,6 +26,13 @@ export function cashbackAmount(
   return toNumber(maxAmount === null ? amount : lesser(amount, toCents(maxAmount)))
 }
 
+/** The same of an order in the currency that coupons are in; of another there is none. */
+export const cashbackIn = (
+  currency: string,
+  order: Parameters<typeof cashbackAmount>[0] & { currency: string },
+  settings: Parameters<typeof cashbackAmount>[1],
+): number => (order.currency === currency ? cashbackAmount(order, settings) : 0)
+
 /** What the cashback of an order is as a coupon. */
 export const cashbackCoupon = (settings: CashbackSettings, amount: number): CouponSpec => ({
   type: 'amount',

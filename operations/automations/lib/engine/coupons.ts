@@ -1,6 +1,6 @@
 /** Coupons of runs: written down first, then made at the platform (Rules 14, 18). */
 import { sql } from 'kysely'
-import { connections } from '#operations/store/lib/door'
+import { connections, coupons } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { CouponSpec } from '../types.ts'
@@ -62,12 +62,12 @@ export async function storeCoupons(ctx: Context, wanted: readonly Wanted[]): Pro
 const atOnce = 8
 
 /** Asks the platform for them, outside any transaction; the same code twice is one coupon. */
-export async function makeCoupons(ctx: Context, coupons: readonly CouponToMake[]): Promise<void> {
-  const waiting = [...coupons]
+export async function makeCoupons(ctx: Context, wanted: readonly CouponToMake[]): Promise<void> {
+  const waiting = [...wanted]
   const inTurn = async (): Promise<void> => {
     for (let coupon = waiting.shift(); coupon; coupon = waiting.shift()) await makeCoupon(ctx, coupon)
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, coupons.length) }, inTurn))
+  await Promise.all(Array.from({ length: Math.min(atOnce, wanted.length) }, inTurn))
 }
 
 async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
@@ -82,7 +82,7 @@ async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
     )
   }
   try {
-    await platform.port.ensureCoupon(platform.store, {
+    await coupons.promise(platform, {
       code,
       type: spec.type,
       value: moneyOf(spec.value),

@@ -2,14 +2,16 @@
 import type { StoreFacts } from '#db/access'
 import type { Objection } from '#operations/messaging/lib/door'
 import { sending, type templates } from '#operations/messaging/lib/door'
-import type { CashbackSettings } from '../kinds.ts'
+import { coupons } from '#operations/store/lib/door'
+import { type CashbackSettings, cashbackVariables, couponVariables } from '../kinds.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'
 import { quietUntil } from './clock-times.ts'
-import { cashbackAmount, cashbackCoupon } from './coupon-codes.ts'
+import { cashbackCoupon, cashbackIn } from './coupon-codes.ts'
 import { mayLeaveForCart, mayLeaveForOrder } from './eligibility.ts'
+import type { IssuedCoupon } from './facts.ts'
 import { codeOfHold, type Hold, type HoldReason, type HoldState, holdOn, holdQuiet } from './holds.ts'
 import { isTooLate } from './lateness.ts'
-import { chooseMessage, namesCoupon, renderMessage } from './message.ts'
+import { chooseMessage, namesAny, renderMessage } from './message.ts'
 import { reasonOf } from './reasons.ts'
 import type { EngineRow } from './rows.ts'
 import { valuesOf } from './values.ts'
@@ -82,7 +84,7 @@ export function decide(row: EngineRow, around: Surroundings): Decision {
     case 'end':
       return { ...common, is: 'skipped', stepId: row.step_id, reason: stop.reason }
     case 'coupon':
-      if (row.coupons.some((coupon) => coupon.stepId === stop.stepId && coupon.endsAt <= now)) {
+      if (row.coupons.some((coupon) => coupon.stepId === stop.stepId && hasEnded(coupon, now))) {
         return { ...common, is: 'skipped', stepId: stop.stepId, reason: 'coupon-ended' }
       }
       return { ...common, is: 'coupon', stepId: stop.stepId, coupon: stop.coupon }
@@ -151,20 +153,27 @@ function judge(
   if (choice.is === 'failed') return failed(choice.code, choice.reason)
   if (!isManual && !row.is_forced && isTooLate(row, due, store.timezone, now)) return skipped('too-late')
   const chosen = choice.is === 'template' ? choice.template : null
-  const wanted = row.sequence === 1 ? firstCoupon(row) : null
+  const wanted = row.sequence === 1 ? firstCoupon(row, store) : null
   const first = row.coupons.find((coupon) => coupon.stepId === '')
   if (wanted && !first?.isMade) {
-    return first && first.endsAt <= now ? skipped('coupon-ended') : { is: 'coupon', coupon: wanted }
+    return hasEnded(first, now) ? skipped('coupon-ended') : { is: 'coupon', coupon: wanted }
   }
   const coupon = row.coupons.findLast((each) => each.isMade) ?? null
-  if (coupon && coupon.endsAt <= now && namesCoupon(message, chosen !== null)) return skipped('coupon-ended')
+  const cashback = row.type === 'cashback' && first?.isMade ? first : null
+  const tells = (names: readonly string[]): boolean => namesAny(message, chosen !== null, names)
+  if (
+    (hasEnded(coupon, now) && tells(couponVariables)) ||
+    (hasEnded(cashback, now) && tells(cashbackVariables))
+  ) {
+    return skipped('coupon-ended')
+  }
   const values = valuesOf(
     {
       person: { name: row.contact_name, phone: row.phone, email: row.email },
       order: row.order,
       cart: row.cart,
       coupon,
-      isCashback: row.type === 'cashback',
+      cashback,
     },
     store,
     now,
@@ -183,6 +192,9 @@ export const stateOf = (row: EngineRow): HoldState => ({
   heldMs: row.held_ms,
   tries: row.hold_tries,
 })
+
+const hasEnded = (coupon: IssuedCoupon | null | undefined, now: Date): boolean =>
+  coupon != null && !coupons.holds(coupon.endsAt, now)
 
 /** Who wants no messages may still get an approved one of utility. */
 const isWelcomeAnyhow = (
@@ -211,7 +223,7 @@ const isPaid = (status: string): boolean => status === 'paid' || status === 'par
  */
 export function unfitReason(
   row: EngineRow,
-  { reviewed }: Pick<Surroundings, 'reviewed'>,
+  { reviewed, store }: Pick<Surroundings, 'reviewed'> & { store: Pick<StoreFacts, 'currency'> },
   passed: boolean,
 ): 'not-eligible' | 'duplicate-request' | 'purchased' | null {
   const { type, order, cart } = row
@@ -223,7 +235,7 @@ export function unfitReason(
   }
   if (type === 'win-back') return row.has_newer_order ? newerOrderReason(row) : null
   if (!order) return 'not-eligible'
-  if (!mayLeaveForOrder(type, order, cashbackOf(row))) {
+  if (!mayLeaveForOrder(type, order, cashbackOf(row, store))) {
     const isPaidNow = type === 'payment-reminder' && isPaid(order.payment_status)
     return isPaidNow && row.skip_if_purchased ? 'purchased' : 'not-eligible'
   }
@@ -242,12 +254,15 @@ const untouchedFrom = ({ type, cart, delay_minutes: delay }: EngineRow, passed: 
 const newerOrderReason = (row: EngineRow) =>
   row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : 'not-eligible'
 
-const cashbackOf = ({ type, order, settings }: EngineRow): number =>
-  type === 'cashback' && order ? cashbackAmount(order, settings as unknown as CashbackSettings) : 0
+const cashbackOf = (
+  { type, order, settings }: EngineRow,
+  { currency }: Pick<StoreFacts, 'currency'>,
+): number =>
+  type === 'cashback' && order ? cashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
 
 /** The coupon that is made before the first message. */
-function firstCoupon(row: EngineRow): CouponSpec | null {
+function firstCoupon(row: EngineRow, store: Pick<StoreFacts, 'currency'>): CouponSpec | null {
   if (row.type !== 'cashback') return row.coupon
   const settings = row.settings as unknown as CashbackSettings
-  return cashbackCoupon(settings, cashbackOf(row))
+  return cashbackCoupon(settings, cashbackOf(row, store))
 }

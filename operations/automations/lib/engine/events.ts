@@ -70,7 +70,7 @@ export async function applyEvents(ctx: Context, changed: ChangedEntities): Promi
       const entries =
         automation.type === 'abandoned-cart'
           ? carts.map((cart) => cartEntry(automation, cart, categories))
-          : orders.map((order) => orderEntry(automation, order, categories))
+          : orders.map((order) => orderEntry(automation, order, categories, tx.store))
       const fresh = entries.filter(
         (entry): entry is Entry => entry !== null && isTimely(automation, entry, tx.now()),
       )
@@ -165,7 +165,7 @@ async function skipPointless(
     rows.flatMap((row) => {
       if (row.is_forced) return []
       const bought = row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : null
-      const code = unfitReason(row, { reviewed }, row.passed_purchase_check) ?? bought
+      const code = unfitReason(row, { reviewed, store: tx.store }, row.passed_purchase_check) ?? bought
       return code ? [{ id: row.id, status: 'skipped' as const, code }] : []
     }),
   )

@@ -2,14 +2,10 @@
 import type { sending } from '#operations/messaging/lib/door'
 import { templates } from '#operations/messaging/lib/door'
 import { parseVariables, renderParameter, renderText, type Values } from '#runtime/variables'
-import { kinds } from '../kinds.ts'
 import type { AutomationMessage } from '../types.ts'
 
 type Template = templates.Template
 type ConnectionType = sending.Connection['type']
-
-/** What any coupon fills in. */
-const { couponVariables } = kinds.cashback
 
 const textAtMost = 4096
 const textWithMediaAtMost = 1024
@@ -43,16 +39,18 @@ export function chooseMessage(
   return failed('template-refused', 'The template of the message is no longer there: choose another one')
 }
 
-/** Whether what leaves promises a coupon: its template, or its text. */
-export const namesCoupon = (
+/** Whether what leaves, its template or its text, has one of these variables. */
+export const namesAny = (
   { text, templateParameters: { header, body, buttons } }: AutomationMessage,
   isTemplate: boolean,
-): boolean => (isTemplate ? [...header, ...body, ...buttons] : [text ?? '']).some(hasCouponVariable)
+  names: readonly string[],
+): boolean =>
+  (isTemplate ? [...header, ...body, ...buttons] : [text ?? '']).some((each) => hasOne(each, names))
 
-function hasCouponVariable(text: string): boolean {
+function hasOne(text: string, names: readonly string[]): boolean {
   const parsed = parseVariables(text)
   if ('fault' in parsed) return false
-  return parsed.parts.some((part) => typeof part !== 'string' && couponVariables.includes(part.name))
+  return parsed.parts.some((part) => typeof part !== 'string' && names.includes(part.name))
 }
 
 export type Rendered =

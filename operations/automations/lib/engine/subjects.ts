@@ -1,6 +1,7 @@
 /** Orders and carts as what may begin a run. */
 
 import { sql } from 'kysely'
+import type { StoreFacts } from '#db/access'
 import type { Context } from '#runtime/context'
 import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
@@ -8,7 +9,7 @@ import type { Entry } from '../enter.ts'
 import { type CashbackSettings, entryKeys, kinds } from '../kinds.ts'
 import type { AutomationRow, AutomationType } from '../types.ts'
 import { type ConditionFacts, conditionsHold } from './conditions.ts'
-import { cashbackAmount } from './coupon-codes.ts'
+import { cashbackIn } from './coupon-codes.ts'
 import { mayLeaveForCart, mayLeaveForOrder } from './eligibility.ts'
 import type { Line } from './facts.ts'
 
@@ -27,6 +28,7 @@ interface Common {
 export interface OrderSubject extends Common {
   status: string
   payment_status: string
+  currency: string
   shipping: string
   refunded_total: string
   payment_method: string | null
@@ -61,6 +63,7 @@ const ordersById = prepared<{ ids: readonly string[] }, OrderSubject>((db, value
       'o.total',
       'o.status',
       'o.payment_status',
+      'o.currency',
       'o.shipping',
       'o.refunded_total',
       'o.payment_method',
@@ -141,11 +144,13 @@ export function orderEntry(
   automation: AutomationRow,
   order: OrderSubject,
   categories: Categories,
+  { currency }: Pick<StoreFacts, 'currency'>,
 ): Entry | null {
   const { type, conditions, settings } = automation
   const occurredAt = instantOf(type, order)
   if (!occurredAt) return null
-  const cashback = type === 'cashback' ? cashbackAmount(order, settings as unknown as CashbackSettings) : 0
+  const cashback =
+    type === 'cashback' ? cashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
   if (!mayLeaveForOrder(type, order, cashback)) return null
   const facts = factsOf(order, order.payment_method ?? '', categories)
   if (!conditionsHold(conditions, facts)) return null

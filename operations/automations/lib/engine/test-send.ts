@@ -7,7 +7,7 @@ import { parsePhone } from '#runtime/phone'
 import { getAutomation, noAutomation } from '../automations.ts'
 import { type CashbackSettings, kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationRow, CouponSpec } from '../types.ts'
-import { cashbackAmount, cashbackCoupon, couponCode, couponEnd } from './coupon-codes.ts'
+import { cashbackCoupon, cashbackIn, couponCode, couponEnd } from './coupon-codes.ts'
 import type { CartFacts, IssuedCoupon, OrderFacts } from './facts.ts'
 import { chooseMessage, renderMessage } from './message.ts'
 import { newestCart, newestOrder } from './newest.ts'
@@ -44,7 +44,7 @@ export async function sendTest(
     {
       ...about,
       person: { name: about.name, phone, email: about.email },
-      isCashback: automation.type === 'cashback',
+      cashback: automation.type === 'cashback' ? about.coupon : null,
     },
     ctx.store,
     ctx.now(),
@@ -81,16 +81,20 @@ async function subjectOf(ctx: Context, automation: AutomationRow): Promise<About
     email: person?.email ?? null,
     order: order?.facts ?? null,
     cart: cart?.facts ?? null,
-    coupon: madeUp(ctx, couponOf(automation, order?.facts ?? null)),
+    coupon: madeUp(ctx, couponOf(ctx, automation, order?.facts ?? null)),
   }
 }
 
 const usual: CouponSpec = { type: 'percentage', value: 10, prefix: 'TEST', minimumAmount: null, validDays: 7 }
 
-function couponOf({ type, coupon, flow, settings }: AutomationRow, order: OrderFacts | null): CouponSpec {
+function couponOf(
+  ctx: Context,
+  { type, coupon, flow, settings }: AutomationRow,
+  order: OrderFacts | null,
+): CouponSpec {
   if (type === 'cashback') {
     const cashback = settings as unknown as CashbackSettings
-    return cashbackCoupon(cashback, order ? cashbackAmount(order, cashback) : 0)
+    return cashbackCoupon(cashback, order ? cashbackIn(ctx.store.currency, order, cashback) : 0)
   }
   const step = flow?.steps.find((each) => each.type === 'coupon')
   return coupon ?? step?.coupon ?? usual

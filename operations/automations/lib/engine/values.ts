@@ -10,7 +10,8 @@ export interface Subject {
   order: OrderFacts | null
   cart: CartFacts | null
   coupon: IssuedCoupon | null
-  isCashback: boolean
+  /** The coupon that is the cashback of the order, whichever came after it; null where there is none. */
+  cashback: IssuedCoupon | null
 }
 
 type Store = Pick<StoreFacts, 'name' | 'domain' | 'locale' | 'timezone' | 'currency'>
@@ -19,7 +20,7 @@ const linesShown = 5
 
 /** The value of every variable; null where there is none. */
 export function valuesOf(
-  { person, order, cart, coupon, isCashback }: Subject,
+  { person, order, cart, coupon, cashback }: Subject,
   store: Store,
   now: Date,
 ): Values {
@@ -56,8 +57,8 @@ export function valuesOf(
       couponCode: coupon.code,
       couponValue: couponText(coupon, store),
       couponExpiresAt: dayText(coupon.endsAt, store),
-      ...(isCashback && coupon.value !== null && { cashbackAmount: money(coupon.value, store.currency) }),
     }),
+    ...(cashback?.value != null && { cashbackAmount: money(cashback.value, store.currency) }),
   }
 }
 

@@ -1,13 +1,71 @@
 /** Coupons: discount codes, which Shopify keeps unique in any case of letters. */
 import type { Clock } from '../../../clock.ts'
+import { toCents, toMoney } from '../../../money.ts'
 import { Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
-import type { CouponSpec } from '../port.ts'
+import type { CouponSpec, CouponTerms } from '../port.ts'
 import { requireNoErrors, type UserError } from './answers.ts'
 import type { ShopifyClient } from './client.ts'
 import { plainId } from './ids.ts'
 
-const findDocument = `query CouponByCode($code: String!) { codeDiscountNodeByCode(code: $code) { id } }`
+const minimum = `minimumRequirement {
+  __typename ... on DiscountMinimumSubtotal { greaterThanOrEqualToSubtotal { amount } }
+}`
+const findDocument = `query CouponByCode($code: String!) {
+  codeDiscountNodeByCode(code: $code) {
+    id
+    codeDiscount {
+      __typename
+      ... on DiscountCodeBasic {
+        endsAt usageLimit ${minimum}
+        customerGets {
+          items { __typename }
+          value { __typename ... on DiscountPercentage { percentage } ... on DiscountAmount { amount { amount } } }
+        }
+      }
+      ... on DiscountCodeFreeShipping { endsAt usageLimit ${minimum} }
+    }
+  }
+}`
+
+interface Found {
+  id: string
+  codeDiscount: {
+    __typename: string
+    endsAt?: string | null
+    usageLimit?: number | null
+    minimumRequirement?: { __typename: string; greaterThanOrEqualToSubtotal?: { amount: string } } | null
+    customerGets?: {
+      items: { __typename: string }
+      value: { __typename: string; percentage?: number; amount?: { amount: string } }
+    }
+  }
+}
+
+/** Null: a discount that a coupon of ours cannot be, such as one of some products or from so many items on. */
+function termsOf({ codeDiscount: found }: Found): CouponTerms | null {
+  const { minimumRequirement: least } = found
+  if (least && least.__typename !== 'DiscountMinimumSubtotal') return null
+  const common = {
+    minimumAmount: least?.greaterThanOrEqualToSubtotal
+      ? money(least.greaterThanOrEqualToSubtotal.amount)
+      : null,
+    usageLimit: found.usageLimit ?? null,
+    endsAt: found.endsAt ? new Date(found.endsAt).toISOString() : null,
+  }
+  if (found.__typename === 'DiscountCodeFreeShipping') {
+    return { ...common, type: 'free-shipping', value: null }
+  }
+  const gets = found.customerGets
+  if (gets?.items.__typename !== 'AllDiscountItems') return null
+  const { percentage, amount } = gets.value
+  if (percentage !== undefined) {
+    return { ...common, type: 'percentage', value: (Math.round(percentage * 1e6) / 1e4).toFixed(2) }
+  }
+  return amount === undefined ? null : { ...common, type: 'amount', value: money(amount.amount) }
+}
+
+const money = (amount: string): string => toMoney(toCents(amount))
 
 const basicDocument = `mutation CreateCoupon($coupon: DiscountCodeBasicInput!) {
   made: discountCodeBasicCreate(basicCodeDiscount: $coupon) {
@@ -32,19 +90,24 @@ export async function ensureCoupon(
   store: ProviderStore,
   coupon: CouponSpec,
   clock: Clock,
-): Promise<{ id: string }> {
+): Promise<{ id: string; terms: CouponTerms | null }> {
   const find = async () => {
-    const { codeDiscountNodeByCode: known } = await client.graph<{
-      codeDiscountNodeByCode: { id: string } | null
-    }>(store, findDocument, { code: coupon.code })
-    return known && { id: plainId(known.id) }
+    const { codeDiscountNodeByCode: known } = await client.graph<{ codeDiscountNodeByCode: Found | null }>(
+      store,
+      findDocument,
+      { code: coupon.code },
+    )
+    return known && { id: plainId(known.id), terms: termsOf(known) }
   }
   const known = await find()
   if (known) return known
   try {
     const document = coupon.type === 'free-shipping' ? shippingDocument : basicDocument
     const { made } = await client.graph<Made>(store, document, { coupon: couponInput(coupon, clock.now()) })
-    if (made.codeDiscountNode) return { id: plainId(made.codeDiscountNode.id) }
+    if (made.codeDiscountNode) {
+      const { code: _code, ...terms } = coupon
+      return { id: plainId(made.codeDiscountNode.id), terms }
+    }
     // Somebody was faster.
     const other = made.userErrors.some(({ code }) => code === 'TAKEN') ? await find() : null
     if (other) return other

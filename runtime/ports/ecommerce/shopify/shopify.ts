@@ -105,7 +105,7 @@ export class ShopifyEcommerce implements EcommercePort {
     return getOrder(this.#client, store, query)
   }
 
-  ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string }> {
+  ensureCoupon(store: ProviderStore, coupon: CouponSpec): ReturnType<EcommercePort['ensureCoupon']> {
     return ensureCoupon(this.#client, store, coupon, this.#options.clock)
   }
 

@@ -1,0 +1,106 @@
+/** What messages tell of coupons: those that still hold, cashback as cashback, never of another currency. */
+import { beforeAll, expect, test } from 'vitest'
+import executeAutomation from '#operations/automations/execute-automation'
+import { type TestApp, testApp } from '#test/support/app'
+import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp()
+})
+
+const noon = '2026-11-20T15:00:00.000Z'
+const goTo = async (at: string): Promise<void> => {
+  await app.setClock(at)
+  await app.drainJobs()
+}
+const states = async (shop: AutomationShop, id: string) =>
+  (await shop.executions(id)).map((row) => row.skip_reason ?? row.hold_reason ?? row.status)
+const texts = async (shop: AutomationShop, id: string) =>
+  (await shop.executions(id)).map((row) => row.text?.replaceAll('\u00a0', ' ') ?? null)
+const couponsOf = async (shop: AutomationShop) =>
+  (await shop.context()).db.selectFrom('automation_coupons').selectAll().execute()
+
+/** A coupon of ten percent, after a wait, and a text that follows it after another. */
+const flow = (text: string, { before = 1, validDays = 30, after = 1 } = {}) => ({
+  start: 'w1',
+  steps: [
+    { id: 'w1', type: 'wait', minutes: before, next: 'c' },
+    { id: 'c', type: 'coupon', coupon: { type: 'percentage', value: 10, validDays }, next: 'w2' },
+    { id: 'w2', type: 'wait', minutes: after, next: 'm' },
+    { id: 'm', type: 'message', message: { text }, next: null },
+  ],
+})
+
+test.each([
+  [1, 'coupon-ended'],
+  [2, 'sent'],
+])('held in quiet hours over an end of the coupon, valid for %s days: %s', async (validDays, is) => {
+  await app.setClock(noon)
+  const shop = await automationShop(app)
+  const { id } = await shop.automation({
+    type: 'abandoned-cart',
+    quietHours: { isEnabled: true, start: '21:00', end: '08:00' },
+    // Due at 22:00 of the next day in São Paulo.
+    flow: flow('Use {{couponCode}}', { validDays, after: 33 * 60 - 1 }),
+  })
+  await shop.cart()
+  await goTo('2026-11-20T16:00:00.000Z')
+  await goTo('2026-11-20T16:01:00.000Z')
+  await goTo('2026-11-22T01:00:00.000Z')
+  expect((await states(shop, id))[1]).toBe('quiet-hours')
+  await goTo('2026-11-22T11:00:00.000Z')
+  expect((await states(shop, id))[1]).toBe(is)
+  expect(await shop.outbox()).toHaveLength(is === 'sent' ? 2 : 1)
+})
+
+const cashback = { type: 'cashback', delayMinutes: 0, quietHours: never }
+
+test('cashback is told as its amount though a coupon of percent came after it', async () => {
+  await app.setClock(noon)
+  const shop = await automationShop(app)
+  const text = '{{cashbackAmount}}; {{couponValue}}'
+  const { id } = await shop.automation({
+    ...cashback,
+    settings: { percent: 7 },
+    message: { text },
+    flow: flow(text, { before: 5 }),
+  })
+  await shop.sell({ customer: ana })
+  await goTo('2026-11-20T15:05:00.000Z')
+  await goTo('2026-11-20T15:06:00.000Z')
+  expect(await texts(shop, id)).toEqual(['R$ 7,00; R$ 7,00', 'R$ 7,00; 10%'])
+})
+
+test('cashback that ended is not told; a coupon that came after it is', async () => {
+  await app.setClock(noon)
+  const shop = await automationShop(app)
+  const given = { ...cashback, settings: { validDays: 1 } }
+  const late = { before: 3 * 1440 }
+  const told = await shop.automation({ ...given, flow: flow('{{cashbackAmount}}', late) })
+  const silent = await shop.automation({ ...given, flow: flow('{{couponCode}}', late) })
+  await shop.sell({ customer: ana })
+  await goTo('2026-11-23T15:00:00.000Z')
+  await goTo('2026-11-23T15:01:00.000Z')
+  expect([(await states(shop, told.id))[1], (await states(shop, silent.id))[1]]).toEqual([
+    'coupon-ended',
+    'sent',
+  ])
+})
+
+test('an order of another currency gives no cashback: when it comes, by hand, and when it is due', async () => {
+  await app.setClock(noon)
+  const shop = await automationShop(app)
+  const { id } = await shop.automation({ ...cashback, delayMinutes: 60 })
+  await shop.sell({ customer: ana, currency: 'USD' })
+  expect(await shop.executions(id)).toEqual([])
+  const byHand = await shop.call(executeAutomation, { params: { id }, body: {} })
+  expect(byHand.body).toMatchObject({ candidates: 0 })
+  const order = await shop.sell({ customer: ana })
+  expect(await states(shop, id)).toEqual(['pending'])
+  const { db } = await shop.context()
+  await db.updateTable('orders').set({ currency: 'USD' }).where('id', '=', order.id).execute()
+  await goTo('2026-11-20T16:00:00.000Z')
+  expect(await states(shop, id)).toEqual(['not-eligible'])
+  expect([await couponsOf(shop), await shop.outbox()]).toEqual([[], []])
+})
