@@ -384,7 +384,8 @@ describe('an Idempotency-Key', () => {
       .execute()
     await app.database.root
       .updateTable('idempotency_keys')
-      .set({ status: null, body: null })
+      // Its lease is by the database's own clock.
+      .set({ status: null, body: null, claimed_at: new Date('2000-01-01') })
       .where('store_id', '=', shop.id)
       .execute()
     await sandbox.setMode(shop.id, 'up')
