@@ -10,6 +10,7 @@ import {
 } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from './context.ts'
+import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
 import { jsonText } from './json.ts'
 import { JsonText } from './operation.ts'
 import { prepared } from './query.ts'
@@ -22,6 +23,13 @@ export const foundAtMost = 5000
 export interface Paging {
   page: number
   limit: number
+}
+
+/** A page by its number, the first unless said, or the one after a cursor. */
+export interface Walk {
+  page?: number | undefined
+  limit: number
+  cursor?: string | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the builder's type grows with each table joined
@@ -55,12 +63,15 @@ export interface ListParts {
  * A list, compiled once for each set of filters that is given. `build` gets placeholders and `has(name)`; `text` names
  * the filters that look for text (`containing`). Answers `{ data, page, limit, total }`; above `countedAtMost` rows,
  * `foundAtMost` where text is looked for, `total` is that number and the header `X-Total-Capped: true` says so.
+ *
+ * `walks` makes it a list that is walked while it moves, and names the filters that a cursor is of: the answer has
+ * `nextCursor` too, and with a cursor `page` is null. Its `order` is an instant and an id, both one way.
  */
 export function preparedList<F extends object>(
   build: (db: Kysely<TenantTables>, values: Required<F>, has: (name: keyof F) => boolean) => ListParts,
-  { text = [] }: { text?: readonly (keyof F & string)[] } = {},
-): (ctx: Context, filters: F & Paging) => Promise<JsonText> {
-  type Values = F & { offset: number; limit: number; page: number }
+  { text = [], walks }: { text?: readonly (keyof F & string)[]; walks?: readonly (keyof F & string)[] } = {},
+): (ctx: Context, filters: F & Walk) => Promise<JsonText> {
+  type Values = F & Place
   type Run = (ctx: Context, values: Values) => Promise<Page[]>
   type Variant = Record<'bounded' | 'short' | 'far', Run> & { unfiltered: boolean }
   const variants = new Map<string, Variant>()
@@ -76,7 +87,7 @@ export function preparedList<F extends object>(
       const present = new Set<PropertyKey>(given)
       const looksForText = text.some((name) => present.has(name))
       // Without filters every page has the same good plan; with them it depends on how many rows a value leaves.
-      const unfiltered = given.every((name) => name === 'page' || name === 'limit')
+      const unfiltered = given.every((name) => name === 'page' || name === 'limit' || name === 'cursor')
       const compile = (atMost: number | null, near: boolean): Run =>
         prepared<Values, Page>(
           (db, values) => {
@@ -86,6 +97,7 @@ export function preparedList<F extends object>(
               values,
               !table || (near && isFrom(parts.rows, table)) ? parts : { ...parts, table },
               atMost,
+              walks && (present.has('cursor') ? 'goes on' : 'begins'),
             )
           },
           { planOnce: unfiltered, planEachTime: looksForText },
@@ -100,12 +112,20 @@ export function preparedList<F extends object>(
       variants.set(variant, found)
     }
     const { unfiltered } = found
-    const offset = (filters.page - 1) * filters.limit
+    const { page: number = 1, limit, cursor } = filters
+    const offset = cursor === undefined ? (number - 1) * limit : 0
+    const fingerprint = walks
+      ? fingerprintOf(Object.fromEntries(walks.map((name) => [name, filters[name]])))
+      : ''
+    const [afterAt = '', afterId = ''] = cursor === undefined ? [] : readCursor(cursor, fingerprint, 2)
     const run =
       offset > nearAtMost ? found.far : unfiltered && short.has(ctx.store.id) ? found.short : found.bounded
-    const [row] = await run(ctx, { ...filters, offset })
+    const [row] = await run(ctx, { ...filters, page: number, offset, afterAt, afterId })
     if (unfiltered) short.remember(ctx.store.id, row!.total)
-    return new JsonText(row!.text, row!.capped ? { 'x-total-capped': 'true' } : undefined)
+    const { lastAt, lastId } = row!
+    const next = lastAt && lastId ? writeCursor(fingerprint, [lastAt, lastId]) : null
+    const body = walks ? `${row!.text.slice(0, -1)},"nextCursor":${JSON.stringify(next)}}` : row!.text
+    return new JsonText(body, row!.capped ? { 'x-total-capped': 'true' } : undefined)
   }
 }
 
@@ -116,6 +136,9 @@ interface Page {
   text: string
   capped: boolean
   total: number
+  /** Of a list that is walked: the place of the last row, where more follow. */
+  lastAt?: string | null
+  lastId?: string | null
 }
 
 const shortAtMost = 10_000
@@ -142,10 +165,15 @@ interface Place {
   offset: number
   limit: number
   page: number
+  /** Of the row that the page begins after. */
+  afterAt: string
+  afterId: string
 }
 
+type Step = 'begins' | 'goes on' | undefined
+
 /** `atMost`: rows counted; null counts them all, and calls a total above `countedAtMost` capped all the same. */
-function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost: number | null) {
+function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost: number | null, step: Step) {
   const all = parts.rows.select(sql`1`.as('one') as never)
   const counted = db
     .selectFrom((atMost === null ? all : all.limit(atMost + 1)).as('counted'))
@@ -158,30 +186,51 @@ function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost:
   const bound = atMost ?? countedAtMost
   const total = known ? sql`answer.total` : sql`least(answer.total, ${sql.lit(bound)})`
   const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(bound)}`
+  const rows = pageRows(db, values, parts, step).as('r')
+  const limit = sql`${values.limit}::int`
+  // A list that is walked read one row more, which tells that there is a next page.
+  const last = (column: 'at' | 'id') =>
+    sql`case when count(*) > ${limit} then (array_agg(${sql.ref(`r.${column}`)}))[${limit}] end`
+  const shown = step
+    ? sql`array[coalesce(array_to_string((array_agg(r.item))[1:${limit}], ','), ''), ${last('at')}, ${last('id')}]`
+    : sql`coalesce(string_agg(r.item, ','), '')`
+  const data = step ? sql`answer.data[1]` : sql`answer.data`
+  const number = step === 'goes on' ? sql`'null'` : sql`${values.page}::int`
   // OFFSET 0 keeps the planner from unfolding this level, and from counting once for each mention of `total`.
   const answer = db
     .selectNoFrom([
-      sql<string>`(${db
-        .selectFrom(pageRows(db, values, parts).as('r'))
-        .select(sql`coalesce(string_agg(r.item, ','), '')`.as('data'))})`.as('data'),
+      sql<string>`(${db.selectFrom(rows).select(shown.as('data'))})`.as('data'),
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
     .offset(sql<number>`0`)
   return db.selectFrom(answer.as('answer')).select([
-    sql<string>`'{"data":[' || answer.data || '],"page":' || ${values.page}::int || ',"limit":' || ${values.limit}::int
+    sql<string>`'{"data":[' || ${data} || '],"page":' || ${number} || ',"limit":' || ${values.limit}::int
       || ',"total":' || ${total}${sql.join(extra, sql``)} || '}'`.as('text'),
     capped.as('capped'),
     sql<number>`answer.total::int`.as('total'),
+    ...(step
+      ? [sql<string | null>`answer.data[2]`.as('lastAt'), sql<string | null>`answer.data[3]`.as('lastId')]
+      : []),
   ])
 }
 
-/** The page's rows in order, each as `item`. */
-function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts): AnySelect {
-  const item = jsonText(parts.item).as('item') as never
+/** The page's rows in order, each as `item`, and with its place and one row more where the list is walked. */
+function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts, step: Step): AnySelect {
   const { page: alias, table } = parts
+  const place = step && placeOf(parts.order)
+  const item = [
+    jsonText(parts.item).as('item'),
+    ...(place ? [sql`${place.at}::text`.as('at'), sql`${place.id}::text`.as('id')] : []),
+  ] as never
+  const begun = (rows: AnySelect): AnySelect =>
+    place && step === 'goes on'
+      ? rows.where(
+          sql<boolean>`(${place.at}, ${place.id}) ${place.beyond} (${values.afterAt}::timestamptz, ${values.afterId}::uuid)`,
+        )
+      : rows
   const cut = (rows: AnySelect): AnySelect =>
-    inOrder(rows, parts.order)
-      .limit(sql<number>`${values.limit}::int`)
+    inOrder(begun(rows), parts.order)
+      .limit(step ? sql<number>`${values.limit}::int + 1` : sql<number>`${values.limit}::int`)
       .offset(sql<number>`${values.offset}::bigint`)
   if (!alias) return cut(parts.rows.select(item))
   if (!table) return (db.selectFrom(cut(parts.rows.selectAll(alias)).as(alias)) as AnySelect).select(item)
@@ -198,6 +247,15 @@ function pageRows(db: Kysely<TenantTables>, values: Place, parts: ListParts): An
   // By the keys' own columns, whose order is known already: there is nothing to sort.
   const ofKeys = parts.order.map(([column, direction]) => [`keys.${nameOf(column)}`, direction] as const)
   return inOrder(found, ofKeys)
+}
+
+/** The columns that a row's place is made of, and what is beyond it. */
+function placeOf(order: ListParts['order']) {
+  const [first, last] = order
+  if (order.length !== 2 || !first || !last || first[1] !== last[1]) {
+    throw new Error('A list that is walked is sorted by an instant and an id, both one way')
+  }
+  return { at: sql.ref(first[0]), id: sql.ref(last[0]), beyond: first[1] === 'desc' ? sql`<` : sql`>` }
 }
 
 /** Whether the rows are the table's own, with all their columns, and not those of a narrower one that leads to it. */

@@ -229,6 +229,31 @@ export const listOf = <T extends z.ZodTypeAny>(item: T) =>
     total: count.describe('Rows on all pages'),
   })
 
+/**
+ * The query of a list that moves: its filters, and `page` or `cursor`, not both. `page` has no default here, so that
+ * one that was sent is known from one that was not.
+ */
+export const walking = <T extends z.ZodRawShape>(filters: T) =>
+  object({
+    page: paging.page.removeDefault().optional().describe('Page, from 1'),
+    limit: paging.limit,
+    cursor: z.string().max(500).optional().describe('Where the answer before ended'),
+    ...filters,
+  }).superRefine(({ page, cursor }: { page?: unknown; cursor?: unknown }, context) => {
+    if (page === undefined || cursor === undefined) return
+    const message = 'goes on by itself: leave page out'
+    context.addIssue({ code: 'custom', path: ['cursor'], message })
+  })
+
+/** A page of a list that moves. */
+export const walkedListOf = <T extends z.ZodTypeAny>(item: T) =>
+  listOf(item)
+    .extend({
+      page: z.number().int().nullable().describe('null with a cursor'),
+      nextCursor: z.string().nullable().describe('Goes on after this page; null on the last one'),
+    })
+    .strict()
+
 /** A short list, whole. */
 export const wholeListOf = <T extends z.ZodTypeAny>(item: T) => object({ data: z.array(item) })
 

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { object, paging, queryFlag, queryList } from '#runtime/schema'
+import { queryFlag, queryList, walking } from '#runtime/schema'
 import { listNotifications } from './lib/notifications.ts'
 import { notificationLevel, notificationList, notificationType } from './lib/schema.ts'
 
@@ -8,13 +8,12 @@ export default operation({
   path: '/notifications',
   description: 'List the notifications for you, newest first, with how many you have not read.',
   details:
-    'Those for everybody and those for the creator of the key. The newest 1,000 of the last 90 days are kept.',
+    'Those for everybody and those for the creator of the key. The newest 1,000 of the last 90 days are kept. While more arrive, go on with `cursor`, the `nextCursor` of the answer before: nothing is met twice or passed over.',
   words: 'news for me, alerts, bell',
   scopes: ['platform:read'],
   readOnly: true,
   input: {
-    query: object({
-      ...paging,
+    query: walking({
       isRead: queryFlag.optional().describe('Only those you have read, or have not'),
       level: queryList(notificationLevel).optional().describe('One or more, comma-separated'),
       type: queryList(notificationType).optional().describe('One or more, comma-separated'),

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { listOf, object, paging, queryList } from '#runtime/schema'
+import { queryList, walkedListOf, walking } from '#runtime/schema'
 import { listPayments } from './lib/payment-list.ts'
 import { payment, paymentStatus } from './lib/schema.ts'
 
@@ -7,15 +7,16 @@ export default operation({
   method: 'GET',
   path: '/subscription/payments',
   description: 'List the payments of the subscription, newest first, declined ones included.',
+  details:
+    'To meet each exactly once while more are made, go on with `cursor`: the `nextCursor` of the answer before.',
   words: 'my invoices, receipts, what did I pay',
   scopes: ['platform:read'],
   readOnly: true,
   input: {
-    query: object({
-      ...paging,
+    query: walking({
       status: queryList(paymentStatus).optional().describe('One or more, comma-separated'),
     }),
   },
-  answer: { status: 200, body: listOf(payment) },
+  answer: { status: 200, body: walkedListOf(payment) },
   handler: (ctx, { query }) => listPayments(ctx, query),
 })

@@ -1,6 +1,7 @@
 import { operation } from '#runtime/operation'
+import { walking } from '#runtime/schema'
 import { listConversations } from '../lib/conversation-list.ts'
-import { conversationFilters, conversationsPage, refuseBothWalks, walking } from '../lib/list-schema.ts'
+import { conversationFilters, conversationsPage } from '../lib/list-schema.ts'
 
 export default operation({
   method: 'GET',
@@ -12,7 +13,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',
-  input: { query: walking.extend(conversationFilters).superRefine(refuseBothWalks) },
+  input: { query: walking(conversationFilters) },
   answer: { status: 200, body: conversationsPage },
   handler(ctx, { query: { page = 1, limit, cursor, ...filters } }) {
     return listConversations(ctx, filters, { page, limit, cursor })

@@ -2,12 +2,12 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { fingerprintOf, readCursor, writeCursor } from '#runtime/cursor'
 import { refuseCrossedDays } from '#runtime/days'
 import { isId } from '#runtime/ids'
 import { JsonText } from '#runtime/operation'
 import { phoneContaining, phoneLike } from '#runtime/search'
 import { conversationJson, conversationRows } from './conversation-json.ts'
-import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
 import { isWholeWord, plain, wordQueryOf, wordsOf } from './words.ts'
 
 export interface ConversationFilters {

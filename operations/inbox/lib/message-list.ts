@@ -1,11 +1,11 @@
 /** The messages of a conversation, newest first. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { fingerprintOf, readCursor, writeCursor } from '#runtime/cursor'
 import { isId } from '#runtime/ids'
 import type { z } from '#runtime/schema'
 import { conversationJson, conversationRows, noConversation } from './conversation-json.ts'
 import type { Walk } from './conversation-list.ts'
-import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
 import type { MediaRow } from './inbound.ts'
 import { messageJson, withMedia } from './message-json.ts'
 import type { conversation, message } from './schema.ts'

@@ -1,5 +1,6 @@
 import { operation } from '#runtime/operation'
-import { messageFilters, messagesPage, refuseBothWalks, walking } from '../lib/list-schema.ts'
+import { walking } from '#runtime/schema'
+import { messageFilters, messagesPage } from '../lib/list-schema.ts'
 import { listMessages } from '../lib/message-list.ts'
 
 export default operation({
@@ -11,7 +12,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',
-  input: { query: walking.extend(messageFilters).superRefine(refuseBothWalks) },
+  input: { query: walking(messageFilters) },
   answer: { status: 200, body: messagesPage },
   refuses: { not_found: 'There is no such conversation' },
   handler(ctx, { params, query: { page = 1, limit, cursor, ...filters } }) {

@@ -4,7 +4,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
+import { preparedList, type Walk } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import { isUnread, isVisible, type Reader, unreadCount, visible } from './kept.ts'
@@ -43,37 +43,39 @@ interface Conditions extends Reader {
   type?: string[]
 }
 
-const listPage = preparedList<Conditions>((db, values, has) => {
-  let rows = visible(db, values).leftJoin('notification_reads as r', (join) =>
-    join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
-  )
-  if (has('onlyRead')) rows = rows.where('r.read_at', 'is not', null)
-  if (has('onlyUnread')) rows = rows.where('r.read_at', 'is', null)
-  if (has('level')) rows = rows.where(sql<boolean>`n.level = any(${values.level}::text[])`)
-  if (has('type')) rows = rows.where(sql<boolean>`n.type = any(${values.type}::text[])`)
-  return {
-    rows,
-    item: notificationJson,
-    order: [
-      ['n.created_at', 'desc'],
-      ['n.id', 'desc'],
-    ],
-    extra: { unreadCount: sql`(${unreadCount(db, values)})` },
-  }
-})
+const listPage = preparedList<Conditions>(
+  (db, values, has) => {
+    let rows = visible(db, values).leftJoin('notification_reads as r', (join) =>
+      join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
+    )
+    if (has('onlyRead')) rows = rows.where('r.read_at', 'is not', null)
+    if (has('onlyUnread')) rows = rows.where('r.read_at', 'is', null)
+    if (has('level')) rows = rows.where(sql<boolean>`n.level = any(${values.level}::text[])`)
+    if (has('type')) rows = rows.where(sql<boolean>`n.type = any(${values.type}::text[])`)
+    return {
+      rows,
+      item: notificationJson,
+      order: [
+        ['n.created_at', 'desc'],
+        ['n.id', 'desc'],
+      ],
+      extra: { unreadCount: sql`(${unreadCount(db, values)})` },
+    }
+  },
+  { walks: ['userId', 'onlyRead', 'onlyUnread', 'level', 'type'] },
+)
 
 /** A page of what the key's creator sees, newest first, with how many of all they have not read. */
 export function listNotifications(
   ctx: Context,
-  { isRead, level, type, page, limit }: NotificationFilters & Paging,
+  { isRead, level, type, ...walk }: NotificationFilters & Walk,
 ): Promise<JsonText> {
   return listPage(ctx, {
     ...readerOf(ctx),
     ...(isRead === undefined ? {} : isRead ? { onlyRead: true } : { onlyUnread: true }),
     ...(level ? { level } : {}),
     ...(type ? { type } : {}),
-    page,
-    limit,
+    ...walk,
   })
 }
 

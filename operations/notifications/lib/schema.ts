@@ -4,10 +4,10 @@ import {
   id,
   instant,
   line,
-  listOf,
   named,
   object,
   text,
+  walkedListOf,
   writeBody,
   z,
 } from '#runtime/schema'
@@ -65,7 +65,7 @@ export const notification = named(
   }),
 )
 
-export const notificationList = listOf(notification)
+export const notificationList = walkedListOf(notification)
   .extend({ unreadCount: count.describe('Unread on all pages, whatever the filters') })
   .strict()
 

@@ -26,15 +26,18 @@ const item = jsonObject({
 })
 
 /** Newest first. */
-export const listPayments = preparedList<{ status?: readonly string[] | undefined }>((db, values, has) => {
-  let rows = db.selectFrom('payments as p')
-  if (has('status')) rows = rows.where(sql<boolean>`p.status = any(${values.status}::text[])`)
-  return {
-    rows,
-    item,
-    order: [
-      ['p.created_at', 'desc'],
-      ['p.id', 'desc'],
-    ],
-  }
-})
+export const listPayments = preparedList<{ status?: readonly string[] | undefined }>(
+  (db, values, has) => {
+    let rows = db.selectFrom('payments as p')
+    if (has('status')) rows = rows.where(sql<boolean>`p.status = any(${values.status}::text[])`)
+    return {
+      rows,
+      item,
+      order: [
+        ['p.created_at', 'desc'],
+        ['p.id', 'desc'],
+      ],
+    }
+  },
+  { walks: ['status'] },
+)

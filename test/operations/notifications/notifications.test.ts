@@ -81,6 +81,67 @@ describe('GET /notifications', () => {
     })
   })
 
+  test('is walked while it moves: nobody twice, and all who were there', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    // Several of one instant: their ids settle the order.
+    for (let n = 0; n < 23; n += 1) {
+      await notify(ctx, notice(`n ${n}`))
+      if (n % 3 === 0) await app.advance(1)
+    }
+    const met: string[] = []
+    let cursor: string | null = null
+    let pages = 0
+    do {
+      const query: NonNullable<CallInput['query']> = {
+        isRead: false,
+        limit: 5,
+        ...(cursor ? { cursor } : {}),
+      }
+      const answer = await list(shop, { query })
+      // What is read leaves the filter, what arrives comes before: neither moves the place.
+      expect(answer).toMatchObject({ page: cursor ? null : 1, limit: 5, total: 23 - met.length + pages })
+      for (const { id, title } of answer.data) {
+        met.push(title)
+        await shop.call(readNotification, { body: { id } })
+      }
+      await app.advance(1)
+      await notify(ctx, notice(`new ${pages}`))
+      cursor = answer.nextCursor
+      pages += 1
+    } while (cursor)
+    expect(pages).toBe(5)
+    expect(met).toHaveLength(23)
+    expect(new Set(met)).toEqual(new Set(Array.from({ length: 23 }, (_, n) => `n ${n}`)))
+    expect(await list(shop, { query: { limit: 28 } })).toMatchObject({ total: 28, nextCursor: null })
+    expect(await list(shop, { query: { page: 9 } })).toMatchObject({ data: [], page: 9, nextCursor: null })
+  })
+
+  test('a cursor with a page, of other filters, of another member or of nobody is refused', async () => {
+    const shop = await store(app)
+    const ada = await shop.person('agent')
+    const ctx = await shop.context()
+    for (const title of ['one', 'two', 'three']) await notify(ctx, notice(title))
+    const { nextCursor: cursor } = await list(shop, { query: { limit: 1, level: 'success' } })
+    const mine = { limit: 1, level: 'success', cursor }
+    expect((await list(shop, { query: { ...mine, limit: 2 } })).data).toHaveLength(2)
+    const [fingerprint, at] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    const forged = Buffer.from(JSON.stringify([fingerprint, at, 'nope'])).toString('base64url')
+    for (const input of [
+      { query: { ...mine, page: 1 } },
+      { query: { limit: 1, cursor } },
+      { query: { ...mine, isRead: false } },
+      { query: { ...mine, level: 'error' } },
+      { query: mine, key: ada.key },
+      { query: { ...mine, cursor: forged } },
+      { query: { ...mine, cursor: 'nope' } },
+      { query: { ...mine, cursor: '' } },
+    ]) {
+      const { status, body } = await shop.call(listNotifications, input)
+      expect([status, body.error.message]).toEqual([400, expect.stringContaining('cursor: ')])
+    }
+  })
+
   test('bad filters are refused by their name', async () => {
     const shop = await store(app)
     for (const [query, field] of [

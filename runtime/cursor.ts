@@ -1,8 +1,8 @@
-/** The place of a row in a list that moves: where a reader goes on, strictly after it (Rules 1). */
+/** The place of a row in a list that moves: where a reader goes on, strictly after it. */
 import { createHash } from 'node:crypto'
-import { databaseInstantForm } from '#runtime/days'
-import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
+import { databaseInstantForm } from './days.ts'
+import { refuse } from './errors.ts'
+import { isId } from './ids.ts'
 
 /** Of these filters only: a cursor of other ones is refused. */
 export const fingerprintOf = (filters: object): string =>
@@ -38,6 +38,6 @@ export function readCursor(cursor: string, fingerprint: string, parts: number): 
   return read.slice(1) as string[]
 }
 
-/** As PostgreSQL makes it: base64 of a JSON array, in the URL's alphabet. */
+/** Base64 of a JSON array, in the URL's alphabet. */
 export const writeCursor = (fingerprint: string, parts: readonly string[]): string =>
   Buffer.from(JSON.stringify([fingerprint, ...parts])).toString('base64url')

@@ -1,0 +1,67 @@
+/** The payments, walked while more are made. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import listPayments from '#operations/subscription/list-payments'
+import { newId } from '#runtime/ids'
+import { testApp } from '#test/support/app'
+import { type CallInput, type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+const noon = '2026-11-20T12:00:00.000Z'
+await app.setClock(noon)
+
+/** One at this many microseconds after noon. */
+async function paid(shop: Shop, microseconds: number, status = 'approved'): Promise<string> {
+  const id = newId(Date.parse(noon))
+  await sql`insert into payments (store_id, id, provider, provider_payment_id, status, kind, amount, currency, plan_id,
+      billing_cycle, provider_updated_at, created_at, updated_at)
+    values (${shop.id}::uuid, ${id}::uuid, 'sandbox', ${id}, ${status}, 'subscription', 799, 'BRL', 'scale', 'monthly',
+      ${noon}::timestamptz, ${noon}::timestamptz + ${microseconds}::int * interval '1 microsecond', ${noon}::timestamptz)`.execute(
+    app.database.root,
+  )
+  return id
+}
+const list = async (shop: Shop, query: CallInput['query']) =>
+  (await shop.call(listPayments, { query: query ?? {} })).body
+
+test.each([[{}], [{ status: 'approved,rejected' }]])(
+  'with %j: nobody twice, and all who were there',
+  async (filters) => {
+    const shop = await store(app)
+    const there: string[] = []
+    // Two of each microsecond: an instant cut to milliseconds would pass rows over.
+    for (let n = 0; n < 22; n += 1) there.push(await paid(shop, Math.floor(n / 2)))
+    const met: string[] = []
+    let cursor: string | null = null
+    let pages = 0
+    do {
+      const answer = await list(shop, { ...filters, limit: 5, ...(cursor ? { cursor } : {}) })
+      expect(answer).toMatchObject({ page: cursor ? null : 1, total: 22 + pages })
+      met.push(...answer.data.map((each: { id: string }) => each.id))
+      pages += 1
+      await paid(shop, 1000 + pages)
+      cursor = answer.nextCursor
+    } while (cursor)
+    expect(pages).toBe(5)
+    expect(met).toHaveLength(22)
+    expect(new Set(met)).toEqual(new Set(there))
+  },
+)
+
+test('ends where a page is just full; a cursor with a page or of other filters is refused', async () => {
+  const shop = await store(app)
+  for (let n = 0; n < 4; n += 1) await paid(shop, n, n % 2 === 0 ? 'approved' : 'rejected')
+  const { nextCursor: cursor } = await list(shop, { limit: 2 })
+  expect(await list(shop, { limit: 2, cursor })).toMatchObject({ page: null, total: 4, nextCursor: null })
+  expect(await list(shop, { limit: 2, page: 2 })).toMatchObject({ page: 2, total: 4, nextCursor: null })
+  expect(await list(shop, { limit: 4 })).toMatchObject({ nextCursor: null })
+  const wrong: NonNullable<CallInput['query']>[] = [
+    { cursor, page: 1 },
+    { cursor, status: 'approved' },
+    { cursor: 'nope' },
+  ]
+  for (const query of wrong) {
+    const { status, body } = await shop.call(listPayments, { query })
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining('cursor: ')])
+  }
+})
