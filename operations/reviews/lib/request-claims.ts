@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { isAmong, metering } from '#operations/store/lib/door'
+import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import {
@@ -15,6 +16,7 @@ import {
   type Facts,
   factsOf,
   objectionsTo,
+  objectionTo,
 } from './eligibility.ts'
 import { newToken, reviewUrl, type TokenRow } from './request-links.ts'
 import { type About, requestMail, requestMessage } from './request-texts.ts'
@@ -102,6 +104,28 @@ export async function claim(
   await writeLeft(tx, left, why)
   const messages = await writeMessages(tx, groups, settings, why)
   return { messages, claimed: groups.flatMap(({ rows: each }) => each.map((row) => row.id)), left }
+}
+
+/**
+ * Why a message that waited should not leave any more, or null: something speaks against each of its requests by now.
+ * Products as the mirror knows them.
+ */
+export async function objectionToMessage(ctx: Context, messageId: string): Promise<string | null> {
+  const rows = await ctx.db
+    .selectFrom('review_dispatches')
+    .select(columns)
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .execute()
+  const known = await snapshots.find(
+    ctx,
+    rows.map((row) => row.product_id),
+  )
+  const gone = rows.map((row) => row.product_id).filter((id) => known.get(id)?.exists === false)
+  const { settings } = await findSettings(ctx)
+  const facts = await factsOf(ctx, rows.map(candidateOf), settings, new Set(gone))
+  const objections = rows.map((row) => objectionTo(candidateOf(row), facts))
+  return objections.every((each) => each !== null) ? (objections[0] ?? null) : null
 }
 
 const reminds = (settings: ReviewSettings): boolean => asksForReviews(settings) && settings.reminder.isEnabled

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { check, sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import type { MessageContent } from './request-claims.ts'
-import { type LeavingMessage, recordFailed, recordSent } from './request-results.ts'
+import { type MessageContent, objectionToMessage } from './request-claims.ts'
+import { type LeavingMessage, recordFailed, recordSent, recordSkipped } from './request-results.ts'
 
 /** A message that nobody has reported about for so long belongs to a dead worker. */
 const heldMs = 10 * 60_000
@@ -71,10 +71,17 @@ async function take(ctx: Context, id: string): Promise<LeavingMessage | null> {
 
 const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
-/** Hands one message over; what another has, or has ended, is left alone. */
-export async function deliverMessage(ctx: Context, id: string): Promise<void> {
+/**
+ * Hands one message over; what another has, or has ended, is left alone. `hasWaited`: it was claimed some time ago, so
+ * that all is judged again.
+ */
+export async function deliverMessage(ctx: Context, id: string, hasWaited = false): Promise<void> {
   const message = await take(ctx, id)
   if (!message) return
+  if (hasWaited && !message.may_have_left) {
+    const objection = await objectionToMessage(ctx, id)
+    if (objection) return recordSkipped(ctx, id, objection)
+  }
   if (message.content.channel === 'email') await deliverMail(ctx, message, message.content)
   else await deliverMessaging(ctx, message, message.content)
 }

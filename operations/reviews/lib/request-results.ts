@@ -129,8 +129,17 @@ async function count(
   ])
 }
 
+/** It was claimed, and nothing calls for it any more. */
+export const recordSkipped = (ctx: Context, id: string, reason: string): Promise<void> =>
+  recordFailed(ctx, id, reason, 'skipped')
+
 /** `code`: `unknown-outcome` where it may have left, which counts; otherwise its unit goes back. */
-export async function recordFailed(ctx: Context, id: string, code: string): Promise<void> {
+export async function recordFailed(
+  ctx: Context,
+  id: string,
+  code: string,
+  to: 'failed' | 'skipped' = 'failed',
+): Promise<void> {
   await ctx.transaction(async (tx) => {
     const message = await end(tx, id, { state: 'failed', failure: code })
     if (!message) return
@@ -142,14 +151,20 @@ export async function recordFailed(ctx: Context, id: string, code: string): Prom
     }
     // A reminder that failed leaves the request as it was sent.
     if (message.kind === 'reminder') return
-    await fail(tx, id, 'sending', code)
+    await fail(tx, id, 'sending', code, to)
   })
 }
 
-async function fail(tx: Context, messageId: string, from: 'sending' | 'sent', reason: string): Promise<void> {
+async function fail(
+  tx: Context,
+  messageId: string,
+  from: 'sending' | 'sent',
+  reason: string,
+  status: 'failed' | 'skipped' = 'failed',
+): Promise<void> {
   await tx.db
     .updateTable('review_dispatches')
-    .set({ status: 'failed', reason, next_reminder_at: null, updated_at: tx.now() })
+    .set({ status, reason, next_reminder_at: null, updated_at: tx.now() })
     .where('message_id', '=', messageId)
     .where('status', '=', from)
     .execute()

@@ -43,7 +43,7 @@ async function deliverWaiting(ctx: Context, signal: AbortSignal): Promise<void> 
     if (ids.length === 0) return
     for (const id of ids) {
       signal.throwIfAborted()
-      await deliverMessage(ctx, id)
+      await deliverMessage(ctx, id, true)
     }
   }
 }

@@ -4,7 +4,7 @@ import cancelDispatches from '#operations/reviews/dispatches/cancel-dispatches'
 import listDispatches from '#operations/reviews/dispatches/list-dispatches'
 import sendDispatchesNow from '#operations/reviews/dispatches/send-dispatches-now'
 import { testApp } from '#test/support/app'
-import { reviewShop } from './shop.ts'
+import { type ReviewShop, reviewShop } from './shop.ts'
 
 const app = await testApp()
 const items = [
@@ -30,6 +30,11 @@ async function delivered(input: Record<string, unknown> = {}, settings: Record<s
   const change = await shop.resell(order, { fulfillmentStatus: 'delivered' })
   return { shop, order: change, customer }
 }
+
+const cancelOrders = async (shop: ReviewShop) =>
+  (await shop.context()).db.updateTable('orders').set({ status: 'cancelled' }).execute()
+const deleteProducts = async (shop: ReviewShop) =>
+  (await shop.context()).db.updateTable('product_snapshots').set({ exists: false }).execute()
 
 const send = async (at: string): Promise<void> => {
   await app.setClock(at)
@@ -229,6 +234,21 @@ describe('sending', () => {
     expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
       ['failed', 'provider-unavailable'],
       ['failed', 'provider-unavailable'],
+    ])
+  })
+
+  test.each([
+    ['order-cancelled', cancelOrders],
+    ['product-gone', deleteProducts],
+  ] as const)('what changed between two tries is judged again: %s', async (reason, change) => {
+    const { shop } = await delivered({ customer: { name: 'Eva', email: 'eva+down@example.com' } })
+    await send('2026-03-17T13:01:00.000Z')
+    await change(shop)
+    await app.advance(120_000)
+    await app.drainJobs()
+    expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
+      ['skipped', reason],
+      ['skipped', reason],
     ])
   })
 
