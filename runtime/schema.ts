@@ -117,9 +117,25 @@ export const money = z
   .refine((value) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, 'must have at most two decimals')
   .describe('Whole currency units, at most two decimals')
 export const moneyFromZero = money.refine((value) => value >= 0, 'must not be negative')
+/** Of ISO 4217, without metals and units of account; last, those withdrawn of late, which old orders are in. */
+const currencies = new Set(
+  (
+    'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP ' +
+    'CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF ' +
+    'IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD ' +
+    'MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB ' +
+    'RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD ' +
+    'UYU UZS VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG ' +
+    'ANG CUC HRK SLL ZWL'
+  ).split(' '),
+)
 export const currency = z
   .string()
   .regex(/^[A-Z]{3}$/, 'must be a currency such as BRL')
+  .refine(
+    (code) => !/^[A-Z]{3}$/.test(code) || currencies.has(code),
+    'must be a currency that exists, such as BRL',
+  )
   .describe('ISO 4217')
 const countries = new Set(
   (

@@ -11,7 +11,7 @@ import { read } from '#runtime/input'
 import { WorkerStopping } from '#runtime/job'
 import { childrenOf } from '#runtime/publish'
 import { loadRegistry } from '#runtime/registry'
-import { country, dateSchemas, ignoredKeys, line, object, text, z } from '#runtime/schema'
+import { country, currency, dateSchemas, ignoredKeys, line, object, text, z } from '#runtime/schema'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
@@ -265,6 +265,27 @@ describe('texts', () => {
     for (const code of taken) expect(named.of(code), code).toBeTruthy()
     for (const none of ['ZZ', 'EU', 'UN', 'XX', 'br', 'BRA', ''])
       expect(country.safeParse(none).success).toBe(false)
+  })
+
+  test('a currency is one, in every field that takes one', () => {
+    const letters = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i))
+    const all = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+    const known = new Set(Intl.supportedValuesOf('currency'))
+    const taken = all.filter((code) => currency.safeParse(code).success)
+    expect(taken).toHaveLength(160)
+    for (const code of taken) expect(known.has(code), code).toBe(true)
+    const taking = fields.filter(({ schema }) => formOf(schema) === formOf(currency))
+    expect(taking.length).toBeGreaterThan(2)
+    for (const field of taking) {
+      const name = field.path.at(-1)!
+      const shape = object({ [name]: field.schema })
+      expect(read(shape, { [name]: 'EUR' }, field.part), nameOf(field)).toEqual({ [name]: 'EUR' })
+      for (const none of ['ZZZ', 'XXX', 'XTS', 'XAU', 'XDR', 'DEM', 'brl', 'BR', '']) {
+        expect(() => read(shape, { [name]: none }, field.part), `${nameOf(field)} ${none}`).toThrow(
+          `${name}: `,
+        )
+      }
+    }
   })
 })
 
