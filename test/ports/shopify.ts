@@ -1,5 +1,4 @@
 /** An adapter of Shopify with its stand-in, filled as the contract asks. */
-
 import type { MovableClock } from '#runtime/clock'
 import type { ShopifyOptions } from '#runtime/ports/ecommerce/shopify/options'
 import { ShopifyEcommerce } from '#runtime/ports/ecommerce/shopify/shopify'

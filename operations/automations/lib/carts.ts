@@ -1,5 +1,4 @@
 /** The mirror of the platform's carts. */
-
 import { sql } from 'kysely'
 import { columnsOf, isAmong, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'

@@ -1,5 +1,4 @@
 /** What happened in the store, for its alerts: real events alone. */
-
 import { type RawBuilder, sql } from 'kysely'
 import { isAmong, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'

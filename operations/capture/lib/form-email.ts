@@ -1,5 +1,4 @@
 /** The email that tells the shop of a submission. */
-
 import { escaped } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'

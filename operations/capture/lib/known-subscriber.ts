@@ -1,5 +1,4 @@
 /** Subscribers that a capture finds again, by email or phone. */
-
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf, isSameEmail } from '#runtime/email'
 import { isSamePhone } from '#runtime/phone'

@@ -1,5 +1,4 @@
 /** A contact form that was sent: stored with all that follows from it. */
-
 import { addCaptured } from '#operations/campaigns/lib/door'
 import { notify } from '#operations/store/lib/door'
 import { tokens, type Visit } from '#operations/storefront/lib/door'

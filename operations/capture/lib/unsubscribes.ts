@@ -2,7 +2,6 @@
  * The one way out of every email: a signed link whose token says what is left by whom. A topic is registered by the
  * section that sends its emails; one that is not is kept here, by address.
  */
-
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'
 import { isSigned, sign } from '#runtime/secrets'

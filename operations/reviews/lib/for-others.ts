@@ -1,5 +1,4 @@
 /** What other sections show of reviews. */
-
 import { sql } from 'kysely'
 import type { onReviewRequests, Reviewed } from '#operations/automations/lib/door'
 import type { RecentReview } from '#operations/bars/lib/door'

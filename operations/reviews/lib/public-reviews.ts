@@ -1,5 +1,4 @@
 /** Approved reviews as the storefront shows them: nothing private. */
-
 import { sql } from 'kysely'
 import type { Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'

@@ -1,5 +1,4 @@
 /** Orders that a review comes from. */
-
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'

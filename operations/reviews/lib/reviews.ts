@@ -1,5 +1,4 @@
 /** Reading reviews: one, or a page of them. */
-
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'

@@ -1,5 +1,4 @@
 /** Reviews that shoppers write. */
-
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { files, notify } from '#operations/store/lib/door'

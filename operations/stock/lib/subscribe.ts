@@ -1,5 +1,4 @@
 /** A shopper leaves an email or a phone on what is sold out. */
-
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { connections } from '#operations/store/lib/door'

@@ -1,5 +1,4 @@
 /** The page behind an invitation's link: who holds the token joins the team. */
-
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'

@@ -1,5 +1,4 @@
 /** Touches: what may have brought an order about (Rules 3). */
-
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'

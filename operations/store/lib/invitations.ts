@@ -2,7 +2,6 @@
  * Invitations to a store's team. The link's token is made from the invitation's id with the server's secret, so that
  * neither the database nor a job's payload holds it; kept is its SHA-256.
  */
-
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'

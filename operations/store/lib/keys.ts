@@ -1,5 +1,4 @@
 /** API keys: made, listed and revoked with the command lines; only hashes are kept. */
-
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
 import { emailKey, emailKeyOf } from '#runtime/email'

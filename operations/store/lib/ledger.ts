@@ -1,5 +1,4 @@
 /** The ledger: every message that left, on any channel, and what became of it. */
-
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'

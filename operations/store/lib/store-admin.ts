@@ -1,5 +1,4 @@
 /** What the command lines do to stores and people from outside: no key, no wall. */
-
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { emailKey, emailKeyOf } from '#runtime/email'

@@ -1,5 +1,4 @@
 /** Making stores and their people, for the command lines, the demo and the tests. */
-
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'

@@ -1,5 +1,4 @@
 /** Takes the events of one visitor: what may count is kept and counted in one transaction. */
-
 import { sql } from 'kysely'
 import { columnsOf, days, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'

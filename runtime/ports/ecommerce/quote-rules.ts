@@ -1,5 +1,4 @@
 /** What discounts take off a cart, unit by unit and in whole cents: the rules that the sandbox's checkout follows. */
-
 import { sumOf as centsOf, lesser, notNegative, percentageOf, splitBy, toCents } from '../../money.ts'
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
 

@@ -1,5 +1,4 @@
 /** Coupons of the sandbox's shops: made through the port, taken off orders as a checkout would. */
-
 import { lesser, percentageOf, splitBy, sumOf, toCents, toMoney } from '../../money.ts'
 import { Refused } from '../errors.ts'
 import type { CouponSpec, CouponTerms, PlatformOrderItem } from './port.ts'

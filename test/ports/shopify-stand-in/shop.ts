@@ -1,5 +1,4 @@
 /** A shop of the stand-in: its objects in the form that REST answers, and what changes them. */
-
 import type { Clock } from '#runtime/clock'
 import type { RestCheckout } from '#runtime/ports/ecommerce/shopify/carts'
 import type { RestCustomer } from '#runtime/ports/ecommerce/shopify/customers'

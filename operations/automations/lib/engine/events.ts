@@ -1,5 +1,4 @@
 /** What automations make of carts and orders that changed (Rules 13). */
-
 import { sql } from 'kysely'
 import { entitlementOf, type orders } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'

@@ -1,5 +1,4 @@
 /** Executions with all that decides about them, read in one statement. */
-
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { emailKeyOf } from '#runtime/email'

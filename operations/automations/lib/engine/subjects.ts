@@ -1,5 +1,4 @@
 /** Orders and carts as what may begin a run. */
-
 import { sql } from 'kysely'
 import type { StoreFacts } from '#db/access'
 import type { Context } from '#runtime/context'
