@@ -42,7 +42,6 @@ export default operation({
   },
   async handler(ctx, { body }) {
     await requireNamed(ctx, null, body)
-    const id = await ctx.transaction((tx) => createAutomation(tx, body))
-    return readAutomation(ctx, id)
+    return ctx.transaction(async (tx) => readAutomation(tx, await createAutomation(tx, body)))
   },
 })

@@ -25,7 +25,9 @@ export default operation({
   example: { body: { isActive: true, delayMinutes: 90 } },
   async handler(ctx, { params, body }) {
     await requireNamed(ctx, params.id, body)
-    await ctx.transaction((tx) => updateAutomation(tx, params.id, body))
-    return readAutomation(ctx, params.id)
+    return ctx.transaction(async (tx) => {
+      await updateAutomation(tx, params.id, body)
+      return readAutomation(tx, params.id)
+    })
   },
 })

@@ -20,7 +20,9 @@ export default operation({
   example: { body: { windowDays: 30, types: ['exchange', 'return'], autoApprove: false } },
   async handler(ctx, { body }) {
     await requireNamed(ctx, body)
-    await ctx.transaction((tx) => saveSettings(tx, body))
-    return readSettings(ctx)
+    return ctx.transaction(async (tx) => {
+      await saveSettings(tx, body)
+      return readSettings(tx)
+    })
   },
 })
