@@ -134,6 +134,11 @@ describe('refused, and nothing half-saved', () => {
     [
       '10,000 steps',
       { start: 's0', steps: Array.from({ length: 10_000 }, (_, i) => wait(`s${i}`, `s${i + 1}`)) },
+      'body: holds more than 20000 values',
+    ],
+    [
+      '1,000 steps',
+      { start: 's0', steps: Array.from({ length: 1000 }, (_, i) => wait(`s${i}`, `s${i + 1}`)) },
       'flow.steps: must have at most 20 entries',
     ],
     ['an unknown step', { start: 'w', steps: [wait('w', 'nowhere')] }, 'the step w leads to nowhere'],
