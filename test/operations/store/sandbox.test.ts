@@ -31,12 +31,15 @@ async function withShop(): Promise<Shop> {
 }
 
 describe('the clock', () => {
-  test('moves forward only, for everything', async () => {
+  test('moves forward for everything, and back to the present alone', async () => {
     const before = (await sandbox('GET', '/clock')).body
     const { status, body } = await sandbox('POST', '/clock', { advanceSeconds: 3600 })
     expect(status).toBe(200)
     expect(Date.parse(body.now) - Date.parse(before.now)).toBeGreaterThanOrEqual(3_600_000)
-    expect((await sandbox('POST', '/clock', { now: before.now })).status).toBe(400)
+    const halfway = new Date(Date.parse(before.now) + 1_800_000).toISOString()
+    expect((await sandbox('POST', '/clock', { now: halfway })).status).toBe(400)
+    const back = await sandbox('POST', '/clock', { now: before.now })
+    expect([back.status, back.body.offsetSeconds]).toEqual([200, before.offsetSeconds])
     expect((await sandbox('POST', '/clock', {})).status).toBe(400)
     expect((await sandbox('POST', '/clock', { advanceSeconds: 1, now: body.now })).status).toBe(400)
   })
