@@ -26,8 +26,6 @@ describe('scheduled times', () => {
     ['2026-11-20T12:00:00Z', sp, 'after now'],
     ['2026-11-20T08:59', sp, 'after now'],
     ['2027-11-20T12:00:00.001Z', sp, '365 days'],
-    ['2026-02-30T10:00', sp, 'calendar'],
-    ['2026-12-01T25:00', sp, 'calendar'],
   ])('%s in %s is refused: %s', (text, zone, why) => {
     expect(() => scheduledInstant(text, zone, now)).toThrow(new RegExp(`^scheduledAt: .*${why}`))
   })
