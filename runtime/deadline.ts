@@ -73,14 +73,22 @@ export class Deadline {
   }
 }
 
-/** What `pending` answers, or a rejection after so many milliseconds; what comes after that is nobody's. */
-export async function withinMs<T>(milliseconds: number, pending: Promise<T>): Promise<T> {
+/**
+ * What `pending` answers, or after so many milliseconds what `late` throws; what comes after that is nobody's, and its
+ * failure ends nothing.
+ */
+export async function withinMs<T>(
+  milliseconds: number,
+  pending: Promise<T>,
+  late: () => Error = () => new Error(`nothing within ${milliseconds} ms`),
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing within ${milliseconds} ms`)), milliseconds)
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(late()), milliseconds)
   })
+  pending.catch(() => undefined)
   try {
-    return await Promise.race([pending, late])
+    return await Promise.race([pending, tooLate])
   } finally {
     clearTimeout(timer)
   }

@@ -74,12 +74,7 @@ export const look = named(
       'clicks',
       'addsToCart',
       'updatedAt',
-      'items.name',
-      'items.variantName',
-      'items.imageUrl',
-      'items.url',
-      'items.unitPrice',
-      'items.status',
+      ...itemReadOnly.map((field) => `items.${field}`),
     ],
   },
 )

@@ -1,6 +1,6 @@
 import { reference } from '#runtime/references'
 import { count, money, named, object, text, writeBody, z } from '#runtime/schema'
-import { discountInput, discountShown, discountTimes } from './discount-schema.ts'
+import { discountInput, discountMoves, discountShown, discountTimes } from './discount-schema.ts'
 import { itemStatus } from './item-status.ts'
 import { platformId } from './targeting.ts'
 import { nullableText } from './texts.ts'
@@ -50,25 +50,14 @@ export const bundle = named(
   }),
   {
     moves: [
-      'status',
-      'syncStatus',
-      'syncError',
-      'syncedAt',
-      'usageCount',
-      'discountTotal',
-      'updatedAt',
+      ...discountMoves,
       'regularPrice',
       'discountAmount',
       'bundlePrice',
       'availability',
       'impressions',
       'addsToCart',
-      'items.name',
-      'items.variantName',
-      'items.imageUrl',
-      'items.url',
-      'items.unitPrice',
-      'items.status',
+      ...itemReadOnly.map((field) => `items.${field}`),
     ],
   },
 )

@@ -25,6 +25,16 @@ export const discountShown = {
   currency,
 }
 export const discountTimes = { createdAt: instant, updatedAt: instant }
+/** What moves without the merchant: no part of an ETag. */
+export const discountMoves = [
+  'status',
+  'syncStatus',
+  'syncError',
+  'syncedAt',
+  'usageCount',
+  'discountTotal',
+  'updatedAt',
+]
 
 export const discountInput = {
   name: line(1, 120),

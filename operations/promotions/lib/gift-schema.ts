@@ -1,7 +1,7 @@
 import { reference } from '#runtime/references'
 import { money, named, object, writeBody, z } from '#runtime/schema'
 import { combinesWith } from './combines.ts'
-import { discountInput, discountShown, discountTimes } from './discount-schema.ts'
+import { discountInput, discountMoves, discountShown, discountTimes } from './discount-schema.ts'
 import { itemStatus } from './item-status.ts'
 import { platformId } from './targeting.ts'
 import { variableLine } from './texts.ts'
@@ -35,6 +35,8 @@ const giftShown = {
   status: itemStatus,
 }
 
+const giftReadOnlyFields = ['name', 'variantName', 'imageUrl', 'unitPrice', 'status']
+
 export const cartGift = named(
   'CartGift',
   object({
@@ -47,25 +49,11 @@ export const cartGift = named(
     ...discountTimes,
   }),
   {
-    moves: [
-      'status',
-      'syncStatus',
-      'syncError',
-      'syncedAt',
-      'usageCount',
-      'discountTotal',
-      'updatedAt',
-      'gift.name',
-      'gift.variantName',
-      'gift.imageUrl',
-      'gift.unitPrice',
-      'gift.status',
-    ],
+    moves: [...discountMoves, ...giftReadOnlyFields.map((field) => `gift.${field}`)],
   },
 )
 
 const minAmount = money.refine((value) => value > 0, 'must be more than 0')
-const giftReadOnlyFields = ['name', 'variantName', 'imageUrl', 'unitPrice', 'status']
 
 export const giftInput = {
   ...discountInput,

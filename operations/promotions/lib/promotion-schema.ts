@@ -1,5 +1,11 @@
 import { named, object, z } from '#runtime/schema'
-import { discountInput, discountShown, discountTimes, percentageOff } from './discount-schema.ts'
+import {
+  discountInput,
+  discountMoves,
+  discountShown,
+  discountTimes,
+  percentageOff,
+} from './discount-schema.ts'
 import { type Targeting, targetingFields } from './targeting.ts'
 
 const promotionFields = {
@@ -24,7 +30,7 @@ export const promotion = named(
     label: z.string().describe('3x2; with a percentage below 100: 2x1 -50%'),
     ...discountTimes,
   }),
-  { moves: ['status', 'syncStatus', 'syncError', 'syncedAt', 'usageCount', 'discountTotal', 'updatedAt'] },
+  { moves: discountMoves },
 )
 
 export const promotionInput = { ...discountInput, ...promotionFields }

@@ -9,9 +9,17 @@ import { applyTerms, finishCharge } from './charge.ts'
 import { changedMeanwhile, openCheckout } from './checkouts.ts'
 import { requireCoupon } from './coupons.ts'
 import { addAsked, findIntent, type IntentRow } from './intents.ts'
-import { type HeldCoupon, planCurrency } from './money.ts'
+import { planCurrency } from './money.ts'
 import type { SubscriptionRow } from './moves.ts'
-import { type Asked, changeOf, newAgreement, type Offer, targetOf, wrongStatus } from './offers.ts'
+import {
+  type Asked,
+  changeOf,
+  type Given,
+  newAgreement,
+  type Offer,
+  targetOf,
+  wrongStatus,
+} from './offers.ts'
 import { settleAsked } from './reconcile.ts'
 import { lockRow, readRow, saveRow } from './rows.ts'
 import { finishSchedule, intended, type ScheduleTerms } from './schedule.ts'
@@ -67,14 +75,6 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
   if (decided.intentId) await carryOut(ctx, provider, decided.intentId)
   if (decided.outcome === 'applied') await syncAmount(ctx)
   return { offer: decided, checkoutId: null }
-}
-
-interface Given {
-  storeCurrency: string
-  coupon: HeldCoupon | null
-  canCharge: boolean
-  startsLater: boolean
-  now: Date
 }
 
 function offerFor(row: SubscriptionRow, asked: Asked, given: Given): Offer {

@@ -60,7 +60,8 @@ export function newAgreement(
   return termsOf(row, { ...target, ...given, begins: 'now', price, currency })
 }
 
-interface Given {
+/** What an offer depends on beside the subscription itself. */
+export interface Given {
   storeCurrency: string
   coupon: HeldCoupon | null
   canCharge: boolean
