@@ -1,4 +1,5 @@
-/** Calendar days as numbers, and the forms in which days and instants are written. No zone, no clock. */
+/** Calendar days as numbers, and the forms in which days and instants are written. No clock. */
+import { IANAZone } from 'luxon'
 import { refuse } from './errors.ts'
 
 /** What a caller may name: beyond, texts of days no longer sort, and databases and clocks disagree. */
@@ -44,6 +45,12 @@ export const dayOf = (number: number): string =>
 
 /** A day of the calendar so many days on. */
 export const addDays = (day: string, days: number): string => dayOf(epochDay(day) + days)
+
+const minuteMs = 60_000
+
+/** The day that the clocks of a zone show, `2026-11-20`. */
+export const localDay = (at: Date, zone: string): string =>
+  new Date(at.getTime() + IANAZone.create(zone).offset(at.getTime()) * minuteMs).toISOString().slice(0, 10)
 
 /** Days from one to the other, both counted. */
 export const daysBetween = ({ startDate, endDate }: DayRange): number =>

@@ -1,6 +1,7 @@
 /** When a countdown runs (Rules 8). No database, no clock. */
+import { localDay } from '#runtime/days'
 import type { Countdown } from './countdown-schema.ts'
-import { atWallClock, localDayOf } from './wall-clock.ts'
+import { atWallClock } from './wall-clock.ts'
 
 export interface Run {
   startsAt: Date | null
@@ -31,7 +32,7 @@ const wall = (text: string | null, zone: string): Date | null =>
 
 /** A window belongs to the weekday of its start; one that ends at or before it ends the day after. */
 function dailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
-  const today = Date.parse(`${localDayOf(now, zone)}T00:00:00Z`)
+  const today = Date.parse(`${localDay(now, zone)}T00:00:00Z`)
   const overnight = dailyEnd <= dailyStart ? 1 : 0
   for (let ahead = -1; ahead <= 8; ahead += 1) {
     const day = new Date(today + ahead * dayMs)

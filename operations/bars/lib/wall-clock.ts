@@ -25,7 +25,3 @@ export function atWallClock(text: string, zone: string): Date | null {
   }
   return new Date(late)
 }
-
-/** The day that the zone's clocks show. */
-export const localDayOf = (at: Date, zone: string): string =>
-  new Date(at.getTime() + IANAZone.create(zone).offset(at.getTime()) * minuteMs).toISOString().slice(0, 10)

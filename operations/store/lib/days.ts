@@ -1,14 +1,10 @@
 /** Calendar days in the store's zone (Rules 1): by the local date of an instant, never by adding 24 hours. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { addDays, type DayRange, daysBetween, firstDay, refuseCrossedDays } from '#runtime/days'
+import { addDays, type DayRange, daysBetween, firstDay, localDay, refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'
 
-export { addDays, type DayRange, daysBetween, daysOf, refuseCrossedDays } from '#runtime/days'
-
-/** The day that the clock shows in a zone, `2026-11-20`. */
-export const localDay = (at: Date, timezone: string): string =>
-  new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(at)
+export { addDays, type DayRange, daysBetween, daysOf, localDay, refuseCrossedDays } from '#runtime/days'
 
 /** The range asked for: by default the 30 days up to today. Refuses one that is turned around or has too many days. */
 export function dayRange(

@@ -1,17 +1,13 @@
 /** Wall clocks of a zone: quiet hours, the time of the scan, days. No database, no clock. */
 import { DateTime, IANAZone } from 'luxon'
-import { addDays, daysOf } from '#runtime/days'
+import { addDays, daysOf, localDay } from '#runtime/days'
 import type { QuietHours } from '../types.ts'
 
-export { addDays } from '#runtime/days'
+export { addDays, localDay } from '#runtime/days'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const quarterMs = 15 * minuteMs
-
-/** The day that the clocks of a zone show, `2026-11-20`. */
-export const localDay = (at: Date, zone: string): string =>
-  DateTime.fromJSDate(at, { zone }).toFormat('yyyy-MM-dd')
 
 /**
  * The instants at which the clocks of a zone show a time (`HH:mm`) on a day: two where they show it twice; where they
