@@ -21,6 +21,7 @@ import {
   outsideRoutes,
   pageRoutes,
   refuseOddAddresses,
+  tellBrokenAnswers,
 } from './outside.ts'
 import { type Adapters, openAdapters } from './ports/adapters.ts'
 import { openQueue } from './queue.ts'
@@ -244,6 +245,7 @@ function otherRoutes({ registry, services, metrics, worker, deadline, ready }: P
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
   const hono = outsideRoutes(services)
   corsRoutes(hono, pages)
+  tellBrokenAnswers(hono, services)
   answerInTime(hono, deadline)
   refuseOddAddresses(hono)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))

@@ -77,6 +77,61 @@ export function corsRoutes(hono: Outside, pages: Registry['pages']): void {
   }
 }
 
+/**
+ * An answer that breaks off on its way is told in our log, once: what carries it would tell the console. Its connection
+ * is cut, so that nobody takes what came for the whole. A client that leaves is no fault.
+ */
+export function tellBrokenAnswers(hono: Outside, { log }: Services): void {
+  hono.use(async (c, next) => {
+    await next()
+    // What is read while it leaves says its length beforehand; texts are there as a whole.
+    if (!c.res.headers.has('content-length') || !c.res.body) return
+    const outgoing = c.env?.outgoing
+    const told = (error: unknown): void => {
+      log.error({ requestId: c.get('requestId'), path: c.req.path, err: error }, 'an answer broke off')
+      outgoing?.destroy()
+    }
+    const { status, headers, body } = c.res
+    const length = Number(headers.get('content-length'))
+    c.res = undefined
+    c.res = new Response(untilBroken(body, { length, told, isCut: outgoing !== undefined }), {
+      status,
+      headers,
+    })
+  })
+}
+
+/** `isCut`: whoever reads it hears from the connection that it broke off. */
+function untilBroken(
+  body: ReadableStream<Uint8Array>,
+  { length, told, isCut }: { length: number; told(error: unknown): void; isCut: boolean },
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let left = length
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done && left > 0) throw new Error(`it ended ${left} bytes early`)
+          if (done) {
+            controller.close()
+            return
+          }
+          left -= value.length
+          controller.enqueue(value)
+        } catch (error) {
+          told(error)
+          if (isCut) controller.close()
+          else controller.error(error)
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
 /** Answers in time, whatever is behind; added before that. */
 export function answerInTime(hono: Outside, deadline: Deadline): void {
   hono.use(async (c, next) => {

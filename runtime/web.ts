@@ -1,5 +1,5 @@
 /** Between HTTP and the rest: the way into the gateway, and bodies read with a limit. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addressOf } from './address.ts'
 import { Refusal, refuse } from './errors.ts'
 import type { Answer, Gateway, IncomingCall } from './gateway.ts'
@@ -8,6 +8,7 @@ import type { Route, RouteTable } from './routes.ts'
 /** What `@hono/node-server` passes along; tests pass the address alone. */
 export interface Env {
   incoming?: IncomingMessage
+  outgoing?: ServerResponse
   ip?: string
 }
 
