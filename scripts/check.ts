@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, the registry, who imports whom, who reads the clock. No database. */
+/** `npm run check`: types, lint and format, the registry, who imports whom, who reads the clock, what never ends. No database. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -6,6 +6,7 @@ import { readRegistry } from '#runtime/registry'
 import { clockFaults } from './lib/clocks.ts'
 import { identityFaults } from './lib/identity.ts'
 import { importFaults } from './lib/imports.ts'
+import { loopFaults } from './lib/loops.ts'
 import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
 
@@ -14,8 +15,8 @@ const root = join(import.meta.dirname, '..')
 export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
-      'Checks types, lint, format, every declaration of an operation or job, who imports whom and who reads the ' +
-        "machine's clock. Each fault is told with its file and its remedy. Needs no database.",
+      'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
+        "machine's clock and what nobody could end. Each fault is told with its file and its remedy. Needs no database.",
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))
@@ -45,11 +46,16 @@ interface Result {
 
 async function declarations(): Promise<Result> {
   const { registry, faults } = await readRegistry()
-  const trees = await Promise.all([importFaults(root), identityFaults(root), clockFaults(root)])
+  const trees = await Promise.all([
+    importFaults(root),
+    identityFaults(root),
+    clockFaults(root),
+    loopFaults(root),
+  ])
   const all = [...faults, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
-    name: `registry, imports, identity and clocks (${size})`,
+    name: `registry, imports, identity, clocks and loops (${size})`,
     ok: all.length === 0,
     output: all.map((fault) => `${fault.file}: ${fault.wrong} → ${fault.remedy}`).join('\n'),
   }

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry'
 import { clockFaults, type Place } from '#scripts/lib/clocks'
 import { importFaults } from '#scripts/lib/imports'
+import { loopFaults } from '#scripts/lib/loops'
 
 const root = join(import.meta.dirname, '../..')
 // Inside the project, so that its imports resolve.
@@ -305,5 +306,44 @@ describe("the machine's clock", () => {
     expect(await faultsOf(files, place(['Date.now', 'new Date()']))).toEqual([
       expect.stringMatching(/^test\/x.test.ts no longer reads new Date\(\) → take it off/),
     ])
+  })
+})
+
+describe('what nobody could end', () => {
+  const faultsOf = async (files: Record<string, string>) => {
+    const path = folder()
+    for (const layer of ['db', 'runtime', 'operations']) mkdirSync(join(path, layer), { recursive: true })
+    for (const [file, code] of Object.entries(files)) {
+      mkdirSync(join(path, file, '..'), { recursive: true })
+      writeFileSync(join(path, file), code)
+    }
+    return (await loopFaults(path)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
+  }
+  const wait = `import { setTimeout as wait } from 'node:timers/promises'\n`
+
+  test('pages that are gone through as long as a provider says so', async () => {
+    const code = 'let next = await read()\ndo { next = await read(next) } while (next)'
+    expect(await faultsOf({ 'runtime/ports/x.ts': code, 'operations/one/jobs/x.ts': code })).toEqual([
+      expect.stringMatching(/^runtime\/ports\/x.ts:2 goes on .* → go through pages with pagesOf/),
+      expect.stringMatching(/^operations\/one\/jobs\/x.ts:2 goes on/),
+    ])
+  })
+
+  test.each(['await wait(10)', 'await wait(10, undefined)', 'await wait(10, true, { ref: false })'])(
+    '%s, in an operation',
+    async (code) => {
+      expect(await faultsOf({ 'operations/one/x.ts': wait + code, 'runtime/x.ts': wait + code })).toEqual([
+        expect.stringMatching(/^operations\/one\/x.ts:2 waits, .* → wait with pause or clockReaches/),
+      ])
+    },
+  )
+
+  test('what only looks like it is none', async () => {
+    const code = `import { setImmediate as others } from 'node:timers/promises'
+      // do { wait(1) } while (true)
+      await wait(10)
+      await others()`
+    const heard = `${wait}await wait(10, 'late', { signal: stop.signal })\nawait wait(10, 'late', { signal })`
+    expect(await faultsOf({ 'operations/one/x.ts': code, 'operations/one/y.ts': heard })).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { connections } from '#operations/store/lib/door'
 import { job } from '#runtime/job'
+import { pagesOf } from '#runtime/ports/pages'
 import { object } from '#runtime/schema'
 import { afterPage, moveCartCursor, readCartCursor, upsertCarts } from '../lib/carts.ts'
 
@@ -15,18 +16,21 @@ export default job({
     const connected = await connections.ecommerce(ctx)
     if (!connected) return
     let cursor = await readCartCursor(ctx)
-    do {
+    let askedAt = ctx.now()
+    const read = (at: string | null) => {
       signal.throwIfAborted()
-      const askedAt = ctx.now()
-      const page = await connected.port.listCarts(connected.store, {
+      askedAt = ctx.now()
+      return connected.port.listCarts(connected.store, {
         updatedSince: new Date(cursor.since),
-        ...(cursor.cursor === null ? {} : { cursor: cursor.cursor }),
+        ...(at === null ? {} : { cursor: at }),
       })
+    }
+    for await (const page of pagesOf(read, ({ next }) => next, cursor.cursor)) {
       cursor = afterPage(cursor, page.next, askedAt)
       await ctx.transaction(async (tx) => {
         await upsertCarts(tx, page.carts)
         await moveCartCursor(tx, connected.connectedAt, cursor)
       })
-    } while (cursor.cursor !== null)
+    }
   },
 })

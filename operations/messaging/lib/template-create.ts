@@ -5,6 +5,7 @@ import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { TemplateContent, TemplateStatus } from '#runtime/ports/messaging/template-port'
+import { pagesOf } from '#runtime/ports/pages'
 import { headerUses, requireHeaderFile } from './header-media.ts'
 import { requireOfficial } from './official-route.ts'
 import type { Route } from './route.ts'
@@ -131,19 +132,16 @@ async function handIn(
     return await withinTime(port.createTemplate(store, content), answerWithinMs)
   } catch (error) {
     if (!(error instanceof Refused) || error.code !== 'template-exists') throw error
-    let cursor: string | undefined
-    do {
-      const page = await withinTime(port.listTemplates(store, cursor), answerWithinMs)
-      const found = page.templates.find(
-        (each) => each.name === content.name && each.language === content.language,
-      )
+    const read = (cursor: string | null) =>
+      withinTime(port.listTemplates(store, cursor ?? undefined), answerWithinMs)
+    for await (const { templates } of pagesOf(read, ({ next }) => next)) {
+      const found = templates.find((each) => each.name === content.name && each.language === content.language)
       if (found) {
         const { providerId, status, rejectionReason: _r, quality: _q, pausedUntil: _p, ...theirs } = found
         if (isSameToReaders(theirs, content)) return { providerId, status }
         break
       }
-      cursor = page.next ?? undefined
-    } while (cursor)
+    }
     throw nameTaken(content)
   }
 }

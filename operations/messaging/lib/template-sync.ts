@@ -3,6 +3,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderTemplate, TemplateContent } from '#runtime/ports/messaging/template-port'
+import { pagesOf } from '#runtime/ports/pages'
 import { requireOfficial } from './official-route.ts'
 import type { Route } from './route.ts'
 import { placeholdersOf } from './template-content.ts'
@@ -66,16 +67,14 @@ async function claimSync(ctx: Context): Promise<Date> {
 async function listAll(ctx: Context, { port, store }: Route): Promise<ProviderTemplate[]> {
   const until = performance.now() + answerWithinMs
   const all: ProviderTemplate[] = []
-  let cursor: string | undefined
-  do {
-    const page = await port.listTemplates(store, cursor)
+  const read = (cursor: string | null) => port.listTemplates(store, cursor ?? undefined)
+  for await (const page of pagesOf(read, ({ next }) => next)) {
     all.push(...page.templates)
-    cursor = page.next ?? undefined
-    if (cursor && performance.now() > until) {
+    if (page.next && performance.now() > until) {
       ctx.log.warn({ templates: all.length }, 'the provider has more templates than could be read in time')
       throw new Unavailable('no')
     }
-  } while (cursor)
+  }
   return all
 }
 

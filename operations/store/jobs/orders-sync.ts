@@ -1,4 +1,5 @@
 import { type JobAttempt, job } from '#runtime/job'
+import { pagesOf } from '#runtime/ports/pages'
 import { object, z } from '#runtime/schema'
 import { ecommerce, registerWebhooks } from '../lib/connections.ts'
 import { notify } from '../lib/notify.ts'
@@ -21,18 +22,20 @@ export default job({
     if (!connected) return
     if (checkWebhooks) await registerWebhooks(ctx, connected)
     let cursor = await readOrderCursor(ctx)
-    do {
+    const read = (at: string | null) => {
       signal.throwIfAborted()
-      const page = await connected.port.listOrders(connected.store, {
+      return connected.port.listOrders(connected.store, {
         updatedSince: new Date(cursor.since),
-        ...(cursor.cursor === null ? {} : { cursor: cursor.cursor }),
+        ...(at === null ? {} : { cursor: at }),
       })
+    }
+    for await (const page of pagesOf(read, ({ next }) => next, cursor.cursor)) {
       cursor = afterPage(cursor, page)
       await ctx.transaction(async (tx) => {
         await upsertOrders(tx, page.orders)
         await moveOrderCursor(tx, connected.connectedAt, cursor)
       })
-    } while (cursor.cursor !== null)
+    }
   },
   async failed(ctx) {
     await notify(ctx, {

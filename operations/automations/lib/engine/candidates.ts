@@ -4,6 +4,7 @@ import type { TenantTables } from '#db/tables'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { checkRoute, templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
+import { pagesOf } from '#runtime/ports/pages'
 import type { Entry } from '../enter.ts'
 import { kinds, type WinBackSettings } from '../kinds.ts'
 import type { AutomationRow } from '../types.ts'
@@ -203,10 +204,6 @@ async function* winBackPages(ctx: Context, automation: AutomationRow): AsyncGene
 
 async function* birthdayPages(ctx: Context, automation: AutomationRow): AsyncGenerator<Entry[]> {
   const today = localDay(ctx.now(), ctx.store.timezone)
-  let cursor: string | null = null
-  do {
-    const page: Awaited<ReturnType<typeof birthdayPage>> = await birthdayPage(ctx, automation, today, cursor)
-    yield page.entries(ctx.now())
-    cursor = page.next
-  } while (cursor !== null)
+  const read = (cursor: string | null) => birthdayPage(ctx, automation, today, cursor)
+  for await (const page of pagesOf(read, ({ next }) => next)) yield page.entries(ctx.now())
 }

@@ -1,4 +1,6 @@
 /** Collections, custom and automatic ones: Shopify's categories. They have no parents and no order: by name. */
+
+import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { Category } from '../port.ts'
 import type { ShopifyClient } from './client.ts'
@@ -22,9 +24,8 @@ interface Answer {
 
 export async function listCategories(client: ShopifyClient, store: ProviderStore): Promise<Category[]> {
   const categories: Category[] = []
-  let after: string | null = null
-  do {
-    const { shop, collections }: Answer = await client.graph(store, document, { after })
+  const read = (after: string | null) => client.graph<Answer>(store, document, { after })
+  for await (const { shop, collections } of pagesOf(read, (page) => afterOf(page.collections.pageInfo))) {
     for (const { id, title, handle, productsCount } of collections.nodes) {
       categories.push({
         id: plainId(id),
@@ -37,7 +38,6 @@ export async function listCategories(client: ShopifyClient, store: ProviderStore
         position: categories.length + 1,
       })
     }
-    after = collections.pageInfo.hasNextPage ? collections.pageInfo.endCursor : null
-  } while (after !== null)
+  }
   return categories
 }

@@ -1,5 +1,6 @@
 /** Calls of Shopify's automatic discounts. */
 import { Unavailable } from '../../errors.ts'
+import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import { requireNoErrors, type UserError } from './answers.ts'
 import type { ShopifyClient } from './client.ts'
@@ -170,12 +171,9 @@ interface Active {
 /** The ids of all that apply now, whoever made them. */
 export async function activeDiscounts(client: ShopifyClient, store: ProviderStore): Promise<string[]> {
   const ids: string[] = []
-  let after: string | null = null
-  do {
-    const answer: Active = await client.graph(store, activeDocument, { after })
-    const { nodes, pageInfo } = answer.discountNodes
-    ids.push(...nodes.map(({ id }) => plainId(id)))
-    after = pageInfo.hasNextPage ? pageInfo.endCursor : null
-  } while (after !== null)
+  const read = (after: string | null) => client.graph<Active>(store, activeDocument, { after })
+  for await (const { discountNodes } of pagesOf(read, (page) => afterOf(page.discountNodes.pageInfo))) {
+    ids.push(...discountNodes.nodes.map(({ id }) => plainId(id)))
+  }
   return ids
 }

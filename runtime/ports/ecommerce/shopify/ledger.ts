@@ -5,6 +5,7 @@
  * that it was too late.
  */
 import { Unavailable } from '../../errors.ts'
+import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { QuantityDiscount } from '../discounts.ts'
 import { requireNoErrors, type UserError } from './answers.ts'
@@ -104,12 +105,10 @@ interface All {
 
 export async function allEntries(client: ShopifyClient, store: ProviderStore): Promise<Entry[]> {
   const entries: Entry[] = []
-  let after: string | null = null
-  do {
-    const { shop }: All = await client.graph(store, allDocument, { after })
+  const ask = (after: string | null) => client.graph<All>(store, allDocument, { after })
+  for await (const { shop } of pagesOf(ask, (page) => afterOf(page.shop.metafields.pageInfo))) {
     entries.push(...shop.metafields.nodes.map((metafield) => read(metafield).entry))
-    after = shop.metafields.pageInfo.hasNextPage ? shop.metafields.pageInfo.endCursor : null
-  } while (after !== null)
+  }
   return entries
 }
 

@@ -1,4 +1,6 @@
 /** Products by id: their content by REST, fifty at once; their collections, which REST does not tell, by GraphQL. */
+
+import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { Product, ProductVariant } from '../port.ts'
 import type { ShopifyClient } from './client.ts'
@@ -94,15 +96,20 @@ async function allCollections(
   first: Collections,
 ): Promise<Product['categories']> {
   const nodes = [...first.nodes]
-  for (let page = first.pageInfo; page.hasNextPage; ) {
+  const read = async (after: string | null): Promise<Collections | null> => {
+    const variables = { id: gidOf('Product', id), after }
     const { product } = await client.graph<{ product: { collections: Collections } | null }>(
       store,
       moreCollections,
-      { id: gidOf('Product', id), after: page.endCursor },
+      variables,
     )
-    if (!product) break
-    nodes.push(...product.collections.nodes)
-    page = product.collections.pageInfo
+    return product?.collections ?? null
+  }
+  const after = afterOf(first.pageInfo)
+  if (after !== null) {
+    for await (const page of pagesOf(read, (page) => page && afterOf(page.pageInfo), after)) {
+      nodes.push(...(page?.nodes ?? []))
+    }
   }
   return nodes.map((node) => ({ id: plainId(node.id), name: node.title }))
 }
@@ -125,19 +132,13 @@ export async function allVariants(
   { id, title }: Pick<RestProduct, 'id' | 'title'>,
 ): Promise<ProductVariant[]> {
   const variants: ProductVariant[] = []
-  let after: string | null = null
-  do {
-    const answer: { productVariants: Connection<GraphVariant> } = await client.graph(
-      store,
-      variantsDocument,
-      {
-        query: `product_id:${id}`,
-        after,
-      },
-    )
-    const { nodes, pageInfo } = answer.productVariants
-    variants.push(...nodes.map((node) => graphVariantOf(title, node)))
-    after = pageInfo.hasNextPage ? pageInfo.endCursor : null
-  } while (after !== null)
+  const read = (after: string | null) =>
+    client.graph<{ productVariants: Connection<GraphVariant> }>(store, variantsDocument, {
+      query: `product_id:${id}`,
+      after,
+    })
+  for await (const { productVariants } of pagesOf(read, (page) => afterOf(page.productVariants.pageInfo))) {
+    variants.push(...productVariants.nodes.map((node) => graphVariantOf(title, node)))
+  }
   return variants
 }

@@ -1,5 +1,6 @@
 /** Scripts of the online store. Shopify loads them on all its pages but those of the checkout. */
 import { Refused, Unavailable } from '../../errors.ts'
+import { pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { ShopifyClient } from './client.ts'
 
@@ -16,15 +17,12 @@ export async function listScripts(
   store: ProviderStore,
 ): Promise<{ id: string; src: string; createdAt: Date }[]> {
   const scripts: RestScript[] = []
-  let page: string | null = null
-  do {
-    const answer: { body: { script_tags: RestScript[] }; next: string | null } = await client.rest(store, {
+  const read = (page: string | null) =>
+    client.rest<{ script_tags: RestScript[] }>(store, {
       path: 'script_tags.json',
       query: { limit: scriptsAtOnce, ...(page ? { page_info: page } : {}) },
     })
-    scripts.push(...answer.body.script_tags)
-    page = answer.next
-  } while (page !== null)
+  for await (const { body } of pagesOf(read, ({ next }) => next)) scripts.push(...body.script_tags)
   return scripts.map(({ id, src, created_at }) => ({ id: String(id), src, createdAt: new Date(created_at) }))
 }
 

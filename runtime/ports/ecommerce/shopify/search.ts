@@ -5,6 +5,7 @@
  */
 import { toCents } from '../../../money.ts'
 import { Refused } from '../../errors.ts'
+import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { Product, ProductQuery } from '../port.ts'
 import type { ShopifyClient } from './client.ts'
@@ -120,17 +121,15 @@ async function comparedPage(
   { sort, inStock, page, limit }: ProductQuery,
 ): Promise<Found> {
   const all: Compared[] = []
-  let after: string | null = null
-  do {
-    const variables: Record<string, unknown> = { ...search.variables, first: idsAtOnce, after }
-    const { products, productsCount }: Answer = await client.graph(store, document, variables)
+  const read = (after: string | null) =>
+    client.graph<Answer>(store, document, { ...search.variables, first: idsAtOnce, after })
+  for await (const { products, productsCount } of pagesOf(read, (page) => afterOf(page.products.pageInfo))) {
     if (productsCount.count > comparedAtMost) throw tooMany(inStock !== undefined)
     if (products.nodes.length > 0) {
       const ids = products.nodes.map(({ id }) => plainId(id))
       all.push(...(await compared(client, store, ids)))
     }
-    after = products.pageInfo.hasNextPage ? products.pageInfo.endCursor : null
-  } while (after !== null)
+  }
   const kept = inStock === undefined ? all : all.filter((each) => each.isInStock === inStock)
   const direction = sort === 'price' ? 1 : sort === '-price' ? -1 : 0
   kept.sort((a, b) => direction * Number(a.cents - b.cents))
