@@ -8,6 +8,7 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
 import type { Deadlines } from './deadlines.ts'
 import { type Pace, PipelinedDialect, type Plan, postgresPool } from './postgres.ts'
+import { type Hold, revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
 
 export type RootDatabase = Kysely<Tables>
@@ -28,6 +29,8 @@ export interface Database {
   query<Row>(text: string, parameters: readonly unknown[], plan?: Plan): Promise<Row[]>
   /** The same for work that may take long: jobs, commands, migrations. Who waits for an answer never has this one. */
   readonly patient: Database
+  /** The same for one piece of work, until it is taken from whoever does it: then every statement is refused. */
+  whileHeld(hold: Hold): Database
   /** Several statements in one text, without parameters; answers all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** Clients in use and waiting, for the metrics. */
@@ -51,7 +54,8 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     extensions: { btree_gin, pg_trgm },
   })
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
-  const root = new Kysely<Tables>({ dialect: new BreathingDialect({ pglite }) })
+  const dialect = new BreathingDialect({ pglite })
+  const root = new Kysely<Tables>({ dialect })
   const database: Database = {
     kind: 'pglite',
     root,
@@ -59,6 +63,8 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     get patient() {
       return database
     },
+    // Transactions of another Kysely are kept apart by PGlite itself.
+    whileHeld: (hold) => revocable(database, dialect, hold),
     async query<Row>(text: string, parameters: readonly unknown[]) {
       return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
     },
@@ -95,12 +101,17 @@ export function openPostgres(
     socket,
     ...(deadlines ? { deadlines } : {}),
   })
-  const at = (pace: Pace): Omit<Database, 'patient'> => {
-    const root = new Kysely<Tables>({ dialect: new PipelinedDialect(pool, pace) })
-    return {
+  const at = (pace: Pace, patient: () => Database): Database => {
+    const dialect = new PipelinedDialect(pool, pace)
+    const root = new Kysely<Tables>({ dialect })
+    const database: Database = {
       kind: socket ? 'pglite' : 'postgres',
       root,
       pglite: null,
+      get patient() {
+        return patient()
+      },
+      whileHeld: (hold) => revocable(database, dialect, hold),
       query: (text, parameters, plan) => pool.query(text, parameters, plan, pace),
       script: (text) => pool.script(text),
       load: () => pool.load(),
@@ -109,14 +120,10 @@ export function openPostgres(
         await pool.close()
       },
     }
+    return database
   }
-  const patient: Database = {
-    ...at('long'),
-    get patient() {
-      return patient
-    },
-  }
-  return { ...at('request'), patient }
+  const patient: Database = at('long', () => patient)
+  return at('request', () => patient)
 }
 
 const breathEveryMs = 5
@@ -126,14 +133,16 @@ const breathEveryMs = 5
  * Every few milliseconds whoever takes the connection lets the event loop have its turn first.
  */
 class BreathingDialect extends PGliteDialect {
+  /** Of all its drivers together: work that changes hands often has to let others in as well. */
+  #breathedAt = performance.now()
+
   override createDriver(): Driver {
     const driver = super.createDriver()
     const acquire = driver.acquireConnection.bind(driver)
-    let breathedAt = performance.now()
     driver.acquireConnection = async (options) => {
-      if (performance.now() - breathedAt > breathEveryMs) {
+      if (performance.now() - this.#breathedAt > breathEveryMs) {
         await new Promise((resolve) => setImmediate(resolve))
-        breathedAt = performance.now()
+        this.#breathedAt = performance.now()
       }
       return acquire(options)
     }

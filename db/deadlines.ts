@@ -25,6 +25,9 @@ export const readyMs = 1_500
 export const stopMs = 10_000
 export const finishMs = 7_000
 
+/** What a job has to put away what it holds, once its time is over; then it is taken from it. */
+export const jobGraceMs = 5_000
+
 /**
  * How long a connection may say nothing while a statement is open. PostgreSQL ends what takes too long by itself: who
  * hears nothing for a third longer talks to nobody.

@@ -107,6 +107,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     registry,
     limits: new Limits(clock, counters),
     accessChanged: (storeId) => keys.changed(storeId),
+    ending: new AbortController().signal,
   }
   const metrics = openMetrics(database, queue)
   const deadline = new Deadline(settings.requestTimeoutMs)

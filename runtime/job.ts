@@ -29,7 +29,10 @@ export interface JobAttempt {
   /** From 1. */
   number: number
   isLast: boolean
-  /** Set when the worker is stopping: end at the next safe point. */
+  /**
+   * Set when the worker is stopping or the job's time is over: end at the next safe point, within moments. Then the job
+   * is another's, and whatever it holds refuses (`held.ts`).
+   */
   signal: AbortSignal
 }
 
@@ -37,6 +40,11 @@ export interface JobAttempt {
 export class WorkerStopping extends Error {
   override name = 'WorkerStopping'
   override message = 'the worker is stopping'
+}
+/** Nothing was heard of the job for so long that it was given to another. */
+export class JobLost extends Error {
+  override name = 'JobLost'
+  override message = 'the job was given to another worker'
 }
 export const isStopping = (signal: AbortSignal): boolean => signal.reason instanceof WorkerStopping
 

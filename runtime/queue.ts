@@ -2,6 +2,7 @@
 import { CompiledQuery, type Transaction } from 'kysely'
 import { type ConstructorOptions, fromKysely, fromPglite, PgBoss } from 'pg-boss'
 import type { Database } from '#db/database'
+import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from './clock.ts'
 import { newId } from './ids.ts'
@@ -46,8 +47,8 @@ export interface Queue {
   fetch(name: string, atMost: number): Promise<FetchedJob[]>
   complete(name: string, job: { id: string; retryCount: number }): Promise<void>
   fail(name: string, job: { id: string; retryCount: number }, reason: string): Promise<void>
-  /** Says that a running job is alive. */
-  touch(name: string, job: { id: string; retryCount: number }): Promise<void>
+  /** Says that a running job is alive; false where it is this run's no longer. */
+  touch(name: string, job: { id: string; retryCount: number }): Promise<boolean>
   /** Puts a running job back as it was, its tries uncounted. */
   handBack(id: string): Promise<void>
   /** Whether another job of this key began to run before this one. */
@@ -65,6 +66,8 @@ export interface Queue {
 
 /** A running job that says nothing for so long belongs to a dead worker. */
 export const heartbeatSeconds = 20
+/** So long after its time a job is taken from a worker that has not ended it. */
+const lateSeconds = (2 * jobGraceMs) / 1000
 /**
  * Where what was given up is put, in the statement that gives it up: by the worker that ran it, or by who noticed that
  * the worker is gone. So its `failed` is called whoever ran it, and again until it succeeds.
@@ -173,7 +176,9 @@ export async function openQueue(
       await boss.fail(name, { id, retryCount }, { message: reason })
     },
     async touch(name, { id, retryCount }) {
-      await boss.touch(name, { id, retryCount })
+      // Its types leave out what it answers.
+      const { affected } = (await boss.touch(name, { id, retryCount })) as { affected: number }
+      return affected > 0
     },
     handBack: (id) => postpone(id, 0),
     postpone,
@@ -232,7 +237,8 @@ function queueOptions({ spec }: Job) {
     retryLimit: spec.retry.limit,
     retryDelay: spec.retry.backoffSeconds,
     retryBackoff: true,
-    expireInSeconds: spec.timeoutSeconds,
+    // The worker ends it by itself, a little before: this is for one that cannot.
+    expireInSeconds: spec.timeoutSeconds + lateSeconds,
     retentionSeconds: jobsRetainedSeconds,
     heartbeatSeconds,
     deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,

@@ -4,11 +4,11 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { finishMs } from '#db/deadlines'
+import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from './context.ts'
 import { jobFailed } from './failures.ts'
-import { type Job, type JobAttempt, serverJob, WorkerStopping } from './job.ts'
-import type { Logger } from './log.ts'
+import { untilAborted, whileHeld } from './held.ts'
+import { type Job, type JobAttempt, JobLost, serverJob, WorkerStopping } from './job.ts'
 import type { Metrics } from './metrics.ts'
 import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
 import { z } from './schema.ts'
@@ -22,20 +22,33 @@ const postponedMs = 1000
 /** While a drain looks on: it waits for them. */
 const postponedInDrainMs = 50
 
+/** How long a worker waits, for who cannot. */
+export interface WorkerTimes {
+  /** For what runs, once it is stopping. */
+  finishMs: number
+  /** For a job whose time is over. */
+  jobGraceMs: number
+  /** Between two signs of life. */
+  beatMs: number
+}
+const usualTimes: WorkerTimes = { finishMs, jobGraceMs, beatMs: (heartbeatSeconds * 1000) / 4 }
+
 interface Running {
   job: Job
   id: string
   retryCount: number
+  /** It is to end. */
   abort: AbortController
+  /** It is this worker's no longer: whatever its handler still does is refused. */
+  taken: AbortController
   done: Promise<void>
 }
 
 export class Worker {
   readonly #services: Services
-  /** What jobs have: they may take long. */
-  readonly #forJobs: Services
   readonly #jobs: ReadonlyMap<string, Job>
   readonly #metrics: Metrics
+  readonly #times: WorkerTimes
   readonly #atOnce: number
   readonly #running = new Set<Running>()
   #loop: Promise<void> | null = null
@@ -45,9 +58,9 @@ export class Worker {
   ran = 0
   failed = 0
 
-  constructor(services: Services, jobs: readonly Job[], metrics: Metrics) {
+  constructor(services: Services, jobs: readonly Job[], metrics: Metrics, times: Partial<WorkerTimes> = {}) {
     this.#services = services
-    this.#forJobs = { ...services, database: services.database.patient }
+    this.#times = { ...usualTimes, ...times }
     this.#jobs = new Map(
       [...jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly), givenUp].map((job) => [
         job.name,
@@ -66,7 +79,7 @@ export class Worker {
         this.#services.database.root,
       )
     }
-    this.#beat = setInterval(() => void this.#heartbeat(), (heartbeatSeconds * 1000) / 4)
+    this.#beat = setInterval(() => void this.#heartbeat(), this.#times.beatMs)
     this.#loop = this.#run()
   }
 
@@ -162,12 +175,12 @@ export class Worker {
   }
 
   #begin(job: Job, fetched: FetchedJob): void {
-    const abort = new AbortController()
     const running: Running = {
       job,
       id: fetched.id,
       retryCount: fetched.retryCount,
-      abort,
+      abort: new AbortController(),
+      taken: new AbortController(),
       done: Promise.resolve(),
     }
     this.#running.add(running)
@@ -178,8 +191,8 @@ export class Worker {
   }
 
   async #execute(running: Running, fetched: FetchedJob): Promise<void> {
-    const { job, abort } = running
-    const { queue, log } = this.#services
+    const { job, abort, taken } = running
+    const { queue } = this.#services
     const startedAt = performance.now()
     const isLast = fetched.retryCount >= fetched.retryLimit
     const attempt: JobAttempt = {
@@ -189,9 +202,14 @@ export class Worker {
       signal: abort.signal,
     }
     const { storeId, userId, requestId, payload } = fetched.data
-    const jobLog = log.child({ job: job.name, jobId: fetched.id, requestId })
-    const system = new SystemContext(this.#forJobs, jobLog, requestId)
-    const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
+    const log = this.#services.log.child({ job: job.name, jobId: fetched.id, requestId })
+    const itsLog = log.child({})
+    // From then on each of its errors only says that it was refused.
+    taken.signal.addEventListener('abort', () => {
+      itsLog.level = 'silent'
+    })
+    const held = whileHeld(this.#services, abort.signal, taken.signal)
+    const system = new SystemContext(held, itsLog, requestId)
     try {
       const { singletonKey } = fetched
       if (singletonKey && (await queue.isBehindAnother(job.name, { id: fetched.id, singletonKey }))) {
@@ -199,39 +217,58 @@ export class Worker {
         await queue.postpone(fetched.id, ms / 1000)
         return
       }
+      const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
       // A store that is gone took its work with it.
       if (ctx) {
         const run =
           job === givenUp
-            ? this.#tell(fetched, jobLog)
+            ? this.#tell(fetched, system)
             : job.spec.run(ctx as never, payload as never, attempt)
-        await withTimeout(run, job, abort)
+        await this.#inTime(run, running)
       }
       await queue.complete(job.name, fetched)
       this.ran += 1
       this.#metrics.observeJob(job.name, 'completed', performance.now() - startedAt)
     } catch (error) {
-      if (this.#stopping && abort.signal.aborted) {
-        await queue.handBack(fetched.id)
-        return
-      }
-      const reason = error instanceof Error ? error.message : String(error)
-      jobLog.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
-      this.failed += 1
-      this.#metrics.observeJob(job.name, 'failed', performance.now() - startedAt)
       try {
-        await queue.fail(job.name, fetched, reason)
+        if (taken.signal.reason instanceof JobLost) {
+          log.warn('it was given to another worker, having said nothing for too long')
+        } else if (this.#stopping && abort.signal.aborted) {
+          await queue.handBack(fetched.id)
+        } else {
+          log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
+          this.failed += 1
+          this.#metrics.observeJob(job.name, 'failed', performance.now() - startedAt)
+          await queue.fail(job.name, fetched, error instanceof Error ? error.message : String(error))
+        }
       } catch (failure) {
-        jobLog.error({ err: failure }, 'the failure of a job could not be recorded')
+        log.error({ err: failure }, 'what became of a job could not be recorded')
       }
     }
   }
 
+  /** Asks a run to end when its time is over, and takes the job from it a little later. */
+  async #inTime(run: Promise<void>, { job, abort, taken }: Running): Promise<void> {
+    const { timeoutSeconds } = job.spec
+    let timer = setTimeout(() => {
+      const error = new Error(`took longer than ${timeoutSeconds} seconds`)
+      abort.abort(error)
+      timer = setTimeout(() => taken.abort(error), this.#times.jobGraceMs)
+    }, timeoutSeconds * 1000)
+    try {
+      await untilAborted(run, taken.signal)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   /** Calls the `failed` of a job that was given up, and who wants to know of it. */
-  async #tell({ data, sourceName, sourceId, sourceOutput }: FetchedJob, log: Logger): Promise<void> {
+  async #tell(
+    { data, sourceName, sourceId, sourceOutput }: FetchedJob,
+    system: SystemContext,
+  ): Promise<void> {
     const job = this.#jobs.get(sourceName ?? '')
     if (!job) return // of a version that had it
-    const system = new SystemContext(this.#forJobs, log, data.requestId)
     const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
     if (!ctx) return
     const reason = reasonOf(sourceOutput)
@@ -241,8 +278,11 @@ export class Worker {
 
   async #heartbeat(): Promise<void> {
     try {
-      for (const { job, id, retryCount } of this.#running)
-        await this.#services.queue.touch(job.name, { id, retryCount })
+      for (const running of this.#running) {
+        const { job, id, retryCount } = running
+        const isOurs = await this.#services.queue.touch(job.name, { id, retryCount })
+        if (!isOurs && this.#running.has(running)) running.taken.abort(new JobLost())
+      }
     } catch (error) {
       this.#services.log.error({ err: error }, 'heartbeat of jobs failed')
     }
@@ -279,12 +319,14 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stopping = true
     this.#wake?.()
-    const timeIsUp = wait(finishMs)
+    const timeIsUp = wait(this.#times.finishMs)
     await Promise.race([this.#loop, timeIsUp])
     for (const each of this.#running) each.abort.abort(new WorkerStopping())
     const all = Promise.allSettled([...this.#running].map((each) => each.done))
     await Promise.race([all, timeIsUp])
-    for (const each of this.#running) await this.#services.queue.handBack(each.id)
+    // Each hands itself back.
+    for (const each of this.#running) each.taken.abort(new WorkerStopping())
+    await all
     if (this.#beat) clearInterval(this.#beat)
   }
 }
@@ -306,20 +348,4 @@ const givenUp: Job = Object.assign(
 function reasonOf(output: unknown): string {
   const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
   return message ?? value?.message ?? 'unknown'
-}
-
-async function withTimeout(run: Promise<void>, job: Job, abort: AbortController): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new Error(`took longer than ${job.spec.timeoutSeconds} seconds`)
-      abort.abort(error)
-      reject(error)
-    }, job.spec.timeoutSeconds * 1000)
-  })
-  try {
-    await Promise.race([run, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

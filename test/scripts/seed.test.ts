@@ -10,6 +10,7 @@ import { type TestApp, testApp } from '#test/support/app'
 import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { automationTests } from './demo/automations.ts'
 import { inboxTests } from './demo/inbox.ts'
+import { jobTests } from './demo/jobs.ts'
 import { lookTests } from './demo/looks.ts'
 import { promotionTests } from './demo/promotions.ts'
 import { reviewTests } from './demo/reviews.ts'
@@ -481,7 +482,9 @@ describe.each(moments)('%s', async (_name, at) => {
 describe('late on a day of June', async () => {
   const clock = standingClock('2026-06-10T23:30:00.000Z')
   const app = await testApp({}, { clock })
-  automationTests(seeded(app, await seedDemo(app.services)))
+  const own = seeded(app, await seedDemo(app.services))
+  automationTests(own)
+  jobTests(own)
 
   test('a demo is not laid over a store of another origin', async () => {
     await app.database.query(`delete from server_settings where name = 'demo'`, [])

@@ -1,6 +1,7 @@
 /** The run of a campaign: batch after batch, until it is done, stopped, or its time is over (Rules 3). */
 import { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
+import { clockReaches } from '#runtime/pause'
 import { takeSnapshot } from './audience.ts'
 import {
   type Claim,
@@ -12,7 +13,7 @@ import {
 } from './claims.ts'
 import { deliverBatch, type Trouble } from './deliver.ts'
 import { finishSending, stopSending } from './endings.ts'
-import { batchSize, clockReaches, share } from './pace.ts'
+import { batchSize, share } from './pace.ts'
 import { findMeans, isProblem, type Means, mayLeave } from './readiness.ts'
 import { type Recorded, recordResults } from './record.ts'
 import { settleDeadClaims } from './recovery.ts'

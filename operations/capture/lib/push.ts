@@ -74,7 +74,8 @@ const claimMs = 120_000
 export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal): Promise<void> {
   const connected = await connections.mailingList(ctx)
   if (!connected?.listId) return
-  while (!signal.aborted) {
+  for (;;) {
+    signal.throwIfAborted()
     const people = await claim(ctx, jobId)
     if (people.length === 0) return
     const pushed = await pushBatch(connected, connected.listId, people)

@@ -1,9 +1,9 @@
 /** Pushes asked for by hand: everybody, or who is new to the email provider. One at a time. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { connections, notify } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
+import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { count, object, queued, text, z } from '#runtime/schema'
@@ -90,7 +90,7 @@ export async function runSync(ctx: Context, syncId: string, signal: AbortSignal)
       const people = await nextBatch(ctx, sync)
       if (people.length === 0) return await finish(ctx, sync)
       signal.throwIfAborted()
-      const pushed = await patiently(() => pushBatch(connected, sync!.list_id, people))
+      const pushed = await patiently(signal, () => pushBatch(connected, sync!.list_id, people))
       sync = await advance(ctx, sync, pushed)
     }
   } catch (error) {
@@ -120,12 +120,12 @@ function nextBatch(ctx: Context, { mode, cursor }: Sync) {
   return rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).execute()
 }
 
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
+async function patiently<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
     if (!(error instanceof Throttled) || error.retryAfterMs > pauseAtMostMs) throw error
-    await wait(error.retryAfterMs)
+    if (!(await pause(error.retryAfterMs, signal))) throw error
     return call()
   }
 }

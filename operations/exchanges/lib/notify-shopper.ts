@@ -180,7 +180,7 @@ async function deliverMessage(ctx: Context, notice: Leaving, { content }: Notice
   const connection = await sending.connectionFor(ctx)
   if (connection) {
     const turn = await sending.takeTurn(ctx, connection, 1, share)
-    if (!(await sending.reaches(ctx.clock, turn))) return putOff(ctx, notice, turn, false)
+    if (!(await sending.reaches(ctx, turn))) return putOff(ctx, notice, turn, false)
   }
   const at = ctx.now()
   const outcome = await sending.deliver(ctx, { phone, content }, keyOf(notice))

@@ -53,7 +53,7 @@ async function sendOne(ctx: Context, message: ClaimedMessage): Promise<void> {
   const connection = await sending.connectionFor(ctx, 'official')
   if (connection) {
     const turn = await sending.takeTurn(ctx, connection, 1, share)
-    if (!(await sending.reaches(ctx.clock, turn))) {
+    if (!(await sending.reaches(ctx, turn))) {
       return message.mayHaveLeft ? holdUntil(ctx, message, turn) : putBack(ctx, message, turn, false)
     }
   }

@@ -70,7 +70,7 @@ export async function trySend(ctx: Context, row: SendRow, isIdempotent: boolean)
   const connection = await sending.connectionFor(ctx, message.via)
   if (connection) {
     const turn = await sending.takeTurn(ctx, connection, 1, share)
-    if (!(await sending.reaches(ctx.clock, turn))) {
+    if (!(await sending.reaches(ctx, turn))) {
       return putOff(ctx, row, turn, { mayHaveLeft: row.may_have_left })
     }
   }

@@ -1,8 +1,7 @@
 /** The one door that every message leaves through, whatever the section. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { attribution, metering } from '#operations/store/lib/door'
-import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
+import { pause } from '#runtime/pause'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
 import { takeRecipients } from './number-limit.ts'
@@ -231,12 +230,11 @@ export async function ratePerSecond(ctx: Context, connection: Connection): Promi
 
 const nearMs = 2_500
 
-/** Waits for a turn that is near. False where it is not: the message is then queued for that instant. */
-export async function reaches(clock: Clock, turn: Date): Promise<boolean> {
+/** Waits for a turn that is near. False where it is not, or the job is to end: the message is then queued for that instant. */
+export async function reaches({ clock, services }: Context, turn: Date): Promise<boolean> {
   const ahead = turn.getTime() - clock.ms()
   if (ahead > nearMs) return false
-  if (ahead > 0) await wait(ahead)
-  return true
+  return ahead <= 0 || pause(ahead, services.ending)
 }
 
 /** A provider's 429: nobody sends on this number before `until`. */

@@ -151,7 +151,7 @@ async function deliverMessaging(
   const connection = await sending.connectionFor(ctx)
   if (connection) {
     const turn = await sending.takeTurn(ctx, connection, 1, share)
-    if (!(await sending.reaches(ctx.clock, turn))) return putOff(ctx, message, turn, false)
+    if (!(await sending.reaches(ctx, turn))) return putOff(ctx, message, turn, false)
   }
   const at = ctx.now()
   const outcome = await sending.deliver(ctx, { phone, content }, keyOf(message))

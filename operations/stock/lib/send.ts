@@ -235,7 +235,7 @@ class Run {
       if (this.#places === 0) {
         this.#places = Math.min(turnSize, open.length)
         const turn = await sending.takeTurn(this.#ctx, way.connection, this.#places, share, perSecond)
-        if (!(await sending.reaches(this.#ctx.clock, turn))) {
+        if (!(await sending.reaches(this.#ctx, turn))) {
           this.laterAt(turn)
           return
         }

@@ -1,5 +1,6 @@
 /** The run of a store's due messages: batch after batch, until nothing is due (Rules 14). */
 import type { Context } from '#runtime/context'
+import { clockReaches } from '#runtime/pause'
 import { claimDue } from './claim.ts'
 import { makeCoupons } from './coupons.ts'
 import { deliverBatch } from './deliver.ts'
@@ -7,7 +8,6 @@ import { recordResults } from './record.ts'
 import { recoverDead } from './recover.ts'
 import { type AdvanceWork, endOfSecond, queueWork } from './schedule.ts'
 import { findMeans } from './surroundings.ts'
-import { clockReaches } from './turns.ts'
 
 /** A run holds one of the worker's few places: for so long, or for so long while others wait for it. */
 const runMs = 20_000

@@ -1,7 +1,5 @@
 /** A store's places on its numbers: taken once for the next batch, by whichever worker sends it. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { sending } from '#operations/messaging/lib/door'
-import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
 
 /** Of the number's rate: campaigns have the rest. */
@@ -40,19 +38,4 @@ export async function takePlaces(
   if (at <= now) return { places: units }
   await ctx.db.insertInto('automation_turns').values({ number_id: numberId, at, units }).execute()
   return { at }
-}
-
-const nearMs = 2_500
-const probeMs = 10
-
-/** Waits until the clock shows `at`, where that is near. False where it is not, or the clock stands still. */
-export async function clockReaches(clock: Clock, at: Date, signal: AbortSignal): Promise<boolean> {
-  for (let probed = false; ; probed = true) {
-    const before = clock.ms()
-    const ahead = at.getTime() - before
-    if (ahead <= 0) return true
-    if (ahead > nearMs || signal.aborted) return false
-    await wait(probed ? ahead : Math.min(ahead, probeMs))
-    if (clock.ms() === before) return false
-  }
 }
