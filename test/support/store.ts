@@ -1,4 +1,5 @@
 /** A tenant of a test's own: a store, its people, their keys, and calls through the whole gateway. */
+import { TestRunner } from 'vitest'
 import { createKey } from '#operations/store/lib/keys'
 import { addMember, createStore } from '#operations/store/lib/stores'
 import { type Context, SystemContext } from '#runtime/context'
@@ -42,6 +43,20 @@ export interface Shop extends Person {
   context(): Promise<Context>
 }
 
+/**
+ * Takes a store that a test has made for itself away with it: what runs by the clock would look after every one of them
+ * in all later tests of the file, so that a file would take as long as the square of its tests. One that is made in a
+ * hook or by the file stays.
+ */
+function goesWithItsTest(app: TestApp, storeId: string): void {
+  const test = TestRunner.getCurrentTest()
+  if (!test) return
+  test.onFinished ??= []
+  test.onFinished.push(async () => {
+    await app.database.query('delete from stores where id = $1', [storeId])
+  })
+}
+
 let stores = 0
 
 export async function store(
@@ -69,6 +84,7 @@ export async function store(
     ...(options.locale ? { locale: options.locale } : {}),
     ...(plan ? { plan } : {}),
   })
+  goesWithItsTest(app, created.id)
   const keyFor = async (scopes: readonly Scope[], member: string): Promise<string> =>
     (await createKey(app.database, app.clock.now(), { storeId: created.id, member, scopes })).key
   const key = await keyFor(allScopes, email)
