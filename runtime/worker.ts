@@ -107,33 +107,41 @@ export class Worker {
   /** Queues what runs by the clock and has come due; once over all workers. */
   async schedule(): Promise<void> {
     const now = this.#services.clock.now()
-    for (const job of this.#jobs.values()) {
-      const { everySeconds } = job.spec
-      if (!everySeconds) continue
-      const next = new Date(now.getTime() + everySeconds * 1000)
-      const mayBeDue = this.#nextAt.get(job.name) ?? 0
+    const asked: { name: string; next_at: Date }[] = []
+    for (const [name, { spec }] of this.#jobs) {
+      if (!spec.everySeconds) continue
+      const next = new Date(now.getTime() + spec.everySeconds * 1000)
+      const mayBeDue = this.#nextAt.get(name) ?? 0
       // One that lies further ahead than its own interval was planned before the clock went back.
       if (now.getTime() < mayBeDue && mayBeDue <= next.getTime()) continue
-      await this.#services.database.root.transaction().execute(async (transaction) => {
-        const taken = await transaction
-          .insertInto('job_schedules')
-          .values({ name: job.name, next_at: next })
-          .onConflict((conflict) =>
-            conflict
-              .column('name')
-              .doUpdateSet({ next_at: next })
-              .where((eb) =>
-                eb.or([eb('job_schedules.next_at', '<=', now), eb('job_schedules.next_at', '>', next)]),
-              ),
-          )
-          .returning('name')
-          .execute()
-        if (taken.length === 0) return
-        const envelope = { storeId: null, userId: null, requestId: `clock-${job.name}`, payload: {} }
-        await this.#services.queue.send(job, envelope, { transaction })
-      })
-      this.#nextAt.set(job.name, next.getTime())
+      asked.push({ name, next_at: next })
     }
+    if (asked.length === 0) return
+    // Two workers ask for the same ones in the same order.
+    asked.sort((a, b) => (a.name < b.name ? -1 : 1))
+    await this.#services.database.root.transaction().execute(async (transaction) => {
+      const taken = await transaction
+        .insertInto('job_schedules')
+        .values(asked)
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet((eb) => ({ next_at: eb.ref('excluded.next_at') }))
+            .where((eb) =>
+              eb.or([
+                eb('job_schedules.next_at', '<=', now),
+                eb('job_schedules.next_at', '>', eb.ref('excluded.next_at')),
+              ]),
+            ),
+        )
+        .returning('name')
+        .execute()
+      for (const { name } of taken) {
+        const envelope = { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }
+        await this.#services.queue.send(this.#jobs.get(name)!, envelope, { transaction })
+      }
+    })
+    for (const { name, next_at: next } of asked) this.#nextAt.set(name, next.getTime())
   }
   /** Until when there is no need to ask; a clock moved back or forth asks again. */
   readonly #nextAt = new Map<string, number>()

@@ -49,10 +49,7 @@ export interface Shop extends Person {
  * hook or by the file stays.
  */
 function goesWithItsTest(app: TestApp, storeId: string): void {
-  const test = TestRunner.getCurrentTest()
-  if (!test) return
-  test.onFinished ??= []
-  test.onFinished.push(async () => {
+  TestRunner.getCurrentTest()?.context.onTestFinished(async () => {
     await app.database.query('delete from stores where id = $1', [storeId])
   })
 }
