@@ -141,7 +141,7 @@ export async function openQueue(
       for (let looks = 0; !jobId && looks < 3; looks += 1) {
         jobId =
           (await boss.send(job.name, data, sendOptions)) ??
-          (await waitingJob(given.transaction ?? null, job.name, sendOptions.singletonKey))
+          (await waitingJob(given.transaction ?? null, job.name, sendOptions.singletonKey, delay))
       }
       if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
       for (const listener of listeners) listener()
@@ -219,13 +219,31 @@ export async function openQueue(
     )
   }
 
-  async function waitingJob(transaction: Transaction<Tables> | null, name: string, key?: string) {
-    const text = `select id from pgboss.job where name = $1 and singleton_key = $2 and state in ('created', 'retry')
-      order by created_on limit 1`
-    const rows = transaction
-      ? (await transaction.executeQuery<{ id: string }>(CompiledQuery.raw(text, [name, key ?? '']))).rows
-      : await database.query<{ id: string }>(text, [name, key ?? ''])
-    return rows[0]?.id
+  /** The one that waits; it waits no longer than `delay` seconds from now: who asked for it sooner is not held up. */
+  async function waitingJob(
+    transaction: Transaction<Tables> | null,
+    name: string,
+    key: string | undefined,
+    delay: number,
+  ) {
+    const query = async (text: string, parameters: unknown[]): Promise<{ id: string }[]> =>
+      transaction
+        ? (await transaction.executeQuery<{ id: string }>(CompiledQuery.raw(text, parameters))).rows
+        : database.query<{ id: string }>(text, parameters)
+    const [waiting] = await query(
+      `select id from pgboss.job where name = $1 and singleton_key = $2 and state in ('created', 'retry')
+       order by created_on limit 1`,
+      [name, key ?? ''],
+    )
+    if (!waiting) return undefined
+    // What failed keeps its pause between two tries.
+    await query(
+      `update pgboss.job set start_after = now() + $3::float8 * interval '1 second'
+       where name = $1 and id = $2 and state = 'created' and start_after > now() + ($3::float8 + 1) * interval '1 second'
+       returning id`,
+      [name, waiting.id, Math.max(delay, 0)],
+    )
+    return waiting.id
   }
 }
 

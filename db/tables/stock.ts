@@ -42,6 +42,8 @@ interface StockSubscriptionsRow {
   attempt: Generated<number>
   claim_id: string | null
   claimed_at: NullableInstant
+  /** The merchant wanted this one: stock and settings do not hold it back. */
+  is_wanted: Generated<boolean>
   called_at: NullableInstant
   reservation_id: string | null
   provider_message_id: string | null

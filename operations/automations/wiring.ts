@@ -1,5 +1,5 @@
 import { onConnected, sending, templates } from '#operations/messaging/lib/door'
-import { attribution, connections, events, onboarding, orders } from '#operations/store/lib/door'
+import { attribution, connections, events, onboarding, orders, stores } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
 import cartsSync from './jobs/carts-sync.ts'
 import { applyConversions } from './lib/engine/conversions.ts'
@@ -22,6 +22,9 @@ export default wiring(() => {
   })
   onConnected(async (ctx) => {
     await releaseHolds(ctx, 'not-connected')
+  })
+  stores.onTimezoneChanged(async (ctx) => {
+    await releaseHolds(ctx, 'quiet-hours')
   })
   templates.registerUse(templateUse)
   onboarding.onEvidence('automation', activeSince)

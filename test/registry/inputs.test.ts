@@ -267,6 +267,25 @@ describe('texts', () => {
       expect(country.safeParse(none).success).toBe(false)
   })
 
+  test.each([
+    [/country/i, ['ZZ', 'XX', 'br', 'BRA']],
+    [/currency/i, ['ZZZ', 'XXX', 'brl', 'BR']],
+  ] as const)('what is named %s takes no other code', (called, codes) => {
+    const taking = fields.filter(
+      ({ path, schema }) => called.test(path.at(-1)!) && inner(schema) instanceof z.ZodString,
+    )
+    expect(taking.length).toBeGreaterThan(1)
+    for (const field of taking) {
+      const name = field.path.at(-1)!
+      for (const none of codes) {
+        expect(
+          () => read(object({ [name]: field.schema }), { [name]: none }, field.part),
+          `${nameOf(field)} ${none}`,
+        ).toThrow(`${name}: `)
+      }
+    }
+  })
+
   test('a currency is one, in every field that takes one', () => {
     const letters = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i))
     const all = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))

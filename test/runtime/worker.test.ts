@@ -99,6 +99,23 @@ test('a job is queued with its cause, or not at all', async () => {
   expect(log.filter((line) => line !== 'tick')).toEqual(['done'])
 })
 
+test('what is asked for sooner than it waits for is not held up; later, it stays', async () => {
+  log.length = 0
+  const inMinutes = (minutes: number) => ({ at: new Date(app.clock.ms() + minutes * 60_000) })
+  const first = await ctx.queue(keyed, { name: 'once', key: 'sooner' }, inMinutes(60))
+  expect((await ctx.queue(keyed, { name: 'again', key: 'sooner' }, inMinutes(90))).jobId).toBe(first.jobId)
+  await ctx.transaction(async (tx) => {
+    const sooner = await tx.queue(keyed, { name: 'again', key: 'sooner' }, inMinutes(10))
+    expect(sooner.jobId).toBe(first.jobId)
+  })
+  await app.advance(9 * 60_000)
+  await app.drainJobs()
+  expect(log.filter((line) => line !== 'tick')).toEqual([])
+  await app.advance(60_000)
+  await app.drainJobs()
+  expect(log.filter((line) => line !== 'tick')).toEqual(['once'])
+})
+
 test('of one key one waits and one runs', async () => {
   log.length = 0
   together = 0

@@ -133,7 +133,11 @@ async function applyPage(
   if (next !== null) return true
 
   if (isPlatform) {
-    await ctx.db.updateTable('contact_lists').set({ last_synced_at: now }).where('id', '=', list.id).execute()
+    await ctx.db
+      .updateTable('contact_lists')
+      .set({ last_synced_at: now, updated_at: now })
+      .where('id', '=', list.id)
+      .execute()
   }
   await notify(ctx, {
     type: 'list-import-completed',

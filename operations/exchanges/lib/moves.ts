@@ -128,6 +128,16 @@ const promising: ReadonlySet<MoveName> = new Set(['approve', 'receive', 'complet
 
 /** Nothing comes of these: what was told of an outcome goes. */
 const undone: ReadonlySet<Status> = new Set(['rejected', 'cancelled', 'expired'])
+/** What is told of a request that goes on. */
+const goingOn: ReadonlySet<ExchangeEvent> = new Set(['requested', 'approved', 'received', 'completed'])
+
+/** Whether what an event tells is true of a request that has this status by now. */
+export function holdsFor(event: ExchangeEvent, status: string): boolean {
+  // Whose items have left is not told where to send them.
+  if (event === 'addressChanged') return status === 'approved'
+  return !goingOn.has(event) || !undone.has(status as Status)
+}
+
 const noOutcome = { refund_amount: null, exchange_order_id: null } as const
 
 /**

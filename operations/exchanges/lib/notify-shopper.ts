@@ -1,9 +1,10 @@
 /** Hands a notice to the shopper: claimed first, then handed over with no transaction open, then written down. */
 import { check, sending } from '#operations/messaging/lib/door'
-import { entitlementOf, metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { Refused, Unavailable } from '#runtime/ports/errors'
+import { objectionTo } from './leaving.ts'
 import { contentOf } from './notice-content.ts'
 import { type EndedNotice, holdRequest, recordFailed, recordSent } from './notice-results.ts'
 import type { NoticeContent, NoticeMail, NoticeMessage } from './notice-texts.ts'
@@ -59,6 +60,12 @@ async function take(ctx: Context, id: string): Promise<Leaving | Next> {
     if (!row) return null
     if (row.next_try_at > now) return row.next_try_at
     const notice = row as unknown as EndedNotice
+    // What may have left is asked about under its key: nothing leaves twice.
+    const objection = row.called_at === null ? await objectionTo(tx, { ...row, ...notice }) : null
+    if (objection !== null) {
+      await recordFailed(tx, id, objection)
+      return null
+    }
     const ready = notice.content
       ? { content: notice.content, reservation_id: notice.reservation_id }
       : await prepare(tx, notice)
@@ -99,7 +106,6 @@ async function prepare(
     await tx.db.deleteFrom('exchange_notices').where('id', '=', notice.id).execute()
     return null
   }
-  if (notice.channel === 'messaging' && !(await entitlementOf(tx)).canWrite) return 'subscription-inactive'
   const content = await contentOf(tx, request, notice)
   if (typeof content === 'string' || content.channel === 'email') {
     return typeof content === 'string' ? content : { content, reservation_id: null }

@@ -45,15 +45,25 @@ export async function tell(ctx: Context, request: Told, event: ExchangeEvent): P
   }
 }
 
+/** Whether the settings tell of an event on a channel. */
+export function isTold(
+  { emails, messaging }: Pick<ExchangeContent, 'emails' | 'messaging'>,
+  event: ExchangeEvent,
+  channel: NoticeChannel,
+): boolean {
+  if (channel === 'email') return emails[event].isEnabled
+  const { text, officialapiTemplateId } = messaging[event]
+  return messaging.isEnabled && (text !== null || officialapiTemplateId !== null)
+}
+
 function channelsOf(
-  { emails, messaging }: ExchangeContent,
+  settings: ExchangeContent,
   { customer_email: email, customer_phone: phone }: Told,
   event: ExchangeEvent,
 ): { channel: NoticeChannel; recipient: string }[] {
-  const { text, officialapiTemplateId } = messaging[event]
-  const isMessaged = messaging.isEnabled && (text !== null || officialapiTemplateId !== null)
-  return [
-    ...(emails[event].isEnabled && email ? [{ channel: 'email' as const, recipient: email }] : []),
-    ...(isMessaged && phone ? [{ channel: 'messaging' as const, recipient: phone }] : []),
+  const known = [
+    ...(email ? [{ channel: 'email' as const, recipient: email }] : []),
+    ...(phone ? [{ channel: 'messaging' as const, recipient: phone }] : []),
   ]
+  return known.filter(({ channel }) => isTold(settings, event, channel))
 }

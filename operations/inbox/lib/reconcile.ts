@@ -172,6 +172,7 @@ async function recount(tx: Context, conversationIds: string[]): Promise<void> {
     .set({
       message_count: sql<number>`(${messages.select((eb) => eb.fn.countAll().as('n'))})`,
       waiting_since: waitingWhereOpen(tx.db),
+      updated_at: tx.now(),
     })
     .where(sql<boolean>`id = any(${conversationIds}::uuid[])`)
     .execute()

@@ -39,7 +39,7 @@ export const waitingWhereOpen = (db: Db): RawBuilder<Date | null> =>
 export async function recountWaiting(ctx: Context, conversationId: string): Promise<void> {
   await ctx.db
     .updateTable('conversations')
-    .set({ waiting_since: waitingWhereOpen(ctx.db) })
+    .set({ waiting_since: waitingWhereOpen(ctx.db), updated_at: ctx.now() })
     .where('id', '=', conversationId)
     .execute()
 }

@@ -1,4 +1,5 @@
 /** One try of a claimed single send, and what follows from its outcome (Rules 5). */
+import { entitlementOf } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { check } from './check.ts'
 import { putOff, recordFailed, recordLost, recordSent } from './send-results.ts'
@@ -41,7 +42,12 @@ export async function settleSend(ctx: Context, id: string, isOurs = false): Prom
   if (ctx.now() >= overAt) return giveUp(ctx, { ...row, may_have_left: mayHaveLeft })
   if (mayHaveLeft && !isIdempotent) return putOff(ctx, row, overAt, { mayHaveLeft })
   if (!mayHaveLeft) {
-    const objection = await check(ctx, messageOf(row))
+    const objection = (await entitlementOf(ctx)).canWrite
+      ? await check(ctx, messageOf(row))
+      : {
+          code: 'subscription-inactive',
+          message: 'The subscription does not allow messages any more',
+        }
     if (objection) return recordFailed(ctx, row, errorOf(objection))
   }
   await trySend(ctx, { ...row, may_have_left: mayHaveLeft }, isIdempotent)

@@ -192,7 +192,7 @@ async function shift(ctx: Context, from: number, to: number): Promise<void> {
   const [first, last, step] = from < to ? [from + 1, to, -1] : [to, from - 1, 1]
   await ctx.db
     .updateTable('content_blocks')
-    .set({ priority: sql`priority + ${step}::int` })
+    .set({ priority: sql`priority + ${step}::int`, updated_at: ctx.now() })
     .where('priority', '>=', first)
     .where('priority', '<=', last)
     .execute()
@@ -236,7 +236,7 @@ export async function deleteBlock(ctx: Context, id: string): Promise<void> {
   await ctx.db.deleteFrom('content_blocks').where('id', '=', known).execute()
   await ctx.db
     .updateTable('content_blocks')
-    .set({ priority: sql`priority - 1` })
+    .set({ priority: sql`priority - 1`, updated_at: ctx.now() })
     .where('priority', '>', priority)
     .execute()
   await keepFiles(ctx, known, null)

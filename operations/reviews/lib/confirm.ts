@@ -36,13 +36,14 @@ export async function reviewOfToken(ctx: Context, token: string): Promise<Unconf
   return row ?? null
 }
 
-/** Sends the link; a review that is verified or gone by now gets none. */
+/** Sends the link; a review that is verified or gone by now, or whose link would be dead, gets none. */
 export async function mailConfirmation(ctx: Context, reviewId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('product_reviews')
     .select(['customer_email', 'customer_name', 'product_name'])
     .where('id', '=', reviewId)
     .where('verified', '=', false)
+    .where('created_at', '>', new Date(ctx.clock.ms() - livesMs))
     .executeTakeFirst()
   if (!row?.customer_email) return
   const { publicUrl } = ctx.settings

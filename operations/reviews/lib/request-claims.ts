@@ -107,10 +107,15 @@ export async function claim(
 }
 
 /**
- * Why a message that waited should not leave any more, or null: something speaks against each of its requests by now.
- * Products as the mirror knows them.
+ * Why a message that waited should not leave any more, or null: requests are off, but for one that was sent by hand,
+ * or something speaks against each of its requests by now. Products as the mirror knows them.
  */
 export async function objectionToMessage(ctx: Context, messageId: string): Promise<string | null> {
+  const message = await ctx.db
+    .selectFrom('review_messages')
+    .select(['kind', 'number', 'created_at'])
+    .where('id', '=', messageId)
+    .executeTakeFirstOrThrow()
   const rows = await ctx.db
     .selectFrom('review_dispatches')
     .select(columns)
@@ -123,6 +128,12 @@ export async function objectionToMessage(ctx: Context, messageId: string): Promi
   )
   const gone = rows.map((row) => row.product_id).filter((id) => known.get(id)?.exists === false)
   const { settings } = await findSettings(ctx)
+  // By hand: before their time, or again.
+  const isByHand =
+    message.kind === 'first' &&
+    (message.number > 1 || rows.some((row) => row.scheduled_at > message.created_at))
+  const isOff = message.kind === 'reminder' ? !reminds(settings) : !asksForReviews(settings)
+  if (isOff && !isByHand) return 'requests-disabled'
   const facts = await factsOf(ctx, rows.map(candidateOf), settings, new Set(gone))
   const objections = rows.map((row) => objectionTo(candidateOf(row), facts))
   return objections.every((each) => each !== null) ? (objections[0] ?? null) : null

@@ -180,7 +180,7 @@ export async function deleteTestimonial(ctx: Context, id: string): Promise<void>
   if (!gone) throw noTestimonial()
   await ctx.db
     .updateTable('testimonials')
-    .set((eb) => ({ position: eb('position', '-', 1) }))
+    .set((eb) => ({ position: eb('position', '-', 1), updated_at: ctx.now() }))
     .where('position', '>', gone.position)
     .execute()
   await files.setUses(ctx, ownerOf(id.toLowerCase()), [])

@@ -136,6 +136,7 @@ async function claim(tx: Context, ids: readonly string[], reservationId: string 
       claim_id: claimId,
       claimed_at: now,
       called_at: null,
+      is_wanted: false,
       reservation_id: sql<string | null>`case channel when 'phone' then ${reservationId}::uuid end`,
       updated_at: now,
     })

@@ -25,6 +25,8 @@ export interface ClaimedAlert {
   attempt: number
   claimed_at: Date
   called_at: Date | null
+  /** By the merchant: neither stock nor settings hold it back. */
+  is_wanted: boolean
   reservation_id: string | null
 }
 

@@ -101,6 +101,7 @@ async function claim(tx: Context, row: Found, claimId: string, reservationId: st
         claim_id: claimId,
         claimed_at: now,
         called_at: null,
+        is_wanted: true,
         reservation_id: reservationId,
         provider_message_id: null,
         sent_at: null,

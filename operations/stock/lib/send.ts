@@ -9,6 +9,7 @@ import type { AlertContent } from './alert-schema.ts'
 import { readAlerts } from './alert-settings.ts'
 import { type ClaimedAlert, deliverMail, deliverMessage, inParallel, type Result } from './deliver.ts'
 import { type Live, readLive } from './facts.ts'
+import { judge, latestMs } from './leaving.ts'
 import { findWay, mayLeave, type Way } from './means.ts'
 import { recordResults } from './record.ts'
 import { alertMail, valuesOf } from './render.ts'
@@ -17,8 +18,6 @@ import { alertMail, valuesOf } from './render.ts'
 export const deadAfterMs = 2 * 60_000
 /** Without a word of it for so long, nobody will know whether a message left. */
 const lostAfterMs = 10 * 60_000
-/** For so long it is tried again. */
-const triedForMs = 24 * 3_600_000
 /** Of the number's rate: campaigns have the rest. */
 const share = 0.2
 const turnSeconds = 2
@@ -57,24 +56,15 @@ export async function sendClaim(
     if (!isSilence(error)) throw error
     return run.waitFor(alerts)
   }
-  let open = await settleOld(ctx, work.claimId, alerts, run)
-  if (live === 'gone') {
-    const never = open.filter((each) => each.called_at === null)
-    await recordResults(
-      ctx,
-      work.claimId,
-      never.map((alert) => ({ alert, is: 'cancelled', reason: 'product-gone' })),
-    )
-    open = open.filter((each) => each.called_at !== null)
-    live = null
-  }
+  const open = await run.judged(await settleOld(ctx, work.claimId, alerts, run), live)
+  const shown = live === 'gone' ? null : live
   await run.sendMails(
     open.filter((each) => each.channel === 'email'),
-    live,
+    shown,
   )
   await run.sendMessages(
     open.filter((each) => each.channel === 'phone'),
-    live,
+    shown,
     signal,
   )
   return run.next()
@@ -102,6 +92,7 @@ const claimedAlerts = (ctx: Context, claimId: string): Promise<ClaimedAlert[]> =
       'attempt',
       'claimed_at',
       'called_at',
+      'is_wanted',
       'reservation_id',
     ])
     .where('claim_id', '=', claimId)
@@ -130,7 +121,7 @@ async function settleOld(
       run.laterAt(new Date(at.getTime() + deadAfterMs))
       return false
     }
-    if (now - alert.claimed_at.getTime() >= triedForMs) {
+    if (now - alert.claimed_at.getTime() >= latestMs) {
       lost.push({ alert, is: 'lost', at })
       return false
     }
@@ -170,7 +161,7 @@ class Run {
   async waitFor(alerts: readonly ClaimedAlert[]): Promise<{ work: SendWork; at: Date } | null> {
     const now = this.#ctx.clock.ms()
     const given = alerts.filter(
-      (each) => each.called_at === null && now - each.claimed_at.getTime() >= triedForMs,
+      (each) => each.called_at === null && now - each.claimed_at.getTime() >= latestMs,
     )
     await recordResults(
       this.#ctx,
@@ -179,6 +170,20 @@ class Run {
     )
     if (given.length < alerts.length) this.#trouble()
     return this.next()
+  }
+
+  /** Those that leave, or may have left already; of the others, what became of them is written down. */
+  async judged(alerts: readonly ClaimedAlert[], live: Live | 'gone' | null): Promise<ClaimedAlert[]> {
+    const standing = {
+      now: this.#ctx.now(),
+      settings: this.#settings,
+      live,
+      hasTried: this.#work.tries > 0,
+    }
+    const stays = alerts.flatMap((each) => (each.called_at === null ? (judge(each, standing) ?? []) : []))
+    await recordResults(this.#ctx, this.#work.claimId, stays)
+    const stay = new Set(stays.map(({ alert }) => alert))
+    return alerts.filter((each) => !stay.has(each))
   }
 
   next(): { work: SendWork; at: Date } | null {
@@ -299,7 +304,7 @@ class Run {
       return
     }
     if (result.is === 'later') {
-      const isOver = this.#ctx.clock.ms() - alert.claimed_at.getTime() >= triedForMs
+      const isOver = this.#ctx.clock.ms() - alert.claimed_at.getTime() >= latestMs
       if (isOver) {
         results.push({ alert, is: 'failed', reason: 'provider-error' })
         return

@@ -181,8 +181,20 @@ export async function unsubscribed(ctx: Context, subject: string): Promise<void>
   const now = ctx.now()
   await ctx.db
     .updateTable('stock_subscriptions')
-    .set({ status: 'cancelled', reason: 'unsubscribed', updated_at: now })
-    .where('status', '=', 'waiting')
+    .set({
+      status: 'cancelled',
+      reason: 'unsubscribed',
+      claim_id: null,
+      claimed_at: null,
+      updated_at: now,
+    })
+    // Claimed, and not handed over: a mail server that is down keeps it so for hours.
+    .where((eb) =>
+      eb.or([
+        eb('status', '=', 'waiting'),
+        eb.and([eb('status', '=', 'sending'), eb('called_at', 'is', null)]),
+      ]),
+    )
     .where('deleted_at', 'is', null)
     .where('channel', '=', 'email')
     .where('contact_key', '=', (eb) =>

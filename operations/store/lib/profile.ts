@@ -10,7 +10,7 @@ import { type FileUse, setUses } from './file-uses.ts'
 import { checkPreferences, isSameJson, type JsonObject, mergePatch } from './preferences.ts'
 import { readStore } from './store-json.ts'
 import { type SplitPatch, splitPatch } from './store-patch.ts'
-import { selectConnection } from './stores.ts'
+import { selectConnection, timezoneChanged } from './stores.ts'
 
 const columns = [
   'name',
@@ -50,7 +50,10 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     .updateTable('stores')
     .set({ ...changed, updated_at: ctx.now() })
     .execute()
-  if (changed.timezone !== undefined) await ctx.queue('conversion-days-rebuild', {})
+  if (changed.timezone !== undefined) {
+    await ctx.queue('conversion-days-rebuild', {})
+    await timezoneChanged(ctx)
+  }
   if (cachedFacts.some((column) => changed[column] !== undefined)) {
     await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))
   }

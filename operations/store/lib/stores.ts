@@ -58,6 +58,16 @@ export const onSelected = (listener: (ctx: Context) => Promise<void>): void => {
   selectedListeners.push(listener)
 }
 
+const timezoneListeners: ((ctx: Context) => Promise<void>)[] = []
+
+/** Called in the transaction that changes the time zone: what waits for a wall clock is judged by the new one. */
+export const onTimezoneChanged = (listener: (ctx: Context) => Promise<void>): void => {
+  timezoneListeners.push(listener)
+}
+export async function timezoneChanged(ctx: Context): Promise<void> {
+  for (const listener of timezoneListeners) await listener(ctx)
+}
+
 const trialMs = 14 * 24 * 3_600_000
 
 /** Makes a store with its owner, its subscription and its first message cycle. Refuses a taken slug. */

@@ -5,6 +5,7 @@ import { kinds } from '#operations/automations/lib/kinds'
 import { automationTypes } from '#operations/automations/lib/types'
 import updateAutomation from '#operations/automations/update-automation'
 import { optOuts } from '#operations/campaigns/lib/door'
+import updateStore from '#operations/store/profile/update-store'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
 
@@ -161,6 +162,35 @@ test('quiet hours turned off, or shortened, release what they held', async () =>
     { hold_reason: 'quiet-hours', scheduled_at: new Date('2026-11-21T10:00:00.000Z') },
   ])
   expect((await put({ isEnabled: false })).status).toBe(200)
+  await app.drainJobs()
+  expect(await states(shop, id)).toEqual(['sent'])
+})
+
+test.each(['down', 'throttle'] as const)('a try that falls into quiet hours waits: %s', async (mode) => {
+  await app.setClock('2026-11-20T22:59:55.000Z')
+  const shop = await automationShop(app)
+  const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: night })
+  await shop.cart()
+  await provider(shop, mode)
+  // 20:59:55 in São Paulo.
+  await goTo('2026-11-20T23:59:55.000Z')
+  await provider(shop, 'up')
+  await goTo('2026-11-21T00:00:20.000Z')
+  expect([await states(shop, id), await shop.outbox()]).toEqual([['quiet-hours'], []])
+  await goTo(morning)
+  expect(await states(shop, id)).toEqual(['sent'])
+})
+
+test('a store that moves to another zone: its quiet hours are those of the new one', async () => {
+  // 23:00 in São Paulo, 11:00 in Tokyo.
+  const at = '2026-11-21T02:00:00.000Z'
+  await app.setClock('2026-11-21T01:00:00.000Z')
+  const shop = await automationShop(app)
+  const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: night })
+  await shop.cart()
+  await goTo(at)
+  expect(await states(shop, id)).toEqual(['quiet-hours'])
+  expect((await shop.call(updateStore, { body: { timezone: 'Asia/Tokyo' } })).status).toBe(200)
   await app.drainJobs()
   expect(await states(shop, id)).toEqual(['sent'])
 })

@@ -63,6 +63,11 @@ describe('tiers', () => {
     await app.drainJobs()
     expect(await shop.conversation()).toMatchObject({ tier: 'bronze' })
     const falling = settings.tiers.toReversed()
+    const [first, ...others] = settings.tiers
+    const none = await shop.call(saveTierSettings, {
+      body: { tiers: [{ ...first, key: 'none' }, ...others] },
+    })
+    expect([none.status, none.body.error.message]).toEqual([400, expect.stringContaining('tiers.0.key')])
     const refused = await shop.call(saveTierSettings, { body: { tiers: falling } })
     expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('tiers.1')])
     await shop.call(saveTierSettings, { body: { match: 'any' } })

@@ -65,6 +65,17 @@ describe('a renewal', () => {
 })
 
 describe('a failed renewal', () => {
+  test('that was paid before its email left is told of no more', async () => {
+    const me = await payer()
+    const about = { paymentId: 'late', amount: '249.00', currency: 'BRL' }
+    await (await me.shop.context()).queue('payment-failed-email', about)
+    await app.drainJobs()
+    const mail = await app.database.query('select subject from sandbox_mail where to_address = $1', [
+      me.shop.email,
+    ])
+    expect(mail).toEqual([])
+  })
+
   test('scenario 10: grace, another card, and the anchor stays', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)

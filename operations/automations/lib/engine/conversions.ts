@@ -24,6 +24,7 @@ export async function applyConversions(
         .select(sql<Date>`min(c.placed_at)`.as('at'))
         .where(sql<boolean>`c.message_id = automation_executions.id::text`)
         .where(isCountedConversion('c')),
+      updated_at: ctx.now(),
     }))
     .where('id', '=', sql<string>`any(${known}::uuid[])`)
     .execute()

@@ -2,11 +2,11 @@
 import { sql } from 'kysely'
 import { checkRoute } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
-import type { HoldReason } from './holds.ts'
+import type { Hold } from './holds.ts'
 import { queueAdvance } from './schedule.ts'
 
 /** In the caller's transaction, where there is one. Answers how many are due now. */
-export async function releaseHolds(ctx: Context, reason: HoldReason): Promise<number> {
+export async function releaseHolds(ctx: Context, reason: Hold['reason']): Promise<number> {
   return ctx.transaction(async (tx) => {
     const now = tx.now()
     const freed = await tx.db

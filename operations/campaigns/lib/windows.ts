@@ -1,0 +1,32 @@
+/** What waits for a send window looks again: its wall clock is another. */
+import type { Context } from '#runtime/context'
+
+/** In the caller's transaction, which changes the time zone. */
+export async function lookAtWindows(ctx: Context): Promise<void> {
+  const campaigns = await ctx.db
+    .selectFrom('campaigns')
+    .select('id')
+    .where('status', '=', 'sending')
+    .where('deleted_at', 'is', null)
+    .where('send_window', 'is not', null)
+    .where('next_batch_at', '>', ctx.now())
+    .execute()
+  for (const { id } of campaigns) await ctx.queue('campaign-send', { campaignId: id, places: 0 })
+  const retries = await ctx.db
+    .selectFrom('campaign_messages as m')
+    .innerJoin('campaigns as c', 'c.id', 'm.campaign_id')
+    .select(['m.id', 'm.campaign_id'])
+    .where('m.status', '=', 'pending')
+    .where('m.generation', '>', 1)
+    .where('c.status', '<>', 'sending')
+    .where('c.send_window', 'is not', null)
+    .execute()
+  for (const { id: messageId, campaign_id: campaignId } of retries) {
+    await ctx.queue('campaign-message-send', {
+      campaignId,
+      messageId,
+      hasPlace: false,
+      troubleSince: null,
+    })
+  }
+}

@@ -1,0 +1,50 @@
+/** The email with a coupon that waited is judged again before it leaves. */
+import { expect, test } from 'vitest'
+import { unsubscribes } from '#operations/capture/lib/door'
+import saveSettings from '#operations/capture/newsletter/save-settings'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import { testApp } from '#test/support/app'
+import { type PopupShop, popupShop, subscribersOf, tenPercent, visit } from '#test/support/capture'
+
+const app = await testApp()
+const dayMs = 24 * 3_600_000
+
+const changes: Record<string, { change(shop: PopupShop): Promise<unknown>; mails: number }> = {
+  nothing: { change: async () => undefined, mails: 1 },
+  // The code was promised, and is there.
+  'the popup was turned off': {
+    change: (shop) => shop.call(saveSettings, { body: { isEnabled: false } }),
+    mails: 1,
+  },
+  'the code ended': { change: () => app.advance(2 * dayMs), mails: 0 },
+  'the subscriber left': {
+    async change(shop) {
+      const [row] = await subscribersOf(shop)
+      const link = new URL(unsubscribes.link(await shop.context(), 'newsletter', row!.id))
+      const { pathname, search } = link
+      const answer = await visit(shop, 'POST', `${pathname.split(shop.publicId)[1]}${search}`, { body: {} })
+      expect(answer.body).toEqual({ status: 'unsubscribed' })
+    },
+    mails: 0,
+  },
+  'the subscriber was erased': {
+    change: async (shop) => (await shop.context()).db.deleteFrom('newsletter_subscribers').execute(),
+    mails: 0,
+  },
+}
+
+test.each(Object.entries(changes))('a coupon mail that waited: %s', async (name, { change, mails }) => {
+  await app.setClock('2026-11-20T12:00:00.000Z')
+  const shop = await popupShop(app, {
+    coupon: { ...tenPercent, prefix: 'OI', validDays: 1 },
+    couponDelivery: 'email',
+  })
+  const email = `waits-${Object.keys(changes).indexOf(name)}@example.com`
+  expect((await shop.subscribe({ email })).status).toBe(201)
+  const sent = () => listSandboxMail(app.database.root as never, { to: email })
+  expect(await sent()).toHaveLength(0)
+  await change(shop)
+  await app.advance(60_000)
+  await app.drainJobs()
+  expect(await sent()).toHaveLength(mails)
+})
