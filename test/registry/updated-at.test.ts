@@ -42,8 +42,8 @@ const unseen: Record<string, string> = {
   'looks: health': 'How the platform has its products, when it is made',
   'discounts: is_unavailable': 'How the platform has its products',
   'discounts: cart_adds, clicks, impressions': 'Counts by itself',
-  'discounts: revision, sync_error, sync_status, synced_at': 'How the platform has it',
-  'discounts: sync_error, sync_status, synced_at': 'How the platform has it',
+  'discounts: revision, sync_error, sync_status': 'How the platform has it',
+  'discounts: sync_error, sync_status': 'How the platform has it',
   'discounts: currency, discount_total, usage_count': 'Counts by itself',
   'review_settings: scanned_to': 'How far a walk came',
   'stock_alert_settings: webhook_connection_at, webhook_registered_at': 'How the platform has it',
@@ -53,7 +53,6 @@ const unseen: Record<string, string> = {
   'files: size, uploaded_at, url': 'Has no read of its own',
   'stores: onboarding': 'It has a time of its own, inside',
   'stores: storefront_revision': 'What caches go by',
-  'product_snapshots: checked_at, exists': 'Its time is the platform’s',
 }
 /** What is written is put together before: its file sets it there. */
 const prepared = /\.set\(\{?\s*(?:\.\.\.)?(?:columns|facts|values)\b/
