@@ -209,6 +209,8 @@ export interface PaymentTable {
   status: string
   kind: string
   amount: Numeric
+  /** What of it went back to the payer. */
+  refunded: DefaultNumeric
   discount: DefaultNumeric
   credit_applied: DefaultNumeric
   currency: string
@@ -662,6 +664,8 @@ export interface SandboxPaymentTable {
   idempotency_key: string | null
   status: string
   amount: Numeric
+  /** What of it went back to the payer. */
+  refunded: DefaultNumeric
   currency: string
   due_at: NullableInstant
   attempt: Generated<number>

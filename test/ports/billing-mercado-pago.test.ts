@@ -201,6 +201,29 @@ describe('Mercado Pago', () => {
     expect(standIn.requests.filter((each) => each.includes('/v1/payments/'))).toHaveLength(2)
   })
 
+  test('parts of a payment that go back are told one by one, though the invoice is old and as it was', async () => {
+    const { port, standIn, storeId } = await opened()
+    const { providerCheckoutId: id } = await failing(port, storeId)
+    standIn.pay(id, 'good')
+    const [payment] = await port.listPayments(id, { since: new Date(0) })
+    standIn.notifications()
+    for (const amount of [30, 12.5]) {
+      standIn.refundPart(payment!.id, amount)
+      const [{ headers, body }] = standIn.notifications() as [Hook]
+      const told = await port.parseWebhook(headers, body)
+      const back = amount === 30 ? '30.00' : '42.50'
+      expect(told.map(({ kind, key }) => [kind, key])).toEqual([
+        ['payment', `${payment!.id}:refunded:${back}`],
+      ])
+      expect(told[0]!.data.payment).toMatchObject({ status: 'approved', refundedAmount: back })
+    }
+    const all = await port.eventsOf(id, { since: new Date(0) })
+    expect(all.map(({ kind, data }) => [kind, data.outcome, data.payment?.refundedAmount])).toEqual([
+      ['checkout', 'approved', '0.00'],
+      ['payment', null, '42.50'],
+    ])
+  })
+
   test('notifications of what is not ours bring nothing', async () => {
     const { port, standIn } = await opened()
     const parse = ({ headers, body }: Hook) => port.parseWebhook(headers, body)

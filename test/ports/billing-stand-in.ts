@@ -61,6 +61,8 @@ export interface BillingStandIn {
   /** The charge or retry that comes next. */
   charge(id: string): void
   chargeBack(paymentId: string): void
+  /** On the provider's own pages, weeks later; its invoice is left as it was. */
+  refundPart(paymentId: string, amount: number): void
   setStatus(id: string, status: string): void
   /** The notifications since the last call, as they are signed. */
   notifications(): SignedNotification[]
@@ -340,6 +342,16 @@ export async function billingStandIn(
       clock.frozenAt = clock.ms() + 1000
       Object.assign(payment, { status: 'charged_back', date_last_updated: instant() })
       touchInvoice(payment)
+      notify('payment', payment.id, 'payment.updated')
+    },
+    refundPart(paymentId, amount) {
+      const payment = payments.get(Number(paymentId))!
+      clock.frozenAt = clock.ms() + 20 * 24 * 3_600_000
+      Object.assign(payment, {
+        status_detail: 'partially_refunded',
+        transaction_amount_refunded: Number(payment.transaction_amount_refunded ?? 0) + amount,
+        date_last_updated: instant(),
+      })
       notify('payment', payment.id, 'payment.updated')
     },
     setStatus(id, status) {

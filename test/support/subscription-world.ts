@@ -14,7 +14,7 @@ import { updateAmount } from '#operations/subscription/lib/sync'
 import { runTasks } from '#operations/subscription/lib/tasks'
 import { tick } from '#operations/subscription/lib/tick'
 import { type Context, SystemContext } from '#runtime/context'
-import { toCents } from '#runtime/money'
+import { toCents, toMoney } from '#runtime/money'
 import type { BillingEvent } from '#runtime/ports/billing/port'
 import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { parseHook, signedHook } from '#runtime/ports/billing/sandbox-hooks'
@@ -36,6 +36,8 @@ export type Move =
   | { move: 'pay-behind'; page: number }
   | { move: 'payer'; status: 'paused' | 'cancelled' }
   | { move: 'charge-back' | 'give-back'; payment: number }
+  /** A part of a payment, in thousandths, is given back at the provider. */
+  | { move: 'give-part'; payment: number; share: number }
   | { move: 'mode'; mode: 'up' | 'down' | 'timeout' }
   | { move: 'deliver'; order: 'in-order' | 'reversed' | 'twice' | 'lost' }
   /** `leap`: all of it at once, as after a long outage of ours. */
@@ -60,6 +62,8 @@ interface Seen {
 }
 interface Paid {
   amount: bigint
+  /** What of it went back. */
+  back: bigint
   isIn: boolean
   at: Date
 }
@@ -183,6 +187,8 @@ export class SubscriptionWorld {
         return this.#chargeBack(move.payment)
       case 'give-back':
         return this.#giveBack(move.payment)
+      case 'give-part':
+        return this.#givePart(move.payment, move.share)
       case 'mode':
         this.#mode = move.mode
         return this.#me.mode(move.mode)
@@ -258,10 +264,10 @@ export class SubscriptionWorld {
       .execute()
   }
 
-  async #approved(index: number): Promise<{ id: string } | undefined> {
+  async #approved(index: number): Promise<{ id: string; amount: string; refunded: string } | undefined> {
     const rows = await this.#app.database.root
       .selectFrom('sandbox_payments')
-      .select('id')
+      .select(['id', 'amount', 'refunded'])
       .where('store_id', '=', this.#me.shop.id)
       .where('status', '=', 'approved')
       .where('amount', '>', '0')
@@ -283,6 +289,14 @@ export class SubscriptionWorld {
   async #giveBack(index: number): Promise<void> {
     const payment = await this.#approved(index)
     if (payment && this.#mode === 'up') await this.#sandbox.refund(payment.id)
+  }
+
+  async #givePart(index: number, share: number): Promise<void> {
+    const payment = await this.#approved(index)
+    if (!payment || this.#mode !== 'up') return
+    const left = toCents(payment.amount) - toCents(payment.refunded)
+    const part = larger((left * BigInt(share)) / 1000n, 1n)
+    await this.#sandbox.refundPart(payment.id, toMoney(part))
   }
 
   async #use(units: number): Promise<void> {
@@ -472,12 +486,19 @@ export class SubscriptionWorld {
       'open at the provider alone',
     ).toEqual([])
     const [there, here] = await Promise.all([
-      root.selectFrom('sandbox_payments').select(['id', 'status']).where('store_id', '=', storeId).execute(),
-      this.#ctx.db.selectFrom('payments').select(['provider_payment_id as id', 'status']).execute(),
+      root
+        .selectFrom('sandbox_payments')
+        .select(['id', 'status', 'refunded'])
+        .where('store_id', '=', storeId)
+        .execute(),
+      this.#ctx.db
+        .selectFrom('payments')
+        .select(['provider_payment_id as id', 'status', 'refunded'])
+        .execute(),
     ])
-    const known = new Map(here.map((each) => [each.id, each.status]))
-    for (const { id, status } of there)
-      expect([id, known.get(id)]).toEqual([id, status === 'charged-back' ? 'refunded' : status])
+    const known = new Map(here.map((each) => [each.id, [each.status, each.refunded]]))
+    for (const { id, status, refunded } of there)
+      expect([id, known.get(id)]).toEqual([id, [status === 'charged-back' ? 'refunded' : status, refunded]])
   }
 
   /** Money in, less what went back, is what was used and what is held. */
@@ -489,14 +510,20 @@ export class SubscriptionWorld {
     let paid = zero
     let taken = zero
     let later = zero
-    for (const [id, { amount, isIn }] of to.payments) {
-      if (isIn && !from.payments.get(id)?.isIn) paid += amount
+    for (const [id, { amount, back, isIn }] of to.payments) {
+      if (isIn && !from.payments.get(id)?.isIn) paid += amount - back
     }
-    const gone = [...from.payments].filter(([id, each]) => each.isIn && !to.payments.get(id)!.isIn)
-    for (const [, each] of gone) taken += each.amount
-    const first = Math.min(...gone.map(([, each]) => each.at.getTime()), Number.MAX_SAFE_INTEGER)
-    for (const { amount, isIn, at } of to.payments.values())
-      if (isIn && at.getTime() >= first) later += amount
+    const wasIn = [...from.payments].filter(([, each]) => each.isIn)
+    const gone = wasIn.filter(([id]) => !to.payments.get(id)!.isIn)
+    for (const [, each] of gone) taken += each.amount - each.back
+    const parts = wasIn.filter(
+      ([id, each]) => to.payments.get(id)!.isIn && to.payments.get(id)!.back > each.back,
+    )
+    for (const [id, each] of parts) taken += to.payments.get(id)!.back - each.back
+    const touched = [...gone, ...parts].map(([, each]) => each.at.getTime())
+    const first = Math.min(...touched, Number.MAX_SAFE_INTEGER)
+    for (const { amount, back, isIn, at } of to.payments.values())
+      if (isIn && at.getTime() >= first) later += amount - back
     const told = `${from.now.toISOString()} ${from.row.status} ${before} + ${paid} - ${taken} (promised ${this.#promised}) -> ${now.toISOString()} ${row.status} ${after}`
     const cent = 3n
     if (taken === zero) {
@@ -504,7 +531,11 @@ export class SubscriptionWorld {
     } else {
       const most = larger(larger(before + paid - taken, later), zero) + this.#promised + cent
       expect(after <= most, `what was taken back is held still: ${told}`).toBe(true)
-      if (this.#isExact && before > later)
+      const isOver =
+        parts.length === 0
+          ? before > later
+          : gone.length === 0 && unusedAt(past, now) > cent && unusedAt(row, now) === zero
+      if (this.#isExact && isOver)
         expect(['paused', 'ended'], `access without money: ${told}`).toContain(statusAt(row, now.getTime()))
     }
     if (!this.#isExact) return
@@ -513,7 +544,7 @@ export class SubscriptionWorld {
     const used = begun || this.#paidSince ? cost - unusedAt(row, now) : zero
     const least = before + paid - taken - used - cent
     expect(
-      after >= least || (taken > zero && after >= zero),
+      after >= least || (gone.length > 0 && after >= zero),
       `money for nothing: ${told}, ${used} used`,
     ).toBe(true)
   }
@@ -545,7 +576,7 @@ async function look(app: TestApp, ctx: Context): Promise<Seen> {
   const written = await ctx.db.selectFrom('subscriptions').selectAll().executeTakeFirstOrThrow()
   const payments = await app.database.root
     .selectFrom('sandbox_payments')
-    .select(['id', 'status', 'amount', 'created_at'])
+    .select(['id', 'status', 'amount', 'refunded', 'created_at'])
     .where('store_id', '=', ctx.store.id)
     .execute()
   const cycle = await cycleNow(ctx)
@@ -555,7 +586,12 @@ async function look(app: TestApp, ctx: Context): Promise<Seen> {
     payments: new Map(
       payments.map((each) => [
         each.id,
-        { amount: toCents(each.amount), isIn: each.status === 'approved', at: each.created_at },
+        {
+          amount: toCents(each.amount),
+          back: toCents(each.refunded),
+          isIn: each.status === 'approved',
+          at: each.created_at,
+        },
       ]),
     ),
     used: cycle.used + cycle.reserved,

@@ -15,7 +15,7 @@ import { nextCharge } from './moves.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { applyCharge } from './renewals.ts'
 import { saveRow } from './rows.ts'
-import { wentBack } from './taken-back.ts'
+import { takePart, wentBack } from './taken-back.ts'
 import { creditAppliedOf, paidWith, stillFits, type Terms } from './terms.ts'
 
 export interface Told {
@@ -112,7 +112,7 @@ async function paid(
   }
   const at = paidAtOf(told)
   const change = paidWith(row, terms, at)
-  await saveRow(tx, row, {
+  const saved = await saveRow(tx, row, {
     ...change,
     provider: checkout.provider,
     agreement_id: agreementId ?? checkout.provider_checkout_id,
@@ -127,6 +127,8 @@ async function paid(
   })
   if (terms.begins === 'now') await beginCycle(tx, row, at, terms.planId)
   if (terms.begins === 'same-period') await changeLimit(tx, terms.planId)
+  // News of what went back may have come before this.
+  if (payment) await takePart(tx, saved, told.provider, payment, 0n)
 }
 
 const paidAtOf = ({ data, occurredAt }: Told): Date =>

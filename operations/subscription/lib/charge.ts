@@ -7,7 +7,7 @@ import { closeIntent, type IntentRow } from './intents.ts'
 import type { SubscriptionRow } from './moves.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { saveRow } from './rows.ts'
-import { isTakenBack, takeBack, wentBack } from './taken-back.ts'
+import { backBefore, isTakenBack, takeBack, takePart, wentBack } from './taken-back.ts'
 import { creditAppliedOf, paidWith, stillFits, type Terms } from './terms.ts'
 
 /** Under the lock of the subscription. A charge of an intent that was given up goes back. */
@@ -17,26 +17,37 @@ export async function finishCharge(
   intent: IntentRow,
   payment: ProviderPayment,
 ): Promise<void> {
+  const before = await backBefore(tx, intent.provider, payment.id)
+  const finished = await finishedWith(tx, row, intent, payment)
+  await takePart(tx, finished, intent.provider, payment, before)
+}
+
+async function finishedWith(
+  tx: Context,
+  row: SubscriptionRow,
+  intent: IntentRow,
+  payment: ProviderPayment,
+): Promise<SubscriptionRow> {
   const terms = intent.terms as Terms
   if (isTakenBack(payment)) {
     await closeIntent(tx, intent.id, 'dropped', 'The payment went back')
-    await takeBack(tx, row, intent.provider, payment, paidForOf(terms, payment))
-    return
+    return takeBack(tx, row, intent.provider, payment, paidForOf(terms, payment))
   }
   const isFresh = await recordPayment(tx, intent.provider, payment, paidForOf(terms, payment))
   if (payment.status === 'rejected') {
     await closeIntent(tx, intent.id, 'dropped', payment.failureReason)
-    return
+    return row
   }
-  if (payment.status !== 'approved') return
+  if (payment.status !== 'approved') return row
   const isMine = await closeIntent(tx, intent.id, 'done')
   if (!isMine) {
     if (isFresh && intent.status === 'dropped') await refundLate(tx, intent.provider, payment)
-    return
+    return row
   }
-  if (await wentBack(tx, intent.provider, payment.id)) return
-  if (stillFits(row, terms)) await applyTerms(tx, row, terms)
-  else await refundLate(tx, intent.provider, payment)
+  if (await wentBack(tx, intent.provider, payment.id)) return row
+  if (stillFits(row, terms)) return applyTerms(tx, row, terms)
+  await refundLate(tx, intent.provider, payment)
+  return row
 }
 
 /** The plan of these terms holds at once; the period and its messages go on. */

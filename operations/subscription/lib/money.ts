@@ -32,20 +32,20 @@ export function discountOf(price: bigint, coupon: HeldCoupon | null): bigint {
   if (!coupon) return 0n
   const off =
     coupon.percentOff !== null
-      ? halfUp(price * BigInt(Math.round(coupon.percentOff * 100)), 10_000n)
+      ? amounts.percentageOf(price, coupon.percentOff)
       : amounts.toCents(coupon.amountOff ?? '0')
-  return off > price ? price : off
+  return amounts.lesser(off, price)
 }
 
 /** `part` of `whole` milliseconds of an amount, half up; nothing outside them. */
 export function shareOf(cents: bigint, part: number, whole: number): bigint {
   if (part <= 0 || whole <= 0) return 0n
-  return halfUp(cents * BigInt(Math.min(part, whole)), BigInt(whole))
+  return amounts.halfUp(cents * BigInt(Math.min(part, whole)), BigInt(whole))
 }
 
-/** Of amounts that are not negative. */
-const halfUp = (numerator: bigint, denominator: bigint): bigint =>
-  (2n * numerator + denominator) / (2n * denominator)
+/** The most that a whole may be for `part` of it to come to no more than an amount. */
+export const wholeOf = (cents: bigint, part: number, whole: number): bigint =>
+  part <= 0 ? 0n : (cents * BigInt(whole)) / BigInt(Math.min(part, whole))
 
 /** Whether a coupon holds for a plan and cycle. */
 export const fits = (
@@ -61,7 +61,3 @@ export function afterCharge(coupon: HeldCoupon | null): HeldCoupon | null {
   if (!coupon || coupon.remainingCycles === null) return coupon
   return coupon.remainingCycles > 1 ? { ...coupon, remainingCycles: coupon.remainingCycles - 1 } : null
 }
-
-const zero = 0n
-export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
-export const notNegative = (cents: bigint): bigint => (cents > zero ? cents : zero)

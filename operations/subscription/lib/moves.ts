@@ -3,7 +3,7 @@
 import { pausedLastsMs } from '#db/plans'
 import type { Row } from '#db/tables'
 import { amounts, periods } from '#operations/store/lib/door'
-import { type BillingCycle, discountOf, fits, type HeldCoupon, lesser, monthsOf, shareOf } from './money.ts'
+import { type BillingCycle, discountOf, fits, type HeldCoupon, monthsOf, shareOf, wholeOf } from './money.ts'
 
 export type SubscriptionRow = Row<'subscriptions'>
 
@@ -146,7 +146,7 @@ export interface Charge {
 export function chargeOf(price: string, coupon: HeldCoupon | null, balance: string): Charge {
   const cents = amounts.toCents(price)
   const discount = discountOf(cents, coupon)
-  const credit = lesser(amounts.toCents(balance), cents - discount)
+  const credit = amounts.lesser(amounts.toCents(balance), cents - discount)
   return {
     amount: amounts.toMoney(cents - discount - credit),
     discount: amounts.toMoney(discount),
@@ -182,4 +182,10 @@ export function unusedOf(row: SubscriptionRow, now: Date): bigint {
 export function restOf(row: SubscriptionRow, cents: bigint, now: Date): bigint {
   const end = row.current_period_end.getTime()
   return shareOf(cents, end - now.getTime(), end - row.current_period_start.getTime())
+}
+
+/** The cost of the current period with which its rest is worth an amount, and no more. */
+export function costWith(row: SubscriptionRow, rest: bigint, now: Date): bigint {
+  const end = row.current_period_end.getTime()
+  return wholeOf(rest, end - now.getTime(), end - row.current_period_start.getTime())
 }

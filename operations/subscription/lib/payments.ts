@@ -1,5 +1,6 @@
 /** Payments as the provider tells of them: written once each, never undone by older news. */
 import type { Row } from '#db/tables'
+import { amounts } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { CardSummary, ProviderPayment } from '#runtime/ports/billing/port'
 import { addTask } from './intents.ts'
@@ -24,6 +25,12 @@ const ranks: Record<PaymentStatus, number> = { pending: 0, rejected: 1, approved
 export const statusOf = (payment: ProviderPayment): PaymentStatus =>
   payment.status === 'charged-back' ? 'refunded' : payment.status
 
+/** What of a payment went back to the payer, in cents. */
+export const backOf = (payment: ProviderPayment): bigint =>
+  statusOf(payment) === 'refunded'
+    ? amounts.toCents(payment.amount)
+    : amounts.lesser(amounts.toCents(payment.refundedAmount ?? '0'), amounts.toCents(payment.amount))
+
 export const findPayment = (
   tx: Context,
   provider: string,
@@ -43,7 +50,9 @@ export function isNews(known: PaymentRow | undefined, payment: ProviderPayment):
   if (at < known.provider_updated_at) return false
   const status = statusOf(payment)
   if (at > known.provider_updated_at) return true
-  return ranks[status] > ranks[known.status as PaymentStatus]
+  return (
+    ranks[status] > ranks[known.status as PaymentStatus] || backOf(payment) > amounts.toCents(known.refunded)
+  )
 }
 
 /**
@@ -61,8 +70,12 @@ export async function recordPayment(
   const now = tx.now()
   const status = statusOf(payment)
   const madeAt = new Date(payment.createdAt)
+  // What went back does not come again.
+  const knownBack = amounts.toCents(known?.refunded ?? '0')
+  const back = knownBack + amounts.notNegative(backOf(payment) - knownBack)
   const facts = {
     status,
+    refunded: amounts.toMoney(back),
     failure_reason: payment.status === 'charged-back' ? 'chargeback' : payment.failureReason,
     payment_method: payment.paymentMethod ? JSON.stringify(shownCard(payment.paymentMethod)) : null,
     receipt_url: payment.receiptUrl,

@@ -4,11 +4,11 @@ import type { Context } from '#runtime/context'
 import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { redeem } from './coupons.ts'
 import { addTask } from './intents.ts'
-import { afterCharge, discountOf, lesser, notNegative } from './money.ts'
+import { afterCharge, discountOf } from './money.ts'
 import { couponOf, graceFrom, periodNear, type SubscriptionRow } from './moves.ts'
 import { type PaidFor, recordPayment, refundLate } from './payments.ts'
 import { saveRow } from './rows.ts'
-import { isTakenBack, takeBack } from './taken-back.ts'
+import { backBefore, isTakenBack, takeBack, takePart } from './taken-back.ts'
 
 /**
  * Applies a charge of an agreement: of the one that holds as a renewal. What another has charged, now or before it was
@@ -20,6 +20,18 @@ export async function applyCharge(
   provider: string,
   payment: ProviderPayment,
   dueAt?: string,
+): Promise<SubscriptionRow> {
+  const before = await backBefore(tx, provider, payment.id)
+  const charged = await chargedWith(tx, row, provider, payment, dueAt)
+  return takePart(tx, charged, provider, payment, before)
+}
+
+async function chargedWith(
+  tx: Context,
+  row: SubscriptionRow,
+  provider: string,
+  payment: ProviderPayment,
+  dueAt: string | undefined,
 ): Promise<SubscriptionRow> {
   if (row.agreement_id !== null && payment.agreementId === row.agreement_id) {
     return applyRenewal(tx, row, provider, payment, dueAt)
@@ -88,14 +100,14 @@ function billOf(row: SubscriptionRow, payment: ProviderPayment): Bill {
   const cost = price - discount
   const unpaid = cost - amounts.toCents(payment.amount)
   const balance = amounts.toCents(row.credit_balance)
-  const credit = lesser(unpaid, balance)
+  const credit = amounts.lesser(unpaid, balance)
   return {
     paidFor: {
       kind: 'subscription',
       planId: row.plan_id,
       billingCycle: row.billing_cycle ?? 'monthly',
       discount: amounts.toMoney(discount),
-      creditApplied: amounts.toMoney(notNegative(credit)),
+      creditApplied: amounts.toMoney(amounts.notNegative(credit)),
     },
     cost: amounts.toMoney(cost),
     balance: amounts.toMoney(balance - credit),

@@ -1,14 +1,6 @@
 /** What is agreed to before anybody pays: amounts frozen at the offer, and what they do to the row once paid (Rules 9). */
 import { amounts, periods } from '#operations/store/lib/door'
-import {
-  afterCharge,
-  type BillingCycle,
-  discountOf,
-  fits,
-  type HeldCoupon,
-  monthsOf,
-  notNegative,
-} from './money.ts'
+import { afterCharge, type BillingCycle, discountOf, fits, type HeldCoupon, monthsOf } from './money.ts'
 import { chargeOf, couponOf, nextCharge, restOf, type SubscriptionRow, unusedOf } from './moves.ts'
 
 /** `now`: a new period begins; `same-period`: the plan changes within it; `at-period-end`: nothing is due until then. */
@@ -71,7 +63,7 @@ export function termsOf(
   const charge = part(cost)
   const credit = isLater ? 0n : unusedOf(row, now)
   const balance = isLater ? 0n : amounts.toCents(row.credit_balance)
-  const left = notNegative(credit + balance - charge)
+  const left = amounts.notNegative(credit + balance - charge)
   return {
     planId,
     billingCycle,
@@ -81,7 +73,7 @@ export function termsOf(
     coupon,
     isCouponNew: offer.coupon !== null,
     cost: amounts.toMoney(cost),
-    amount: amounts.toMoney(notNegative(charge - credit - balance)),
+    amount: amounts.toMoney(amounts.notNegative(charge - credit - balance)),
     charge: amounts.toMoney(charge),
     discount: amounts.toMoney(part(cents) - charge),
     credit: amounts.toMoney(credit),
@@ -113,7 +105,7 @@ export function paidWith(row: SubscriptionRow, terms: Terms, at: Date): Partial<
     currency: terms.currency,
     period_cost: cost,
     coupon: couponAfter(terms),
-    credit_balance: amounts.toMoney(notNegative(amounts.toCents(row.credit_balance) + delta)),
+    credit_balance: amounts.toMoney(amounts.notNegative(amounts.toCents(row.credit_balance) + delta)),
     scheduled_change: null,
     ...(begins === 'now' ? { ...newPeriod(at, billingCycle), ...restored } : {}),
   }

@@ -7,7 +7,6 @@ import {
   type Payment,
   type Preapproval,
   paymentOf,
-  statusOf,
 } from './mercado-pago-objects.ts'
 import type { BillingEvent, BillingEventData, ProviderPayment } from './port.ts'
 
@@ -73,13 +72,13 @@ export function eventsOfSubscription(from: Preapproval, charges: readonly Charge
   for (const charge of charges) {
     const isOfCheckout = charge.isFirst && !isDeferred
     for (const payment of statesOf(charge, isOfCheckout ? checkoutId : null)) {
-      const { status } = payment
-      if (isOfCheckout && (status === 'approved' || status === 'rejected')) {
-        const told = { checkoutId, outcome: status, payment }
-        events.push(event('checkout', `${from.id}:${status}`, payment.updatedAt, told))
+      const outcome = isOfCheckout ? outcomeOf(payment) : null
+      if (outcome !== null) {
+        const told = { checkoutId, outcome, payment }
+        events.push(event('checkout', `${from.id}:${outcome}`, payment.updatedAt, told))
       } else {
         const told = { checkoutId: payment.checkoutId, payment }
-        events.push(event('payment', `${payment.id}:${status}`, payment.updatedAt, told))
+        events.push(event('payment', `${payment.id}:${stateOf(payment)}`, payment.updatedAt, told))
       }
     }
   }
@@ -95,12 +94,28 @@ export function eventsOfSubscription(from: Preapproval, charges: readonly Charge
   return events
 }
 
-/** What a payment was and is: one that was refunded or charged back had been approved. Open ones are not told. */
+const partOf = ({ status, refundedAmount = '0.00' }: ProviderPayment): string | null =>
+  status === 'approved' && Number(refundedAmount) > 0 ? refundedAmount : null
+
+/** Each further part that went back is a state of its own. */
+const stateOf = (payment: ProviderPayment): string => {
+  const part = partOf(payment)
+  return part === null ? payment.status : `refunded:${part}`
+}
+
+function outcomeOf(payment: ProviderPayment): 'approved' | 'rejected' | null {
+  const state = stateOf(payment)
+  return state === 'approved' || state === 'rejected' ? state : null
+}
+
+/** What a payment was and is: one that went back, or a part of it, had been approved. Open ones are not told. */
 function statesOf({ payment, invoice }: Charge, checkoutId: string | null): ProviderPayment[] {
   const now = paymentOf(payment, invoice, checkoutId)
-  const status = statusOf(payment)
-  if (status === 'pending') return []
-  if (status === 'approved') return [{ ...now, updatedAt: payment.date_approved ?? now.updatedAt }]
-  if (status === 'rejected' || !payment.date_approved) return [now]
-  return [{ ...now, status: 'approved', updatedAt: payment.date_approved }, now]
+  if (now.status === 'pending') return []
+  const approvedAt = payment.date_approved
+  const approved = { ...now, status: 'approved' as const, refundedAmount: '0.00' }
+  if (now.status === 'approved' && partOf(now) === null)
+    return [{ ...approved, updatedAt: approvedAt ?? now.updatedAt }]
+  if (now.status === 'rejected' || (!approvedAt && partOf(now) === null)) return [now]
+  return [{ ...approved, updatedAt: approvedAt ?? now.createdAt }, now]
 }

@@ -1,4 +1,6 @@
 /** Mercado Pago's objects, of which we read only what is named here, in the port's form. */
+
+import { amountText } from '../../money.ts'
 import { z } from '../../schema.ts'
 import { Unavailable } from '../errors.ts'
 import type { Agreement, CardSummary, ProviderPayment } from './port.ts'
@@ -6,7 +8,7 @@ import type { Agreement, CardSummary, ProviderPayment } from './port.ts'
 export const provider = 'mercadopago'
 
 const text = z.union([z.string(), z.number()]).transform(String)
-const amount = z.union([z.string(), z.number()]).transform((value) => Number(value).toFixed(2))
+const amount = z.union([z.string(), z.number()]).transform((value) => amountText(Number(value)))
 const instant = z
   .string()
   .refine((value) => !Number.isNaN(Date.parse(value)))
@@ -55,6 +57,8 @@ export const payment = z.object({
   status: z.string(),
   status_detail: orNull(z.string()),
   transaction_amount: amount,
+  /** Of all refunds; one in part leaves the status `approved`, with the detail `partially_refunded`. */
+  transaction_amount_refunded: orNull(amount),
   currency_id: z.string(),
   payment_method_id: orNull(z.string()),
   date_created: instant,
@@ -136,6 +140,7 @@ export function paymentOf(
     idempotencyKey: null,
     status,
     amount: from.transaction_amount,
+    refundedAmount: from.transaction_amount_refunded ?? '0.00',
     currency: from.currency_id,
     dueAt: checkoutId === null ? (invoice.debit_date ?? invoice.date_created) : null,
     attempt: (invoice.retry_attempt ?? 0) + 1,

@@ -102,10 +102,12 @@ export class MercadoPagoBilling implements BillingPort {
     return id && /^\w{1,64}$/.test(id) ? id : null
   }
 
-  async eventsOf(id: string, { since }: { since: Date }): Promise<BillingEvent[]> {
+  eventsOf = (id: string, { since }: { since: Date }): Promise<BillingEvent[]> => this.#told(id, since, null)
+
+  async #told(id: string, since: Date, invoice: string | null): Promise<BillingEvent[]> {
     const found = await this.#preapproval(id)
     if (!referenceOf(found.external_reference)) return []
-    const events = eventsOfSubscription(found, await this.#charges(id, since))
+    const events = eventsOfSubscription(found, await this.#charges(id, since, invoice))
     return events.filter((event) => event.occurredAt >= since.toISOString())
   }
 
@@ -181,21 +183,27 @@ export class MercadoPagoBilling implements BillingPort {
   /** A notification names an object: what holds is asked for, of the whole subscription, so that none is missed. */
   async parseWebhook(headers: Headers, rawBody: Uint8Array): Promise<BillingEvent[]> {
     const { type, id, at } = readNotification(this.#webhookSecret, headers, rawBody)
-    const subscription = await this.#subscriptionOf(type, id)
-    if (subscription === null) return []
-    return this.eventsOf(subscription, { since: at ? new Date(at.getTime() - hookLooksBackMs) : longAgo })
+    const named = await this.#named(type, id)
+    if (named === null) return []
+    const since = at ? new Date(at.getTime() - hookLooksBackMs) : longAgo
+    return this.#told(named.subscription, since, named.invoice)
   }
 
-  async #subscriptionOf(type: string, id: string): Promise<string | null> {
+  async #named(type: string, id: string): Promise<{ subscription: string; invoice: string | null } | null> {
+    const of = ({ id: invoice, preapproval_id: subscription }: AuthorizedPayment) => ({
+      subscription,
+      invoice,
+    })
     try {
-      if (type === 'subscription_preapproval') return (await this.#preapproval(id)).id
+      if (type === 'subscription_preapproval')
+        return { subscription: (await this.#preapproval(id)).id, invoice: null }
       if (type === 'subscription_authorized_payment') {
         const answer = await this.#http.ask({ method: 'GET', path: `/authorized_payments/${id}` })
-        return objectOf(authorizedPayment, answer).preapproval_id
+        return of(objectOf(authorizedPayment, answer))
       }
       if (type !== 'payment') return null
       const [invoice] = await this.#invoices(`payment_id=${id}`)
-      return invoice?.preapproval_id ?? null
+      return invoice ? of(invoice) : null
     } catch (error) {
       // Something of another seller's, or the test notification of their panel: none of ours.
       if (error instanceof Refused && error.code === 'not-found') return null
@@ -212,14 +220,17 @@ export class MercadoPagoBilling implements BillingPort {
     await this.#http.ask({ method: 'PUT', path: `/preapproval/${encodeURIComponent(id)}`, body: { status } })
   }
 
-  /** The payments of a subscription's invoices that changed since, oldest first. */
-  async #charges(id: string, since: Date): Promise<Charge[]> {
+  /**
+   * The payments of a subscription's invoices that changed since, oldest first; `named`: of this invoice in any case,
+   * since a payment that goes back leaves its invoice as it was.
+   */
+  async #charges(id: string, since: Date, named: string | null = null): Promise<Charge[]> {
     const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
     const charges: Charge[] = []
     for (const [index, invoice] of invoices.entries()) {
       const changedAt = invoice.last_modified ?? invoice.date_created
       const paymentId = invoice.payment?.id
-      if (!paymentId || changedAt < since.toISOString()) continue
+      if (!paymentId || (changedAt < since.toISOString() && invoice.id !== named)) continue
       charges.push({ invoice, payment: await this.#payment(paymentId), isFirst: index === 0 })
     }
     return charges

@@ -46,6 +46,8 @@ export interface ProviderPayment {
   idempotencyKey: string | null
   status: 'pending' | 'approved' | 'rejected' | 'refunded' | 'charged-back'
   amount: string
+  /** What of an approved one went back to the payer by now; left out: nothing. */
+  refundedAmount?: string
   currency: string
   /** Of a recurring charge: the instant it was due; its tries share it. */
   dueAt: string | null
@@ -101,7 +103,7 @@ export interface CheckoutRequest {
 
 /**
  * What `parseWebhook` answers, each once: `checkout` (approved, rejected), `agreement` (its status changed),
- * `payment` (a charge was made, failed, was refunded or charged back). `storeRef` is our store's id. `data` carries the
+ * `payment` (a charge was made, failed, was refunded, in part too, or charged back). `storeRef` is our store's id. `data` carries the
  * agreement, and the payment there is, whole, as they were at `occurredAt`: nothing has to be asked of the provider.
  *
  * The payment of a checkout comes inside its `checkout` event, also a rejected one, and not as a `payment` event of

@@ -146,7 +146,12 @@ async function chargeBackDue(db: BillingDb, now: Date): Promise<number> {
       if (!agreement || !at) return
       const payment = await tx
         .updateTable('sandbox_payments')
-        .set({ status: 'charged-back', charge_back_at: null, updated_at: at })
+        .set((eb) => ({
+          status: 'charged-back',
+          refunded: eb.ref('amount'),
+          charge_back_at: null,
+          updated_at: at,
+        }))
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow()
@@ -161,4 +166,5 @@ export const lockedAgreement = (db: BillingDb, id: string): Promise<AgreementRow
   db.selectFrom('sandbox_agreements').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
 /** Of what the hooks tell about a payment. */
-export const keyOf = (payment: PaymentRow): string => `${payment.id}:${payment.status}`
+export const keyOf = ({ id, status, refunded }: PaymentRow): string =>
+  status === 'approved' && Number(refunded) > 0 ? `${id}:refunded:${refunded}` : `${id}:${status}`

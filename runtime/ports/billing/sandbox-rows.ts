@@ -40,6 +40,7 @@ export const paymentOf = (row: PaymentRow): ProviderPayment => ({
   idempotencyKey: row.idempotency_key,
   status: row.status as ProviderPayment['status'],
   amount: row.amount,
+  refundedAmount: row.refunded,
   currency: row.currency,
   dueAt: row.due_at?.toISOString() ?? null,
   attempt: row.attempt,

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../clock.ts'
+import { amountText, toCents, toMoney } from '../../money.ts'
 import { Refused, Unavailable } from '../errors.ts'
 import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
 import { monthsOf, reasonOf } from './reason.ts'
@@ -190,7 +191,7 @@ export class SandboxBilling implements BillingPort {
         .where('agreement_id', '=', id)
         .where('idempotency_key', '=', q.idempotencyKey)
         .executeTakeFirst()
-      if (known && known.amount !== Number(q.amount).toFixed(2)) {
+      if (known && known.amount !== amountText(Number(q.amount))) {
         throw new Refused('idempotency-mismatch', 'The same key was used for another amount')
       }
       if (!known && agreement.status !== 'authorized') throw notActive()
@@ -231,7 +232,13 @@ export class SandboxBilling implements BillingPort {
       return rows.map(paymentOf)
     })
 
-  async refund(paymentId: string): Promise<void> {
+  refund = (paymentId: string): Promise<void> => this.#giveBack(paymentId, null)
+
+  /** A part of a payment, as somebody gives it back on the provider's own pages. */
+  refundPart = (paymentId: string, amount: string): Promise<void> => this.#giveBack(paymentId, amount)
+
+  /** `amount`: beside what went back before; null: all that is left, which may be nothing. */
+  async #giveBack(paymentId: string, amount: string | null): Promise<void> {
     const found = await this.#db
       .selectFrom('sandbox_payments')
       .select('agreement_id')
@@ -240,20 +247,29 @@ export class SandboxBilling implements BillingPort {
     if (!found) throw unknown('payment')
     await this.#onAgreement(found.agreement_id, async (tx, agreement) => {
       const at = this.#clock.now()
-      const payment = await tx
-        .updateTable('sandbox_payments')
-        .set({ status: 'refunded', charge_back_at: null, updated_at: at })
-        .where('id', '=', paymentId)
-        .where('status', '=', 'approved')
-        .returningAll()
-        .executeTakeFirst()
-      if (payment) return tell(tx, { kind: 'payment', key: keyOf(payment), at, agreement, payment })
-      const { status } = await tx
+      const before = await tx
         .selectFrom('sandbox_payments')
-        .select('status')
+        .selectAll()
         .where('id', '=', paymentId)
         .executeTakeFirstOrThrow()
-      if (status !== 'refunded') throw new Refused('not-refundable', `The payment is ${status}`)
+      if (before.status === 'refunded' && amount === null) return
+      if (before.status !== 'approved') throw new Refused('not-refundable', `The payment is ${before.status}`)
+      const refunded = amount === null ? before.amount : toMoney(toCents(before.refunded) + toCents(amount))
+      if (toCents(refunded) > toCents(before.amount)) {
+        throw new Refused('refund-too-large', 'That is more than what is left of the payment')
+      }
+      const isWhole = amount === null || refunded === before.amount
+      const payment = await tx
+        .updateTable('sandbox_payments')
+        .set({
+          refunded,
+          updated_at: at,
+          ...(isWhole ? { status: 'refunded', charge_back_at: null } : {}),
+        })
+        .where('id', '=', paymentId)
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      await tell(tx, { kind: 'payment', key: keyOf(payment), at, agreement, payment })
     })
   }
 

@@ -4,6 +4,7 @@ import { applyBillingEvent } from '#operations/subscription/lib/events'
 import type { Agreement, BillingEventData, ProviderPayment } from '#runtime/ports/billing/port'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
+import { unusedAt } from '#test/support/subscription-world'
 
 const app = await testApp()
 const begun = '2026-11-01T00:00:00.000Z'
@@ -127,6 +128,47 @@ describe('out of order', () => {
     await pays(me, { ...paid, status: 'approved', updatedAt: due })
     await pays(me, { ...paid, status: 'approved' })
     expect((await me.payments())[0]).toMatchObject({ status: 'refunded' })
+  })
+
+  test('a part that goes back: so much less is held, whenever and however often it is told', async () => {
+    const half = '2026-12-16T12:00:00.000Z'
+    const told = async (...order: ('paid' | 'part' | 'more')[]) => {
+      const me = await payer()
+      await app.setClock(half)
+      const paid = payment(me.agreementId)
+      const news = {
+        paid,
+        part: { ...paid, refundedAmount: '50.00', updatedAt: later },
+        more: { ...paid, refundedAmount: '80.00', updatedAt: half },
+      }
+      for (const each of order) await pays(me, news[each])
+      const row = await (await me.shop.context()).db
+        .selectFrom('subscriptions')
+        .selectAll()
+        .executeTakeFirstOrThrow()
+      return { me, paid, unused: unusedAt(row, new Date(half)) }
+    }
+    // 249.00 of December, of which half is used: 124.50 are held, 44.50 once 80.00 went back.
+    for (const order of [
+      ['paid', 'part', 'more'],
+      ['part', 'paid', 'part', 'more', 'more'],
+      ['more', 'part', 'paid'],
+      ['paid', 'more', 'paid'],
+    ] as const) {
+      const { me, unused } = await told(...order)
+      expect([order, unused, (await me.read()).status]).toEqual([order, 4450n, 'active'])
+    }
+    const { me, paid } = await told('paid', 'more')
+    expect(await me.notices()).toContain('payment-refunded')
+    expect((await me.payments())[0]).toMatchObject({ status: 'approved', amount: 249 })
+    // More than is left of the time: it is over, as after a refund of all of it.
+    await pays(me, { ...paid, refundedAmount: '130.00', updatedAt: half })
+    expect(await me.read()).toMatchObject({ status: 'paused', creditBalance: 0 })
+    // All of it, after a part: nothing is taken twice.
+    const { me: other, paid: whole } = await told('paid', 'more')
+    await pays(other, { ...whole, status: 'refunded', updatedAt: half })
+    expect(await other.read()).toMatchObject({ status: 'paused', creditBalance: 0 })
+    expect((await other.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
   test('an old pause after a newer cancellation, and news of an agreement that was replaced', async () => {

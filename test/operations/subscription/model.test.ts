@@ -67,6 +67,14 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
+      move: fc.constant('give-part' as const),
+      payment: fc.nat({ max: 2 }),
+      share: fc.oneof(fc.constantFrom(0, 300, 1000), fc.integer({ min: 1, max: 999 })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
       move: fc.constant('mode' as const),
       mode: fc.constantFrom('up' as const, 'up' as const, 'down' as const, 'timeout' as const),
     }),
