@@ -110,11 +110,17 @@ export const day = dated(dayForm, 'a day such as 2026-11-20', isRealDay, noDay).
 export const dateSchemas: ReadonlyMap<string, z.ZodTypeAny> = new Map<string, z.ZodTypeAny>(
   Object.entries({ day, instant, offsetInstant, moment, wallClock }),
 )
+const decimalWords = { 2: 'two', 4: 'four' }
+/** So many decimals at most: `z.number().refine(...decimals(2))`. */
+export const decimals = (most: keyof typeof decimalWords): [(value: number) => boolean, string] => [
+  (value) => Math.abs(value * 10 ** most - Math.round(value * 10 ** most)) < 1e-6,
+  `must have at most ${decimalWords[most]} decimals`,
+]
 export const money = z
   .number()
   .min(-999_999_999_999.99)
   .max(999_999_999_999.99)
-  .refine((value) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, 'must have at most two decimals')
+  .refine(...decimals(2))
   .describe('Whole currency units, at most two decimals')
 export const moneyFromZero = money.refine((value) => value >= 0, 'must not be negative')
 /** Of ISO 4217, without metals and units of account; last, those withdrawn of late, which old orders are in. */
@@ -180,6 +186,11 @@ export const email = z.preprocess(
   (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),
   z.string().trim().max(254).email('must be an email address'),
 )
+/** The address that a text out of a file or a form is, as it is kept; null where it is none. */
+export function readEmail(text: string): string | null {
+  const read = email.safeParse(text)
+  return read.success ? read.data : null
+}
 /**
  * An id or number of the ecommerce platform as a theme sends it: text, or a number (Shopify's are) as far as numbers
  * are exact. A larger one was rounded on its way here, and would name something else.

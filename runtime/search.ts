@@ -1,9 +1,15 @@
 /** Text looked for anywhere in a column, in the one form that a trigram index helps with. */
 import { type RawBuilder, sql } from 'kysely'
+import { cleanEmail } from './email.ts'
 import { otherDigits, phoneSigns } from './phone.ts'
 
-/** The pattern for `like`: what the text has of its own wildcards stands for itself. */
-export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+/**
+ * The pattern for `like`: what the text has of its own wildcards stands for itself. An address is looked for as
+ * addresses are kept: without what was copied along with it.
+ */
+export const containing = (text: string): string =>
+  `%${(isAddress.test(text) ? cleanEmail(text) : text).replace(/[\\%_]/g, '\\$&')}%`
+const isAddress = /[@\uff20\ufe6b]/
 
 /**
  * Patterns for the digits of a phone, in each way that the same person may be stored; null where the text is no part

@@ -56,6 +56,7 @@ const addresses = [
   'ana\u200b@example.com',
   '\ufeffana@example.com',
   'ana\uff20example.com',
+  '\u00a0ana@ex\u00adample.com\u00a0',
 ]
 
 describe('in the registry', () => {
@@ -283,7 +284,7 @@ test('exchanges: the shopper by each spelling of their contact, and the merchant
   expect((await shop.ask(order, { sessionToken: await shop.session(order) })).status).toBe(201)
   await expectFound(
     async (search) => (await read(shop, '/product-exchanges/requests', search)).body.total,
-    searches,
+    [...searches, ...addresses.map((address) => address.trim())],
   )
 })
 
@@ -321,6 +322,45 @@ test('phones paired with the assistant', async () => {
 const read = (shop: Shop, path: string, search: string, more: Record<string, string> = {}) =>
   shop.request('GET', path, { query: { ...more, search } })
 
+describe('at once, each time spelled otherwise', () => {
+  const statuses = async (answers: Promise<{ status: number }>[]) =>
+    (await Promise.all(answers)).map((answer) => answer.status).sort()
+  const once = (first: number, others: number, of: readonly string[]) =>
+    [first, ...of.slice(1).map(() => others)].sort()
+
+  test('a person subscribes once', async () => {
+    const shop = await popupShop(app, {})
+    expect(await statuses(addresses.map((email) => shop.subscribe({ email })))).toEqual(
+      once(201, 200, addresses),
+    )
+    expect(await subscribersOf(shop)).toHaveLength(1)
+    const phones = spellings.slice(0, -1)
+    const fields = {
+      email: { enabled: true, required: false },
+      phone: { enabled: true, required: false },
+    }
+    const other = await popupShop(app, { fields })
+    expect(await statuses(phones.map((phone) => other.subscribe({ phone })))).toEqual(once(201, 200, phones))
+    expect(await subscribersOf(other)).toHaveLength(1)
+  })
+
+  test('waits for stock once, is one contact, one opt-out and one invitation', async () => {
+    const stock = await stockShop(app, { connection: null })
+    expect(await statuses(addresses.map((email) => stock.ask({ email })))).toEqual(once(201, 409, addresses))
+    expect(await statuses(spellings.map((phone) => stock.ask({ phone })))).toEqual(once(201, 409, spellings))
+    const shop = await store(app)
+    const { id } = (await shop.call(createList, { body: { name: 'All' } })).body
+    const added = spellings.map((phone) => shop.call(addContact, { params: { id }, body: { phone } }))
+    expect(await statuses(added)).toEqual(once(201, 409, spellings))
+    await Promise.all(spellings.map((phone) => shop.call(addOptOut, { body: { phone } })))
+    expect((await shop.call(listOptOuts)).body.total).toBe(1)
+    const invited = addresses.map((email) =>
+      shop.request('POST', '/stores/team/invitations', { body: { email, role: 'agent' } }),
+    )
+    expect(await statuses(invited)).toEqual(once(201, 409, addresses))
+  })
+})
+
 describe('an address', () => {
   test('subscribes once, and waits once', async () => {
     const shop = await popupShop(app, {})
@@ -332,6 +372,87 @@ describe('an address', () => {
     const stock = await stockShop(app, { connection: null })
     expect((await stock.ask({ email: 'Ana@Example.com' })).status).toBe(201)
     for (const email of addresses) expect([email, (await stock.ask({ email })).status]).toEqual([email, 409])
+  })
+
+  test('is kept out of forms and files as it is compared', async () => {
+    const kept = async (table: 'list_contacts' | 'contact_form_submissions', shop: Shop) => {
+      const rows = await app.database.root
+        .selectFrom(table)
+        .select('email')
+        .where('store_id', '=', shop.id)
+        .execute()
+      return rows.map((row) => row.email?.toLowerCase())
+    }
+    const form = await formShop(app)
+    for (const email of addresses) {
+      const sent = await form.send({ name: 'Ana', email, message: `Oi ${email}` })
+      expect([email, sent.status]).toEqual([email, 201])
+    }
+    expect(new Set(await kept('contact_form_submissions', form))).toEqual(new Set(['ana@example.com']))
+
+    const shop = await store(app)
+    const { id } = (await shop.call(createList, { body: { name: 'VIP' } })).body
+    const body = {
+      columns: ['phone', 'email'],
+      rows: addresses.map((email, i) => [`+551198765432${i}`, email]),
+    }
+    expect((await shop.call(importCsv, { params: { id }, body })).status).toBe(202)
+    await app.drainJobs()
+    expect(await kept('list_contacts', shop)).toEqual(addresses.map(() => 'ana@example.com'))
+    for (const search of addresses) {
+      const found = await shop.call(listContacts, { params: { id }, query: { search } })
+      expect([search, found.body.total]).toEqual([search, addresses.length])
+    }
+  })
+
+  test('is found by each spelling, wherever addresses are looked for', async () => {
+    const { operations } = await loadRegistry()
+    const paths = operations
+      .filter(({ spec }) => {
+        const search = (spec.input?.query as z.ZodObject<z.ZodRawShape> | undefined)?.shape?.search
+        return spec.method === 'GET' && /email/i.test(search?.description ?? '') && !/export/.test(spec.path)
+      })
+      .map(({ spec }) => spec.path)
+    const form = await formShop(app)
+    await form.send({ name: 'Ana', email: 'ana@example.com', message: 'Oi' })
+    const popup = await popupShop(app, {})
+    await popup.subscribe({ email: 'ana@example.com' })
+    const stock = await stockShop(app, { connection: null })
+    await stock.ask({ email: 'ana@example.com' })
+    const seller = await connectedStore(app)
+    await seller.sell({ customer: { name: 'Zoe', email: 'ana@example.com', phone: '+5511912345678' } })
+    const lister = await store(app)
+    const { id } = (await lister.call(createList, { body: { name: 'VIP' } })).body
+    await lister.call(importCsv, {
+      params: { id },
+      body: { csv: 'phone,email\n+5511912345678,ana@example.com' },
+    })
+    await app.drainJobs()
+    const reviews = await reviewShop(app)
+    await reviews.settings({ request: { delayDays: 5 } })
+    const bought = await reviews.sell({
+      customer: { name: 'Zoe', email: 'ana@example.com' },
+      items: [{ variantId: '2001', quantity: 1 }],
+    })
+    await reviews.resell(bought, { fulfillmentStatus: 'delivered' })
+    await reviews.review({ name: 'Ana', email: 'ana@example.com', status: 'approved' })
+    const places: Record<string, [Shop, Record<string, string>]> = {
+      '/contact-form/submissions': [form, {}],
+      '/newsletter/all-suscribers': [popup, {}],
+      '/stock-notifications/list': [stock, { status: 'all' }],
+      '/analytics/orders': [seller, { startDate: '2026-11-01', endDate: '2026-11-30' }],
+      '/campaigns/lists/:id/contacts': [lister, {}],
+      '/product-reviews/list': [reviews, {}],
+      '/product-reviews/dispatches': [reviews, { status: 'all' }],
+    }
+    // Found by each spelling of the contact and of the number: above.
+    expect(paths.filter((path) => !places[path] && path !== '/product-exchanges/requests')).toEqual([])
+    for (const [path, [shop, query]] of Object.entries(places)) {
+      for (const search of addresses) {
+        const found = await read(shop, path.replace(':id', id), search.trim(), query)
+        expect([path, search, found.body.total]).toEqual([path, search, 1])
+      }
+    }
   })
 
   test('is invited once', async () => {

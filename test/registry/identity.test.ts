@@ -2,17 +2,22 @@
 /** The check that people are compared by their keys, shown to bite, and to find nothing here. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { identityFaults } from '#scripts/lib/identity'
 
 const root = mkdtempSync(join(tmpdir(), 'identity-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-const faultsOf = async (line: string): Promise<string[]> => {
-  mkdirSync(join(root, 'operations/things/lib'), { recursive: true })
-  writeFileSync(join(root, 'operations/things/lib/a.ts'), `// Phones.\n${line}\n`)
-  return (await identityFaults(root)).map(({ file, remedy }) => `${file} ${remedy.split(' ')[1]}`)
+const layers = ['db', 'runtime', 'operations']
+const faultsOf = async (line: string, file = 'operations/things/lib/a.ts'): Promise<string[]> => {
+  for (const layer of layers) {
+    rmSync(join(root, layer), { recursive: true, force: true })
+    mkdirSync(join(root, layer), { recursive: true })
+  }
+  mkdirSync(dirname(join(root, file)), { recursive: true })
+  writeFileSync(join(root, file), `// Phones.\n${line}\n`)
+  return (await identityFaults(root, [])).map(({ file: at, remedy }) => `${at} ${remedy.split(' ')[1]}`)
 }
 
 test.each([
@@ -28,8 +33,28 @@ test.each([
   ['sql`lower(a.email) = lower(b.email)`', 'emailKeyOf(column)'],
   ['const key = email.trim().toLowerCase()', 'emailKeyOf(column)'],
   ['const key = order.customerEmail?.toLowerCase()', 'emailKeyOf(column)'],
+  ['const is = found.email === given.email', 'emailKeyOf(column)'],
+  ['const is = customer.phone !== phone', 'phone_key'],
+  ["db.selectFrom('a').groupBy(['email', 'name'])", 'emailKeyOf(column)'],
+  ["conflict.columns(['store_id', 'phone']).doNothing()", 'phone_key'],
+  ['sql`email = ${email} and 1 = 1`', 'emailKeyOf(column)'],
+  ["const q = 'select 1 from a where email = $1'", 'emailKeyOf(column)'],
+  ['sql`a.email = b.customer_email`', 'emailKeyOf(column)'],
+  ['sql`row_number() over (partition by store_id, lower(email))`', 'emailKeyOf(column)'],
+  ['if (emailSchema.safeParse(text).success) keep(text)', 'readEmail(…)'],
 ])('%s is a fault', async (line, remedy) => {
   expect(new Set(await faultsOf(line))).toEqual(new Set([`operations/things/lib/a.ts:2 ${remedy}`]))
+})
+
+test('over several lines, and in every layer', async () => {
+  const code =
+    "a\n  .where(\n    'customer_email',\n    '=',\n    email,\n  )\nsql`select 1\n  where phone\n    = ${phone}`"
+  for (const file of ['operations/things/lib/a.ts', 'runtime/ports/a.ts', 'db/a.ts']) {
+    expect((await faultsOf(code, file)).map((each) => each.split(' ')[1])).toEqual([
+      'emailKeyOf(column)',
+      'phone_key',
+    ])
+  }
 })
 
 test.each([
@@ -40,6 +65,11 @@ test.each([
   "rows.where(phoneLike('c.phone', digits))",
   'sql`${emailKeyOf("o.customer_email")} = ${emailKey(email)}`',
   ".where('o.phone_key', '=', sql<string>`x.phone_key`)",
+  ".where('coupon_email', '=', 'due')",
+  ".where('channel', '=', 'email').where('email', 'is not', null)",
+  "const is = [channel === 'email', email === null, given.phone !== undefined]",
+  "eb('s.consent_email', '=', true)",
+  'sql`consent_phone = ${consent}`',
 ])('%s is none', async (line) => {
   expect(await faultsOf(line)).toEqual([])
 })

@@ -1,7 +1,7 @@
 /** Rows of a CSV as contacts, or as what is wrong with them (Rules 7); pure. */
 import { wrongWith } from '#runtime/input'
 import { parsePhone } from '#runtime/phone'
-import { email as emailSchema } from '#runtime/schema'
+import { readEmail } from '#runtime/schema'
 import { customValueAtMost } from './contact-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
 import type { Cell } from './csv-schema.ts'
@@ -45,9 +45,10 @@ export function entryOf(line: number, cells: readonly Cell[], layout: CsvLayout,
   if (!phone) return bad('phone: is not a phone number')
   const name = layout.name === null ? '' : oneLine(textOf(cells[layout.name]))
   if (name.length > nameAtMost) return bad(`name: has more than ${nameAtMost} characters`)
-  const email = layout.email === null ? '' : textOf(cells[layout.email])
-  if (email.length > emailAtMost) return bad(`email: has more than ${emailAtMost} characters`)
-  if (email !== '' && !emailSchema.safeParse(email).success) return bad('email: is not an email address')
+  const address = layout.email === null ? '' : textOf(cells[layout.email])
+  if (address.length > emailAtMost) return bad(`email: has more than ${emailAtMost} characters`)
+  const email = address === '' ? null : readEmail(address)
+  if (address !== '' && email === null) return bad('email: is not an email address')
   const customFields: Record<string, string> = {}
   for (const [field, at] of Object.entries(layout.customFields)) {
     const value = textOf(cells[at])
@@ -55,5 +56,5 @@ export function entryOf(line: number, cells: readonly Cell[], layout: CsvLayout,
       return bad(`${field}: has more than ${customValueAtMost} characters`)
     if (value !== '') customFields[field] = value
   }
-  return { line, phone, name: name || null, email: email || null, customFields, platformCustomerId: null }
+  return { line, phone, name: name || null, email, customFields, platformCustomerId: null }
 }

@@ -4,7 +4,7 @@ import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { parsePhone } from '#runtime/phone'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
-import { email } from '#runtime/schema'
+import { readEmail } from '#runtime/schema'
 import type { CsvLayout } from './csv-columns.ts'
 import { entryOf } from './csv-rows.ts'
 import type { Cell } from './csv-schema.ts'
@@ -84,12 +84,11 @@ function customerEntry(customer: PlatformCustomer, country: string): Entry {
   if (!customer.phone?.trim()) return { line: null, reason: `phone: is missing ${who}` }
   const phone = parsePhone(customer.phone, country)
   if (!phone) return { line: null, reason: `phone: is not a phone number ${who}` }
-  const address = email.safeParse(customer.email)
   return {
     line: null,
     phone,
     name: customer.name?.trim().slice(0, 120) || null,
-    email: address.success ? address.data : null,
+    email: readEmail(customer.email ?? ''),
     customFields: {},
     platformCustomerId: customer.id,
   }

@@ -1,7 +1,7 @@
 /** A filled-in contact form, read by its settings. No database. */
 import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'
-import { email as emailSchema } from '#runtime/schema'
+import { readEmail } from '#runtime/schema'
 import { nameOf } from './capture-schema.ts'
 import { isOwnKey } from './form-rules.ts'
 import type { FormField, FormSettings } from './form-schema.ts'
@@ -62,8 +62,10 @@ function readField(field: FormField, given: unknown, country: string): string | 
     throw refusal(`must have at most ${lengths[field.type]} characters`)
   }
   if (field.type === 'select' && !field.options?.includes(text)) throw refusal('is none of its options')
-  if (field.type === 'email' && !emailSchema.safeParse(text).success) {
-    throw refusal('must be an email address')
+  if (field.type === 'email') {
+    const email = readEmail(text)
+    if (email === null) throw refusal('must be an email address')
+    return email
   }
   if (field.type !== 'phone') return text
   const phone = parsePhone(text, country)

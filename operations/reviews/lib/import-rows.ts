@@ -3,7 +3,7 @@ import { DateTime } from 'luxon'
 import { fileDateForm, isInYears, isOffset, yearsSentence } from '#runtime/days'
 import { sha256 } from '#runtime/ids'
 import { wrongWith } from '#runtime/input'
-import { email as emailSchema } from '#runtime/schema'
+import { readEmail } from '#runtime/schema'
 import { type Column, type Columns, productColumns } from './import-columns.ts'
 
 const atMost = { reviewer_name: 80, title: 150, text: 5000, reply: 2000 } as const
@@ -118,8 +118,9 @@ function limited(column: keyof typeof atMost, text: string): string | null {
 
 function emailOf(text: string): string | null {
   if (text === '') return null
-  if (!emailSchema.safeParse(text).success) throw new RowFault('reviewer_email', 'is not an email address')
-  return text
+  const email = readEmail(text)
+  if (email === null) throw new RowFault('reviewer_email', 'is not an email address')
+  return email
 }
 
 function dateOf(column: Column, text: string, { timezone, now }: Surroundings): Date | null {

@@ -7,7 +7,7 @@ import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import { prepared } from '#runtime/query'
-import { email, line, object, themeId, z } from '#runtime/schema'
+import { line, object, readEmail, themeId, z } from '#runtime/schema'
 import { type AlertContent, defaultAlerts } from './alert-schema.ts'
 import { source } from './subscription-schema.ts'
 
@@ -36,12 +36,12 @@ export function contactOf(input: SubscribeInput, settings: AlertContent, country
   }
   if (input.email !== undefined) {
     if (!settings.allowEmails) throw refuse('bad_request', 'email: this store takes phones only')
-    const read = email.safeParse(input.email)
-    if (!read.success) {
+    const email = readEmail(input.email)
+    if (email === null) {
       const told = settings.invalidEmailMessage || defaultAlerts.invalidEmailMessage
       throw refuse('bad_request', `email: ${told}`)
     }
-    return { channel: 'email', email: read.data, phone: null, key: emailKey(read.data) }
+    return { channel: 'email', email, phone: null, key: emailKey(email) }
   }
   if (!settings.allowPhones) throw refuse('bad_request', 'phone: this store takes emails only')
   const phone = parsePhone(input.phone!, country)

@@ -4,6 +4,7 @@
  * `status_if_new`, the only way that never subscribes again who left.
  */
 import { createHash } from 'node:crypto'
+import { emailKey } from '../../email.ts'
 import { Refused } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
 import {
@@ -56,7 +57,7 @@ export class MailchimpMailingList implements MailingListPort {
     if (people.length > peopleAtOnce) {
       throw new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
     }
-    const byAddress = new Map(people.map((person) => [addressOf(person.email), person]))
+    const byAddress = new Map(people.map((person) => [emailKey(person.email), person]))
     const statuses = await this.#add(store, listId, [...byAddress.values()])
     const others = [...byAddress].filter(([address]) => !statuses.has(address))
     for (let from = 0; from < others.length; from += updatesAtOnce) {
@@ -64,7 +65,7 @@ export class MailchimpMailingList implements MailingListPort {
       const updated = await Promise.all(some.map(([, person]) => this.#update(store, listId, person)))
       for (const [i, status] of updated.entries()) statuses.set(some[i]![0], status)
     }
-    return people.map(({ email }) => ({ email, status: statuses.get(addressOf(email)) ?? 'invalid' }))
+    return people.map(({ email }) => ({ email, status: statuses.get(emailKey(email)) ?? 'invalid' }))
   }
 
   /** Adds those who are new, and says whom it will not take; who is there already is left out of the answer. */
@@ -88,12 +89,12 @@ export class MailchimpMailingList implements MailingListPort {
         })),
       },
     })) as BatchAnswer
-    for (const { email_address } of answer.new_members ?? []) statuses.set(addressOf(email_address), 'added')
+    for (const { email_address } of answer.new_members ?? []) statuses.set(emailKey(email_address), 'added')
     for (const { email_address, error_code, error, field_message } of answer.errors ?? []) {
       const why = `${error ?? ''} ${field_message ?? ''}`
       // Those who are there, and those whose other fields were wrong, have their turn alone.
       if (error_code === 'ERROR_CONTACT_EXISTS' || mergeWords.test(why)) continue
-      statuses.set(addressOf(email_address), leftWords.test(why) ? 'unsubscribed' : 'invalid')
+      statuses.set(emailKey(email_address), leftWords.test(why) ? 'unsubscribed' : 'invalid')
     }
     return statuses
   }
@@ -124,7 +125,7 @@ export class MailchimpMailingList implements MailingListPort {
     { email }: MailingListPerson,
     fields: Record<string, string>,
   ): Promise<Status> {
-    const hash = createHash('md5').update(addressOf(email)).digest('hex')
+    const hash = createHash('md5').update(emailKey(email)).digest('hex')
     const { status } = (await this.#ask(store, {
       method: 'PUT',
       path: `/lists/${encodeURIComponent(listId)}/members/${hash}?skip_merge_validation=true`,
@@ -147,8 +148,6 @@ interface BatchAnswer {
   new_members?: { email_address: string }[]
   errors?: { email_address: string; error_code?: string; error?: string; field_message?: string }[]
 }
-
-const addressOf = (email: string): string => email.trim().toLowerCase()
 
 function mergeFields({ name, phone }: MailingListPerson): Record<string, string> {
   const [first = '', ...others] = (name ?? '').trim().split(/\s+/)

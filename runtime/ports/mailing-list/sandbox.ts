@@ -6,6 +6,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
 import type { Clock } from '../../clock.ts'
+import { emailKey } from '../../email.ts'
 import { Refused, Unavailable } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
 import { type MailingListPerson, type MailingListPort, type PushedPerson, peopleAtOnce } from './port.ts'
@@ -71,12 +72,12 @@ async function open({ db }: Options, store: ProviderStore): Promise<void> {
 }
 
 function refusalOf({ email }: MailingListPerson): 'unsubscribed' | 'invalid' | null {
-  const address = email.trim().toLowerCase()
+  const address = emailKey(email)
   if (address.startsWith('invalid')) return 'invalid'
   return address.startsWith('unsub') ? 'unsubscribed' : null
 }
 
-const keyOf = ({ email }: MailingListPerson): string => email.trim().toLowerCase()
+const keyOf = ({ email }: MailingListPerson): string => emailKey(email)
 
 /** Answers the keys of those who are new. */
 async function write(

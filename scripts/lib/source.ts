@@ -1,0 +1,77 @@
+/** The syntax of the project's files, for rules that are checked on it. */
+import { readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import ts from 'typescript'
+import type { Fault } from '#runtime/checks'
+import { typescriptFiles } from './imports.ts'
+
+/** A place that may do what is a fault elsewhere, and why. */
+export interface Exception {
+  file: string
+  /** As the rule tells it. */
+  wrong: string
+  why: string
+}
+
+export interface Rule {
+  /** Folders of the root that it is about. */
+  layers: readonly string[]
+  /** Cheap, and true of every file that could have a fault. */
+  suspicious: RegExp
+  /** Files it is not about. */
+  leaves?: (file: string) => boolean
+  /** What is wrong with one node, and the remedy. */
+  wrongOf: (node: ts.Node) => { wrong: string; remedy: string }[]
+  exceptions?: readonly Exception[]
+  /** Where the exceptions are listed. */
+  listedIn: string
+}
+
+export async function faultsOf(root: string, rule: Rule): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const exceptions = rule.exceptions ?? []
+  const used = new Set<Exception>()
+  for (const layer of rule.layers) {
+    for (const path of await typescriptFiles(join(root, layer))) {
+      const file = relative(root, path).split(sep).join('/')
+      if (rule.leaves?.(file)) continue
+      const code = await readFile(path, 'utf8')
+      if (!rule.suspicious.test(code)) continue
+      const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+      const visit = (node: ts.Node): void => {
+        for (const { wrong, remedy } of rule.wrongOf(node)) {
+          const exception = exceptions.find((each) => each.file === file && each.wrong === wrong)
+          if (exception) used.add(exception)
+          else {
+            const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
+            faults.push({ file: `${file}:${line}`, wrong, remedy })
+          }
+        }
+        ts.forEachChild(node, visit)
+      }
+      visit(source)
+    }
+  }
+  for (const exception of exceptions.filter((each) => !used.has(each))) {
+    faults.push({
+      file: exception.file,
+      wrong: `no longer does this: ${exception.wrong}`,
+      remedy: `take it off the list of ${rule.listedIn}`,
+    })
+  }
+  return faults
+}
+
+/** Whether a node is text: of a literal, or of a part of a template. */
+export const isText = (
+  node: ts.Node,
+): node is ts.StringLiteralLike | ts.TemplateHead | ts.TemplateMiddle | ts.TemplateTail =>
+  ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+
+/** What is called, of `a.b(…)` and `b(…)`: `b`. */
+export function calledOf(node: ts.Node): string | null {
+  if (!ts.isCallExpression(node)) return null
+  const { expression } = node
+  if (ts.isIdentifier(expression)) return expression.text
+  return ts.isPropertyAccessExpression(expression) ? expression.name.text : null
+}
