@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { columnsOf, days, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { parsePhone } from '#runtime/phone'
-import { email as emailSchema } from '#runtime/schema'
+import { readEmail } from '#runtime/schema'
 import type { EventsBody, GivenEvent } from './event-schema.ts'
 import {
   type Counted,
@@ -77,19 +77,25 @@ async function countable(
 
 const aboutProducts: readonly EventType[] = ['product-view', 'cart-add']
 
-/** What is counted of a product is so where the mirror of the catalog has it, and its variant. */
+/** What is counted of a product is so where the mirror of the catalog has it, and its variant; one alone names it. */
 async function withProducts(ctx: Context, events: Unplaced[]): Promise<Unplaced[]> {
-  const named = events.flatMap(({ type, productId }) =>
-    productId !== null && aboutProducts.includes(type) ? productId : [],
+  const isAbout = ({ type }: Unplaced) => aboutProducts.includes(type)
+  const about = events.filter(isAbout)
+  const alone = about.flatMap(({ productId, variantId }) =>
+    productId === null && variantId !== null ? variantId : [],
   )
-  if (named.length === 0) return events
+  const ofVariant = await snapshots.productsOfVariants(ctx, alone)
+  const named = about.flatMap(({ productId }) => productId ?? [])
   const products = await snapshots.find(ctx, [...new Set(named)])
-  return events.filter(
-    ({ type, productId, variantId }) =>
-      productId === null ||
-      !aboutProducts.includes(type) ||
-      snapshots.statusOf(products.get(productId), variantId) !== 'missing',
-  )
+  return events.flatMap((event) => {
+    const { productId, variantId } = event
+    if (!isAbout(event) || (productId === null && variantId === null)) return event
+    if (productId === null) {
+      const found = ofVariant.get(variantId!)
+      return found === undefined ? [] : { ...event, productId: found }
+    }
+    return snapshots.statusOf(products.get(productId), variantId) === 'missing' ? [] : event
+  })
 }
 
 const firstOfEach = (events: readonly GivenEvent[]): GivenEvent[] => [
@@ -100,9 +106,10 @@ const mayUse = (features: ReadonlySet<string>, { feature }: EventSpec): boolean 
 const resourceOf = (event: { resourceId: string }): string => event.resourceId
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A wish without a product, or a contact that reaches nobody, says nothing. */
-function isComplete({ type, productId, contact }: Unplaced): boolean {
+/** A wish without a product, a cart without anything, or a contact that reaches nobody, says nothing. */
+function isComplete({ type, resourceId, productId, variantId, contact }: Unplaced): boolean {
   if (type === 'wishlist-contact') return contact !== null
+  if (type === 'cart-add') return resourceId !== '' || productId !== null || variantId !== null
   return productId !== null || !['product-view', 'wishlist-add', 'wishlist-remove'].includes(type)
 }
 
@@ -123,11 +130,11 @@ function reachable(
   ctx: Context,
   contact: NonNullable<GivenEvent['contact']>,
 ): NonNullable<StorefrontEvent['contact']> | null {
-  const email = emailSchema.safeParse(contact.email ?? '')
+  const email = readEmail(contact.email ?? '')
   const phone = parsePhone(contact.phone ?? '', ctx.store.country)
-  if (!email.success && phone === null) return null
+  if (email === null && phone === null) return null
   return {
-    email: email.success ? email.data : null,
+    email,
     phone,
     name: contact.name?.trim().slice(0, 120) || null,
     consent: contact.consent,

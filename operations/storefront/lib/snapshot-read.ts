@@ -81,6 +81,22 @@ export async function find(
   return new Map(rows.map((row) => [row.productId, { ...row, variants: row.variants ?? [] }]))
 }
 
+/** The products that have these variants and are there still, by variant. */
+export async function productsOfVariants(
+  ctx: Context,
+  variantIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (variantIds.length === 0) return new Map()
+  const rows = await ctx.db
+    .selectFrom('product_snapshot_variants as v')
+    .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')
+    .select(['v.variant_id', 'v.product_id'])
+    .where('v.variant_id', 'in', [...new Set(variantIds)])
+    .where('p.exists', '=', true)
+    .execute()
+  return new Map(rows.map((row) => [row.variant_id, row.product_id]))
+}
+
 /** As the promotions page says: a variant's own state, or the product's over all its variants. */
 export function statusOf(snapshot: Snapshot | undefined, variantId: string | null = null): ItemStatus {
   if (!snapshot?.exists) return 'missing'

@@ -2,6 +2,7 @@
 export {
   find,
   type ItemStatus,
+  productsOfVariants,
   type Snapshot,
   type SnapshotVariant,
   statusOf,

@@ -56,7 +56,7 @@ describe('POST /storefront/:publicId/events', () => {
       [
         impression('look-1'),
         { type: 'click', widget: 'look', resourceId: 'look-1', productId: '1001' },
-        { type: 'cart-add', widget: 'look', resourceId: 'look-2', variantId: '2001' },
+        { type: 'cart-add', widget: 'look', resourceId: 'look-2' },
       ],
       { device: 'mobile' },
     )
@@ -209,8 +209,26 @@ describe('POST /storefront/:publicId/events', () => {
       { type: 'product-view', widget: 'page', productId: 'none' },
       { type: 'cart-add', widget: 'page', productId: 'none' },
       { type: 'cart-add', widget: 'page', productId: '1001', variantId: '2003' },
+      { type: 'cart-add', widget: 'page', variantId: 'none' },
+      { type: 'cart-add', widget: 'page' },
+      { type: 'cart-add', widget: 'look', resourceId: 'look-1', variantId: 'none' },
     ])
     expect(await types()).toEqual(['cart-add', 'product-view'])
+    // A variant alone is that of its product.
+    await sendEvents(shop, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
+    expect((await kept(shop)).map((event) => event.product_id)).toEqual(['1001', '1001', '1001'])
+    // Another store has no such variant, and a product that is gone has none.
+    const other = await store(app, { plan: 'starter' })
+    await sendEvents(other, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
+    expect(await kept(other)).toEqual([])
+    await app.database.root
+      .updateTable('product_snapshots')
+      .set({ exists: false })
+      .where('store_id', '=', shop.id)
+      .where('product_id', '=', '1001')
+      .execute()
+    await sendEvents(shop, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
+    expect(await kept(shop)).toHaveLength(3)
   })
 
   test('hands wishes and contacts on, normalised; a contact that reaches nobody is dropped', async () => {
