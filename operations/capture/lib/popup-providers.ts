@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { connections, coupons } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { amountText } from '#runtime/money'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import { enabledCoupons } from './popup-rules.ts'
@@ -24,26 +25,53 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
 export const couponsInForce = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
   enabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
 
+const dayMs = 86_400_000
+
 /**
- * Makes the shared codes that this save turns on or changes. Not inside a transaction. Refuses (409) a code that the
- * platform has with other terms, a coupon without
- * a platform and pushes without an email provider, where this save turns them on or changes them.
+ * Until when a coupon is promised: who subscribes last, when the popup ends, is told a code that holds for its days.
+ * Null: for ever. Of a unique one each code has its own end, and is made by it.
+ */
+function promisedUntil(
+  { mode, validDays }: PopupCoupon,
+  { display: { endsAt } }: PopupSettings,
+): string | null {
+  if (mode !== 'shared' || endsAt === null) return null
+  return new Date(Date.parse(endsAt) + (validDays ?? 0) * dayMs).toISOString()
+}
+
+/** All that a popup promises: while it stays the same, nothing has to be judged again. */
+const promisesOf = (settings: PopupSettings) =>
+  couponsInForce(settings).map(([field, coupon]) => ({
+    field,
+    promise: { coupon, until: promisedUntil(coupon, settings) },
+  }))
+
+/**
+ * Makes the shared codes of what this save promises anew: by turning the popup or a coupon on, or by changing the
+ * coupon or how long it is promised. Not inside a transaction. Refuses (409) a code that the platform has with other
+ * terms, a coupon without a platform, and pushes without an email provider, where this save turns them on or changes
+ * them.
  */
 export async function preparePopup(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
   if (after.isMailproviderEnabled && !before.isMailproviderEnabled && !(await connections.mailingList(ctx))) {
     throw refuse('conflict', 'isMailproviderEnabled: the store has no email provider connected')
   }
-  const known = couponsInForce(before).map(([, coupon]) => coupon)
-  const fresh = couponsInForce(after).filter(
-    ([, coupon]) => !known.some((other) => isDeepStrictEqual(other, coupon)),
+  // One that comes to be shown promises all that it has, whatever became of its codes meanwhile.
+  const known = after.isEnabled && !before.isEnabled ? [] : promisesOf(before)
+  const fresh = promisesOf(after).filter(
+    ({ promise }) => !known.some((other) => isDeepStrictEqual(other.promise, promise)),
   )
   if (fresh.length === 0) return
   const platform = await connections.requireEcommerce(ctx)
-  for (const [field, coupon] of fresh) {
+  for (const { field, promise } of fresh) {
+    const { coupon, until } = promise
     if (coupon.mode !== 'shared' || coupon.code === null) continue
     try {
-      const spec = couponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null })
-      await coupons.promise(platform, spec, after.display.endsAt)
+      await coupons.promise(
+        platform,
+        couponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null }),
+        until,
+      )
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       const code = error.code === coupons.couponDiffers ? 'conflict' : 'bad_request'
@@ -60,8 +88,8 @@ export const couponSpec = (
 ): CouponSpec => ({
   code,
   type,
-  value: value === null ? null : value.toFixed(2),
-  minimumAmount: minimumAmount === null ? null : minimumAmount.toFixed(2),
+  value: value === null ? null : amountText(value),
+  minimumAmount: minimumAmount === null ? null : amountText(minimumAmount),
   usageLimit,
   endsAt,
 })

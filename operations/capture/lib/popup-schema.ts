@@ -1,4 +1,17 @@
-import { colour, count, id, instant, money, named, object, setOf, text, writeBody, z } from '#runtime/schema'
+import {
+  colour,
+  count,
+  decimals,
+  id,
+  instant,
+  money,
+  named,
+  object,
+  setOf,
+  text,
+  writeBody,
+  z,
+} from '#runtime/schema'
 
 /** Whether it is one of ours or https is looked at with the store at hand. */
 const imageAddress = z.string().min(1).max(2000).describe("https, or one of this server's storage").nullable()
@@ -78,7 +91,7 @@ const probability = z
   .number()
   .min(0)
   .max(100)
-  .refine((value) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, 'must have at most two decimals')
+  .refine(...decimals(2))
 
 const prizeShape = {
   label: text(1, 40),

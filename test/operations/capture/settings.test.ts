@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import createList from '#operations/campaigns/lists/create-list'
 import deleteList from '#operations/campaigns/lists/delete-list'
@@ -182,6 +183,47 @@ describe('settings of the popup', () => {
       'coupon.code: DEZ exists at your platform and gives 10 %, not 50 %: choose another code',
     ])
     expect((await save(shop, { coupon: { ...own, code: 'MEIA', value: 50 } })).status).toBe(200)
+  })
+
+  test('a code is judged again whenever what it promises changes, and only then', async () => {
+    const shop = await connectedStore(app)
+    const own = { enabled: true, mode: 'shared', code: 'NATAL', type: 'percentage', value: 10 }
+    const until = (endsAt: string | null) => ({ display: { endsAt } })
+    expect((await save(shop, { coupon: own, ...until('2026-12-20T12:00:00.000Z') })).status).toBe(200)
+    // The merchant lets the code end with the popup, at the platform.
+    await app.database.root
+      .updateTable('sandbox_objects')
+      .set({ data: sql<string>`data || '{"endsAt": "2026-12-20T12:00:00.000Z"}'` })
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'coupon')
+      .execute()
+    const refusal = [
+      409,
+      'coupon.code: NATAL exists at your platform and ends at 2026-12-20T12:00:00.000Z: choose another code',
+    ]
+    expect(await messageOf(shop, until('2026-12-21T12:00:00.000Z'))).toEqual(refusal)
+    expect(await messageOf(shop, until(null))).toEqual(refusal)
+    // Who subscribes on the last day is promised a week more.
+    expect(await messageOf(shop, { coupon: { validDays: 7 } })).toEqual(refusal)
+    expect(
+      (await save(shop, { coupon: { validDays: 7 }, ...until('2026-12-13T12:00:00.000Z') })).status,
+    ).toBe(200)
+    // What promises nothing else asks nobody, and what does asks again.
+    await setMode(shop, 'ecommerce', 'down')
+    expect((await save(shop, { texts: { title: 'Hi' } })).status).toBe(200)
+    expect((await save(shop, { isEnabled: true })).status).toBe(503)
+    await setMode(shop, 'ecommerce', null)
+    await app.database.root
+      .updateTable('sandbox_objects')
+      .set({ data: sql<string>`data || '{"value": "5.00"}'` })
+      .where('store_id', '=', shop.id)
+      .where('kind', '=', 'coupon')
+      .execute()
+    expect(await messageOf(shop, { isEnabled: true })).toEqual([
+      409,
+      'coupon.code: NATAL exists at your platform and gives 5 %, not 10 %: choose another code',
+    ])
+    await app.drainJobs()
   })
 
   test('without a platform or an email provider: 409 only where this save turns it on', async () => {

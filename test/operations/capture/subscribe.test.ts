@@ -204,6 +204,37 @@ describe('POST /newsletter/subscribers', () => {
     expect((await mailTo('mail@example.com'))[0]!.text).toContain('OLA10')
   })
 
+  test('an email that was held until its code had ended does not leave; nor one to who has left', async () => {
+    const oneDay = { coupon: { ...tenPercent, validDays: 1 }, couponDelivery: 'email' }
+    const subscribed = async (email: string) => {
+      const shop = await popupShop(app, oneDay)
+      expect((await shop.subscribe({ email })).status).toBe(201)
+      return shop
+    }
+    const held = await subscribed('held@example.com')
+    const left = await subscribed('left@example.com')
+    await app.database.root
+      .updateTable('newsletter_subscribers')
+      .set({ status: 'unsubscribed' })
+      .where('store_id', '=', left.id)
+      .execute()
+    await app.setClock(new Date(app.clock.ms() + 25 * 3_600_000))
+    const just = await subscribed('just@example.com')
+    const gone = await subscribed('gone@example.com')
+    await app.database.root
+      .updateTable('newsletter_subscribers')
+      .set({ status: 'unsubscribed' })
+      .where('store_id', '=', gone.id)
+      .execute()
+    await app.setClock(new Date(app.clock.ms() + 23 * 3_600_000))
+    await app.drainJobs()
+    expect(await mailTo('just@example.com')).toHaveLength(1)
+    expect((await subscribersOf(just))[0]).toMatchObject({ coupon_email: 'sent' })
+    for (const email of ['held', 'left', 'gone']) expect(await mailTo(`${email}@example.com`)).toEqual([])
+    expect((await subscribersOf(held))[0]).toMatchObject({ coupon_status: 'issued', coupon_email: 'refused' })
+    expect((await subscribersOf(gone))[0]).toMatchObject({ coupon_email: 'due' })
+  })
+
   test('once a prize of stock 1 is won, every later subscriber gets the other; at once too', async () => {
     const shop = await popupShop(app, {
       roulette: {
