@@ -5,8 +5,14 @@ import { createStore } from '#operations/store/lib/stores'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
-import { changeOrder, createOrder, type OrderInput } from '#runtime/ports/ecommerce/sandbox-orders'
+import {
+  changeOrder,
+  createOrder,
+  type OrderChange,
+  type OrderInput,
+} from '#runtime/ports/ecommerce/sandbox-orders'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
+import type { Refused } from '#runtime/ports/errors'
 import { freshDatabase } from '#test/support/app'
 import { standingClock } from '#test/support/test-clock'
 
@@ -135,6 +141,47 @@ describe('coupons', () => {
     await expect(coupon('BAD', { type: 'amount', value: '0.00' })).rejects.toMatchObject(refused)
     await expect(coupon('BAD', { type: 'free-shipping' })).rejects.toMatchObject(refused)
     await expect(coupon(' ')).rejects.toMatchObject(refused)
+  })
+})
+
+describe('refunds', () => {
+  const change = async (id: string, given: OrderChange) => {
+    try {
+      const { paymentStatus, refundedTotal, items } = (await changeOrder(shop, id, given))!
+      return [paymentStatus, refundedTotal, items[0]!.refundedTotal]
+    } catch (error) {
+      return (error as Refused).code
+    }
+  }
+
+  test.each(['pending', 'voided'] as const)(
+    'of an order that is %s nothing is given back',
+    async (status) => {
+      const { id } = await order([['21', 2]], { paymentStatus: status })
+      expect(await change(id, { refundAmount: 10 })).toBe('not-paid')
+      expect(await change(id, { refundItems: [{ variantId: '21', quantity: 1 }] })).toBe('not-paid')
+      expect(await change(id, { paymentStatus: 'refunded' })).toBe('not-paid')
+      expect(await change(id, { paymentStatus: 'partially-refunded' })).toBe('not-paid')
+      expect(await change(id, { refundAmount: -10 })).toBe('not-paid')
+      expect(await change(id, { refundAmount: 0 })).toEqual([status, '0.00', '0.00'])
+      expect(await change(id, { paymentStatus: 'paid', refundAmount: 10 })).toEqual([
+        'partially-refunded',
+        '10.00',
+        '0.00',
+      ])
+    },
+  )
+
+  test('none is below zero or above what was paid, and what went back stays so', async () => {
+    const { id } = await order([['21', 2]])
+    expect(await change(id, { refundAmount: -0.01 })).toBe('refund-below-zero')
+    expect(await change(id, { refundAmount: 66.67 })).toBe('refund-too-large')
+    const units = [{ variantId: '21', quantity: 1 }]
+    expect(await change(id, { refundItems: units, refundAmount: 0 })).toEqual(['paid', '0.00', '0.00'])
+    expect(await change(id, { refundAmount: 30 })).toEqual(['partially-refunded', '30.00', '0.00'])
+    expect(await change(id, { paymentStatus: 'paid' })).toEqual(['partially-refunded', '30.00', '0.00'])
+    expect(await change(id, { paymentStatus: 'pending' })).toBe('refunded')
+    expect(await change(id, { refundAmount: 36.66 })).toEqual(['refunded', '66.66', '0.00'])
   })
 })
 

@@ -74,7 +74,7 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
     const now = instantText(shop.clock.now())
     const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
     const paymentStatus = input.paymentStatus ?? 'paid'
-    const isPaid = paymentStatus !== 'pending' && paymentStatus !== 'voided'
+    const isPaid = !isUnpaid(paymentStatus)
     const subtotal = sumOf(asked.map((item) => toCents(item.total)))
     const undiscounted = { items: asked, shipping: toCents(input.shipping ?? 0), placedAt }
     const { code, items, discount, shipping } = input.couponCode?.trim()
@@ -117,15 +117,20 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
   })
 }
 
-/** Changes an order, or answers null when there is none. Throws `Refused` for a refund below zero or above what is left. */
+/**
+ * Changes an order, or answers null when there is none. Throws `Refused` for a refund below zero, above what is left or
+ * of what was never paid.
+ */
 export function changeOrder(shop: Shop, orderId: string, change: OrderChange): Promise<PlatformOrder | null> {
   return inTurn(shop, async (turn) => {
     const [before] = await findObjects<PlatformOrder>(turn, 'order', [orderId], true)
     if (!before) return null
     const now = shop.clock.ms()
     const at = instantText(shop.clock.now())
-    let order = refunded(before, change)
-    if (change.paymentStatus) order = paidAs(order, change.paymentStatus, at)
+    // What is paid and given back in one change is paid first.
+    const isPaidFirst = change.paymentStatus === 'paid'
+    let order = refunded(isPaidFirst ? paidAs(before, 'paid', at) : before, change)
+    if (change.paymentStatus && !isPaidFirst) order = paidAs(order, change.paymentStatus, at)
     if (change.status) {
       if ((change.status === 'cancelled') !== (before.status === 'cancelled')) {
         await (change.status === 'cancelled'
@@ -146,7 +151,8 @@ export function changeOrder(shop: Shop, orderId: string, change: OrderChange): P
 }
 
 function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: OrderChange): PlatformOrder {
-  if (refundAmount === undefined && refundItems.length === 0) return order
+  if ((refundAmount ?? 0) === 0 && refundItems.length === 0) return order
+  if (isUnpaid(order.paymentStatus)) throw neverPaid('refundAmount')
   const units = unitsGivenBack(order.items, refundItems)
   const refundedQuantity = order.items.map((item, at) => item.refundedQuantity + units[at]!)
   // What a line of these units comes to, less what was given back of it before.
@@ -170,8 +176,18 @@ function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: Orde
       refundedTotal: toMoney(toCents(item.refundedTotal) + named[at]!),
     })),
     refundedTotal: toMoney(total),
-    paymentStatus: total === toCents(order.total) ? 'refunded' : 'partially-refunded',
+    paymentStatus: statusWith(order, total),
   }
+}
+
+const isUnpaid = (status: PlatformOrder['paymentStatus']): boolean =>
+  status === 'pending' || status === 'voided'
+const neverPaid = (field: string): Refused => new Refused('not-paid', `${field}: nothing was paid`)
+
+/** Units that come back without money leave it as it is. */
+function statusWith(order: PlatformOrder, refunded: bigint): PlatformOrder['paymentStatus'] {
+  if (refunded === 0n) return order.paymentStatus
+  return refunded === toCents(order.total) ? 'refunded' : 'partially-refunded'
 }
 
 /** Units by line: of lines of one variant the first ones give back first. */
@@ -203,10 +219,15 @@ function paidAs(
   paymentStatus: PlatformOrder['paymentStatus'],
   at: string,
 ): PlatformOrder {
-  const isPaid = paymentStatus !== 'pending' && paymentStatus !== 'voided'
+  const isPaid = !isUnpaid(paymentStatus)
+  const isRefund = paymentStatus === 'refunded' || paymentStatus === 'partially-refunded'
+  if (isRefund && isUnpaid(order.paymentStatus)) throw neverPaid('paymentStatus')
+  const back = toCents(order.refundedTotal)
+  if (!isPaid && back > 0n) throw new Refused('refunded', 'paymentStatus: was paid, and in part refunded')
   return {
     ...order,
-    paymentStatus,
+    // What was given back stays so, whatever is told of the payment.
+    paymentStatus: paymentStatus === 'paid' ? statusWith({ ...order, paymentStatus }, back) : paymentStatus,
     paidAt: isPaid ? (order.paidAt ?? at) : null,
     paymentUrl: isPaid ? null : order.paymentUrl,
     refundedTotal: paymentStatus === 'refunded' ? order.total : order.refundedTotal,
