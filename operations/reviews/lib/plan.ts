@@ -6,6 +6,7 @@ import { sending } from '#operations/messaging/lib/door'
 import { entitlementOf, isAmong, type orders } from '#operations/store/lib/door'
 import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { greatestKnown } from '#runtime/sql'
 import { type Candidate, type Channel, endedAmong, factsOf, itemKey, objectionTo } from './eligibility.ts'
 import { daysLater, triggeredAt } from './request-times.ts'
 import { asksForReviews, findSettings } from './settings.ts'
@@ -244,7 +245,7 @@ export async function scanOrders(ctx: Context, signal: AbortSignal): Promise<voi
       )
       await tx.db
         .updateTable('review_settings')
-        .set({ scanned_to: sql<Date>`greatest(scanned_to, ${last.at}::timestamptz)` })
+        .set({ scanned_to: greatestKnown<Date>(sql.ref('scanned_to'), sql`${last.at}::timestamptz`) })
         .execute()
     })
     after = { at: last.at, id: last.id }

@@ -218,7 +218,8 @@ async function add(
     }
     throw error
   }
-  await follow(tx, id, review, status)
+  await follow(tx, id, review)
+  if (status === 'pending') await tellOfPending(tx, id, review)
   if (!review.purchase) await askForProof(tx, id, review)
   return { status }
 }
@@ -246,7 +247,10 @@ async function replace(
     })
     .where('id', '=', known.id)
     .execute()
-  await follow(tx, known.id, review, status)
+  await follow(tx, known.id, review)
+  // One that waits already was told of: a form that is sent twice is one.
+  const waits = known.is_proven && known.status === 'pending'
+  if (status === 'pending' && !waits) await tellOfPending(tx, known.id, review)
   return { status }
 }
 
@@ -260,7 +264,7 @@ const untouched = (now: Date) => ({
   created_at: now,
 })
 
-async function follow(tx: Context, id: string, review: WrittenReview, status: Status): Promise<void> {
+async function follow(tx: Context, id: string, review: WrittenReview): Promise<void> {
   await files.setUses(
     tx,
     ownerOf(id),
@@ -271,7 +275,6 @@ async function follow(tx: Context, id: string, review: WrittenReview, status: St
     })),
   )
   if (review.purchase) await settleRequests(tx, id, review.product.productId, review.purchase)
-  if (status === 'pending') await tellOfPending(tx, id, review)
 }
 
 /** Only what was uploaded here. */
@@ -291,7 +294,6 @@ async function tellOfPending(
     title: 'A review waits for you',
     message: `${name} gave ${product.name} ${rating} of 5 stars.`,
     data: { reviewId: id, productId: product.productId, rating },
-    dedupeKey: `review-pending:${id}:${tx.clock.ms()}`,
   })
 }
 

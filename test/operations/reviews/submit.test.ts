@@ -102,6 +102,25 @@ describe('through the link of a request', () => {
     expect(await shop.dispatches()).toHaveLength(1)
   })
 
+  test('a form that is sent twice, at once too, is one review that waits, told of once', async () => {
+    const shop = await openShop({ autoPublish: { mode: 'rating', minRating: 4 } })
+    const token = await asked(shop, { name: 'Dia', email: 'dia1@example.com' })
+    const send = (rating: number) => write(shop, { productId: '1001', rating, token })
+    const answers = await Promise.all([send(2), send(2), send(2)])
+    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201])
+    await app.advance(60_000)
+    await send(1)
+    expect(await shop.notices('review-pending')).toHaveLength(1)
+    // Published, and changed into one that waits: that is news.
+    await send(5)
+    await send(1)
+    expect(await shop.notices('review-pending')).toHaveLength(2)
+    const once = { ...opinion, email: 'eva1@example.com', rating: 1 }
+    const strangers = await Promise.all([write(shop, once), write(shop, once)])
+    expect(strangers.map((answer) => answer.status).sort()).toEqual([201, 409])
+    expect(await shop.notices('review-pending')).toHaveLength(3)
+  })
+
   test('a product of another order, a forged token, one that is 181 days old', async () => {
     const shop = await openShop()
     const token = await asked(shop, { name: 'Cia', email: 'cia1@example.com' })
