@@ -1,5 +1,6 @@
 /** JSON made by the database: a resource is written once as a projection, and its rows leave as text. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
+import { inCents } from './sql.ts'
 
 type Part = Expression<unknown> | string
 
@@ -56,4 +57,4 @@ export function instantOf(column: string): RawBuilder<string> {
 }
 
 /** Money as a JSON number. */
-export const moneyOf = (column: string): RawBuilder<number> => sql<number>`${sql.ref(column)}::numeric(14,2)`
+export const moneyOf = (column: string): RawBuilder<number> => inCents<number>(sql.ref(column))

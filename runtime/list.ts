@@ -14,6 +14,7 @@ import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
 import { jsonText } from './json.ts'
 import { JsonText } from './operation.ts'
 import { prepared } from './query.ts'
+import { least } from './sql.ts'
 
 /** Rows counted at most; what an index cannot count quickly is not counted, and the answer says so. */
 export const countedAtMost = 50_000
@@ -184,7 +185,7 @@ function page(db: Kysely<TenantTables>, values: Place, parts: ListParts, atMost:
   )
   const known = parts.total !== undefined
   const bound = atMost ?? countedAtMost
-  const total = known ? sql`answer.total` : sql`least(answer.total, ${sql.lit(bound)})`
+  const total = known ? sql`answer.total` : least(sql`answer.total`, sql.lit(bound))
   const capped = known ? sql<boolean>`false` : sql<boolean>`answer.total > ${sql.lit(bound)}`
   const rows = pageRows(db, values, parts, step).as('r')
   const limit = sql`${values.limit}::int`

@@ -20,6 +20,9 @@ export function toMoney(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
 }
 
+/** 12.5 as `12.50`. */
+export const amountText = (amount: number): string => toMoney(toCents(amount))
+
 /** 1250n as 12.5, for JSON. */
 export const toNumber = (cents: bigint): number => Number(cents) / 100
 
@@ -40,9 +43,9 @@ export const percentageOf = (cents: bigint, percentage: number): bigint =>
   halfUp(cents * BigInt(Math.round(percentage * 1e6)), 100_000_000n)
 
 /** `part` of `whole` in per cent, halves away from zero; null where the whole is 0. */
-export function percentOf(part: bigint, whole: bigint, decimals: 1 | 2): number | null {
+export function percentOf(part: bigint, whole: bigint, decimals: 0 | 1 | 2): number | null {
   if (whole === 0n) return null
-  const scale = decimals === 1 ? 10n : 100n
+  const scale = 10n ** BigInt(decimals)
   const numerator = 2n * part * 100n * scale
   const isNegative = numerator < 0n !== whole < 0n
   const top = numerator < 0n ? -numerator : numerator

@@ -18,3 +18,10 @@ export const greatest = <T>(...values: readonly unknown[]): RawBuilder<T> =>
 export const leastKnown = <T>(...values: readonly unknown[]): RawBuilder<T> => sql<T>`least(${list(values)})`
 export const greatestKnown = <T>(...values: readonly unknown[]): RawBuilder<T> =>
   sql<T>`greatest(${list(values)})`
+
+/** Money that SQL came to, to the cent: halves go away from zero, as those of `runtime/money.ts` do. */
+export const inCents = <T = string>(amount: unknown): RawBuilder<T> => sql<T>`(${amount})::numeric(14,2)`
+
+/** So much per cent of an amount of money. Multiplied, which is exact: a quotient would be rounded before. */
+export const percentageOf = (amount: unknown, percentage: unknown): RawBuilder<string> =>
+  inCents(sql`(${amount}) * (${percentage}) * 0.01`)

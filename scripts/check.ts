@@ -3,10 +3,13 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry'
+import { amountFaults } from './lib/amounts.ts'
 import { clockFaults } from './lib/clocks.ts'
 import { identityFaults } from './lib/identity.ts'
 import { importFaults } from './lib/imports.ts'
 import { loopFaults } from './lib/loops.ts'
+import { noticeFaults } from './lib/notices.ts'
+import { nullFaults } from './lib/nulls.ts'
 import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
 
@@ -16,7 +19,8 @@ export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
       'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
-        "machine's clock and what nobody could end. Each fault is told with its file and its remedy. Needs no database.",
+        "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money and what is " +
+        'told once. Each fault is told with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))
@@ -51,11 +55,14 @@ async function declarations(): Promise<Result> {
     identityFaults(root),
     clockFaults(root),
     loopFaults(root),
+    nullFaults(root),
+    amountFaults(root),
+    noticeFaults(root),
   ])
   const all = [...faults, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
-    name: `registry, imports, identity, clocks and loops (${size})`,
+    name: `registry and rules of the tree (${size})`,
     ok: all.length === 0,
     output: all.map((fault) => `${fault.file}: ${fault.wrong} → ${fault.remedy}`).join('\n'),
   }

@@ -5,6 +5,7 @@ import type { Context } from '#runtime/context'
 import { cleanEmail } from '#runtime/email'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import type { Cart } from '#runtime/ports/ecommerce/port'
+import { greatest } from '#runtime/sql'
 
 /** The row of `carts`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function cartRow(cart: Cart, country: string) {
@@ -90,7 +91,10 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
           currency: eb.ref('excluded.currency'),
           url: eb.ref('excluded.url'),
           order_id: sql<string>`coalesce(excluded.order_id, carts.order_id)`,
-          last_activity_at: sql<Date>`greatest(excluded.last_activity_at, carts.last_activity_at)`,
+          last_activity_at: greatest<Date>(
+            sql.ref('excluded.last_activity_at'),
+            sql.ref('carts.last_activity_at'),
+          ),
           updated_at: now,
         }))
         .where(

@@ -5,7 +5,7 @@ import { isId } from '#runtime/ids'
 import { prepared } from '#runtime/query'
 import { noAutomation } from './automations.ts'
 import { reasonOf } from './reasons.ts'
-import { percentOf } from './report.ts'
+import { rateOf } from './report.ts'
 import { isOnDays, type ReportDays, reportDays, spanOf } from './report-days.ts'
 
 type Outcome = 'failed' | 'skipped'
@@ -72,7 +72,7 @@ export async function readFailures(
         code,
         reason: reasonOf(code),
         count: n,
-        share: percentOf(n, total, 1)!,
+        share: rateOf(n, total, 1)!,
         lastAt,
       })),
   }

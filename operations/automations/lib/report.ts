@@ -1,7 +1,7 @@
 /** The report of an automation: its messages on the days asked for (Rules 16), in one statement. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { isCountedConversion } from '#operations/store/lib/door'
+import { amounts, isCountedConversion } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { daysOf } from '#runtime/days'
 import { isId } from '#runtime/ids'
@@ -172,9 +172,9 @@ function summaryOf(counted: readonly Counted[], converted: Facts['converted'], c
     converted: all?.n ?? 0,
     revenue: all?.revenue ?? 0,
     currency,
-    deliveryRate: percentOf(delivered, sent, 2),
-    readRate: percentOf(read, sent, 2),
-    conversionRate: percentOf(all?.n ?? 0, sent, 2),
+    deliveryRate: rateOf(delivered, sent, 2),
+    readRate: rateOf(read, sent, 2),
+    conversionRate: rateOf(all?.n ?? 0, sent, 2),
   }
 }
 
@@ -202,9 +202,6 @@ function byDay(span: ReportDays, counted: readonly Counted[], converted: Facts['
   return all
 }
 
-/** Of whole counts, half up; null of nothing. */
-export function percentOf(part: number, whole: number, decimals: 1 | 2): number | null {
-  if (whole === 0) return null
-  const units = decimals === 2 ? 100 : 10
-  return Math.floor((part * 200 * units + whole) / (2 * whole)) / units
-}
+/** Of whole counts; null of nothing. */
+export const rateOf = (part: number, whole: number, decimals: 1 | 2): number | null =>
+  amounts.percentOf(BigInt(part), BigInt(whole), decimals)

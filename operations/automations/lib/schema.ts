@@ -4,6 +4,7 @@ import {
   count,
   currency,
   day,
+  decimals,
   id,
   instant,
   line,
@@ -25,7 +26,7 @@ const amount = z
   .number()
   .min(0, 'must not be negative')
   .max(999_999_999_999.99)
-  .refine((value) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6, 'must have at most two decimals')
+  .refine(...decimals(2))
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
 const couponPrefix = z.string().regex(/^[A-Z0-9]{1,10}$/, 'must be 1 to 10 capital letters and digits')
 

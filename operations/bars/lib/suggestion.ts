@@ -4,6 +4,7 @@ import { days, isCountedOrder } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { count, currency, money, named, object, z } from '#runtime/schema'
+import { inCents } from '#runtime/sql'
 import { defaultFreeShipping, thresholdAtMost } from './free-shipping-schema.ts'
 
 const ordersAtLeast = 20
@@ -83,8 +84,8 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
       .leftJoin('bar_settings as b', (join) => join.on('b.bar', '=', 'free-shipping'))
       .select((eb) => [
         'w.n as orders',
-        sql<number | null>`round(w.median, 2)::float8`.as('median'),
-        sql<number | null>`round(w.average, 2)::float8`.as('average'),
+        sql<number | null>`${inCents(sql`w.median`)}::float8`.as('median'),
+        sql<number | null>`${inCents(sql`w.average`)}::float8`.as('average'),
         sql<number | null>`w.suggestion::float8`.as('suggestion'),
         sql<number | null>`(${eb
           .selectFrom('amounts')

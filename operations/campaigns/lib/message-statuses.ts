@@ -4,6 +4,7 @@ import type { sending } from '#operations/messaging/lib/door'
 import { attribution } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
+import { greatest } from '#runtime/sql'
 import { failureCode } from './campaign-schema.ts'
 import * as optOuts from './opt-outs.ts'
 import { commitUnits } from './units.ts'
@@ -239,7 +240,7 @@ async function moveCounters(
         ...(isRunning
           ? {
               attempted_since_start: eb('attempted_since_start', '+', proved),
-              failed_since_start: sql<number>`greatest(failed_since_start + ${failed}::int, 0)`,
+              failed_since_start: greatest<number>(sql`failed_since_start + ${failed}::int`, sql`0`),
             }
           : {}),
         updated_at: ctx.now(),

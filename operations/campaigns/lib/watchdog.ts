@@ -1,6 +1,7 @@
 /** What a dead worker or a lost job left behind, over all stores. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { greatestKnown } from '#runtime/sql'
 import { deadAfterMs } from './claims.ts'
 
 const stuckAfterMs = 2 * 60_000
@@ -33,7 +34,11 @@ export async function findStuck(root: RootDatabase, now: Date): Promise<Found[]>
     .select(['store_id', 'id as campaign_id'])
     .where('status', '=', 'sending')
     .where('deleted_at', 'is', null)
-    .where(sql<Date>`greatest(last_progress_at, next_batch_at)`, '<=', new Date(now.getTime() - stuckAfterMs))
+    .where(
+      greatestKnown<Date>(sql.ref('last_progress_at'), sql.ref('next_batch_at')),
+      '<=',
+      new Date(now.getTime() - stuckAfterMs),
+    )
     .limit(atATime)
     .execute()
 }

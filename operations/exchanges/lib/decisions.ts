@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { amountText } from '#runtime/money'
 import type { z } from '#runtime/schema'
 import { amountOf } from './amounts.ts'
 import { approve } from './approve.ts'
@@ -95,7 +96,7 @@ function refundOf(
     if (refundAmount > Number(request.amount)) {
       throw refuse('bad_request', `refundAmount: must be at most ${request.amount}, the amount`)
     }
-    return { refund_amount: refundAmount.toFixed(2) }
+    return { refund_amount: amountText(refundAmount) }
   }
   return stage === 'completed' && request.refund_amount === null ? { refund_amount: received } : {}
 }

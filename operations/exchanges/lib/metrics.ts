@@ -7,6 +7,7 @@ import { jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import { count, currency, day, money, named, object, percent, z } from '#runtime/schema'
+import { inCents, leastKnown } from '#runtime/sql'
 import { type Status, statuses } from './moves.ts'
 
 const hours = z.number().nullable().describe('One decimal; null without any')
@@ -78,7 +79,9 @@ const hoursOf = (total: string, number: string): RawBuilder<number> =>
   sql<number>`round((extract(epoch from sum(${sql.ref(total)})) / 3600 / nullif(sum(${sql.ref(number)}), 0))::numeric, 1)`
 
 const amountOf = (column: string, type: string): RawBuilder<number> =>
-  sql<number>`coalesce(sum(${sql.ref(column)}) filter (where b.is_ours and b.type = ${sql.lit(type)}), 0)::numeric(14,2)`
+  inCents<number>(
+    sql`coalesce(sum(${sql.ref(column)}) filter (where b.is_ours and b.type = ${sql.lit(type)}), 0)`,
+  )
 
 /** Requests by day (from 1), status and type: read once, all else is added up from these. */
 function groups(db: Db, values: Values) {
@@ -99,7 +102,9 @@ function groups(db: Db, values: Values) {
       sql<number>`count(r.rejected_at)`.as('rejected'),
       sql<number>`count(r.completed_at)`.as('completed'),
       sql<number>`count(coalesce(r.approved_at, r.rejected_at))`.as('decided'),
-      sql<unknown>`sum(least(r.approved_at, r.rejected_at) - r.created_at)`.as('deciding'),
+      sql<unknown>`sum(${leastKnown(sql.ref('r.approved_at'), sql.ref('r.rejected_at'))} - r.created_at)`.as(
+        'deciding',
+      ),
       sql<unknown>`sum(r.completed_at - r.created_at)`.as('completing'),
       sql<string>`sum(r.amount) ${isDone}`.as('amount'),
       sql<string>`sum(r.refund_amount) ${isDone}`.as('refund'),

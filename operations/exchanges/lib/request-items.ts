@@ -4,6 +4,7 @@ import type { Row } from '#db/tables'
 import { recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { amountText } from '#runtime/money'
 import type { AmountLine } from './amounts.ts'
 import { placesOf } from './units.ts'
 
@@ -24,7 +25,7 @@ export function amountLine(item: ItemRow, quantity: number): AmountLine {
     lineTotal: item.line_total,
     ordered: item.line_quantity,
     units: placesOf(item.line_units, quantity),
-    exchangeUnitPrice: wanted === null ? null : wanted.unitPrice.toFixed(2),
+    exchangeUnitPrice: wanted === null ? null : amountText(wanted.unitPrice),
   }
 }
 

@@ -6,6 +6,7 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { count, currency, id, instant, listOf, money, object, z } from '#runtime/schema'
+import { inCents } from '#runtime/sql'
 import { contactOf } from './contact-of.ts'
 import { isOfContact, matchedCustomer } from './contact-orders.ts'
 import { reviewsOf } from './reviews-port.ts'
@@ -29,9 +30,9 @@ const orders = preparedList<{ phoneKey: string }>((db, values) => {
       summary: sql`(${rows.select(
         jsonObject({
           count: sql`count(*)`,
-          total: sql`coalesce(sum(o.total - o.refunded_total) filter (
+          total: inCents(sql`coalesce(sum(o.total - o.refunded_total) filter (
             where o.payment_status in ('paid', 'partially-refunded') and o.status <> 'cancelled'
-              and o.currency = (${own})), 0)::numeric(14,2)`,
+              and o.currency = (${own})), 0)`),
           currency: sql`(${own})`,
         }).as('json'),
       )})`,

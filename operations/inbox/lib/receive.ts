@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
+import { greatestKnown } from '#runtime/sql'
 import { conversationsOf, ensureContact } from './contacts.ts'
 import { addWords } from './conversation-words.ts'
 import { putEarlierBefore } from './earlier.ts'
@@ -81,7 +82,7 @@ export async function takeIn(
       ...(isReaction
         ? {}
         : {
-            last_inbound_at: sql<Date>`greatest(last_inbound_at, ${message.at}::timestamptz)`,
+            last_inbound_at: greatestKnown<Date>(sql.ref('last_inbound_at'), sql`${message.at}::timestamptz`),
             ...(opens || conversation.status === 'open' ? { waiting_since: waitingSince(ctx.db) } : {}),
             ...(manner.counts ? { unread_count: sql<number>`unread_count + 1` } : {}),
             ...(isNewest

@@ -1,6 +1,7 @@
 /** Buying tiers: which one a contact has, by what they bought (Rules 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { inCents } from '#runtime/sql'
 import { lockAll } from './conversations.ts'
 
 export interface Tier {
@@ -213,8 +214,8 @@ function boughtBy(ctx: Context, settings: TierSettings, ids: readonly string[]):
       'k.total_spent',
       'k.last_purchase_at',
       sql<number>`count(b.id)::int`.as('purchases'),
-      sql<string>`coalesce(sum(b.total - b.refunded_total)
-        filter (where b.currency = ${ctx.store.currency}), 0)::numeric(14,2)`.as('amount'),
+      inCents(sql`coalesce(sum(b.total - b.refunded_total)
+        filter (where b.currency = ${ctx.store.currency}), 0)`).as('amount'),
       sql<Date | null>`max(b.placed_at)`.as('latest'),
     ])
     .where(sql<boolean>`k.id = any(${[...ids]}::uuid[])`)

@@ -6,6 +6,7 @@ import { isId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { greatest } from '#runtime/sql'
 import { assistantNumbers } from './assistant.ts'
 import { storesOfAccounts } from './official-callbacks.ts'
 import {
@@ -218,7 +219,10 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
     .values([...latest].map(([phone_key, last_inbound_at]) => ({ phone_key, last_inbound_at })))
     .onConflict((conflict) =>
       conflict.columns(['store_id', 'phone_key']).doUpdateSet({
-        last_inbound_at: sql<Date>`greatest(contact_windows.last_inbound_at, excluded.last_inbound_at)`,
+        last_inbound_at: greatest<Date>(
+          sql.ref('contact_windows.last_inbound_at'),
+          sql.ref('excluded.last_inbound_at'),
+        ),
       }),
     )
     .execute()

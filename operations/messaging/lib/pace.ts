@@ -1,6 +1,7 @@
 /** The pace of a number: a row that every worker moves forward, so that it holds over all of them. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { greatest, greatestKnown } from '#runtime/sql'
 
 /**
  * Takes `units` places in the lane of those who share `perSecond` of the number: campaigns have one, single messages
@@ -16,12 +17,14 @@ export async function takePlaces(
   const seconds = units / perSecond
   const { rows } = await sql<{ at: Date }>`
     with earliest as (
-      select greatest(${ctx.now()}::timestamptz,
-        (select throttled_until from sender_numbers where id = ${numberId}::text)) as at)
+      select ${greatestKnown(
+        sql`${ctx.now()}::timestamptz`,
+        sql`(select throttled_until from sender_numbers where id = ${numberId}::text)`,
+      )} as at)
     insert into sender_numbers as lane (id, next_at)
     select ${`${numberId}/${lane}`}::text, earliest.at + ${seconds}::float8 * interval '1 second' from earliest
     on conflict (id) do update
-      set next_at = greatest(lane.next_at + ${seconds}::float8 * interval '1 second', excluded.next_at)
+      set next_at = ${greatest(sql`lane.next_at + ${seconds}::float8 * interval '1 second'`, sql`excluded.next_at`)}
     returning lane.next_at - ${seconds}::float8 * interval '1 second' as at`.execute(ctx.system)
   return rows[0]!.at
 }
@@ -33,7 +36,10 @@ export async function holdNumber(ctx: Context, numberId: string, until: Date): P
     .values({ id: numberId, next_at: ctx.now(), throttled_until: until })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet({
-        throttled_until: sql<Date>`greatest(sender_numbers.throttled_until, excluded.throttled_until)`,
+        throttled_until: greatestKnown<Date>(
+          sql.ref('sender_numbers.throttled_until'),
+          sql.ref('excluded.throttled_until'),
+        ),
       }),
     )
     .execute()

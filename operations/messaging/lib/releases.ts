@@ -7,6 +7,7 @@ import type { Row } from '#db/tables'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { unseal } from '#runtime/secrets'
+import { greatestKnown } from '#runtime/sql'
 import { isSilent, providerNamed } from './provider.ts'
 import { isLive } from './session-clock.ts'
 import { withinTime } from './within-time.ts'
@@ -182,6 +183,10 @@ export async function pruneOld(system: SystemContext, signal: AbortSignal): Prom
   await system.root.deleteFrom('chat_agent_codes').where('created_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_requests').where('requested_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_replies').where('created_at', '<', before).execute()
-  const lastHeard = sql<Date>`greatest(told_at, silent_until, wrong_at[cardinality(wrong_at)])`
+  const lastHeard = greatestKnown<Date>(
+    sql.ref('told_at'),
+    sql.ref('silent_until'),
+    sql`wrong_at[cardinality(wrong_at)]`,
+  )
   await system.root.deleteFrom('chat_agent_strangers').where(lastHeard, '<', before).execute()
 }

@@ -4,6 +4,7 @@ import type { events } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { InboundData } from '#runtime/ports/messaging/hook-body'
+import { greatest } from '#runtime/sql'
 
 const windowMs = 24 * 3_600_000
 
@@ -46,7 +47,10 @@ export async function openSharedWindows(ctx: Context, stored: readonly events.St
     .values([...latest.values()].sort((a, b) => (a.phone_key < b.phone_key ? -1 : 1)))
     .onConflict((conflict) =>
       conflict.columns(['number_id', 'phone_key']).doUpdateSet({
-        last_inbound_at: sql<Date>`greatest(shared_windows.last_inbound_at, excluded.last_inbound_at)`,
+        last_inbound_at: greatest<Date>(
+          sql.ref('shared_windows.last_inbound_at'),
+          sql.ref('excluded.last_inbound_at'),
+        ),
       }),
     )
     .execute()

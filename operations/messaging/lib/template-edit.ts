@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { TemplateContent, TemplateStatus } from '#runtime/ports/messaging/template-port'
+import { greatestKnown } from '#runtime/sql'
 import { headerUses, requireHeaderFile } from './header-media.ts'
 import { requireOfficial } from './official-route.ts'
 import { routeOfType } from './route.ts'
@@ -116,10 +117,12 @@ const editsWith = (now: Date) => sql<Date[]>`(
   where e > ${new Date(now.getTime() - monthMs)}::timestamptz)`
 
 /** A day from now; with nine others in the last 30 days, 30 days after the oldest of the ten. */
-const nextEditAfter = (now: Date) => sql<Date>`greatest(
-  ${new Date(now.getTime() + dayMs)}::timestamptz,
-  (select e + interval '720 hours' from unnest(edited_at) e
-   where e > ${new Date(now.getTime() - monthMs)}::timestamptz order by e desc offset 8 limit 1))`
+const nextEditAfter = (now: Date) =>
+  greatestKnown<Date>(
+    sql`${new Date(now.getTime() + dayMs)}::timestamptz`,
+    sql`(select e + interval '720 hours' from unnest(edited_at) e
+   where e > ${new Date(now.getTime() - monthMs)}::timestamptz order by e desc offset 8 limit 1)`,
+  )
 
 async function undoEdit(ctx: Context, before: TemplateRow, submission: number): Promise<void> {
   const old = contentOf(before)

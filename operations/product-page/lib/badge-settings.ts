@@ -3,7 +3,7 @@ import { platformId, readSettings, saveSettings, variableLine } from '#operation
 import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { newlyNamed, reference } from '#runtime/references'
-import { colour, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
+import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
 import { given } from './given.ts'
 
 const featuredPriceFields = {
@@ -12,10 +12,7 @@ const featuredPriceFields = {
     .number()
     .gt(0)
     .max(90)
-    .refine(
-      (value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6,
-      'must have at most four decimals',
-    ),
+    .refine(...decimals(4)),
   text: variableLine(1, 120, ['price', 'method', 'discountPercentage']),
   method: line(1, 40),
   minAmount: money.refine((value) => value >= 0, 'must be at least 0'),

@@ -18,7 +18,7 @@ export function featuredCents(settings: Featured, product: snapshots.Snapshot): 
   if (settings.excludedProductIds.includes(product.productId)) return null
   if (!settings.applyToSalePrice && salePercentage(product) !== null) return null
   const base = amounts.toCents(product.price)
-  if (base < amounts.toCents(settings.minAmount.toFixed(2))) return null
+  if (base < amounts.toCents(settings.minAmount)) return null
   // 199.90 at 10 % is 179.91.
   return amounts.percentageOf(base, 100 - settings.discountPercentage)
 }
@@ -30,7 +30,7 @@ export function salePercentage(product: snapshots.Snapshot): number | null {
     if (compareAtPrice === null) continue
     const [now, before] = [amounts.toCents(price), amounts.toCents(compareAtPrice)]
     if (before <= now) continue
-    const percentage = Number(((before - now) * 200n + before) / (before * 2n))
+    const percentage = amounts.percentOf(before - now, before, 0)!
     if (most === null || percentage > most) most = percentage
   }
   return most

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { itemShape, itemsOf } from '#operations/promotions/lib/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/json'
+import { inCents } from '#runtime/sql'
 
 type Db = Context['db']
 
@@ -22,7 +23,7 @@ const totalsOf = (db: Db, which: RawBuilder<unknown> = sql`true`) =>
     .selectFrom(itemsOf(db, items).as('x'))
     .select([
       sql`coalesce(json_agg(${itemJson} order by x.place) filter (where ${which}), '[]')`.as('items'),
-      sql`(sum(x."shown_unitPrice" * x.quantity) filter (where not ${isMissing}))::numeric(14,2)`.as('total'),
+      inCents(sql`sum(x."shown_unitPrice" * x.quantity) filter (where not ${isMissing})`).as('total'),
     ])
     .as('t')
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
-import { greatest, least } from '#runtime/sql'
+import { greatest, inCents, least, percentageOf } from '#runtime/sql'
 import { commonShape, content, contentText, timesShape } from './discount-json.ts'
 import { itemJson, itemsOf } from './items.ts'
 
@@ -10,7 +10,7 @@ type Db = Context['db']
 
 const value = sql`(${contentText('discountValue')})::numeric`
 const discountAmount = sql`case ${contentText('discountType')}
-  when 'percentage' then round(t.regular * ${value} / 100, 2)
+  when 'percentage' then ${percentageOf(sql`t.regular`, value)}
   when 'fixed' then ${least(value, sql`t.regular`)}
   else ${greatest(sql`t.regular - ${value}`, sql`0`)} end`
 
@@ -29,17 +29,15 @@ const totalsOf = (db: Db) =>
     ])
     .as('t')
 
-const amount = (expression: unknown) => sql`(${expression})::numeric(14,2)`
-
 /** What shoppers see of it. */
 export const publicShape = {
   title: sql`coalesce(${contentText('title')}, d.name)`,
   description: content('description'),
   imageUrl: content('imageUrl'),
   items: sql`t.items`,
-  regularPrice: amount(sql`t.regular`),
-  discountAmount: amount(discountAmount),
-  bundlePrice: amount(sql`t.regular - ${discountAmount}`),
+  regularPrice: inCents(sql`t.regular`),
+  discountAmount: inCents(discountAmount),
+  bundlePrice: inCents(sql`t.regular - ${discountAmount}`),
   currency: 'd.currency',
   availability: sql`t.availability`,
 }

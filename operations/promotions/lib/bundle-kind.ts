@@ -1,3 +1,4 @@
+import { amountText } from '#runtime/money'
 import type { BundleContent } from './bundle-schema.ts'
 import { type Kind, referenceOf } from './kinds.ts'
 
@@ -20,7 +21,7 @@ export const bundles: Kind<BundleContent> = {
       combinesWith: content.combinesWith,
       items: content.items,
       discountType: content.discountType,
-      value: content.discountValue.toFixed(2),
+      value: amountText(content.discountValue),
       maxPerOrder: content.maxPerOrder,
     }
   },

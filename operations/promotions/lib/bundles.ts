@@ -144,7 +144,7 @@ function regularCents({ items }: BundleContent, products: Products): bigint | nu
 }
 
 const isBelow = ({ discountType, discountValue }: BundleContent, regular: bigint): boolean =>
-  discountType === 'percentage' || amounts.toCents(discountValue.toFixed(2)) < regular
+  discountType === 'percentage' || amounts.toCents(discountValue) < regular
 
 /** What is left out stays, or is the default; whole, it must hold together. */
 function merged(

@@ -1,5 +1,5 @@
 /** Fields that promotions, bundles and gifts have alike. */
-import { count, currency, id, instant, line, money, object, z } from '#runtime/schema'
+import { count, currency, decimals, id, instant, line, money, object, z } from '#runtime/schema'
 import { combinesWith } from './combines.ts'
 import { scheduleFields, schedulesShown } from './schedule.ts'
 
@@ -48,10 +48,7 @@ export const percentageOff = z
   .number()
   .gt(0)
   .max(100)
-  .refine(
-    (value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6,
-    'must have at most four decimals',
-  )
+  .refine(...decimals(4))
 
 export const activeInput = object({ isActive: z.boolean() })
 

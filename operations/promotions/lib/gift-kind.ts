@@ -1,3 +1,4 @@
+import { amountText } from '#runtime/money'
 import type { GiftContent } from './gift-schema.ts'
 import { type Kind, referenceOf } from './kinds.ts'
 
@@ -18,7 +19,7 @@ export const gifts: Kind<GiftContent> = {
       startsAt,
       endsAt,
       combinesWith: content.combinesWith,
-      minAmount: content.minAmount.toFixed(2),
+      minAmount: amountText(content.minAmount),
       amountBasis: content.amountBasis,
       productId: content.gift.productId,
       variantId: content.gift.variantId,

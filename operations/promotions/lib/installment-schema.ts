@@ -1,4 +1,4 @@
-import { colour, currency, id, instant, line, money, named, object, z } from '#runtime/schema'
+import { colour, currency, decimals, id, instant, line, money, named, object, z } from '#runtime/schema'
 import { variableLine } from './texts.ts'
 
 const atLeastZero = money.refine((value) => value >= 0, 'must be at least 0')
@@ -13,10 +13,7 @@ export const ruleInput = {
     .number()
     .min(0)
     .max(30)
-    .refine(
-      (value) => Math.abs(value * 1e4 - Math.round(value * 1e4)) < 1e-6,
-      'must have at most four decimals',
-    )
+    .refine(...decimals(4))
     .describe('Per cent a month; above 0 exactly where some installments bear interest'),
   minInstallmentAmount: atLeastZero,
   isActive: z.boolean(),

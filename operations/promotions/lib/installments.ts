@@ -7,6 +7,7 @@ import { changed } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
+import { amountText } from '#runtime/money'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
 import { given } from './discount-schema.ts'
@@ -81,7 +82,7 @@ export async function readInstallments(ctx: Context, amount?: number) {
   return {
     data: rows.map(shownOf),
     settings: await readInstallmentSettings(ctx),
-    simulation: amount === undefined ? null : simulate(ctx, rows, amount.toFixed(2)),
+    simulation: amount === undefined ? null : simulate(ctx, rows, amountText(amount)),
   }
 }
 
@@ -179,12 +180,12 @@ const noSuchRule = () => refuse('not_found', 'There is no such installment rule'
 
 const columnsOf = (rule: Rule) => ({
   name: rule.name,
-  min_amount: rule.minAmount.toFixed(2),
-  max_amount: rule.maxAmount === null ? null : rule.maxAmount.toFixed(2),
+  min_amount: amountText(rule.minAmount),
+  max_amount: rule.maxAmount === null ? null : amountText(rule.maxAmount),
   max_installments: rule.maxInstallments,
   interest_free_installments: rule.interestFreeInstallments,
   monthly_interest_rate: rule.monthlyInterestRate.toFixed(4),
-  min_installment_amount: rule.minInstallmentAmount.toFixed(2),
+  min_installment_amount: amountText(rule.minInstallmentAmount),
   is_active: rule.isActive,
 })
 

@@ -1,6 +1,7 @@
 /** The figures and conversions as CSV (Rules 15). */
 import { amounts, days, type exports } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { amountText } from '#runtime/money'
 import { type ConversionFilters, conversionsAfter, selectedBy } from './conversions.ts'
 import { listProducts } from './products.ts'
 import { features } from './schema.ts'
@@ -147,7 +148,7 @@ async function* productRows(ctx: Context, query: StatisticsQuery) {
           source,
           orders,
           units,
-          revenue.toFixed(2),
+          amountText(revenue),
           currency,
         ]),
     )

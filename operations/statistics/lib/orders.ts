@@ -9,6 +9,7 @@ import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
 import { containing, phoneContaining, phoneLike } from '#runtime/search'
+import { inCents } from '#runtime/sql'
 
 type Db = Kysely<TenantTables>
 
@@ -133,7 +134,7 @@ function totalsOf(db: Db, values: Selected) {
     .select([
       'd.currency',
       sql<number>`sum(d.n)::int`.as('orders'),
-      sql<number>`sum(d.amount)::numeric(14,2)`.as('revenue'),
+      inCents<number>(sql`sum(d.amount)`).as('revenue'),
     ])
   const counted = db
     .selectFrom('orders as o')
@@ -143,7 +144,7 @@ function totalsOf(db: Db, values: Selected) {
     .select([
       'o.currency',
       sql<number>`count(*)::int`.as('orders'),
-      sql<number>`sum(o.total - o.refunded_total)::numeric(14,2)`.as('revenue'),
+      inCents<number>(sql`sum(o.total - o.refunded_total)`).as('revenue'),
     ])
   const own = db.selectFrom('stores as s').select('s.currency')
   const json = (rows: typeof summed | typeof counted) => sql`(select coalesce(

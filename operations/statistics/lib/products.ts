@@ -7,6 +7,7 @@ import { jsonObject, moneyOf } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { inCents } from '#runtime/sql'
 
 type Db = Kysely<TenantTables>
 
@@ -58,7 +59,7 @@ const figuresOf = (source: string) =>
   sql`json_build_object(
     'orders', coalesce(sum(f.orders) filter (where f.source_type = ${sql.lit(source)}), 0),
     'units', coalesce(sum(f.units) filter (where f.source_type = ${sql.lit(source)}), 0),
-    'revenue', coalesce(sum(f.revenue) filter (where f.source_type = ${sql.lit(source)}), 0)::numeric(14,2))`
+    'revenue', ${inCents(sql`coalesce(sum(f.revenue) filter (where f.source_type = ${sql.lit(source)}), 0)`)})`
 
 const listOf = (facts: typeof fromSums, sort: ProductSort) =>
   preparedList<Selected>((db, values, has) => {
@@ -77,7 +78,7 @@ const listOf = (facts: typeof fromSums, sort: ProductSort) =>
         'p.image_url',
         sql<number>`sum(f.orders)`.as('orders'),
         sql<number>`sum(f.units)`.as('units'),
-        sql<string>`sum(f.revenue)::numeric(14,2)`.as('revenue'),
+        inCents(sql`sum(f.revenue)`).as('revenue'),
         sql<string>`sum(sum(f.revenue)) over ()`.as('whole'),
         jsonObject(Object.fromEntries(sourceTypes.map((source) => [source, figuresOf(source)]))).as(
           'by_source',

@@ -6,6 +6,7 @@ import * as storefront from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
+import { greatestKnown } from '#runtime/sql'
 import { type AlertChange, type AlertContent, defaultAlerts, stockAlertSettings } from './alert-schema.ts'
 
 interface Found {
@@ -133,7 +134,10 @@ export async function noteStockEvent(tx: Context, at: Date): Promise<void> {
     .values({ last_stock_event_at: at })
     .onConflict((conflict) =>
       conflict.column('store_id').doUpdateSet({
-        last_stock_event_at: sql<Date>`greatest(stock_alert_settings.last_stock_event_at, excluded.last_stock_event_at)`,
+        last_stock_event_at: greatestKnown<Date>(
+          sql.ref('stock_alert_settings.last_stock_event_at'),
+          sql.ref('excluded.last_stock_event_at'),
+        ),
       }),
     )
     .execute()

@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { inCents } from '#runtime/sql'
 
 interface Values extends days.DayRange {
   timezone: string
@@ -39,7 +40,7 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     .selectFrom('conversions as c')
     .select([
       sql<number>`count(*)::int`.as('n'),
-      sql<string>`coalesce(sum(c.revenue) ${inCurrency}, 0)::numeric(14,2)`.as('revenue'),
+      inCents(sql`coalesce(sum(c.revenue) ${inCurrency}, 0)`).as('revenue'),
     ])
     .where('c.source_type', '=', sql.lit('stock-notification'))
     .where(isCountedConversion('c'))

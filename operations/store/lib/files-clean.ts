@@ -1,6 +1,7 @@
 /** What `files-clean` does, over all stores. */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
+import { leastKnown } from '#runtime/sql'
 
 const unusedMs = 24 * 3_600_000
 const atOnce = 100
@@ -50,7 +51,7 @@ function claimDoomed(ctx: SystemContext): Promise<Doomed[] | null> {
     if (locked.length === 0) return null
     return transaction
       .updateTable('files')
-      .set({ expires_at: sql<Date>`least(expires_at, ${now})` })
+      .set({ expires_at: leastKnown<Date>(sql.ref('expires_at'), now) })
       .where((eb) => eb.or(locked.map((row) => eb.and({ store_id: row.store_id, id: row.id }))))
       .where(isDoomed)
       .returning(['store_id', 'id', 'key'])

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { greatest } from '#runtime/sql'
 import { currentCycle, cycleNow, openCycle } from './cycles.ts'
 import {
   addToLedger,
@@ -99,7 +100,7 @@ export async function resize(ctx: Context, reservationId: string, units: number)
 async function leftIn(tx: Context, cycleStartsAt: Date): Promise<number> {
   const { left } = await tx.db
     .selectFrom('usage_cycles')
-    .select(sql<number>`greatest(message_limit - used - reserved, 0)`.as('left'))
+    .select(greatest<number>(sql`message_limit - used - reserved`, sql`0`).as('left'))
     .where('starts_at', '=', cycleStartsAt)
     .executeTakeFirstOrThrow()
   return left

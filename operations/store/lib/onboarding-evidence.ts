@@ -1,6 +1,7 @@
 /** What shows that a step of the onboarding is done, and since when. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
+import { greatestKnown } from '#runtime/sql'
 import type { OnboardingAnswers } from './onboarding-schema.ts'
 
 type Db = Kysely<TenantTables>
@@ -33,5 +34,5 @@ export const onboardingCompletedAt = (db: Db): RawBuilder<Date | null> => {
   const { platform, answers, features, messaging } = requiredEvidence(db)
   return sql`case when ${platform} is not null and ${answers} is not null and ${features} is not null
       and ${messaging} is not null
-    then coalesce(s.onboarding_completed_at, greatest(${platform}, ${answers}, ${features}, ${messaging})) end`
+    then coalesce(s.onboarding_completed_at, ${greatestKnown(platform, answers, features, messaging)}) end`
 }

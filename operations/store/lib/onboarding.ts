@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { featureSet } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
+import { leastKnown } from '#runtime/sql'
 import { planIdOf } from './entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './onboarding-evidence.ts'
 import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './onboarding-schema.ts'
@@ -61,7 +62,7 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
       answers.as('answers'),
       features.as('features'),
       messaging.as('messaging'),
-      sql<Date | null>`least((${secondMember}), (${firstInvitation}))`.as('team'),
+      leastKnown<Date | null>(sql`(${secondMember})`, sql`(${firstInvitation})`).as('team'),
       // A provider is known from the first agreement on, whose first charge credit may have paid.
       sql<Date | null>`coalesce((${firstPayment}), case when b.provider is not null then b.anchor_at end)`.as(
         'plan',

@@ -141,7 +141,7 @@ function rateMetric(
 
 /** Both with two decimals. */
 function changeOf(value: number, before: number): number | null {
-  const [one, other] = [toCents(value.toFixed(2)), toCents(before.toFixed(2))]
+  const [one, other] = [toCents(value), toCents(before)]
   return percentOf(one - other, other, 1)
 }
 

@@ -1,5 +1,6 @@
 /** Reads of the sandbox's shops, as a platform would answer them. */
 import { type RawBuilder, sql } from 'kysely'
+import { inCents } from '../../sql.ts'
 import { Refused } from '../errors.ts'
 import type { Cart, Category, PlatformCustomer, PlatformOrder, Product, ProductQuery } from './port.ts'
 import type { StoredCategory } from './sandbox-catalog.ts'
@@ -109,7 +110,7 @@ export async function listCustomers(
       group by 1
     )
     select c.position, c.data || jsonb_build_object(
-      'ordersCount', coalesce(b.orders, 0), 'totalSpent', coalesce(b.spent, 0)::numeric(14,2)::text,
+      'ordersCount', coalesce(b.orders, 0), 'totalSpent', ${inCents(sql`coalesce(b.spent, 0)`)}::text,
       'firstOrderAt', b.first_at, 'lastOrderAt', b.last_at) as customer
     from walked c left join bought b on b.id = c.id order by c.position`.execute(shop.db)
   const page = rows.slice(0, query.limit)

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
 import type { Clock } from '../../clock.ts'
+import { greatest } from '../../sql.ts'
 
 /** The shop of one store in the sandbox. `db` may be a transaction. */
 export interface Shop {
@@ -87,7 +88,7 @@ export async function allObjects<T>(shop: Shop, kind: ObjectKind): Promise<T[]> 
 /** The number after the greatest numeric id of a kind, and after `base`. Inside `inTurn`, so that none is taken twice. */
 export async function nextNumber(shop: Shop, kind: ObjectKind, base: number): Promise<string> {
   const { rows } = await sql<{ next: string }>`
-    select (greatest(coalesce(max(id::bigint), 0), ${base}::bigint) + 1)::text as next
+    select (${greatest(sql`coalesce(max(id::bigint), 0)`, sql`${base}::bigint`)} + 1)::text as next
     from sandbox_objects
     where store_id = ${shop.storeId}::uuid and kind = ${kind} and id ~ '^[0-9]{1,15}$'`.execute(shop.db)
   return rows[0]!.next

@@ -6,7 +6,7 @@ import getAutomation from '#operations/automations/get-automation'
 import getFailures from '#operations/automations/get-failures'
 import getFlowStats from '#operations/automations/get-flow-stats'
 import getReport from '#operations/automations/get-report'
-import { percentOf } from '#operations/automations/lib/report'
+import { rateOf } from '#operations/automations/lib/report'
 import updateAutomation from '#operations/automations/update-automation'
 import { metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
@@ -363,11 +363,11 @@ describe('GET /automations/:automationId/report', () => {
 })
 
 test('halves are rounded up', () => {
-  expect(percentOf(2, 3, 2)).toBe(66.67)
-  expect(percentOf(1, 16, 1)).toBe(6.3)
-  expect(percentOf(1, 800, 2)).toBe(0.13)
-  expect(percentOf(1, 3, 1)).toBe(33.3)
-  expect(percentOf(0, 0, 2)).toBe(null)
+  expect(rateOf(2, 3, 2)).toBe(66.67)
+  expect(rateOf(1, 16, 1)).toBe(6.3)
+  expect(rateOf(1, 800, 2)).toBe(0.13)
+  expect(rateOf(1, 3, 1)).toBe(33.3)
+  expect(rateOf(0, 0, 2)).toBe(null)
 })
 
 describe('GET /automations/:automationId/failures', () => {

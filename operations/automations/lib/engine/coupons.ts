@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { connections, coupons } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
+import { amountText } from '#runtime/money'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { CouponSpec } from '../types.ts'
 import { couponCode, couponEnd } from './coupon-codes.ts'
@@ -103,7 +104,7 @@ async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
     .execute()
 }
 
-const moneyOf = (amount: number | null): string | null => (amount === null ? null : amount.toFixed(2))
+const moneyOf = (amount: number | null): string | null => (amount === null ? null : amountText(amount))
 
 const fail = async (ctx: Context, row: EngineRow, code: string, reason: string): Promise<void> => {
   await ctx.transaction((tx) =>

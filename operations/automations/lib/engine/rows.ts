@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'
+import { greatestKnown } from '#runtime/sql'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, QuietHours } from '../types.ts'
 import type { CartState, IssuedCoupon, Line, OrderFacts } from './facts.ts'
 
@@ -167,15 +168,17 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
         'last_activity_at', iso(c.last_activity_at), 'order_is_cancelled', exists (${ended}),
         'has_products', not exists (${named}) or exists (${onSale})) end`.as('cart'),
       sql`(${coupons})`.as('coupons'),
-      sql<number | null>`greatest(
-        (${since.where(sql<boolean>`p.phone_key = r.phone_key`).select(worth.as('worth'))}),
-        (${since.where(sql<boolean>`p.customer_id = r.customer_id`).select(worth.as('worth'))}),
-        (${since.where(sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('r.email')}`).select(worth.as('worth'))}))`.as(
-        'bought',
-      ),
-      sql<number | null>`greatest(
-        (${placed.where(sql<boolean>`p.cart_id = r.cart_id`).select(worth.as('worth'))}),
-        (${placed.where(sql<boolean>`p.id = c.order_id`).select(worth.as('worth'))}))`.as('cart_bought'),
+      greatestKnown<number | null>(
+        since.where(sql<boolean>`p.phone_key = r.phone_key`).select(worth.as('worth')),
+        since.where(sql<boolean>`p.customer_id = r.customer_id`).select(worth.as('worth')),
+        since
+          .where(sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('r.email')}`)
+          .select(worth.as('worth')),
+      ).as('bought'),
+      greatestKnown<number | null>(
+        placed.where(sql<boolean>`p.cart_id = r.cart_id`).select(worth.as('worth')),
+        placed.where(sql<boolean>`p.id = c.order_id`).select(worth.as('worth')),
+      ).as('cart_bought'),
       eb
         .or([
           eb.exists(newer.where(sql<boolean>`p.phone_key = r.phone_key`).select('p.id')),
