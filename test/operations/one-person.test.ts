@@ -423,10 +423,8 @@ describe('an address', () => {
     await seller.sell({ customer: { name: 'Zoe', email: 'ana@example.com', phone: '+5511912345678' } })
     const lister = await store(app)
     const { id } = (await lister.call(createList, { body: { name: 'VIP' } })).body
-    await lister.call(importCsv, {
-      params: { id },
-      body: { csv: 'phone,email\n+5511912345678,ana@example.com' },
-    })
+    const body = { columns: ['phone', 'email'], rows: [['+5511912345678', 'ana@example.com']] }
+    expect((await lister.call(importCsv, { params: { id }, body })).status).toBe(202)
     await app.drainJobs()
     const reviews = await reviewShop(app)
     await reviews.settings({ request: { delayDays: 5 } })

@@ -206,31 +206,28 @@ describe('POST /newsletter/subscribers', () => {
 
   test('an email that was held until its code had ended does not leave; nor one to who has left', async () => {
     const oneDay = { coupon: { ...tenPercent, validDays: 1 }, couponDelivery: 'email' }
-    const subscribed = async (email: string) => {
-      const shop = await popupShop(app, oneDay)
+    const opened = () => Promise.all([popupShop(app, oneDay), popupShop(app, oneDay)])
+    const leaves = (storeId: string) =>
+      app.database.root
+        .updateTable('newsletter_subscribers')
+        .set({ status: 'unsubscribed' })
+        .where('store_id', '=', storeId)
+        .execute()
+    const [held, left] = await opened()
+    for (const [shop, email] of [[held, 'held@example.com'] as const, [left, 'left@example.com'] as const])
       expect((await shop.subscribe({ email })).status).toBe(201)
-      return shop
-    }
-    const held = await subscribed('held@example.com')
-    const left = await subscribed('left@example.com')
-    await app.database.root
-      .updateTable('newsletter_subscribers')
-      .set({ status: 'unsubscribed' })
-      .where('store_id', '=', left.id)
-      .execute()
+    await leaves(left.id)
     await app.setClock(new Date(app.clock.ms() + 25 * 3_600_000))
-    const just = await subscribed('just@example.com')
-    const gone = await subscribed('gone@example.com')
-    await app.database.root
-      .updateTable('newsletter_subscribers')
-      .set({ status: 'unsubscribed' })
-      .where('store_id', '=', gone.id)
-      .execute()
+    await app.drainJobs()
+    const [just, gone] = await opened()
+    for (const [shop, email] of [[just, 'just@example.com'] as const, [gone, 'gone@example.com'] as const])
+      expect((await shop.subscribe({ email })).status).toBe(201)
+    await leaves(gone.id)
     await app.setClock(new Date(app.clock.ms() + 23 * 3_600_000))
     await app.drainJobs()
     expect(await mailTo('just@example.com')).toHaveLength(1)
     expect((await subscribersOf(just))[0]).toMatchObject({ coupon_email: 'sent' })
-    for (const email of ['held', 'left', 'gone']) expect(await mailTo(`${email}@example.com`)).toEqual([])
+    for (const name of ['held', 'left', 'gone']) expect(await mailTo(`${name}@example.com`)).toEqual([])
     expect((await subscribersOf(held))[0]).toMatchObject({ coupon_status: 'issued', coupon_email: 'refused' })
     expect((await subscribersOf(gone))[0]).toMatchObject({ coupon_email: 'due' })
   })
