@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import {
   colour,
   count,
@@ -14,7 +15,9 @@ import {
 } from '#runtime/schema'
 
 /** Whether it is one of ours or https is looked at with the store at hand. */
-const imageAddress = z.string().min(1).max(2000).describe("https, or one of this server's storage").nullable()
+const imageAddress = reference('file', z.string().min(1).max(2000))
+  .describe("https, or one of this server's storage")
+  .nullable()
 const days = z.number().int().min(1).max(365)
 
 export const couponMode = z.enum(['shared', 'unique'])
@@ -107,7 +110,9 @@ const plainShape = {
   position: z.enum(['center', 'top', 'bottom', 'bottom-left', 'bottom-right']),
   consentRequired: z.boolean().describe('The visitor must tick the consent'),
   couponDelivery: z.enum(['screen', 'email', 'both']),
-  contactListId: id.nullable().describe('List of new subscribers with a phone and consent'),
+  contactListId: reference('list', id)
+    .nullable()
+    .describe('List of new subscribers with a phone and consent'),
   isMailproviderEnabled: z.boolean().describe('Push each new subscriber to the email provider'),
 }
 
@@ -129,6 +134,7 @@ export const popupSettings = named(
     display: object(displayShape),
     updatedAt: instant.nullable().describe('null: never saved'),
   }),
+  { moves: ['roulette.prizes.won'] },
 )
 export type PopupSettings = Omit<z.infer<typeof popupSettings>, 'updatedAt'>
 export type PopupCoupon = z.infer<typeof coupon>

@@ -36,6 +36,7 @@ export const tierSettings = named(
     currency,
     updatedAt: instant.nullable(),
   }),
+  { moves: ['tiers.contactCount'] },
 )
 
 const tierInput = writeBody(

@@ -1,0 +1,158 @@
+/** The demo, where all sections are full, as the tests of all resources look at it. */
+import { expect } from 'vitest'
+import { type Context, SystemContext } from '#runtime/context'
+import { readersOf } from '#runtime/if-match'
+import { JsonText } from '#runtime/operation'
+import type { LoadedOperation } from '#runtime/registry'
+import { seedDemo } from '#scripts/seed/demo'
+import { testApp, wholeRegistry } from '#test/support/app'
+
+export interface Sent {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+  body: any
+  tag: string | null
+}
+/** Where a resource of the demo is found, by the path of its operations: the first pattern that fits. */
+const found: readonly [RegExp, string][] = [
+  [
+    /^\/messaging\/templates\/:id/,
+    `select id from message_templates where store_id = $1 and status = 'approved'`,
+  ],
+  [/^\/messaging-button\/:/, 'select id as "messagingButtonId" from messaging_buttons where store_id = $1'],
+  [
+    /^\/automations\/:id/,
+    'select id from automations where store_id = $1 and deleted_at is null and is_active',
+  ],
+  [
+    /^\/campaigns\/lists\/:id\/sync/,
+    `select id from contact_lists where store_id = $1 and source = 'ecomplatform'`,
+  ],
+  [
+    /^\/campaigns\/lists\/:id/,
+    'select l.id, c.id as "contactId" from contact_lists l join list_contacts c on c.store_id = l.store_id and c.list_id = l.id where l.store_id = $1',
+  ],
+  [
+    /^\/campaigns\/:id\/messages/,
+    `select campaign_id as id, id as "messageId" from campaign_messages where store_id = $1 and status = 'failed'`,
+  ],
+  [/^\/campaigns\/:id\/(cancel)/, `select id from campaigns where store_id = $1 and status = 'scheduled'`],
+  [
+    /^\/campaigns\/:id\/(pause)/,
+    `select id from campaigns where store_id = $1 and status in ('sending', 'paused', 'scheduled')`,
+  ],
+  [/^\/campaigns\/:id\/(resume)/, `select id from campaigns where store_id = $1 and status = 'paused'`],
+  [
+    /^\/campaigns\/:id/,
+    `select id from campaigns where store_id = $1 and status = 'draft' and deleted_at is null`,
+  ],
+  [
+    /^\/inbox\/conversations\/:id\/tags\/:tagId/,
+    'select c.conversation_id as id, c.tag_id as "tagId" from inbox_conversation_tags c where c.store_id = $1',
+  ],
+  [/^\/inbox\/conversations\/:id/, 'select id from conversations where store_id = $1'],
+  [/^\/inbox\/tags\/:tagId/, 'select id as "tagId" from inbox_tags where store_id = $1'],
+  [
+    /^\/product-reviews\/:reviewId/,
+    `select id as "reviewId" from product_reviews where store_id = $1 and status = 'approved'`,
+  ],
+  [/^\/stock-notifications\//, 'select id as "notificationId" from stock_subscriptions where store_id = $1'],
+  [/^\/promotions\/:id/, `select id from discounts where store_id = $1 and kind = 'promotion'`],
+  [/^\/bundles\/:id/, `select id from discounts where store_id = $1 and kind = 'bundle'`],
+  [/^\/cart-gifts\/:id/, `select id from discounts where store_id = $1 and kind = 'gift'`],
+  [/^\/installments/, 'select id from installment_rules where store_id = $1'],
+  [/^\/fomo-alerts/, 'select id from fomo_alerts where store_id = $1'],
+  [/^\/product-content-blocks/, 'select id from content_blocks where store_id = $1'],
+  [/^\/product-stickers/, `select id from product_labels where store_id = $1 and kind = 'sticker'`],
+  [/^\/product-badges/, `select id from product_labels where store_id = $1 and kind = 'badge'`],
+  [/^\/product-video-slider/, 'select product_id as "productId" from video_sliders where store_id = $1'],
+  [/^\/shop-the-look\/looks/, 'select id from looks where store_id = $1'],
+  [/^\/size-guides/, 'select id from size_guides where store_id = $1'],
+  [
+    /^\/product-exchanges\/requests\/:id/,
+    `select id from exchange_requests where store_id = $1 and status = 'requested'`,
+  ],
+]
+
+export const pathOf = (path: string, params: Record<string, string>): string =>
+  path.replace(/:([A-Za-z]+)/g, (_all, name: string) => encodeURIComponent(params[name]!))
+
+export async function openDemo() {
+  const { operations } = await wholeRegistry()
+  const app = await testApp({ publicUrl: 'https://api.example.com' })
+  const demo = await seedDemo(app.services, 'owner')
+  const { key } = demo.keys[0]!
+  const storeId = demo.stores.find(({ slug }) => slug === 'aurora-supply')!.id
+
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Sent> {
+    const response = await app.fetch(
+      new Request(`https://api.example.com/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+      { ip: '127.0.0.1' },
+    )
+    const text = await response.text()
+    return {
+      status: response.status,
+      body: text === '' ? null : JSON.parse(text),
+      tag: response.headers.get('etag'),
+    }
+  }
+
+  async function namesOf({ spec }: LoadedOperation): Promise<Record<string, string>> {
+    const query = found.find(([pattern]) => pattern.test(spec.path))?.[1]
+    if (!query) return {}
+    const rows = await app.database.query<Record<string, string>>(`${query} order by 1 limit 1`, [storeId])
+    expect(rows, spec.path).toHaveLength(1)
+    return Object.fromEntries(Object.entries(rows[0]!).map(([name, value]) => [name, String(value)]))
+  }
+
+  async function context(): Promise<Context> {
+    const [row] = await app.database.query<{ user_id: string }>(
+      `select user_id from memberships where store_id = $1 and role = 'owner'`,
+      [storeId],
+    )
+    return (await new SystemContext(app.services, app.services.log, 'test').forStore(storeId, row!.user_id))!
+  }
+
+  /** The resource as it is read now, where a caller can read it alone. */
+  async function readNow(
+    operation: LoadedOperation,
+    params: Record<string, string>,
+    body: unknown,
+  ): Promise<unknown> {
+    const { ifMatch } = operation.spec
+    if (ifMatch && 'read' in ifMatch) {
+      const result = await ifMatch.read(await context(), { params, query: {}, body } as never)
+      return result instanceof JsonText ? JSON.parse(result.text) : result
+    }
+    const reads = operations
+      .filter(({ spec }) => spec.method === 'GET' && spec.etag)
+      .filter(({ spec }) =>
+        ifMatch
+          ? ifMatch[0] === spec.path
+          : operation.spec.path === spec.path || operation.spec.path.startsWith(`${spec.path}/`),
+      )
+      .sort((a, b) => b.spec.path.length - a.spec.path.length)
+    const { body: read, tag } = await send('GET', pathOf(reads[0]!.spec.path, params))
+    const reader = readersOf(operations, operation)[0]!
+    expect([operation.id, await reader.etag(await context(), { params, query: {}, body })]).toEqual([
+      operation.id,
+      tag,
+    ])
+    return read
+  }
+
+  return { app, storeId, send, namesOf, context, readNow }
+}

@@ -1,0 +1,111 @@
+/**
+ * Every write that takes If-Match, tried on the demo, where all sections are full: what was read long ago is refused and
+ * changes nothing, what was read just now is taken or refused for a reason of its own.
+ */
+import { describe, expect, test } from 'vitest'
+import { exampleOf } from '#runtime/example'
+import { readersOf } from '#runtime/if-match'
+import { publish } from '#runtime/publish'
+import type { LoadedOperation } from '#runtime/registry'
+import { ignoredKeys, z } from '#runtime/schema'
+import { wholeRegistry } from '#test/support/app'
+import { openDemo, pathOf } from './demo.ts'
+import { rowsOf } from './rows.ts'
+
+const { operations } = await wholeRegistry()
+const { app, storeId, send, namesOf, context, readNow } = await openDemo()
+
+/** What is made of a schema fits no store. */
+const bodies: Record<string, object> = {
+  '/inbox/conversations/:id/tier': { tier: null },
+  '/subscription/create-preapproval': { planId: 'growth', billingCycle: 'monthly' },
+  '/officialapi/setup': { returnUrl: 'http://localhost/back' },
+}
+
+/** What was read, as far as the write takes it; for what is no write of the whole, its example. */
+function bodyOf({ spec }: LoadedOperation, read: unknown, own: object): object | undefined {
+  const schema = spec.input?.body
+  if (!schema) return undefined
+  if (['PUT', 'PATCH'].includes(spec.method) && schema instanceof z.ZodObject) {
+    const ignored = ignoredKeys(schema)
+    const fields = Object.entries(read as object).filter(
+      ([name]) => name in schema.shape && !ignored.has(name),
+    )
+    if (schema.safeParse({ ...Object.fromEntries(fields), ...own }).success)
+      return { ...Object.fromEntries(fields), ...own }
+  }
+  return { ...((bodies[spec.path] ?? spec.example?.body ?? exampleOf(publish(schema))) as object), ...own }
+}
+
+const writes = operations.filter((operation) => readersOf(operations, operation).length > 0)
+/** What takes its resource away, or the store's number, comes last. */
+const last = ({ spec }: LoadedOperation): number =>
+  /disconnect|\/session$|^\/officialapi\/|^\/subscription\//.test(spec.path)
+    ? 2
+    : spec.method === 'DELETE'
+      ? 1
+      : 0
+writes.sort((a, b) => last(a) - last(b))
+
+const reads = operations.filter(({ spec }) => spec.method === 'GET' && spec.etag)
+
+describe('If-None-Match', () => {
+  test.each(reads.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {
+    const { spec } = operation
+    const path = pathOf(spec.path, await namesOf(operation))
+    const first = await send('GET', path)
+    if (first.status === 404) expect(spec.path).toContain(':')
+    else {
+      const again = await send('GET', path, undefined, { 'if-none-match': first.tag! })
+      // An ETag leaves out what moves by itself: only what says that it is kept by its readers may be kept by them.
+      expect([first.status, again.status]).toEqual([200, spec.cache ? 304 : 200])
+    }
+  })
+})
+
+describe('a write with If-Match', () => {
+  test('there are many', () => expect(writes.length).toBeGreaterThan(90))
+
+  test.each(writes.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {
+    const { spec } = operation
+    const names = await namesOf(operation)
+    const schema = spec.input?.body
+    const isNamed = schema instanceof z.ZodObject
+    const inBody = Object.entries(names).filter(
+      ([name]) => !spec.path.includes(`:${name}`) && isNamed && name in schema.shape,
+    )
+    const own = Object.fromEntries(inBody)
+    const first = bodyOf(operation, {}, own)
+    const resource = await readNow(operation, names, first)
+    const body = bodyOf(operation, resource, own)
+    const path = pathOf(spec.path, names)
+    const tag = await readersOf(operations, operation)[0]!.etag(await context(), {
+      params: names,
+      query: {},
+      body,
+    })
+    expect(tag).toEqual(expect.any(String))
+    const before = await rowsOf(app, storeId)
+    const stale = await send(spec.method, path, body, { 'if-match': '"stale"' })
+    expect([stale.status, stale.body?.error?.message]).toEqual([
+      409,
+      'If-Match: the resource has changed since it was read: read it again',
+    ])
+    expect(await rowsOf(app, storeId)).toEqual(before)
+    const fresh = await send(spec.method, path, body, { 'if-match': tag! })
+    const message = fresh.body?.error?.message
+    if (fresh.status >= 300) {
+      expect([fresh.status, message], operation.id).toEqual([
+        expect.toBeOneOf([403, 404, 409]),
+        expect.not.stringMatching(/^If-Match/),
+      ])
+      refused.push(`${operation.id}: ${fresh.status} ${message}`)
+    } else expect(fresh.status).toBe(spec.answer.status)
+    await app.drainJobs({ allowFailures: true })
+  })
+
+  test('most are taken', () => {
+    expect(refused.length).toBeLessThan(writes.length / 4)
+  })
+})
+const refused: string[] = []
