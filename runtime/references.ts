@@ -4,6 +4,7 @@
  * resource keeps. Which kinds there are is told by the sections that know them.
  */
 import type { Context } from './context.ts'
+import { refuse } from './errors.ts'
 import { z } from './schema.ts'
 
 const mark = Symbol('reference')
@@ -77,40 +78,48 @@ export function innerOf(schema: z.ZodTypeAny): z.ZodTypeAny | null {
   return null
 }
 
-/** Refuses what is not there by the name of its field. Called outside a transaction where it asks a provider. */
-type Check = (ctx: Context, values: readonly (string | number)[], field: string) => Promise<unknown>
-const checks = new Map<string, Check>()
+/** How things of a kind are asked for: `live`, what has a mirror here is asked of the provider itself. */
+export interface Asked {
+  live?: boolean
+}
+type Value = string | number
+/**
+ * Looks for things of a kind, all at once, outside a transaction where it asks a provider. What it answers says what is
+ * wrong with some of them, in words that follow the name of a field; null: nothing.
+ */
+export type Look = (
+  ctx: Context,
+  values: readonly Value[],
+  how: Asked,
+) => Promise<(values: readonly Value[]) => string | null>
+const looks = new Map<string, Look>()
 
 /** Called once at start, by the section that knows the things of this kind. */
-export const registerReference = (kind: string, check: Check): void => {
-  checks.set(kind, check)
-}
-
-/** Of `after` what `before` did not name yet: a reference is checked when it enters, not when it is sent back. */
-export const newlyNamed = <T>(before: Iterable<T> | null | undefined, after: Iterable<T>): T[] => {
-  const known = new Set(before)
-  return [...new Set(after)].filter((each) => !known.has(each))
+export const registerReference = (kind: string, look: Look): void => {
+  looks.set(kind, look)
 }
 
 /**
  * Makes sure that what `after` names and `before` did not is there, for the kinds given. The one way in for what a body
- * names; a field keeps what it held though it be gone meanwhile.
+ * names; a field keeps what it held though it be gone meanwhile. Each kind is asked for once.
  */
 export async function requireReferences(
   ctx: Context,
   schema: z.ZodTypeAny,
-  { before, after, kinds }: { before: unknown; after: unknown; kinds: readonly string[] },
+  { before, after, kinds, ...how }: { before: unknown; after: unknown; kinds: readonly string[] } & Asked,
 ): Promise<void> {
-  const known = new Set(namedIn(schema, before).map(({ kind, value }) => `${kind} ${value}`))
-  const byField = new Map<string, { kind: string; values: Set<string | number> }>()
-  for (const { kind, field, value } of namedIn(schema, after)) {
-    if (!kinds.includes(kind) || known.has(`${kind} ${value}`)) continue
-    const place = byField.get(field) ?? { kind, values: new Set() }
-    byField.set(field, { kind, values: place.values.add(value) })
-  }
-  for (const [field, { kind, values }] of byField) {
-    const check = checks.get(kind)
-    if (!check) throw new Error(`No section has said how a ${kind} is looked for`)
-    await check(ctx, [...values], field)
+  const keyOf = ({ kind, value }: Named): string => `${kind} ${value}`
+  const known = new Set(namedIn(schema, before).map(keyOf))
+  const added = namedIn(schema, after).filter((named) => !known.has(keyOf(named)))
+  for (const kind of kinds) {
+    const named = added.filter((each) => each.kind === kind)
+    if (named.length === 0) continue
+    const look = looks.get(kind)
+    if (!look) throw new Error(`No section has said how a ${kind} is looked for`)
+    const faultOf = await look(ctx, [...new Set(named.map(({ value }) => value))], how)
+    for (const field of new Set(named.map((each) => each.field))) {
+      const fault = faultOf(named.flatMap((each) => (each.field === field ? [each.value] : [])))
+      if (fault) throw refuse('bad_request', `${field}: ${fault}`)
+    }
   }
 }

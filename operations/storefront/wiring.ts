@@ -4,14 +4,14 @@ import { wiring } from '#runtime/wiring'
 import { catalogConnected, productsChanged, stockChanged } from './lib/catalog-events.ts'
 import { registerEvents } from './lib/events.ts'
 import { platformConnected } from './lib/publication.ts'
-import { requireCategories, requireProducts } from './lib/snapshot-require.ts'
+import { lookForCategories, lookForProducts } from './lib/snapshot-require.ts'
 
 export default wiring(() => {
   events.on('ecommerce', 'product.updated', productsChanged)
   events.on('ecommerce', 'stock.updated', stockChanged)
   connections.onConnected(catalogConnected)
   connections.onConnected(platformConnected)
-  registerReference('product', (ctx, ids, field) => requireProducts(ctx, ids.map(String), field))
-  registerReference('category', (ctx, ids, field) => requireCategories(ctx, ids.map(String), field))
+  registerReference('product', lookForProducts)
+  registerReference('category', lookForCategories)
   registerEvents('page', { feature: null, types: ['product-view', 'cart-add'] })
 })

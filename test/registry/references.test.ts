@@ -15,25 +15,14 @@ const others: readonly [RegExp, string][] = [
   [/ roulette\.prizes\.id$|settings\.roulette\.prizes\.id$/, 'a prize of the popup itself'],
   [/ (linkUrl|announcements\.linkUrl|returnUrl|labelUrl)$/, 'an address anywhere: nothing of ours'],
   [/ clientId$/, 'the caller makes it up'],
+  [/^POST \/mailprovider\/sync-contacts listId$/, 'a list of the email provider, which is asked'],
   [/^(PUT|PATCH|POST) \S+ id$/, 'the resource itself: 404, as in a path'],
   [/ ids$/, 'the rows themselves: each has its own answer'],
   [/\/product-exchanges\/requests\/:id\/\w+ (items\.id|exchangeOrderId)$/, 'of the request and its platform'],
   [/^POST \/subscription\/\S+ planId$/, 'a plan of the catalog of plans, refused by its operation'],
   [
-    / (crmListId|listId|contactListId|settings\.contactListId)$/,
-    'a list: 404 by its page, held while it is saved',
-  ],
-  [
     /^POST \/inbox\/conversations\/:id\/\S+ \w+Id$/,
     'of the conversation: 404 by its page, in the same statement',
-  ],
-  [/ officialapiTemplateId$/, 'a template that is sent now: 404 by its page'],
-  [/^POST \/product-reviews\/settings message\.officialapiTemplateId$/, 'checked by the settings'],
-  [/^POST \/stock-notifications\/settings officialapiTemplateId$/, "any in bounds, by the mission's table"],
-  [/ homeSections\.lookIds$/, 'looks: refused by the settings'],
-  [
-    / (mediaUrl|header\.mediaUrl|photoUrl|email\.logoUrl|(settings\.)?design\.(imageUrl|logoUrl))$/,
-    'a file of one purpose, or a copy: kept by `files.setUses`',
   ],
 ]
 

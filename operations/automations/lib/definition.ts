@@ -132,8 +132,8 @@ export function messagesOf({
   flow,
 }: Pick<Definition, 'message' | 'flow'>): [string, AutomationMessage][] {
   const all: [string, AutomationMessage][] = [['message', message]]
-  for (const step of flow?.steps ?? []) {
-    if (step.type === 'message') all.push([`flow: the step ${step.id}, message`, step.message])
+  for (const [at, step] of (flow?.steps ?? []).entries()) {
+    if (step.type === 'message') all.push([`flow.steps.${at}.message`, step.message])
   }
   return all
 }

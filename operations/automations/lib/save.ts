@@ -20,7 +20,7 @@ import { isSameFlow } from './flow.ts'
 import { canonical } from './given.ts'
 import { defaultTitle } from './kinds.ts'
 import { lookAgain } from './pending.ts'
-import { type AutomationChange, conditions } from './schema.ts'
+import { type AutomationChange, automation, conditions, messageInput } from './schema.ts'
 import type { AutomationMessage, AutomationType, Flow } from './types.ts'
 import { addVersion } from './versions.ts'
 
@@ -104,19 +104,22 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
   if (canonical(before.quietHours) !== canonical(after.quietHours)) await lookAgain(ctx, id, 'quiet-hours')
 }
 
-const named = z.object({ conditions: conditions.partial() })
+const named = z.object({ message: messageInput, conditions, flow: automation.shape.flow })
 
 /**
- * Products and categories that a change names for the first time are looked for, the platform's too: not inside a
- * transaction. `id` null: the automation is new.
+ * Products, categories and files that a change names for the first time are looked for, at the platform and in the
+ * storage too: not inside a transaction. `id` null: the automation is new.
  */
 export async function requireNamed(ctx: Context, id: string | null, change: AutomationChange): Promise<void> {
-  if (!change.conditions) return
   const before =
     id !== null && isId(id)
-      ? await ctx.db.selectFrom('automations').select('conditions').where('id', '=', id).executeTakeFirst()
+      ? await ctx.db
+          .selectFrom('automations')
+          .select(['message', 'conditions', 'flow'])
+          .where('id', '=', id)
+          .executeTakeFirst()
       : null
-  await requireReferences(ctx, named, { before, after: change, kinds: ['product', 'category'] })
+  await requireReferences(ctx, named, { before, after: change, kinds: ['product', 'category', 'file'] })
 }
 
 /** Gone from every read; what has not left never will. Its messages that left keep its name. */

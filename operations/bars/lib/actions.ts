@@ -3,7 +3,8 @@ import { snapshots, type Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'
-import type { z } from '#runtime/schema'
+import { reference, requireReferences } from '#runtime/references'
+import { z } from '#runtime/schema'
 import {
   type Action,
   type ActionContent,
@@ -13,7 +14,6 @@ import {
 } from './action-schema.ts'
 import { merged, readBar, writeBar } from './bar-settings.ts'
 import { link, platformId } from './common-schema.ts'
-import { requireNewProducts } from './new-products.ts'
 
 const couponAtMost = 40
 
@@ -32,10 +32,11 @@ export async function saveActions(ctx: Context, change: z.infer<typeof actionInp
     ...action,
     target: targetOf(action, `actions.${at}.target`, ctx.store.country),
   }))
-  for (const [at, { type, target }] of (actions ?? []).entries()) {
-    if (type !== 'product') continue
-    await requireNewProducts(ctx, productsOf(content), [target!], `actions.${at}.target`)
-  }
+  await requireReferences(ctx, withTargets, {
+    before: { actions: content.actions.map(asNaming) },
+    after: { actions: actions?.map(asNaming) },
+    kinds: ['product'],
+  })
   await writeBar(ctx, 'action', defaultActions, (before) => {
     const after = merged(before, { ...change, actions })
     if (after.text === '') after.text = null
@@ -45,6 +46,12 @@ export async function saveActions(ctx: Context, change: z.infer<typeof actionInp
     return after
   })
 }
+
+/** A target names a product where its type says so. */
+const withTargets = z.object({ actions: z.array(z.object({ target: reference('product', platformId) })) })
+const asNaming = ({ type, target }: { type: string; target: string | null }) => ({
+  target: type === 'product' ? target : null,
+})
 
 const productsOf = ({ actions }: ActionContent): string[] =>
   actions.flatMap(({ type, target }) => (type === 'product' && target !== null ? [target] : []))

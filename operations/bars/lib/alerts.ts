@@ -5,18 +5,19 @@ import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 import {
   type AlertChange,
   type AlertContent,
+  changedAlert,
   defaultAlert,
   type FomoAlert,
-  type newAlert,
+  newAlert,
 } from './alert-schema.ts'
 import { type AlertType, alertKinds, alertTypes, isAlertType } from './alert-types.ts'
 import { merged } from './bar-settings.ts'
-import { requireNewProducts } from './new-products.ts'
 
 interface AlertRow {
   id: string
@@ -71,7 +72,7 @@ export async function createAlert(ctx: Context, input: z.infer<typeof newAlert>)
     refuse('conflict', `The alert ${alertType} was created before: update it with PUT /fomo-alerts/update`)
   const content = checked(alertType, merged(defaultAlert(alertType), change))
   if ((await readAlert(ctx, alertType)).id !== null) throw exists()
-  await requireNewProducts(ctx, [], content.excludedProductIds, 'excludedProductIds')
+  await requireReferences(ctx, newAlert, { before: null, after: input, kinds: ['product'] })
   const now = ctx.now()
   const row = { alert_type: alertType, content: JSON.stringify(content), created_at: now, updated_at: now }
   try {
@@ -94,8 +95,8 @@ export async function updateAlert(ctx: Context, id: string, change: AlertChange)
   const known = (await all(ctx, {})).find((row) => isId(id) && row.id === id.toLowerCase())
   if (!known) throw refuse('not_found', 'There is no such alert')
   const type = known.alert_type as AlertType
-  const { excludedProductIds } = contentOf(type, known)
-  await requireNewProducts(ctx, excludedProductIds, change.excludedProductIds, 'excludedProductIds')
+  const named = { before: contentOf(type, known), after: change }
+  await requireReferences(ctx, changedAlert, { ...named, kinds: ['product'] })
   await ctx.transaction(async (tx) => {
     const row = await tx.db
       .selectFrom('fomo_alerts')

@@ -2,10 +2,10 @@
 import type { Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { merged, readBar, writeBar } from './bar-settings.ts'
-import { defaultFreeShipping, type freeShippingBar, type freeShippingInput } from './free-shipping-schema.ts'
-import { requireNewProducts } from './new-products.ts'
+import { defaultFreeShipping, type freeShippingBar, freeShippingInput } from './free-shipping-schema.ts'
 
 export async function readFreeShipping(ctx: Context): Promise<z.infer<typeof freeShippingBar>> {
   const { content, updatedAt } = await readBar(ctx, 'free-shipping', defaultFreeShipping)
@@ -18,8 +18,7 @@ export async function saveFreeShipping(
   change: z.infer<typeof freeShippingInput>,
 ): Promise<void> {
   const { content } = await readBar(ctx, 'free-shipping', defaultFreeShipping)
-  const { excludedProductIds } = change
-  await requireNewProducts(ctx, content.excludedProductIds, excludedProductIds, 'excludedProductIds')
+  await requireReferences(ctx, freeShippingInput, { before: content, after: change, kinds: ['product'] })
   await writeBar(ctx, 'free-shipping', defaultFreeShipping, (before) => {
     const after = merged(before, change)
     if (after.isEnabled && after.threshold === null) {

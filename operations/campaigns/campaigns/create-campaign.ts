@@ -1,4 +1,5 @@
 import { operation } from '#runtime/operation'
+import { reference } from '#runtime/references'
 import { id, writeBody } from '#runtime/schema'
 import { readCampaign } from '../lib/campaign-json.ts'
 import { campaign, campaignInput, campaignReadOnly } from '../lib/campaign-schema.ts'
@@ -13,7 +14,12 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',
-  input: { body: writeBody({ ...campaignInput, listId: id }, campaignReadOnly, ['name', 'listId']) },
+  input: {
+    body: writeBody({ ...campaignInput, listId: reference('list', id) }, campaignReadOnly, [
+      'name',
+      'listId',
+    ]),
+  },
   answer: { status: 201, body: campaign },
   refuses: { not_found: 'There is no such contact list, or no such template' },
   etag: true,

@@ -1,12 +1,13 @@
 /** What captures and imports leave behind. */
 import type { SystemContext } from '#runtime/context'
+import { dropOldPreviews } from './previews.ts'
 
 const hourMs = 3_600_000
 
 /** Drops old previews, IP hashes of more than an hour, and staged rows of imports that have ended. */
 export async function cleanUp(ctx: SystemContext): Promise<void> {
   const now = ctx.now()
-  await ctx.root.deleteFrom('newsletter_previews').where('expires_at', '<', now).execute()
+  await dropOldPreviews(ctx)
   await ctx.root
     .deleteFrom('rate_counters')
     .where('started_at', '<', new Date(now.getTime() - hourMs))

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { colour, email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 
 export const fieldType = z.enum(['text', 'email', 'phone', 'textarea', 'select', 'checkbox'])
@@ -36,7 +37,7 @@ const plainShape = {
   consentRequired: z.boolean(),
   consentText: z.string().max(500),
   notifyEmails: z.array(email).max(5).describe('Each submission is emailed to them'),
-  crmListId: id.nullable().describe('List that submissions with a phone are added to'),
+  crmListId: reference('list', id).nullable().describe('List that submissions with a phone are added to'),
   subscribeToNewsletter: z.boolean().describe('Who consents and gives an email becomes a subscriber'),
 }
 

@@ -13,7 +13,7 @@ import { defaultPopup } from './popup-defaults.ts'
 import { changedPopup } from './popup-merge.ts'
 import { preparePopup, refuseForeignImages } from './popup-providers.ts'
 import { refusePopupFaults } from './popup-rules.ts'
-import type { PopupInput, PopupSettings, popupSettings } from './popup-schema.ts'
+import { type PopupInput, type PopupSettings, popupSettings } from './popup-schema.ts'
 
 export interface SavedPopup {
   settings: PopupSettings
@@ -130,17 +130,11 @@ async function write(ctx: Context, before: SavedPopup, after: PopupSettings): Pr
   if (!written) return false
   await requireList(ctx, before.settings, after)
   await keepStock(ctx, before.settings, after)
-  await files.setUses(ctx, 'newsletter:settings', imagesOf(after))
+  await files.keepNamed(ctx, 'newsletter:settings', popupSettings, { before: before.settings, after })
   await changed(ctx)
   if (after.isEnabled) await publication.publish(ctx)
   return true
 }
-
-const imagesOf = ({ design }: PopupSettings): files.FileUse[] =>
-  (['imageUrl', 'logoUrl'] as const).flatMap((name) => {
-    const url = design[name]
-    return url === null ? [] : [{ url, purpose: null, field: `design.${name}` }]
-  })
 
 /** What was won of prizes that have a stock from now on; those that had one keep their count. */
 async function keepStock(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {

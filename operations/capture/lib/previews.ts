@@ -1,6 +1,8 @@
 /** Previews: settings that are shown and not saved, behind a signed link that lives a day. */
 import { sql } from 'kysely'
-import type { Context } from '#runtime/context'
+import { files } from '#operations/store/lib/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { Refusal, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { id, instant, object, z } from '#runtime/schema'
 import { isSigned, sign } from '#runtime/secrets'
@@ -9,7 +11,7 @@ import { defaultPopup } from './popup-defaults.ts'
 import { changedPopup } from './popup-merge.ts'
 import { refuseForeignImages } from './popup-providers.ts'
 import { refusePopupFaults } from './popup-rules.ts'
-import type { PopupInput, PopupSettings } from './popup-schema.ts'
+import { type PopupInput, type PopupSettings, popupSettings } from './popup-schema.ts'
 import { requireList, savedPopup } from './popup-settings.ts'
 
 const livesMs = 24 * 3_600_000
@@ -25,8 +27,34 @@ export const preview = object({
 const purpose = 'newsletter-preview'
 const textOf = (ctx: Context, previewId: string): string => `${ctx.store.id}\n${previewId}`
 
-/** Keeps the settings as a save would leave them, in the caller's transaction. Refuses what a save would refuse. */
+/** Who uses the pictures of a preview: they stay for as long as it does. */
+const ownerOf = (previewId: string): string => `newsletter-preview:${previewId}`
+
+/** Drops those whose day is over, with their uses of files. */
+export async function dropOldPreviews(ctx: SystemContext): Promise<void> {
+  const over = await ctx.root
+    .deleteFrom('newsletter_previews')
+    .where('expires_at', '<', ctx.now())
+    .returning(['store_id', 'id'])
+    .execute()
+  await files.letGo(
+    ctx,
+    over.map((row) => ({ storeId: row.store_id, owner: ownerOf(row.id) })),
+  )
+}
+
+/** As `keepPreview`; what it refuses is named where this body has it. */
 export async function createPreview(ctx: Context, input: PopupInput): Promise<z.infer<typeof preview>> {
+  try {
+    return await keepPreview(ctx, input)
+  } catch (error) {
+    if (!(error instanceof Refusal) || !/^[a-z]\w*(\.\w+)*: /.test(error.message)) throw error
+    throw refuse(error.code, `settings.${error.message}`)
+  }
+}
+
+/** Keeps the settings as a save would leave them, in the caller's transaction. Refuses what a save would refuse. */
+async function keepPreview(ctx: Context, input: PopupInput): Promise<z.infer<typeof preview>> {
   const { settings } = await savedPopup(ctx)
   const shown = changedPopup(settings, input, () => ctx.newId())
   refusePopupFaults(shown)
@@ -44,7 +72,13 @@ export async function createPreview(ctx: Context, input: PopupInput): Promise<z.
     .select('id')
     .orderBy('id', 'desc')
     .limit(sql<number>`${keptAtMost}::int`)
-  await ctx.db.deleteFrom('newsletter_previews').where('id', 'not in', newest).execute()
+  const over = await ctx.db
+    .deleteFrom('newsletter_previews')
+    .where('id', 'not in', newest)
+    .returning('id')
+    .execute()
+  for (const each of over) await files.setUses(ctx, ownerOf(each.id), [])
+  await files.keepNamed(ctx, ownerOf(previewId), popupSettings, { before: settings, after: shown })
   const token = `${previewId}.${sign(ctx.settings, purpose, textOf(ctx, previewId))}`
   const { publicUrl } = ctx.settings
   return {

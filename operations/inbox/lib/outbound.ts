@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import type { sending } from '#operations/messaging/lib/door'
+import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { conversationsOf } from './contacts.ts'
@@ -98,6 +99,11 @@ async function show(
     .returning('id')
     .executeTakeFirst()
   if (!added) return
+  if (media?.url) {
+    // Its file may be the campaign's, which goes with it; what is gone by now is not shown.
+    const use = { url: media.url, purpose: null, field: 'media' }
+    await files.setUses(ctx, `inbox-message:${sent.messageId}`, [use], new Set([use.url]))
+  }
   await addWords(ctx, conversationId, [row])
   const leads = sentBy !== null || source === 'api'
   await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)

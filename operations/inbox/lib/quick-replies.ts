@@ -3,6 +3,7 @@ import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'
+import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 import { type Values, variableFault } from '#runtime/variables'
 import { memberName } from './conversations.ts'
@@ -21,7 +22,7 @@ const shortcut = z
   .regex(/^\/?[A-Za-z0-9_-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9, _ and -')
   .describe('A leading / is taken off, upper case lowered')
 const title = z.string().trim().min(1, 'must not be empty').max(80, 'must have at most 80 characters')
-const mediaUrl = z.string().min(1).max(2000).nullable().describe('`fileUrl` of an upload')
+const mediaUrl = reference('file', z.string().min(1).max(2000)).nullable().describe('`fileUrl` of an upload')
 const replyText = text(1, textAtMost)
   .regex(/\S/, 'must not be blank')
   .describe('With variables such as {{firstName|there}}; of at most 1024 characters with media')

@@ -1,4 +1,5 @@
 /** What can be sent, and which fields go with which type. */
+import { reference } from '#runtime/references'
 import { id, object, text, z } from '#runtime/schema'
 import { parameters } from './schema.ts'
 
@@ -13,8 +14,8 @@ const given = object({
     .regex(/\S/, 'must not be blank')
     .optional()
     .describe('A caption, of at most 1024 characters, with image, video and document'),
-  mediaUrl: z.string().min(1).max(2000).optional().describe('`fileUrl` of an upload'),
-  officialapiTemplateId: z.number().int().min(1).optional(),
+  mediaUrl: reference('file', z.string().min(1).max(2000)).optional().describe('`fileUrl` of an upload'),
+  officialapiTemplateId: reference('template', z.number().int().min(1)).optional(),
   templateParameters: parameters.optional(),
   quickReplyId: id.optional().describe('Its text and media are sent, filled for this contact'),
   replyToMessageId: id.optional(),

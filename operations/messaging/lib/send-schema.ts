@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { id, instant, named, object, text, z } from '#runtime/schema'
 
 const parameterList = z.array(text(1, 1024)).max(20)
@@ -40,8 +41,10 @@ export const sendInput = {
   name: text(1, 120).nullable(),
   type: messageType.describe('Default template with officialapiTemplateId, else text'),
   text: text(1, 4096).nullable().describe('As a caption at most 1024'),
-  mediaUrl: text(1, 2000).nullable().describe("https address, or one of this server's storage"),
-  officialapiTemplateId: z.number().int().nullable(),
+  mediaUrl: reference('file', text(1, 2000))
+    .nullable()
+    .describe("https address, or one of this server's storage"),
+  officialapiTemplateId: reference('template', z.number().int()).nullable(),
   templateParameters: templateParameters.nullable(),
 }
 export const sendReadOnly = Object.keys(sentMessage.shape).filter((key) => !(key in sendInput))

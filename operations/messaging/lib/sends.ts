@@ -1,15 +1,19 @@
 /** Single sends: one message to one phone, tried once within the request (Rules 5). */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/lib/door'
+import { files, metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { type ErrorCode, refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'
 import type { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/phone'
+import { requireReferences } from '#runtime/references'
+import { z } from '#runtime/schema'
 import { checkRecipient, checkRoute, type Objection } from './check.ts'
 import type { Route } from './route.ts'
 import { settleSend, trySend } from './send-attempt.ts'
+import { contentOf } from './send-content.ts'
 import { readSend, type SendRow } from './send-rows.ts'
+import { type SendInput, sendInput } from './send-schema.ts'
 import { type Content, unfitFor } from './sending.ts'
 import { refuseMiscounted, render, type Template, get as templateOf } from './templates.ts'
 
@@ -24,6 +28,14 @@ export interface SingleSend {
 }
 
 const dayMs = 24 * 3_600_000
+
+/** As `sendOne`, of the fields of a body; refuses them where they do not fit, and a file of ours that is not there. */
+export async function sendGiven(ctx: Context, input: SendInput): Promise<JsonText> {
+  const { phone, name = null } = input
+  const content = contentOf(input, ctx.settings.publicUrl)
+  await requireReferences(ctx, z.object(sendInput), { before: null, after: input, kinds: ['file'] })
+  return sendOne(ctx, { purpose: 'message', phone, name, content })
+}
 
 /**
  * Sends one message, outside any transaction, and answers its SentMessage: `sent`, or `queued` where the provider was
@@ -117,7 +129,7 @@ async function writeDown(
     }
     const reservationId = await metering.reserve(tx, 1, 'direct')
     const isTemplate = content.kind === 'template'
-    return tx.db
+    const row = await tx.db
       .insertInto('direct_messages')
       .values({
         id: tx.newId(),
@@ -143,6 +155,11 @@ async function writeDown(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    if (row.media_url) {
+      const use = { url: row.media_url, purpose: null, field: 'mediaUrl' }
+      await files.setUses(tx, `direct-message:${row.id}`, [use], new Set([use.url]))
+    }
+    return row
   })
 }
 

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { count, instant, named, object, text, z } from '#runtime/schema'
 
 export const languages = [
@@ -32,7 +33,9 @@ const rejectionReason = z.enum([
 const header = object({
   type: z.enum(['text', 'image', 'video', 'document', 'location']),
   text: z.string().max(60, 'must have at most 60 characters').nullable(),
-  mediaUrl: z.string().max(2000).nullable().describe('A fileUrl of header-media, uploaded already'),
+  mediaUrl: reference('file', z.string().max(2000))
+    .nullable()
+    .describe('A fileUrl of header-media, uploaded already'),
 })
 const button = object({
   type: z.enum(['quick-reply', 'url', 'phone', 'coupon-code']),

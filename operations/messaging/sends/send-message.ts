@@ -1,8 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
-import { contentOf } from '../lib/send-content.ts'
 import { sendInput, sendReadOnly, sentMessage } from '../lib/send-schema.ts'
-import { sendOne } from '../lib/sends.ts'
+import { sendGiven } from '../lib/sends.ts'
 
 export default operation({
   method: 'POST',
@@ -25,11 +24,5 @@ export default operation({
     forbidden: 'No message is left in the cycle, or the plan does not include the official number',
   },
   example: { body: { phone: '+5511988887777', text: 'Oi Ana, seu pedido chegou?' } },
-  handler: (ctx, { body }) =>
-    sendOne(ctx, {
-      purpose: 'message',
-      phone: body.phone,
-      name: body.name ?? null,
-      content: contentOf(body, ctx.settings.publicUrl),
-    }),
+  handler: (ctx, { body }) => sendGiven(ctx, body),
 })

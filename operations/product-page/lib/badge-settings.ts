@@ -1,8 +1,7 @@
 /** How badges are shown, and the price of paying by another method (R7). */
 import { platformId, readSettings, saveSettings, variableLine } from '#operations/promotions/lib/door'
-import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
-import { newlyNamed, reference } from '#runtime/references'
+import { reference, requireReferences } from '#runtime/references'
 import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
 import { given } from './given.ts'
 
@@ -73,9 +72,8 @@ export async function saveBadgeSettings(
   ctx: Context,
   change: z.infer<typeof badgeSettingsInput>,
 ): Promise<BadgeSettings & { updatedAt: string | null }> {
-  const { featuredPrice: saved } = await readBadgeSettings(ctx)
-  const added = newlyNamed(saved.excludedProductIds, change.featuredPrice?.excludedProductIds ?? [])
-  await snapshots.requireProducts(ctx, added, 'featuredPrice.excludedProductIds', { live: true })
+  const before = await readBadgeSettings(ctx)
+  await requireReferences(ctx, badgeSettingsInput, { before, after: change, kinds: ['product'], live: true })
   return ctx.transaction((tx) =>
     saveSettings(tx, badgeSettingsKey, defaultBadgeSettings, (before) => ({
       ...before,

@@ -4,7 +4,7 @@ import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/list'
 import { badgeSettingsKey, defaultBadgeSettings } from './badge-settings.ts'
 import { given } from './given.ts'
-import { type BadgeChange, type BadgeOwn, badgeDefaults } from './label-schema.ts'
+import { type BadgeChange, type BadgeOwn, badge, badgeDefaults } from './label-schema.ts'
 import {
   changeLabel,
   createLabel,
@@ -26,7 +26,7 @@ export const badges: Kind<BadgeOwn> = {
     } as BadgeOwn
     return { text, icon, placement, backgroundColor, textColor, borderRadius }
   },
-  pictures: () => [],
+  schema: badge,
 }
 
 export const readBadge = labelReader(badges)

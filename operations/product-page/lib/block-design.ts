@@ -1,12 +1,11 @@
 /** A block's design as it is saved: whole, valid for its type, its HTML clean. */
 import { requireAssets } from '#operations/promotions/lib/door'
-import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/input'
-import { newlyNamed } from '#runtime/references'
-import { object } from '#runtime/schema'
-import { type BlockType, blockDesigns, type Design, featureIcons, htmlLimits } from './block-designs.ts'
+import { namedIn, requireReferences } from '#runtime/references'
+import { object, z } from '#runtime/schema'
+import { type BlockType, blockDesigns, type Design, htmlLimits } from './block-designs.ts'
 import { cleanTexts, type HtmlText, picturesUsed } from './rich-text.ts'
 
 /** `change` over what was saved, at every depth of object; lists are replaced. Refuses what the type cannot be. */
@@ -75,23 +74,22 @@ export async function checkedDesign(ctx: Context, before: Design | null, given: 
   const cleaned = await cleanTexts(ctx, texts)
   const clean = new Map(texts.map(({ field }, at) => [field, cleaned[at]!]))
   const design = withHtml(given, (field) => clean.get(field)!)
-  const known = new Set(before ? assetsOf(before).map((use) => use.url) : [])
+  await requireReferences(ctx, schemaOf(design), {
+    before: before && { design: before.design },
+    after: { design: design.design },
+    kinds: ['file', 'product'],
+    live: true,
+  })
+  const known = new Set(before ? picturesOf(before).map((use) => use.url) : [])
   await requireAssets(
     ctx,
-    assetsOf(design).filter(({ url }) => !known.has(url)),
+    picturesOf(design).filter(({ url }) => !known.has(url)),
   )
-  await requireNewProducts(ctx, before, design)
   return design
 }
 
-async function requireNewProducts(ctx: Context, before: Design | null, after: Design): Promise<void> {
-  const productsOf = (design: Design | null): string[] =>
-    design?.type === 'comparison'
-      ? design.design.columns.flatMap(({ productId }) => (productId === null ? [] : [productId]))
-      : []
-  const added = newlyNamed(productsOf(before), productsOf(after))
-  await snapshots.requireProducts(ctx, added, 'design.columns.productId', { live: true })
-}
+/** The marks of a design say what it names; the pictures of its HTML have none. */
+const schemaOf = ({ type }: Design) => z.object({ design: blockDesigns[type] as z.ZodTypeAny })
 
 /** Its HTML, each by its field. */
 function htmlOf(whole: Design): HtmlText[] {
@@ -145,35 +143,12 @@ function withHtml(whole: Design, htmlOfField: (field: string) => string): Design
 }
 
 /** Every picture it shows, by its field. */
-export function assetsOf(whole: Design): { url: string; field: string }[] {
-  const pictures = htmlOf(whole).flatMap(({ field, html }) => picturesUsed(field, html))
-  return [...ownAssetsOf(whole), ...pictures].flatMap(({ field, url }) =>
-    url === null ? [] : [{ field: field.startsWith('design.') ? field : `design.${field}`, url }],
-  )
-}
+export const assetsOf = (whole: Design): { url: string; field: string }[] => [
+  ...namedIn(schemaOf(whole), { design: whole.design }).flatMap(({ kind, field, value }) =>
+    kind === 'file' ? [{ field, url: String(value) }] : [],
+  ),
+  ...picturesOf(whole),
+]
 
-function ownAssetsOf({ type, design }: Design): { field: string; url: string | null }[] {
-  switch (type) {
-    case 'comparison':
-      return design.columns.map(({ imageUrl }, at) => ({ field: `columns.${at}.imageUrl`, url: imageUrl }))
-    case 'features':
-      return design.items.map(({ icon }, at) => ({
-        field: `items.${at}.icon`,
-        url: (featureIcons as readonly string[]).includes(icon) ? null : icon,
-      }))
-    case 'image-banner':
-      return [
-        { field: 'imageUrl', url: design.imageUrl },
-        { field: 'mobileImageUrl', url: design.mobileImageUrl },
-      ]
-    case 'before-after':
-      return [
-        { field: 'beforeImageUrl', url: design.beforeImageUrl },
-        { field: 'afterImageUrl', url: design.afterImageUrl },
-      ]
-    case 'steps':
-      return design.items.map(({ imageUrl }, at) => ({ field: `items.${at}.imageUrl`, url: imageUrl }))
-    default:
-      return []
-  }
-}
+const picturesOf = (whole: Design): { url: string; field: string }[] =>
+  htmlOf(whole).flatMap(({ field, html }) => picturesUsed(field, html))

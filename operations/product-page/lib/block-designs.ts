@@ -1,5 +1,6 @@
 /** What each type of content block looks like: one schema a type, for what is saved and for what is shown. */
 import { assetUrl, linkUrl, platformId } from '#operations/promotions/lib/door'
+import { reference } from '#runtime/references'
 import { colour, named, object, text, z } from '#runtime/schema'
 import { htmlField } from './rich-text.ts'
 
@@ -29,15 +30,17 @@ export const htmlLimits = { coverage: 5000, answer: 5000, richText: 50_000, step
 
 export const featureIcons = ['truck', 'leaf', 'lock', 'star', 'heart', 'return', 'card', 'gift'] as const
 const isIcon = (value: string): boolean => (featureIcons as readonly string[]).includes(value)
-const iconOrAsset = z
-  .string()
-  .min(1)
-  .max(2000)
-  .refine(
-    (value) => isIcon(value) || assetUrl.safeParse(value).success,
-    `must be one of ${featureIcons.join(', ')}, or the address of a picture`,
-  )
-  .describe(`${featureIcons.join(', ')}, or the address of a picture`)
+const iconOrAsset = reference(
+  'file',
+  z
+    .string()
+    .min(1)
+    .max(2000)
+    .refine(
+      (value) => isIcon(value) || assetUrl.safeParse(value).success,
+      `must be one of ${featureIcons.join(', ')}, or the address of a picture`,
+    ),
+).describe(`${featureIcons.join(', ')}, or the address of a picture`)
 
 const asset = assetUrl.nullable().default(null)
 
@@ -67,7 +70,7 @@ export const blockDesigns = {
         object({
           title: text(1, 60),
           imageUrl: asset,
-          productId: platformId.nullable().default(null),
+          productId: reference('product', platformId).nullable().default(null),
           isHighlighted: z.boolean().default(false).describe('One column at most'),
         }),
       )

@@ -79,7 +79,7 @@ export async function saveHomeSlider(
         .values(row)
         .onConflict((conflict) => conflict.column('store_id').doUpdateSet(row))
         .execute()
-      await keepSliderFiles(tx, homeSliderId, after.content)
+      await keepSliderFiles(tx, homeSliderId, before.content, after.content)
       await changed(tx)
     },
   })

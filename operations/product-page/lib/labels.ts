@@ -8,7 +8,6 @@ import {
   mergedCondition,
   mergedSchedule,
   mergedTargeting,
-  requireAssets,
   requireTargets,
   type Schedule,
   type ScheduleChange,
@@ -24,6 +23,8 @@ import { isId } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
+import type { z } from '#runtime/schema'
 import { settledWrite } from './settled-write.ts'
 
 const labelsAtMost = 50
@@ -55,7 +56,8 @@ export interface Kind<Own extends object> {
   ownKeys: readonly (keyof Own & string)[]
   /** Over what was saved, or over the defaults; refuses what cannot be. */
   mergeOwn(before: Own | null, change: object): Own
-  pictures(own: Own): { url: string; field: string }[]
+  /** Whose marks say what it names. */
+  schema: z.ZodTypeAny
 }
 
 const commonKeys = ['scope', 'categoryIds', 'productIds', 'excludedProductIds', 'condition', 'conditionValue']
@@ -152,11 +154,8 @@ async function check<Own extends object>(
   after: Label<Own>,
 ): Promise<void> {
   await requireTargets(ctx, before?.content ?? null, after.content)
-  const known = new Set(before ? kind.pictures(before.content).map(({ url }) => url) : [])
-  await requireAssets(
-    ctx,
-    kind.pictures(after.content).filter(({ url }) => !known.has(url)),
-  )
+  const named = { before: before?.content, after: after.content }
+  await requireReferences(ctx, kind.schema, { ...named, kinds: ['file'] })
 }
 
 const columnsOf = <Own>({ name, isActive, priority, startsAt, endsAt, content }: Label<Own>) => ({
@@ -168,12 +167,12 @@ const columnsOf = <Own>({ name, isActive, priority, startsAt, endsAt, content }:
   content: JSON.stringify(content),
 })
 
-const keepFiles = <Own extends object>(ctx: Context, kind: Kind<Own>, id: string, own: Own | null) =>
-  files.setUses(
-    ctx,
-    `product-${kind.name}:${id}`,
-    (own ? kind.pictures(own) : []).map((use) => ({ ...use, purpose: null })),
-  )
+const keepFiles = <Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  id: string,
+  named: { before: Own | null; after: Own | null },
+) => files.keepNamed(ctx, `product-${kind.name}:${id}`, kind.schema, named)
 
 /** Answers its id. Not inside a transaction. Refuses the 51st. */
 export async function createLabel<Own extends object>(
@@ -202,7 +201,7 @@ export async function createLabel<Own extends object>(
       .insertInto('product_labels')
       .values({ id, kind: kind.name, ...columnsOf(label), created_at: now, updated_at: now })
       .execute()
-    await keepFiles(tx, kind, id, label.content)
+    await keepFiles(tx, kind, id, { before: null, after: label.content })
     await changed(tx)
     return id
   })
@@ -229,7 +228,7 @@ export async function changeLabel<Own extends object>(
         .set({ ...columnsOf(after), updated_at: tx.now() })
         .where('id', '=', known)
         .execute()
-      await keepFiles(tx, kind, known, after.content)
+      await keepFiles(tx, kind, known, { before: before.content, after: after.content })
       await changed(tx)
     },
   })
@@ -244,6 +243,6 @@ export async function deleteLabel<Own extends object>(
   await ctx.lockStore()
   const { id: known } = await find(ctx, kind.name, id)
   await ctx.db.deleteFrom('product_labels').where('id', '=', known).execute()
-  await keepFiles(ctx, kind, known, null)
+  await keepFiles(ctx, kind, known, { before: null, after: null })
   await changed(ctx)
 }

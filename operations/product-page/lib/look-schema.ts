@@ -131,7 +131,10 @@ const sectionFields = {
   key: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must have 1 to 40 lower-case letters, digits or -'),
   title: line(1, 80),
   subtitle: nullableText(160),
-  lookIds: z.array(z.string().max(64)).min(1).max(20),
+  lookIds: z
+    .array(reference('look', z.string().max(64)))
+    .min(1)
+    .max(20),
   layout: z.enum(['carousel', 'grid']),
   isEnabled: z.boolean(),
 }

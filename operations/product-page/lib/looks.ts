@@ -1,7 +1,7 @@
 /** Looks: read, made, changed and deleted. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { emptyToNull, requireAssets } from '#operations/promotions/lib/door'
+import { emptyToNull } from '#operations/promotions/lib/door'
 import { files } from '#operations/store/lib/door'
 import { changed, snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
@@ -10,10 +10,11 @@ import { isId } from '#runtime/ids'
 import { preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
 import { given } from './given.ts'
 import { checkLook } from './look-health.ts'
 import { healthIn, holdsAny, lookJson, problemJson } from './look-json.ts'
-import type { LookContent, LookInput } from './look-schema.ts'
+import { type LookContent, type LookInput, look } from './look-schema.ts'
 import { dropFromSections } from './look-settings.ts'
 import { settledWrite } from './settled-write.ts'
 
@@ -138,7 +139,7 @@ export async function createLook(ctx: Context, input: LookInput): Promise<string
       .set({ health: healthIn(tx.db) })
       .where('l.id', '=', id)
       .execute()
-    await keepPicture(tx, id, draft.content.imageUrl)
+    await keepFiles(tx, id, { before: null, after: draft.content })
     await changed(tx)
     return id
   })
@@ -161,7 +162,7 @@ export async function changeLook(ctx: Context, id: string, input: LookInput): Pr
         .where('id', '=', known)
         .execute()
       if (!isDeepStrictEqual(before.content.items, after.content.items)) await checkLook(tx, known)
-      await keepPicture(tx, known, after.content.imageUrl)
+      await keepFiles(tx, known, { before: before.content, after: after.content })
       await changed(tx)
     },
   })
@@ -177,7 +178,7 @@ export async function deleteLook(ctx: Context, id: string): Promise<void> {
     .where('widget', '=', 'look')
     .where('resource_id', '=', known)
     .execute()
-  await keepPicture(ctx, known, null)
+  await keepFiles(ctx, known, { before: null, after: null })
   await dropFromSections(ctx, known)
   await changed(ctx)
 }
@@ -227,9 +228,7 @@ function refuseDoubles({ items }: LookContent): void {
 
 /** New items must exist, and a new picture be https or an upload: asked of platform and storage. */
 async function check(ctx: Context, before: LookContent | null, after: LookContent): Promise<void> {
-  if (after.imageUrl !== before?.imageUrl) {
-    await requireAssets(ctx, [{ url: after.imageUrl, field: 'imageUrl' }])
-  }
+  await requireReferences(ctx, look, { before, after, kinds: ['file'] })
   if (isDeepStrictEqual(before?.items, after.items)) return
   const known = new Set(before?.items.map(keyOf))
   const products = await snapshots.readLive(ctx, productsOf(after))
@@ -249,5 +248,8 @@ const columnsOf = ({ name, isActive, content }: Draft) => ({
   content: JSON.stringify(content),
 })
 
-const keepPicture = (ctx: Context, id: string, url: string | null): Promise<void> =>
-  files.setUses(ctx, `look:${id}`, url === null ? [] : [{ url, purpose: null, field: 'imageUrl' }])
+const keepFiles = (
+  ctx: Context,
+  id: string,
+  named: { before: LookContent | null; after: LookContent | null },
+): Promise<void> => files.keepNamed(ctx, `look:${id}`, look, named)

@@ -18,12 +18,18 @@ import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
 import { given } from './given.ts'
 import { cleanHtml } from './html.ts'
 import { cleanTexts, picturesUsed } from './rich-text.ts'
 import { settledWrite } from './settled-write.ts'
 import { guideOf } from './size-guide-choice.ts'
-import { instructionsAtMost, type SizeGuideChange, type SizeGuideContent } from './size-guide-schema.ts'
+import {
+  instructionsAtMost,
+  type SizeGuideChange,
+  type SizeGuideContent,
+  sizeGuide,
+} from './size-guide-schema.ts'
 
 const guidesAtMost = 200
 
@@ -141,7 +147,7 @@ export async function createGuide(
       .insertInto('size_guides')
       .values({ id, ...columnsOf(draft), created_at: now, updated_at: now })
       .execute()
-    await keepFiles(tx, id, draft.content)
+    await keepFiles(tx, id, { before: null, after: draft.content })
     await changed(tx)
     return id
   })
@@ -159,7 +165,7 @@ export async function changeGuide(ctx: Context, id: string, change: SizeGuideCha
         .set({ ...columnsOf(after), updated_at: tx.now() })
         .where('id', '=', known)
         .execute()
-      await keepFiles(tx, known, after.content)
+      await keepFiles(tx, known, { before: before.content, after: after.content })
       await changed(tx)
     },
   })
@@ -170,7 +176,7 @@ export async function deleteGuide(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, id)
   await ctx.db.deleteFrom('size_guides').where('id', '=', known).execute()
-  await keepFiles(ctx, known, null)
+  await keepFiles(ctx, known, { before: null, after: null })
   await changed(ctx)
 }
 
@@ -199,10 +205,11 @@ async function prepare(ctx: Context, before: Draft | null, change: SizeGuideChan
   }
   requireWhole(after)
   await requireTargets(ctx, saved, after)
-  const known = new Set(saved ? assetsOf(saved).map(({ url }) => url) : [])
+  await requireReferences(ctx, sizeGuide, { before: saved, after, kinds: ['file'] })
+  const known = new Set(saved ? picturesOf(saved).map(({ url }) => url) : [])
   await requireAssets(
     ctx,
-    assetsOf(after).filter(({ url }) => !known.has(url)),
+    picturesOf(after).filter(({ url }) => !known.has(url)),
   )
   return { name: name ?? before!.name, isActive: isActive ?? before?.isActive ?? true, content: after }
 }
@@ -229,14 +236,16 @@ function requireWhole({ unit, showUnitSwitch, tables }: SizeGuideContent): void 
   }
 }
 
-const assetsOf = ({ imageUrl, instructionsHtml }: SizeGuideContent): { url: string; field: string }[] => [
-  ...(imageUrl === null ? [] : [{ url: imageUrl, field: 'imageUrl' }]),
-  ...(instructionsHtml === null ? [] : picturesUsed('instructionsHtml', instructionsHtml)),
-]
+/** The marks of its schema say what it names; the pictures of its HTML have none. */
+const picturesOf = ({ instructionsHtml }: SizeGuideContent): { url: string; field: string }[] =>
+  instructionsHtml === null ? [] : picturesUsed('instructionsHtml', instructionsHtml)
 
-const keepFiles = (ctx: Context, id: string, kept: SizeGuideContent | null): Promise<void> =>
-  files.setUses(
-    ctx,
-    `size-guide:${id}`,
-    (kept ? assetsOf(kept) : []).map((use) => ({ ...use, purpose: null })),
-  )
+const keepFiles = (
+  ctx: Context,
+  id: string,
+  named: { before: SizeGuideContent | null; after: SizeGuideContent | null },
+): Promise<void> =>
+  files.keepNamed(ctx, `size-guide:${id}`, sizeGuide, {
+    ...named,
+    also: named.after ? picturesOf(named.after) : [],
+  })

@@ -112,7 +112,7 @@ export async function saveSlider(ctx: Context, productId: string, change: Slider
           .values({ id, product_id: productId, created_at: now, ...columns })
           .execute()
       }
-      await keepSliderFiles(tx, id, after.content)
+      await keepSliderFiles(tx, id, before?.content ?? null, after.content)
       await changed(tx)
     },
   })
@@ -146,7 +146,7 @@ export async function deleteSlider(ctx: Context, productId: string): Promise<voi
     .returning('id')
     .executeTakeFirst()
   if (!gone) throw noSlider()
-  await keepSliderFiles(ctx, gone.id, null)
+  await keepSliderFiles(ctx, gone.id, null, null)
   await ctx.db
     .deleteFrom('widget_daily')
     .where('widget', '=', 'video-slider')

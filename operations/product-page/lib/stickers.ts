@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { preparedList } from '#runtime/list'
 import { given } from './given.ts'
-import { type StickerChange, type StickerOwn, stickerDefaults } from './label-schema.ts'
+import { type StickerChange, type StickerOwn, sticker, stickerDefaults } from './label-schema.ts'
 import {
   changeLabel,
   createLabel,
@@ -51,7 +51,7 @@ export const stickers: Kind<StickerOwn> = {
     }
     return own
   },
-  pictures: ({ imageUrl }) => (imageUrl === null ? [] : [{ url: imageUrl, field: 'imageUrl' }]),
+  schema: sticker,
 }
 
 export const readSticker = labelReader(stickers)

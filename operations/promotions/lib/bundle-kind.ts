@@ -1,5 +1,5 @@
 import { amountText } from '#runtime/money'
-import type { BundleContent } from './bundle-schema.ts'
+import { type BundleContent, bundle } from './bundle-schema.ts'
 import { type Kind, referenceOf } from './kinds.ts'
 
 export const bundles: Kind<BundleContent> = {
@@ -25,5 +25,5 @@ export const bundles: Kind<BundleContent> = {
       maxPerOrder: content.maxPerOrder,
     }
   },
-  assets: ({ imageUrl }) => (imageUrl === null ? [] : [{ url: imageUrl, field: 'imageUrl' }]),
+  schema: bundle,
 }

@@ -8,17 +8,17 @@ import { refuse } from '#runtime/errors'
 import { preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
 import { requireActivable } from './activation.ts'
 import { bundleJson } from './bundle-json.ts'
 import { bundles } from './bundle-kind.ts'
-import { type BundleChange, type BundleContent, bundleDefaults } from './bundle-schema.ts'
+import { type BundleChange, type BundleContent, bundle, bundleDefaults } from './bundle-schema.ts'
 import type { DiscountFilters } from './discount-json.ts'
 import { type Draft, type Saved, statusIn } from './discount-rows.ts'
 import { given } from './discount-schema.ts'
 import { unitCents } from './items.ts'
 import { always, mergedSchedule } from './schedule.ts'
 import { emptyToNull } from './texts.ts'
-import { requireAssets } from './urls.ts'
 import { changeDiscount, createDiscount, noSuch } from './writes.ts'
 
 const byId = prepared(
@@ -104,9 +104,7 @@ const namedItem = ({ productId, variantId }: { productId: string; variantId: str
 
 /** New items must exist; a new discount, or one of other items, must be below what they cost. */
 async function check(ctx: Context, before: BundleContent | null, after: BundleContent): Promise<void> {
-  if (after.imageUrl !== null && after.imageUrl !== before?.imageUrl) {
-    await requireAssets(ctx, bundles.assets(after))
-  }
+  await requireReferences(ctx, bundle, { before, after, kinds: ['file'] })
   const areItemsSame = isDeepStrictEqual(before?.items, after.items)
   const isDiscountSame =
     before?.discountType === after.discountType && before.discountValue === after.discountValue

@@ -1,5 +1,5 @@
 import { amountText } from '#runtime/money'
-import type { GiftContent } from './gift-schema.ts'
+import { cartGift, type GiftContent } from './gift-schema.ts'
 import { type Kind, referenceOf } from './kinds.ts'
 
 export const gifts: Kind<GiftContent> = {
@@ -29,5 +29,5 @@ export const gifts: Kind<GiftContent> = {
       usageLimitPerCustomer: content.usageLimitPerCustomer,
     }
   },
-  assets: () => [],
+  schema: cartGift,
 }

@@ -1,5 +1,6 @@
 /** The three kinds of discounts: what is different in each for whoever writes them. */
 import type { DiscountSpec } from '#runtime/ports/ecommerce/discounts'
+import type { z } from '#runtime/schema'
 import type { Draft } from './discount-rows.ts'
 
 export type KindName = 'promotion' | 'bundle' | 'gift'
@@ -19,8 +20,8 @@ export interface Kind<C extends object = object> {
   atMost: number
   /** What the platform is told of it. */
   spec(id: string, revision: number, draft: Draft<C>): DiscountSpec
-  /** Pictures that it shows. */
-  assets(content: C): { url: string; field: string }[]
+  /** Whose marks say what it names. */
+  schema: z.ZodTypeAny
 }
 
 /** Ours on the platform, for ever. */

@@ -1,6 +1,6 @@
 import type { Kind } from './kinds.ts'
 import { referenceOf } from './kinds.ts'
-import type { PromotionContent } from './promotion-schema.ts'
+import { type PromotionContent, promotion } from './promotion-schema.ts'
 
 export const promotions: Kind<PromotionContent> = {
   name: 'promotion',
@@ -30,5 +30,5 @@ export const promotions: Kind<PromotionContent> = {
       excludedProductIds: content.excludedProductIds,
     }
   },
-  assets: () => [],
+  schema: promotion,
 }

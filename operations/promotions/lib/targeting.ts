@@ -2,7 +2,7 @@
 import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { newlyNamed, reference } from '#runtime/references'
+import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 
 /** A product's, variant's or category's id, as the platform writes it. */
@@ -22,6 +22,8 @@ export const targetingFields = {
   productIds: distinctIds('product', 250).describe('Of scope products; at least one then'),
   excludedProductIds: distinctIds('product', 250).describe('Never these, whatever the scope'),
 }
+
+const targeting = z.object(targetingFields)
 
 export interface Targeting {
   scope: 'all' | 'categories' | 'products'
@@ -67,12 +69,7 @@ export async function requireTargets(
   before: Targeting | null,
   after: Targeting,
 ): Promise<void> {
-  const live = { live: true }
-  const added = (list: 'categoryIds' | 'productIds' | 'excludedProductIds') =>
-    newlyNamed(before?.[list], after[list])
-  await snapshots.requireProducts(ctx, added('productIds'), 'productIds', live)
-  await snapshots.requireProducts(ctx, added('excludedProductIds'), 'excludedProductIds', live)
-  await snapshots.requireCategories(ctx, added('categoryIds'), 'categoryIds', live)
+  await requireReferences(ctx, targeting, { before, after, kinds: ['product', 'category'], live: true })
 }
 
 /** `categoryIds`: those of the product, with all above them. */

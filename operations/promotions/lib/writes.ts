@@ -222,17 +222,10 @@ async function save(
         .execute()
     }
   } else await ctx.db.deleteFrom('discounts').where('id', '=', id).execute()
-  await keepFiles(ctx, kind, id, after)
+  const named = { before: before?.content, after: after?.content }
+  await files.keepNamed(ctx, fileOwner(kind.name, id), kind.schema, named)
   if (kind.name === 'bundle' && after) await noteAvailability(ctx, id)
   await changed(ctx)
 }
 
-async function keepFiles(ctx: Context, kind: Kind, id: string, after: Draft | null): Promise<void> {
-  const uses = after ? kind.assets(after.content) : []
-  await files.setUses(
-    ctx,
-    fileOwner(kind.name, id),
-    uses.map((use) => ({ ...use, purpose: null })),
-  )
-}
 const fileOwner = (kind: KindName, id: string): string => `${kind}:${id}`

@@ -1,4 +1,5 @@
 /** What reviews and testimonials have in common. */
+import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
 
@@ -17,11 +18,13 @@ export const knowing = <T extends z.ZodTypeAny>(text: T, names: readonly string[
   })
 
 /** Of a picture: https, or one that was uploaded here (`refuseForeign`). An empty one is kept as null. */
-export const pictureUrl = z
-  .string()
-  .max(2000)
-  .regex(/^(https?:\/\/[^\s]+)?$/, 'must be an https address')
-  .nullable()
+export const pictureUrl = reference(
+  'file',
+  z
+    .string()
+    .max(2000)
+    .regex(/^(https?:\/\/[^\s]+)?$/, 'must be an https address'),
+).nullable()
 
 export const rating = z.number().int().min(1).max(5)
 

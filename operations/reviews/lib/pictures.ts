@@ -36,6 +36,3 @@ export function refuseForeign(ctx: Context, url: string | null | undefined, fiel
   if (!url || url.startsWith('https://') || ctx.adapters.storage.owns(url)) return
   throw refuse('bad_request', `${field}: must be an https address`)
 }
-
-export const usesOf = (url: string | null, field: string): files.FileUse[] =>
-  url === null ? [] : [{ url, purpose: null, field }]

@@ -1,3 +1,4 @@
+import { reference } from '#runtime/references'
 import { colour, email, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { knowing, optionalText, pictureUrl, plain, rating, timeOfDay } from './common-schema.ts'
 
@@ -53,11 +54,7 @@ const mail = {
 }
 const message = {
   text: texts(plain(1, 4096)).describe('Must contain {{reviewUrl}}'),
-  officialapiTemplateId: z
-    .number()
-    .int()
-    .positive()
-    .max(Number.MAX_SAFE_INTEGER)
+  officialapiTemplateId: reference('template', z.number().int().positive().max(Number.MAX_SAFE_INTEGER))
     .nullable()
     .describe('Used when the connection is official'),
 }

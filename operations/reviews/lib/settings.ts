@@ -9,12 +9,12 @@ import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
 import { parseVariables } from '#runtime/variables'
 import { merged } from './merged.ts'
-import { refuseForeign, usesOf } from './pictures.ts'
+import { refuseForeign } from './pictures.ts'
 import {
   defaultReviewSettings,
   type ReviewSettings,
   type ReviewSettingsChange,
-  type reviewSettings,
+  reviewSettings,
 } from './settings-schema.ts'
 
 interface Saved {
@@ -67,11 +67,11 @@ export async function saveSettings(ctx: Context, change: ReviewSettingsChange): 
     const after = merged(before.settings, change)
     refuseFaults(after)
     await refuseTemplate(tx, before.settings, after)
-    if (change.email?.logoUrl !== undefined && after.email.logoUrl !== before.settings.email.logoUrl) {
-      refuseForeign(tx, after.email.logoUrl, 'email.logoUrl')
-      await files.setUses(tx, 'reviews:logo', usesOf(after.email.logoUrl, 'email.logoUrl'))
-    }
     if (isDeepStrictEqual(before.settings, after)) return
+    if (after.email.logoUrl !== before.settings.email.logoUrl) {
+      refuseForeign(tx, after.email.logoUrl, 'email.logoUrl')
+    }
+    await files.keepNamed(tx, 'reviews:logo', reviewSettings, { before: before.settings, after })
     const now = tx.now()
     const row = {
       content: JSON.stringify(after),
@@ -107,6 +107,8 @@ async function refuseTemplate(ctx: Context, before: ReviewSettings, after: Revie
   if (Math.max(template.placeholders.header, template.placeholders.body) > 3) {
     throw bad('the template has more than three parameters: first name, product and link are all there are')
   }
+  if (template.buttons.some(({ type }) => type === 'coupon-code'))
+    throw bad('the template has a coupon button')
 }
 
 /** Turned on by the onboarding. */

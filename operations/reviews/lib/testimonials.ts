@@ -6,12 +6,12 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'
 import type { z } from '#runtime/schema'
-import { refuseForeign, usesOf } from './pictures.ts'
-import type {
-  newTestimonial,
-  TestimonialChange,
+import { refuseForeign } from './pictures.ts'
+import {
+  type newTestimonial,
+  type TestimonialChange,
   testimonial,
-  testimonialSettings,
+  type testimonialSettings,
 } from './testimonial-schema.ts'
 import { readTestimonialSettings } from './testimonial-settings.ts'
 
@@ -112,7 +112,7 @@ export async function createTestimonial(ctx: Context, input: z.infer<typeof newT
 
 async function usePhoto(ctx: Context, id: string, photoUrl: string | null): Promise<void> {
   refuseForeign(ctx, photoUrl, 'photoUrl')
-  await files.setUses(ctx, ownerOf(id), usesOf(photoUrl, 'photoUrl'))
+  await files.keepNamed(ctx, ownerOf(id), testimonial, { before: null, after: { photoUrl } })
 }
 
 /** What is left out keeps its value; the same again changes nothing. Refuses an unknown id. */

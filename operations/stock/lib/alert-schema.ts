@@ -33,11 +33,7 @@ const switches = {
 
 const messaging = {
   templateMessaging: plain(5000).describe('Sent where the connection is not official'),
-  officialapiTemplateId: z
-    .number()
-    .int()
-    .min(1)
-    .max(Number.MAX_SAFE_INTEGER)
+  officialapiTemplateId: reference('template', z.number().int().min(1).max(Number.MAX_SAFE_INTEGER))
     .nullable()
     .describe('Sent through an official number, once it is approved'),
   buttonShowInProductPage: z.boolean(),

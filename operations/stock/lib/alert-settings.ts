@@ -1,13 +1,16 @@
 /** Settings of the alerts: one row a store, which may be there before they are saved. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { templates } from '#operations/messaging/lib/door'
 import { connections, files } from '#operations/store/lib/door'
 import * as storefront from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
 import { greatestKnown } from '#runtime/sql'
 import { type AlertChange, type AlertContent, defaultAlerts, stockAlertSettings } from './alert-schema.ts'
+import { misfit } from './render.ts'
 
 interface Found {
   content: AlertContent | null
@@ -59,6 +62,8 @@ export async function readAlertSettings(ctx: Context): Promise<z.input<typeof st
  * `templateEmail` too. Refuses without a platform; throws, nothing saved, when it does not answer.
  */
 export async function saveAlerts(ctx: Context, change: AlertChange): Promise<void> {
+  await files.requireNamed(ctx, stockAlertSettings, { before: await readAlerts(ctx), after: change })
+  await refuseMisfit(ctx, change)
   await registerWebhook(ctx)
   await ctx.transaction(async (tx) => {
     const before = await lockContent(tx)
@@ -70,6 +75,14 @@ export async function saveAlerts(ctx: Context, change: AlertChange): Promise<voi
     }
     await write(tx, before, after)
   })
+}
+
+/** Any number is stored, but no template that takes other parameters than there are; one that is there already stays. */
+async function refuseMisfit(ctx: Context, { officialapiTemplateId: id }: AlertChange): Promise<void> {
+  if (!id || id === (await readAlerts(ctx)).officialapiTemplateId) return
+  const template = await templates.get(ctx, id)
+  const fault = template && misfit(template)
+  if (fault) throw refuse('bad_request', `officialapiTemplateId: the template ${fault}`)
 }
 
 /** Turned on by the onboarding, in its transaction: the webhook is left to the reconciliation that this queues. */

@@ -5,13 +5,13 @@ import * as storefront from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'
-import { newlyNamed } from '#runtime/references'
+import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import {
   type CounterChange,
   type CounterContent,
   defaultCounter,
-  type stockCounterSettings,
+  stockCounterSettings,
 } from './counter-schema.ts'
 
 const found = prepared<Record<never, never>, { content: CounterContent; updated_at: Date }>((db) =>
@@ -36,10 +36,8 @@ export async function saveCounter(ctx: Context, change: CounterChange): Promise<
   const known = await readCounter(ctx)
   // What has no place in the settings anyway is refused before the platform is asked.
   refuseEmptyScope(merged(known, change))
-  const products = newlyNamed(known.productIds, change.productIds ?? [])
-  const categories = newlyNamed(known.categoryIds, change.categoryIds ?? [])
-  await storefront.snapshots.requireProducts(ctx, products, 'productIds')
-  await storefront.snapshots.requireCategories(ctx, categories, 'categoryIds')
+  const named = { before: known, after: change }
+  await requireReferences(ctx, stockCounterSettings, { ...named, kinds: ['product', 'category'] })
   await ctx.transaction(async (tx) => {
     await tx.lockStore()
     const before = await readCounter(tx)

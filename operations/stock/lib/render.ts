@@ -61,6 +61,11 @@ type Template = templates.Template
 export function templateFault(template: Template | null): string | null {
   if (!template) return 'is not there: choose one in officialapiTemplateId'
   if (template.status !== 'approved') return `is ${template.status}: only an approved one can be sent`
+  return misfit(template)
+}
+
+/** Why alerts cannot fill in a template, whatever its status; null where they can. */
+export function misfit(template: Template): string | null {
   const { header, body } = template.placeholders
   if (header + body > 3) return 'has more than three parameters: name, product and link are all there are'
   if (template.buttons.some(({ type }) => type === 'coupon-code'))

@@ -1,7 +1,7 @@
 /** Who uses which files: what nothing uses for 24 hours is deleted (`files-clean`). */
-import type { Context } from '#runtime/context'
+import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { namedIn } from '#runtime/references'
+import { type Look, namedIn } from '#runtime/references'
 import type { z } from '#runtime/schema'
 
 export interface FileUse {
@@ -30,7 +30,7 @@ export async function setUses(
   const found = await findFiles(ctx, [...new Set(ours.map((use) => use.url))])
   for (const use of ours) {
     const file = found.get(use.url)
-    if (kept.has(use.url) && (!file || isOver(ctx, file))) continue
+    if (kept.has(use.url) && (!file?.uploaded_at || isOver(ctx, file))) continue
     files.add(await usable(ctx, use, file))
   }
   const known = await ctx.db.selectFrom('file_uses').select('file_id').where('owner', '=', owner).execute()
@@ -53,19 +53,45 @@ export async function setUses(
 
 /**
  * As `setUses`, of all that the fields marked `file` in a schema name: what a resource says is what it keeps. `before`
- * is the resource as it was.
+ * is the resource as it was. `also`: what has no mark, such as pictures of a text of HTML.
  */
 export function keepNamed(
   ctx: Context,
   owner: string,
   schema: z.ZodTypeAny,
-  { before, after }: { before: unknown; after: unknown },
+  {
+    before,
+    after,
+    also = [],
+  }: { before: unknown; after: unknown; also?: readonly Pick<FileUse, 'url' | 'field'>[] },
 ): Promise<void> {
   const filesIn = (value: unknown): FileUse[] =>
     namedIn(schema, value).flatMap(({ kind, field, value: url }) =>
       kind === 'file' ? [{ url: String(url), purpose: null, field }] : [],
     )
-  return setUses(ctx, owner, filesIn(after), new Set(filesIn(before).map(({ url }) => url)))
+  const uses = [...filesIn(after), ...also.map((use) => ({ ...use, purpose: null }))]
+  return setUses(ctx, owner, uses, new Set(filesIn(before).map(({ url }) => url)))
+}
+
+/** As `setUses` of nothing, of owners of any store. */
+export async function letGo(
+  ctx: SystemContext,
+  owners: readonly { storeId: string; owner: string }[],
+): Promise<void> {
+  for (const { storeId, owner } of owners) {
+    const gone = ctx.root
+      .deleteFrom('file_uses')
+      .where('store_id', '=', storeId)
+      .where('owner', '=', owner)
+      .returning('file_id')
+    await ctx.root
+      .with('gone', () => gone)
+      .updateTable('files')
+      .set({ updated_at: ctx.now() })
+      .where('store_id', '=', storeId)
+      .where('id', 'in', (eb) => eb.selectFrom('gone').select('file_id'))
+      .execute()
+  }
 }
 
 const isOver = (ctx: Context, file: Pick<Found, 'expires_at'>): boolean =>
@@ -96,17 +122,66 @@ async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, Foun
 
 /** The file's id; refuses one that cannot be used. */
 async function usable(ctx: Context, use: FileUse, file: Found | undefined): Promise<string> {
-  const refusal = (why: string) => refuse('bad_request', `${use.field}: ${why}`)
-  if (!file) throw refusal('is no file of this store')
-  if (use.purpose !== null && file.purpose !== use.purpose) throw refusal('was uploaded for something else')
-  if (isOver(ctx, file)) throw refusal('is not kept any more: upload it again')
-  if (!file.uploaded_at) {
-    const stored = await ctx.adapters.storage.head(file.key)
-    if (!stored || stored.size !== file.size) throw refusal('was never uploaded: upload it first')
-    await ctx.db.updateTable('files').set({ uploaded_at: ctx.now() }).where('id', '=', file.id).execute()
-  }
-  return file.id
+  const fault = await faultOf(ctx, use.purpose, file)
+  if (fault) throw refuse('bad_request', `${use.field}: ${fault}`)
+  return file!.id
 }
+
+/** Why a file cannot be used, in words that follow the name of a field. */
+async function faultOf(
+  ctx: Context,
+  purpose: string | null,
+  file: Found | undefined,
+): Promise<string | null> {
+  if (!file) return 'is no file of this store'
+  if (purpose !== null && file.purpose !== purpose) return 'was uploaded for something else'
+  if (isOver(ctx, file)) return 'is not kept any more: upload it again'
+  if (file.uploaded_at) return null
+  const stored = await ctx.adapters.storage.head(file.key)
+  if (!stored || stored.size !== file.size) return 'was never uploaded: upload it first'
+  await ctx.db.updateTable('files').set({ uploaded_at: ctx.now() }).where('id', '=', file.id).execute()
+  return null
+}
+
+/**
+ * Files as a body names them: https addresses anywhere, and finished uploads of this store. What is no address at all
+ * (the name of an icon, say) is its schema's business. Asks the storage: not inside a transaction.
+ */
+export const lookForFiles: Look = async (ctx, values) => {
+  const faults = new Map<string, string>()
+  const { storage } = ctx.adapters
+  for (const url of values.map(String)) {
+    if (storage.owns(url)) {
+      const file = await ctx.db
+        .selectFrom('files')
+        .select(['id', 'key', 'purpose', 'content_type', 'size', 'uploaded_at', 'expires_at'])
+        .where('url', '=', url)
+        .executeTakeFirst()
+      const fault = await faultOf(ctx, null, file)
+      if (fault) faults.set(url, fault)
+    } else if (url.includes('://') && !isHttps(url)) {
+      faults.set(url, 'must be an https address or the fileUrl of an upload')
+    }
+  }
+  return (named) => named.map((url) => faults.get(String(url))).find((fault) => fault !== undefined) ?? null
+}
+
+/** Refuses, before anything else is done, what `keepNamed` would: files of ours that `before` did not name. */
+export async function requireNamed(
+  ctx: Context,
+  schema: z.ZodTypeAny,
+  { before, after }: { before: unknown; after: unknown },
+): Promise<void> {
+  const known = new Set(namedIn(schema, before).map(({ value }) => value))
+  for (const { kind, field, value } of namedIn(schema, after)) {
+    const url = String(value)
+    if (kind !== 'file' || known.has(value) || !ctx.adapters.storage.owns(url)) continue
+    await requireUploaded(ctx, null, url, field)
+  }
+}
+
+const isHttps = (url: string): boolean =>
+  url.length <= 2000 && !/\s/.test(url) && URL.canParse(url) && new URL(url).protocol === 'https:'
 
 /**
  * Makes sure that a file of this store and purpose was uploaded; answers its content type. Asks the storage, so not

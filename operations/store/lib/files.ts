@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Context } from '#runtime/context'
 
-export { type FileUse, keepNamed, requireUploaded, setUses } from './file-uses.ts'
+export { type FileUse, keepNamed, letGo, requireNamed, requireUploaded, setUses } from './file-uses.ts'
 
 import { keyOf } from './uploads.ts'
 

@@ -1,5 +1,6 @@
 /** The store as merchants see it: its profile, its row, its agency's branding; and what of it they may write. */
 
+import { reference } from '#runtime/references'
 import { currency, email, freeObject, httpsUrl, id, instant, line, named, object, z } from '#runtime/schema'
 import { isLocale, isTimezone } from './locality.ts'
 import { allFeatures, subscriptionStatuses } from './names.ts'
@@ -41,7 +42,7 @@ const profileShape = {
     .max(35)
     .refine(isLocale, (value) => ({ message: `${value} is no language tag: use one such as pt-BR` }))
     .describe('BCP 47'),
-  logoUrl: httpsUrl.nullable(),
+  logoUrl: reference('file', httpsUrl).nullable(),
 }
 
 const identityShape = {

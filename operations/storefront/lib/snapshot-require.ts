@@ -6,15 +6,11 @@ import { sql } from 'kysely'
 import { connections, isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import type { Asked, Look } from '#runtime/references'
 import { refreshProducts } from './catalog-refresh.ts'
 import { find, type Snapshot } from './snapshot-read.ts'
 
 const namedAtMost = 5
-
-/** How ids are asked for. */
-export interface Asked {
-  live?: boolean
-}
 
 /**
  * The snapshots of these products, by id. Those that the mirror does not have are read live, once. Not inside a
@@ -27,19 +23,37 @@ export async function requireProducts(
   field: string,
   { live = false }: Asked = {},
 ): Promise<ReadonlyMap<string, Snapshot>> {
+  const found = await readProducts(ctx, productIds, { live })
+  const fault = missing(
+    'product',
+    productIds.filter((id) => !found.get(id)?.exists),
+  )
+  if (fault) throw refuse('bad_request', `${field}: ${fault}`)
+  return found
+}
+
+/** Products as a body names them. */
+export const lookForProducts: Look = async (ctx, values, how) => {
+  const found = await readProducts(ctx, values.map(String), how)
+  return (named) =>
+    missing(
+      'product',
+      named.map(String).filter((id) => !found.get(id)?.exists),
+    )
+}
+
+async function readProducts(
+  ctx: Context,
+  productIds: readonly string[],
+  { live = false }: Asked,
+): Promise<ReadonlyMap<string, Snapshot>> {
   if (productIds.length === 0) return new Map()
   refuseTransaction(ctx)
-  let found = await find(ctx, productIds)
+  const found = await find(ctx, productIds)
   const unknown = live ? productIds : productIds.filter((id) => !found.get(id)?.exists)
   if (unknown.length === 0) return found
   await refreshProducts(ctx, await connections.requireEcommerce(ctx), unknown)
-  found = await find(ctx, productIds)
-  refuseMissing(
-    'product',
-    productIds.filter((id) => !found.get(id)?.exists),
-    field,
-  )
-  return found
+  return find(ctx, productIds)
 }
 
 /**
@@ -55,23 +69,30 @@ export async function readLive(
   return find(ctx, productIds)
 }
 
-/** As `requireProducts`, of categories: one that a product of the mirror is in is known. */
+/** As `requireProducts`, of categories. */
 export async function requireCategories(
   ctx: Context,
   categoryIds: readonly string[],
   field: string,
-  { live = false }: Asked = {},
+  how: Asked = {},
 ): Promise<void> {
   if (categoryIds.length === 0) return
+  const fault = (await lookForCategories(ctx, categoryIds, how))(categoryIds)
+  if (fault) throw refuse('bad_request', `${field}: ${fault}`)
+}
+
+/** Categories as a body names them: one that a product of the mirror is in is known. */
+export const lookForCategories: Look = async (ctx, values, { live = false }) => {
+  const categoryIds = values.map(String)
   refuseTransaction(ctx)
   const known = live ? new Set<string>() : await knownCategories(ctx, categoryIds)
-  if (categoryIds.every((id) => known.has(id))) return
-  const there = await existingCategories(ctx)
-  refuseMissing(
-    'category',
-    categoryIds.filter((id) => !known.has(id) && !there.has(id)),
-    field,
-  )
+  const isKnown = categoryIds.every((id) => known.has(id))
+  const there = isKnown ? known : await existingCategories(ctx)
+  return (named) =>
+    missing(
+      'category',
+      named.map(String).filter((id) => !known.has(id) && !there.has(id)),
+    )
 }
 
 /** Ids of all categories of the platform. Not inside a transaction. */
@@ -99,8 +120,7 @@ function refuseTransaction(ctx: Context): void {
   if (ctx.inTransaction) throw new Error("The platform is asked: the operation must say transaction: 'own'")
 }
 
-function refuseMissing(kind: 'product' | 'category', ids: readonly string[], field: string): void {
-  if (ids.length === 0) return
-  const named = [...new Set(ids)].slice(0, namedAtMost).join(', ')
-  throw refuse('bad_request', `${field}: your platform has no ${kind} ${named}`)
+function missing(kind: 'product' | 'category', ids: readonly string[]): string | null {
+  if (ids.length === 0) return null
+  return `your platform has no ${kind} ${[...new Set(ids)].slice(0, namedAtMost).join(', ')}`
 }
