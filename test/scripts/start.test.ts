@@ -44,7 +44,7 @@ async function emptyPlace(): Promise<NodeJS.ProcessEnv> {
 async function start(
   env: NodeJS.ProcessEnv,
   until: RegExp,
-): Promise<{ printed: string; stop(): Promise<unknown> }> {
+): Promise<{ printed: string; all(): string; stop(): Promise<unknown> }> {
   const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], { cwd: root, env })
   children.add(child)
   const ended = new Promise((resolve) => child.once('close', resolve)).finally(() => children.delete(child))
@@ -61,6 +61,7 @@ async function start(
   })
   return {
     printed,
+    all: () => printed,
     stop: () => {
       child.kill('SIGTERM')
       return ended
@@ -77,11 +78,16 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   expect(response.status).toBe(200)
   expect(((await response.json()) as { total: number }).total).toBe(9)
   expect(await first.stop()).toBe(0)
+  expect(first.all()).not.toContain('SANDBOX=insist')
 
-  const second = await start(env, /npm run keys -- create/)
+  // Whoever insists is warned each time: of every start that follows one that said nothing.
+  const second = await start({ ...env, SANDBOX: 'insist' }, /npm run keys -- create/)
   expect(second.printed).toMatch(/Listening on http:\/\/127\.0\.0\.1:\d+/)
   expect(second.printed).not.toContain('mk_')
   expect(await second.stop()).toBe(0)
+  expect(second.all().match(/SANDBOX=insist: whoever reaches 127\.0\.0\.1 can move the clock/g)).toHaveLength(
+    1,
+  )
   seeded = env
   demoKey = key!
 }, 90_000)
