@@ -20,6 +20,8 @@ export interface TestApp extends App {
   clock: MovableClock
   database: Database
   dataDir: string
+  /** Until it is closed, by the file's end or before. */
+  readonly isOpen: boolean
   /** Stands the clock at an instant; jobs that come due by it are due. */
   setClock(at: Date | string): Promise<void>
   /** Moves the clock forward. */
@@ -119,11 +121,19 @@ export async function testApp(
     await database.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
+  let isOpen = true
   return {
     ...app,
     clock,
     database,
     dataDir,
+    get isOpen() {
+      return isOpen
+    },
+    async close() {
+      isOpen = false
+      await app.close()
+    },
     async setClock(at) {
       const before = clock.ms()
       clock.frozenAt = new Date(at).getTime()

@@ -46,11 +46,11 @@ export interface Shop extends Person {
 /**
  * Takes a store that a test has made for itself away with it: what runs by the clock would look after every one of them
  * in all later tests of the file, so that a file would take as long as the square of its tests. One that is made in a
- * hook or by the file stays.
+ * hook or by the file stays, and so does what is left to other processes.
  */
 function goesWithItsTest(app: TestApp, storeId: string): void {
   TestRunner.getCurrentTest()?.context.onTestFinished(async () => {
-    await app.database.query('delete from stores where id = $1', [storeId])
+    if (app.isOpen) await app.database.query('delete from stores where id = $1', [storeId])
   })
 }
 
