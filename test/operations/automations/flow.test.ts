@@ -238,7 +238,7 @@ describe('what a flow may be', async () => {
     const flow = flowOf(wait('w', 'm'), { ...message('m'), message: { officialapiTemplateId: 999_999 } })
     const { status, body } = await put(flow)
     expect(status).toBe(404)
-    expect(body.error.message).toContain('the step m, message.officialapiTemplateId')
+    expect(body.error.message).toContain('flow.steps.1.message.officialapiTemplateId')
   })
 })
 

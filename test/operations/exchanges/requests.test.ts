@@ -69,6 +69,8 @@ describe('the round trip', () => {
       200,
       { status: 'received', refundAmount: null, items: [{ receivedQuantity: 1 }] },
     ])
+    // A notice comes within a day or not at all.
+    await app.drainJobs()
     await app.setClock('2026-11-22T12:00:00.000Z')
     const done = await confirm(shop, id, { refundMethod: 'store-credit' })
     expect([done.status, done.body]).toMatchObject([
