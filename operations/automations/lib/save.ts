@@ -246,5 +246,7 @@ async function keepFiles(ctx: Context, id: string): Promise<void> {
     ctx,
     ownerOf(id),
     [...urls].map((url) => ({ url, purpose: null, field: 'message.mediaUrl' })),
+    undefined,
+    all,
   )
 }

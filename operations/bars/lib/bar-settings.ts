@@ -1,5 +1,6 @@
 /** Settings of the bars: one row each, written over defaults, merged at every depth. */
 import { isDeepStrictEqual } from 'node:util'
+import { files } from '#operations/store/lib/door'
 import { changed } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
@@ -47,6 +48,7 @@ export async function writeBar<T extends object>(
       .values({ bar, created_at: now, ...row })
       .onConflict((conflict) => conflict.columns(['store_id', 'bar']).doUpdateSet(row))
       .execute()
+    await files.keepLinked(tx, `bar:${bar}`, after)
     await changed(tx)
   })
 }

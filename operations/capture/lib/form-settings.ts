@@ -1,6 +1,7 @@
 /** The contact form's settings: read, and saved as a whole. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { files } from '#operations/store/lib/door'
 import { changed, publication } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -74,6 +75,7 @@ async function write(ctx: Context, settings: FormSettings): Promise<void> {
     .values({ ...saving, created_at: now })
     .onConflict((conflict) => conflict.column('store_id').doUpdateSet(saving))
     .execute()
+  await files.keepLinked(ctx, 'contact-form', settings)
   await changed(ctx)
   if (settings.isEnabled) await publication.publish(ctx)
 }

@@ -1,9 +1,11 @@
 /** A request approved, whole or in part, by a member or by the settings. */
 
+import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { amountOf, priceDifferenceOf } from './amounts.ts'
 import { byTheShopper, byTheSystem, type HistoryActor, note } from './history.ts'
+import { labelOwner } from './label.ts'
 import { announceRequested, move, type RequestRow, refuseMove } from './moves.ts'
 import { amountLine, decidedUnits, itemsOf, saveUnits } from './request-items.ts'
 import type { Approval } from './request-schema.ts'
@@ -50,6 +52,7 @@ export async function approve(
   await saveUnits(ctx, 'approved_quantity', units)
   const lines = items.map((item) => amountLine(item, units.get(item.id)!))
   const amount = amountOf(lines, request.amount)
+  if (approval.labelUrl !== undefined) await files.keepLinked(ctx, labelOwner(request.id), approval.labelUrl)
   const { shippingDeadlineDays } = settings
   return move(ctx, request, 'approve', {
     actor,

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { files, metering } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { labelOwner } from './label.ts'
 import { lockRequest, type RequestRow } from './moves.ts'
 import { photosOwner } from './photos.ts'
 import { itemsOf } from './request-items.ts'
@@ -19,6 +20,7 @@ export async function deleteRequest(ctx: Context, id: string): Promise<void> {
   if (request.status === 'completed') await keepUnits(ctx, request)
   await dropNotices(ctx, id)
   await files.setUses(ctx, photosOwner(id), [])
+  await files.setUses(ctx, labelOwner(id), [])
   await ctx.db.deleteFrom('exchange_requests').where('id', '=', id).execute()
 }
 

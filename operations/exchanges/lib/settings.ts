@@ -1,6 +1,7 @@
 /** The store's settings of exchanges: one row over the defaults, merged at every depth, checked as a whole. */
 import { isDeepStrictEqual } from 'node:util'
 import { templates } from '#operations/messaging/lib/door'
+import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'
@@ -73,6 +74,7 @@ export async function saveSettings(ctx: Context, input: ExchangeSettingsInput): 
     .values({ created_at: now, ...row })
     .onConflict((conflict) => conflict.column('store_id').doUpdateSet(row))
     .execute()
+  await files.keepLinked(ctx, 'exchange-settings', after)
 }
 
 /** What is left out stays, at every depth of object; lists are replaced. */

@@ -89,6 +89,8 @@ const keepFiles = (ctx: Context, id: string, whole: Design | null): Promise<void
     ctx,
     `content-block:${id}`,
     (whole ? assetsOf(whole) : []).map((use) => ({ ...use, purpose: null })),
+    undefined,
+    whole,
   )
 
 /** Paused, after all others. Answers its id. Not inside a transaction. Refuses the 101st. */

@@ -1,6 +1,7 @@
 /** Settings of widgets: one object for each kind and store, the defaults until somebody saves them. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { files } from '#operations/store/lib/door'
 import { changed } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
@@ -48,6 +49,7 @@ export async function saveSettings<T extends object>(
     .values({ key, ...saved })
     .onConflict((conflict) => conflict.columns(['store_id', 'key']).doUpdateSet(saved))
     .execute()
+  await files.keepLinked(ctx, `widget:${key}`, after)
   await changed(ctx)
   return { ...after, updatedAt: now.toISOString() }
 }

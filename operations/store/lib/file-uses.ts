@@ -17,17 +17,21 @@ export interface FileUse {
  * before and no more are let go of. Addresses elsewhere are no files of ours and passed over. Refuses an address of
  * this server's that is no file of the store, has another purpose, was never uploaded or is past its date. Whether a
  * file was uploaded is asked of the storage once, at its first use. `kept`: what the owner named before, which may be
- * gone meanwhile.
+ * gone meanwhile. `told`: whatever else the owner says; addresses of files in its texts (a link of HTML, a picture of
+ * CSS) are uses too, and never refused: text may say anything.
  */
 export async function setUses(
   ctx: Context,
   owner: string,
   uses: readonly FileUse[],
   kept: ReadonlySet<string> = new Set(),
+  told: unknown = null,
 ): Promise<void> {
   const ours = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
+  const linked = addressesIn(ctx, told)
   const files = new Set<string>()
-  const found = await findFiles(ctx, [...new Set(ours.map((use) => use.url))])
+  const found = await findFiles(ctx, [...new Set([...ours.map((use) => use.url), ...linked])])
+  for (const file of linked.flatMap((url) => found.get(url) ?? [])) if (!isOver(ctx, file)) files.add(file.id)
   for (const use of ours) {
     const file = found.get(use.url)
     if (kept.has(use.url) && (!file?.uploaded_at || isOver(ctx, file))) continue
@@ -52,7 +56,8 @@ export async function setUses(
 }
 
 /**
- * As `setUses`, of all that the fields marked `file` in a schema name: what a resource says is what it keeps. `before`
+ * As `setUses`, of all that the fields marked `file` in a schema name and all that its texts link to: what a resource
+ * says is what it keeps. `before`
  * is the resource as it was. `also`: what has no mark, such as pictures of a text of HTML.
  */
 export function keepNamed(
@@ -70,8 +75,29 @@ export function keepNamed(
       kind === 'file' ? [{ url: String(url), purpose: null, field }] : [],
     )
   const uses = [...filesIn(after), ...also.map((use) => ({ ...use, purpose: null }))]
-  return setUses(ctx, owner, uses, new Set(filesIn(before).map(({ url }) => url)))
+  return setUses(ctx, owner, uses, new Set(filesIn(before).map(({ url }) => url)), after)
 }
+
+/** As `setUses`, of a resource that names no files, only links to them: a bar whose link is a price list. */
+export const keepLinked = (ctx: Context, owner: string, after: unknown): Promise<void> =>
+  setUses(ctx, owner, [], undefined, after)
+
+/** The addresses of our storage in all texts of a value, as they are kept: without what follows the path. */
+function addressesIn(ctx: Context, value: unknown): string[] {
+  const found = new Set<string>()
+  const read = (each: unknown): void => {
+    if (typeof each === 'string') {
+      for (const [address] of each.matchAll(/https?:\/\/[^\s"'<>()\\]+/gi)) {
+        // The full stop after an address ends the sentence, not the address.
+        const url = URL.parse(address.replace(/[.,;:!?\]}*_]+$/, ''))
+        if (url && ctx.adapters.storage.owns(url.href)) found.add(url.origin + url.pathname)
+      }
+    } else if (typeof each === 'object' && each !== null) Object.values(each).forEach(read)
+  }
+  read(value)
+  return [...found].slice(0, addressesAtMost)
+}
+const addressesAtMost = 500
 
 /** As `setUses` of nothing, of owners of any store. */
 export async function letGo(

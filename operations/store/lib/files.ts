@@ -2,7 +2,15 @@
 import type { Readable } from 'node:stream'
 import type { Context } from '#runtime/context'
 
-export { type FileUse, keepNamed, letGo, requireNamed, requireUploaded, setUses } from './file-uses.ts'
+export {
+  type FileUse,
+  keepLinked,
+  keepNamed,
+  letGo,
+  requireNamed,
+  requireUploaded,
+  setUses,
+} from './file-uses.ts'
 
 import { keyOf } from './uploads.ts'
 
