@@ -153,3 +153,47 @@ test.skipIf(!hasChromium)(
     expect(faults).toEqual([])
   },
 )
+
+test.skipIf(!hasChromium)(
+  'in a browser: a popup higher or wider than a phone has its fields and its way out within reach, in each layout',
+  { timeout: 60_000 },
+  async () => {
+    const shop = await connectedStore(app, { locale: 'en' })
+    const { page } = await openPage()
+    await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+    const site = await shopSite(`${url}/storefront/${shop.publicId}/loader.js`)
+    const dialog = page.getByRole('dialog')
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 300],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      for (const layout of ['modal', 'fullscreen', 'slide-in', 'bar'] as const) {
+        const saved = await shop.call(saveSettings, {
+          body: {
+            isEnabled: true,
+            layout,
+            texts: { description: 'News of all that is made here. '.repeat(10).trim() },
+            fields: { phone: { enabled: true, required: false } },
+            display: { delaySeconds: 0, frequency: 'always' },
+          },
+        })
+        expect([layout, saved.status]).toEqual([layout, 200])
+        await page.goto(site)
+        await dialog.waitFor()
+        const box = (await dialog.boundingBox())!
+        const field = (await page.getByPlaceholder('Your email').boundingBox())!
+        const inside = { left: field.x >= box.x, right: field.x + field.width <= box.x + box.width - 20 }
+        const onScreen = { top: box.y >= 0, bottom: box.y + box.height <= height }
+        expect([layout, width, inside, onScreen]).toEqual([
+          layout,
+          width,
+          { left: true, right: true },
+          { top: true, bottom: true },
+        ])
+        await page.getByRole('button', { name: 'No, thank you' }).click({ timeout: 3000 })
+        await dialog.waitFor({ state: 'detached' })
+      }
+    }
+  },
+)

@@ -87,6 +87,9 @@ function drawPopup(settings, token, isPreview) {
     maxWidth: layout === 'fullscreen' ? 'none' : '420px',
     width: '100%',
     boxSizing: 'border-box',
+    // What is higher than the window is scrolled: its way out would lie beyond the edge otherwise.
+    maxHeight: layout === 'slide-in' ? 'calc(100dvh - 32px)' : '100dvh',
+    overflowY: 'auto',
   })
   box.className = 'storefront-popup'
   box.setAttribute('role', 'dialog')
@@ -103,7 +106,8 @@ function drawPopup(settings, token, isPreview) {
     ['phone', 'tel'],
   ]) {
     if (!fields[name].enabled) continue
-    const input = element('input', { display: 'block', width: '100%', margin: '8px 0', padding: '8px' })
+    const line = { display: 'block', width: '100%', boxSizing: 'border-box', margin: '8px 0', padding: '8px' }
+    const input = element('input', line)
     Object.assign(input, { type, required: fields[name].required, placeholder: texts[`${name}Placeholder`] })
     inputs[name] = input
     box.append(input)
