@@ -49,6 +49,10 @@ export const places: Record<string, Place> = {
     reads: ['performance.now'],
     why: 'it gives back what the adapter waits for by its own stopwatch',
   },
+  'test/scripts/frozen.test.ts': {
+    reads: [ownClock, 'performance.now'],
+    why: 'it asks whether deadlines hold while another process stands still',
+  },
   'test/registry/faults.test.ts': {
     reads: ['now() in SQL', 'current_date in SQL'],
     why: 'it writes them down as faults',
