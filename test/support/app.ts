@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { inject } from 'vitest'
-import { type Database, openPglite, openPostgres } from '#db/database'
+import { type Database, openPostgres } from '#db/database'
 import { type App, type AppOptions, openApp } from '#runtime/app'
 import type { MovableClock } from '#runtime/clock'
 import { openLog, silentLog } from '#runtime/log'
@@ -14,6 +14,7 @@ import { loadRegistry, type Registry } from '#runtime/registry'
 import { readSettings, type Settings } from '#runtime/settings'
 import { whenFileEnds } from './closing.ts'
 import { withDatabase } from './global-setup.ts'
+import { keptDatabase } from './kept-database.ts'
 import { putBackForEachTest, standingClock } from './test-clock.ts'
 
 export interface TestApp extends App {
@@ -53,7 +54,7 @@ export function wholeRegistry(): Promise<Registry> {
 export async function freshDatabase(): Promise<{ database: Database; url: string | null }> {
   const server = inject('postgresUrl')
   if (!server) {
-    return { database: await openPglite({ snapshot: await migratedSnapshot() }), url: null }
+    return { database: await keptDatabase(migratedSnapshot), url: null }
   }
   databases += 1
   const name = `merchant_test_${process.pid}_${databases}`
