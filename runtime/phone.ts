@@ -111,7 +111,24 @@ export function otherDigits(text: string, country: string): string[] {
   if (whole !== null) found.push(whole.slice(1), phoneKey(whole).slice(1))
   const local = digits.replace(/^0+(?=.{4})/, '')
   if (local !== digits) found.push(local)
+  for (const [form, to] of dialledAtHome[country] ?? []) {
+    if (form.test(digits)) found.push(digits.replace(form, to))
+  }
   return [...new Set([...found, ...found.flatMap(otherForms)])]
+}
+
+/** How the beginning of a number is written with what is dialled at home alone, by country; to what is kept of it. */
+const dialledAtHome: Partial<Record<string, readonly [form: RegExp, to: string][]>> = {
+  BR: [
+    [/^550(?<rest>\d{4,})$/, '55$<rest>'],
+    // With the carrier's two digits.
+    [/^0\d{2}(?<rest>[1-9]{2}\d{7,})$/, '$<rest>'],
+  ],
+  MX: [[/^(?:52)?0(?:1|44|45)(?<rest>\d{4,})$/, '$<rest>']],
+  AR: [
+    [/^(?:54)?9?0?(?<area>11|[23]\d{2,3})15(?<rest>\d{2,8})$/, '$<area>$<rest>'],
+    [/^0?15(?<rest>\d{6,8})$/, '$<rest>'],
+  ],
 }
 
 /** Digits that go on after these, and those after which others follow. */

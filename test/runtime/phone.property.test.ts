@@ -4,6 +4,7 @@ import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max'
 import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
 import { isSamePhone, parsePhone, phoneKey } from '#runtime/phone'
+import { phoneContaining } from '#runtime/search'
 import { inPlainSigns } from '#runtime/signs'
 
 const runs = { numRuns: 400 }
@@ -186,4 +187,25 @@ test('digits of every script have their value', () => {
     const all = Array.from({ length: 10 }, (_, value) => String.fromCodePoint(zero + value)).join('')
     expect(inPlainSigns(all)).toBe('0123456789')
   }
+})
+
+test('the beginning of a number is found, in each way that it is written and kept', () => {
+  const missed = new Set<string>()
+  fc.assert(
+    fc.property(somebody, (who) => {
+      const ways = spellings[who.country]!(who)
+      const kept = [...new Set(ways.map((way) => parsePhone(way, who.country)!.slice(1)))]
+      for (const way of ways) {
+        // All but its last two digits: what a search has when its typist is nearly done.
+        const typed = way.slice(0, -2)
+        const found = phoneContaining(typed, who.country)!.map((each) => each.slice(1, -1))
+        for (const one of kept) {
+          if (!found.some((part) => one.includes(part)))
+            missed.add(`${who.country} ${ways.indexOf(way)}: ${typed} in ${one}`)
+        }
+      }
+    }),
+    { ...runs, numRuns: 30 },
+  )
+  expect([...missed]).toEqual([])
 })

@@ -49,9 +49,8 @@ async function reasonAgainst(
   if (coupon.startsAt !== null && now < new Date(coupon.startsAt)) return 'not-started'
   if (coupon.expiresAt !== null && now >= new Date(coupon.expiresAt)) return 'expired'
   if (coupon.isExhausted) return 'exhausted'
-  const wanted = planId === null ? paidPlans : [planId]
-  if (!wanted.some((each) => fits(coupon, each, billingCycle))) return 'not-for-plan'
-  if (coupon.amountOff !== null && coupon.currency !== currency) return 'not-for-plan'
+  const holding = plansOf(coupon, { billingCycle, currency })
+  if (planId === null ? holding.length === 0 : !holding.includes(planId)) return 'not-for-plan'
   return (await isRedeemed(ctx, coupon.code)) ? 'already-used' : null
 }
 
@@ -95,10 +94,21 @@ export async function requireCoupon(
   return heldOf(coupon)
 }
 
-/** The plans that a coupon holds for with a cycle; null: every one, or there is no such coupon. */
-function plansOf(coupon: Coupon | null, billingCycle: BillingCycle): string[] | null {
+/** What it takes off is an amount of money, and not of the money that is charged: it is worth nothing there. */
+const isOtherMoney = (coupon: Coupon, currency: string): boolean =>
+  coupon.amountOff !== null && coupon.currency !== currency
+
+/** The plans that a coupon holds for, with a cycle and in a currency. */
+const plansOf = (
+  coupon: Coupon,
+  { billingCycle, currency }: Pick<Wanted, 'billingCycle' | 'currency'>,
+): string[] =>
+  isOtherMoney(coupon, currency) ? [] : paidPlans.filter((each) => fits(coupon, each, billingCycle))
+
+/** As it is told: null for every plan, or where there is no such coupon. */
+function toldPlans(coupon: Coupon | null, wanted: Wanted): string[] | null {
   if (!coupon) return null
-  const holding = paidPlans.filter((each) => fits(coupon, each, billingCycle))
+  const holding = plansOf(coupon, wanted)
   return coupon.planIds === null && holding.length > 0 ? null : holding
 }
 
@@ -113,7 +123,8 @@ export async function validateCoupon(
   const currency = await currencyOf(ctx)
   const planId = asked.planId ?? null
   const coupon = await find(ctx, asked.code)
-  const reason = await reasonAgainst(ctx, coupon, { planId, billingCycle: asked.billingCycle, currency })
+  const wanted = { planId, billingCycle: asked.billingCycle, currency }
+  const reason = await reasonAgainst(ctx, coupon, wanted)
   const original = planId === null ? null : amounts.toCents(listPrice(planId, asked.billingCycle, currency))
   const isWorth = original !== null && coupon !== null && reason === null
   return {
@@ -121,9 +132,10 @@ export async function validateCoupon(
     isValid: reason === null,
     reason,
     percentOff: coupon?.percentOff ?? null,
-    amountOff: coupon?.amountOff ? Number(coupon.amountOff) : null,
+    // `currency` is that of every amount here.
+    amountOff: coupon?.amountOff && !isOtherMoney(coupon, currency) ? Number(coupon.amountOff) : null,
     durationCycles: coupon?.durationCycles ?? null,
-    planIds: plansOf(coupon, asked.billingCycle),
+    planIds: toldPlans(coupon, wanted),
     originalAmount: original === null ? null : amounts.toNumber(original),
     discountedAmount: isWorth ? amounts.toNumber(original - discountOf(original, heldOf(coupon))) : null,
     currency,

@@ -262,4 +262,23 @@ describe('the first payment', () => {
       (await me.post('validate-coupon', { code: 'FIRST50', planId: 'scale', billingCycle: 'yearly' })).body,
     ).toMatchObject({ isValid: false, reason: 'not-for-plan' })
   })
+
+  test("a coupon's amount in other money is told of no plan and as no amount of this money", async () => {
+    const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
+    for (const planId of [undefined, 'starter', 'growth', 'scale']) {
+      const { body } = await me.post('validate-coupon', { code: 'FIRST50', planId, billingCycle: 'yearly' })
+      expect(body).toMatchObject({
+        isValid: false,
+        reason: 'not-for-plan',
+        amountOff: null,
+        planIds: [],
+        discountedAmount: null,
+        currency: 'USD',
+      })
+    }
+    expect((await me.post('validate-coupon', { code: 'WELCOME10' })).body).toMatchObject({
+      isValid: true,
+      planIds: null,
+    })
+  })
 })
