@@ -2,7 +2,7 @@
  * Whatever a body names is looked for: each field that carries a mark, in each operation that takes it, is given what
  * is not there. It is refused by its name, and nothing is left of the call.
  */
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#runtime/ids'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type Named, namedIn } from '#runtime/references'
@@ -52,15 +52,14 @@ const unknown: Record<string, (at: World, holder: Holder) => Promise<(string | n
   file: async (at, holder) => [
     (await at.file()).replace(/[^/]+$/, 'nothing.png'),
     await at.promised(holder.uploads ?? 'header'),
-    holder.uploads ? await (await other()).upload(holder.uploads) : await (await other()).file(),
+    holder.uploads ? await other.upload(holder.uploads) : await other.file(),
   ],
 }
 
-let neighbour: Promise<World> | null = null
-const other = (): Promise<World> => {
-  neighbour ??= world(app, { connection: 'inbox' })
-  return neighbour
-}
+let other: World
+beforeAll(async () => {
+  other = await world(app, { connection: 'inbox' })
+})
 
 /** A copy in which one thing that is named has another name. */
 function renamed(body: unknown, { field, value }: Named, to: string | number): object {

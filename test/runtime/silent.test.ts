@@ -1,7 +1,7 @@
 /** A database that says nothing, and one with few connections left: what is asked meanwhile, and after. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Database, openPostgres } from '#db/database'
 import { DatabaseSilent } from '#db/deadlines'
 import { Deadline, withinMs } from '#runtime/deadline'
@@ -172,6 +172,7 @@ describe.skipIf(!url)('the server, while its database is silent', () => {
     })()
     return made
   }
+  beforeAll(async () => void (await server()))
 
   const refusedInTime = async (asked: Promise<{ status: number; body: unknown; headers: Headers }>) => {
     const { ms, result } = await timed(asked)

@@ -1,5 +1,5 @@
 /** Every status and every move: those of the table are made, all others refused. */
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Status, statuses } from '#operations/exchanges/lib/moves'
 import { testApp } from '#test/support/app'
 import { type ExchangeShop, exchangeShop } from './shopper.ts'
@@ -7,6 +7,10 @@ import { approve, confirm, type Requested, read, received, reject, remove, reque
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
+let shared: ExchangeShop
+beforeAll(async () => {
+  shared = await exchangeShop(app)
+})
 
 /** Brings a request to a status, by the moves that lead there. */
 const ways: Record<Status, (shop: ExchangeShop, made: Requested) => Promise<void>> = {
@@ -68,7 +72,7 @@ const allowed: Record<Status, Record<string, Status | 'gone'>> = {
 
 describe.each(statuses)('%s', (from) => {
   test.each(Object.keys(moves))('%s', async (name) => {
-    const shop = await shopOnce()
+    const shop = shared
     const made = await requested(shop)
     await ways[from](shop, made)
     expect((await read(shop, made.id)).body.status).toBe(from)
@@ -81,14 +85,8 @@ describe.each(statuses)('%s', (from) => {
   })
 })
 
-let shared: Promise<ExchangeShop> | null = null
-function shopOnce(): Promise<ExchangeShop> {
-  shared ??= exchangeShop(app)
-  return shared
-}
-
 test('of those who decide at once, one does', async () => {
-  const shop = await shopOnce()
+  const shop = shared
   const { id, statusUrl } = await requested(shop)
   const both = await Promise.all([reject(shop, id), shop.follow(statusUrl, '/cancel', {}), reject(shop, id)])
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409, 409])
