@@ -1,6 +1,7 @@
 /** Finds every operation, job, page and section by folder, checks them all, sorts and freezes them. */
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Fault, faultsOf } from './checks.ts'
 import type { Job } from './job.ts'
@@ -74,13 +75,13 @@ export async function readRegistry(
   const operations: { file: string; folder: string; operation: Operation }[] = []
   for (const { path, file, value } of loaded) {
     const parts = relative(folder, path).split(sep)
-    const expected = kindOf(parts)
+    const expected = kindOf(parts, folder)
     const kind = (value as { kind?: string } | undefined)?.kind
     if (kind !== expected) {
       faults.push({
         file,
         wrong: value === undefined ? 'has no default export' : `its default export is no ${expected}`,
-        remedy: `write \`export default ${expected}({…})\`, or move what is no ${expected} to lib/`,
+        remedy: `write \`export default ${expected}({…})\`, or move what is no ${expected} beside ${basename(dirname(path))}/`,
       })
       continue
     }
@@ -169,12 +170,18 @@ function bySegments(a: LoadedOperation, b: LoadedOperation): number {
   return a.spec.method < b.spec.method ? -1 : 1
 }
 
-function kindOf(parts: string[]): 'section' | 'operation' | 'job' | 'page' | 'wiring' {
+type Kind = 'section' | 'operation' | 'job' | 'page' | 'wiring' | 'logic'
+const contracts: Readonly<Record<string, Kind>> = { api: 'operation', jobs: 'job', pages: 'page' }
+
+function kindOf(parts: string[], folder: string): Kind {
   const name = parts.at(-1)
   if (parts.length === 2 && name === 'section.ts') return 'section'
   if (parts.length === 2 && name === 'wiring.ts') return 'wiring'
-  if (parts.includes('jobs')) return 'job'
-  return parts.includes('pages') ? 'page' : 'operation'
+  const contract = contracts[parts.at(-2) ?? '']
+  if (contract) return contract
+  // A section that has not moved yet.
+  if (parts.includes('lib')) return 'logic'
+  return existsSync(join(folder, parts[0]!, 'lib')) ? 'operation' : 'logic'
 }
 
 async function findFiles(folder: string): Promise<string[]> {
@@ -182,6 +189,6 @@ async function findFiles(folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !relative(folder, path).split(sep).includes('lib'))
+    .filter((path) => kindOf(relative(folder, path).split(sep), folder) !== 'logic')
     .sort()
 }

@@ -53,7 +53,7 @@ async function write(method: string, path: string, given?: string): Promise<stri
     throw new Error(`operations/${section}/section.ts is missing: name a folder that has one with --section`)
   }
   const name = [verbs[method]!, ...words.slice(words[0] === section ? 1 : 0)].join('-').replaceAll('.', '-')
-  const file = join(root, 'operations', section, `${name}.ts`)
+  const file = join(root, 'operations', section, 'api', `${name}.ts`)
   const test = join(root, 'test/operations', section, `${name}.test.ts`)
   for (const each of [file, test]) {
     if (existsSync(each)) throw new Error(`${relative(root, each)} exists: nothing was written`)
@@ -88,7 +88,7 @@ function testText(method: string, path: string, section: string, name: string): 
   const params = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, each]) => `${each}: 'some-id'`)
   const input = params.length > 0 ? `, { params: { ${params.join(', ')} } }` : ''
   return `import { expect, test } from 'vitest'
-import ${variable} from '#operations/${section}/${name}'
+import ${variable} from '#operations/${section}/api/${name}'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -30,7 +30,7 @@ export async function importFaults(root: string): Promise<Fault[]> {
   }
   for (const cycle of cycles(doors)) {
     faults.push({
-      file: `operations/${cycle[0]}/lib/door.ts`,
+      file: `operations/${cycle[0]}/door.ts`,
       wrong: `sections import each other in a circle: ${cycle.join(' → ')}`,
       remedy: 'let one of them register with the other (an on… door called from its wiring.ts)',
     })
@@ -61,34 +61,35 @@ function faultOf(file: string, target: string): Omit<Fault, 'file'> | null {
   const section = file.split('/')[1]
   const other = target.split('/')[1]
   if (section !== other) {
-    if (target === `operations/${other}/lib/door.ts`) return null
-    return { wrong: `imports ${target}`, remedy: `go through operations/${other}/lib/door.ts` }
+    if (target === `operations/${other}/door.ts` || target === `operations/${other}/lib/door.ts`) return null
+    return { wrong: `imports ${target}`, remedy: `go through operations/${other}/door.ts` }
   }
   const kind = kindOf(target)
-  if (kindOf(file) === 'lib' && kind !== 'lib') {
+  if (kindOf(file) === 'logic' && kind !== 'logic') {
     return {
-      wrong: `lib imports the ${kind} ${target}`,
+      wrong: `logic imports the ${kind} ${target}`,
       remedy: "queue a job by its name: ctx.queue('name', …)",
     }
   }
   if (kind === 'operation')
-    return { wrong: `imports the operation ${target}`, remedy: 'move what both need to lib/' }
+    return { wrong: `imports the operation ${target}`, remedy: 'move what both need beside api/' }
   return null
 }
 
-function kindOf(path: string): 'lib' | 'job' | 'page' | 'section' | 'wiring' | 'operation' {
+function kindOf(path: string): 'logic' | 'job' | 'page' | 'section' | 'wiring' | 'operation' {
   const parts = path.split('/')
-  if (parts.includes('lib')) return 'lib'
-  if (parts.includes('jobs')) return 'job'
-  if (parts.includes('pages')) return 'page'
+  const folder = parts.at(-2)
+  if (folder === 'jobs') return 'job'
+  if (folder === 'pages') return 'page'
+  if (folder === 'api') return 'operation'
   if (parts.length === 3 && parts[2] === 'section.ts') return 'section'
   if (parts.length === 3 && parts[2] === 'wiring.ts') return 'wiring'
-  return 'operation'
+  return 'logic'
 }
 
 function noteDoor(doors: Map<string, Set<string>>, file: string, target: string): void {
   const from = /^operations\/([^/]+)\//.exec(file)?.[1]
-  const to = /^operations\/([^/]+)\/lib\/door\.ts$/.exec(target)?.[1]
+  const to = /^operations\/([^/]+)\/(?:lib\/)?door\.ts$/.exec(target)?.[1]
   if (!from || !to || from === to) return
   doors.set(from, (doors.get(from) ?? new Set()).add(to))
 }

@@ -62,14 +62,14 @@ test('two different schemas of one name are a fault, also within others; two ali
     }).replace('import { object }', 'import { named, object }')
   const { faults } = await readRegistry(
     tree({
-      'things/a.ts': withBody('/a', 'object({ a: z.string() })'),
-      'things/b.ts': withBody('/b', 'object({ a: z.string() })'),
-      'things/c.ts': withBody('/c', 'object({ c: z.string() })'),
+      'things/api/a.ts': withBody('/a', 'object({ a: z.string() })'),
+      'things/api/b.ts': withBody('/b', 'object({ a: z.string() })'),
+      'things/api/c.ts': withBody('/c', 'object({ c: z.string() })'),
     }),
   )
   expect(faults).toEqual([
     {
-      file: 'operations/things/c.ts',
+      file: 'operations/things/api/c.ts',
       wrong: expect.stringContaining('two different schemas are named Thing'),
       remedy: expect.any(String),
     },
@@ -140,16 +140,16 @@ describe('each fault bites', () => {
     ],
     ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
   ])('%s', async (_name, text, expected) => {
-    const { faults } = await readRegistry(tree({ 'things/list-things.ts': text }))
+    const { faults } = await readRegistry(tree({ 'things/api/list-things.ts': text }))
     expect(faults.map((fault) => `${fault.wrong} → ${fault.remedy}`).join('\n')).toMatch(expected)
-    expect(faults[0]!.file).toBe('operations/things/list-things.ts')
+    expect(faults[0]!.file).toBe('operations/things/api/list-things.ts')
   })
 
   test('two operations of one method and shape, in whatever files', async () => {
     const { faults } = await readRegistry(
       tree({
-        'things/a.ts': operationFile({ path: "'/things/:id'" }),
-        'things/deep/b.ts': operationFile({ path: "'/things/:thingId'" }),
+        'things/api/a.ts': operationFile({ path: "'/things/:id'" }),
+        'things/deep/api/b.ts': operationFile({ path: "'/things/:thingId'" }),
       }),
     )
     expect(faults).toHaveLength(1)
@@ -170,16 +170,16 @@ export default job({ description: 'x', payload: z.object({}), retry: { limit: 1,
 
   test('a file without a section', async () => {
     const path = tree({})
-    mkdirSync(join(path, 'lost'))
-    writeFileSync(join(path, 'lost/list-things.ts'), operationFile())
+    mkdirSync(join(path, 'lost/api'), { recursive: true })
+    writeFileSync(join(path, 'lost/api/list-things.ts'), operationFile())
     expect((await readRegistry(path)).faults[0]!.wrong).toContain('has no section.ts')
   })
 })
 
 test('all faults of all files are thrown at once', async () => {
   const path = tree({
-    'things/a.ts': operationFile({ scopes: "['nothing']", description: "''" }),
-    'things/b.ts': 'export const b = 1',
+    'things/api/a.ts': operationFile({ scopes: "['nothing']", description: "''" }),
+    'things/api/b.ts': 'export const b = 1',
   })
   const error = await loadRegistry(path).catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(RegistryError)
@@ -189,10 +189,10 @@ test('all faults of all files are thrown at once', async () => {
 test('static segments win over parameters, whatever the order of the files', async () => {
   const { registry } = await readRegistry(
     tree({
-      'things/a.ts': operationFile({ path: "'/things/:id'" }),
-      'things/b.ts': operationFile({ path: "'/things/special'" }),
-      'things/c.ts': operationFile({ path: "'/:any/special'" }),
-      'things/d.ts': operationFile({ path: "'/things/:id/parts'" }),
+      'things/api/a.ts': operationFile({ path: "'/things/:id'" }),
+      'things/api/b.ts': operationFile({ path: "'/things/special'" }),
+      'things/api/c.ts': operationFile({ path: "'/:any/special'" }),
+      'things/api/d.ts': operationFile({ path: "'/things/:id/parts'" }),
     }),
   )
   const paths = registry.routes.map((route) => route.spec.path)
@@ -214,15 +214,15 @@ describe('imports', () => {
   })
 
   test.each([
-    ['runtime/x.ts', "import '#operations/store/lib/door'", /runtime imports operations/],
+    ['runtime/x.ts', "import '#operations/store/door'", /runtime imports operations/],
     ['db/x.ts', "import { a } from '#runtime/errors'", /db imports runtime/],
     [
-      'operations/one/x.ts',
-      "import { a } from '../two/lib/secret.ts'",
-      /go through operations\/two\/lib\/door.ts/,
+      'operations/one/api/x.ts',
+      "import { a } from '../../two/secret.ts'",
+      /go through operations\/two\/door.ts/,
     ],
-    ['operations/one/lib/x.ts', "import a from '../jobs/b.ts'", /lib imports the job/],
-    ['operations/one/x.ts', "import a from './y.ts'", /imports the operation/],
+    ['operations/one/x.ts', "import a from './jobs/b.ts'", /logic imports the job/],
+    ['operations/one/api/x.ts', "import a from './y.ts'", /imports the operation/],
   ])('%s may not %s', async (file, code, expected) => {
     const path = folder()
     for (const layer of ['db', 'runtime', 'operations'])
@@ -241,8 +241,8 @@ describe('imports', () => {
       ['two', 'three'],
       ['three', 'one'],
     ]) {
-      mkdirSync(join(path, `operations/${from}/lib`), { recursive: true })
-      writeFileSync(join(path, `operations/${from}/lib/a.ts`), `import '../../${to}/lib/door.ts'`)
+      mkdirSync(join(path, `operations/${from}`), { recursive: true })
+      writeFileSync(join(path, `operations/${from}/a.ts`), `import '../${to}/door.ts'`)
     }
     expect((await importFaults(path))[0]!.wrong).toContain('one → two → three → one')
   })

@@ -83,7 +83,7 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   await until(60, async () => (await ask('GET', path)).status === 404)
 
   const made = await run('scripts/new.ts', 'GET', '/campaigns/shortest')
-  expect(made.output).toContain('operations/campaigns/get-shortest.ts')
+  expect(made.output).toContain('operations/campaigns/api/get-shortest.ts')
   const answer = await until(60, async () => {
     const got = await ask('GET', path)
     return got.status === 200 && got
@@ -97,12 +97,12 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   const described = await ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool })
   expect(described.text).toContain('/campaigns/shortest')
 
-  const file = join(folder, 'operations/campaigns/get-shortest.ts')
+  const file = join(folder, 'operations/campaigns/api/get-shortest.ts')
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace("'platform:read'", "'platform:dance'"))
   const faulty = await run('scripts/openapi.ts')
   expect(faulty.code).not.toBe(0)
-  expect(faulty.output).toContain('operations/campaigns/get-shortest.ts')
+  expect(faulty.output).toContain('operations/campaigns/api/get-shortest.ts')
   expect(faulty.output).toContain('platform:dance')
 
   await rm(file)
