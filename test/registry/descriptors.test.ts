@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '#db/access'
-import listOperations from '#operations/discovery/list-operations'
+import listOperations from '#operations/discovery/api/list-operations'
 import { refusalOf } from '#runtime/access'
 import { type Actor, Context, jobActor, type Services } from '#runtime/context'
 import { type Descriptor, descriptorOf, descriptorText } from '#runtime/descriptors'

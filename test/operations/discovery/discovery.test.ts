@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import getOpenapi from '#operations/discovery/get-openapi'
-import listOperations from '#operations/discovery/list-operations'
+import getOpenapi from '#operations/discovery/api/get-openapi'
+import listOperations from '#operations/discovery/api/list-operations'
 import { type TestApp, testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

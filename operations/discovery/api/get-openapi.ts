@@ -1,6 +1,6 @@
 import { openApiText } from '#runtime/openapi'
 import { JsonText, operation } from '#runtime/operation'
-import { openApi } from './lib/schema.ts'
+import { openApi } from '../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -2,7 +2,7 @@ import { descriptorText, runnableBy } from '#runtime/descriptors'
 import { refuse } from '#runtime/errors'
 import { JsonText, operation } from '#runtime/operation'
 import { wholeListOf } from '#runtime/schema'
-import { descriptor } from './lib/schema.ts'
+import { descriptor } from '../schema.ts'
 
 export default operation({
   method: 'GET',
