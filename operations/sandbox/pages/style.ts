@@ -1,5 +1,5 @@
 import { page } from '#runtime/page'
-import { asset } from '../lib/assets.ts'
+import { asset } from '../assets.ts'
 
 export default page({
   method: 'GET',

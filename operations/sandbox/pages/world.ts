@@ -1,5 +1,5 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { worldOf } from '../lib/world.ts'
+import { worldOf } from '../world.ts'
 
 export default page({
   method: 'GET',

@@ -1,7 +1,7 @@
 /** The files of the sandbox's page. */
 import { readFile } from 'node:fs/promises'
 
-const folder = new URL('../client/', import.meta.url)
+const folder = new URL('./client/', import.meta.url)
 const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
