@@ -1,9 +1,9 @@
 import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
 import { wiring } from '#runtime/wiring'
-import { actionWidget } from './lib/actions.ts'
-import { alertsWidget, countedAlerts } from './lib/alerts.ts'
-import { countdownWidget } from './lib/countdown.ts'
-import { freeShippingWidget } from './lib/free-shipping.ts'
+import { actionWidget } from './actions/actions.ts'
+import { alertsWidget, countedAlerts } from './alerts/alerts.ts'
+import { countdownWidget } from './countdown/countdown.ts'
+import { freeShippingWidget } from './free-shipping/free-shipping.ts'
 
 export default wiring(() => {
   registerWidget('freeShippingBar', { feature: 'storefront-bars', build: freeShippingWidget })

@@ -1,5 +1,5 @@
 import { onReviewRequests, registerReviewed } from '#operations/automations/lib/door'
-import { registerReviews as registerAlertReviews } from '#operations/bars/lib/door'
+import { registerReviews as registerAlertReviews } from '#operations/bars/door'
 import { registerReviews } from '#operations/inbox/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { exports, home, onboarding, orders } from '#operations/store/lib/door'

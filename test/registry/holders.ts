@@ -2,7 +2,7 @@
  * What names something: for each resource whose body may name a product, a category, a template, a list or a file, how
  * it is made, changed and taken away, with bodies that between them fill every such field.
  */
-import { alertTypes } from '#operations/bars/lib/alert-types'
+import { alertTypes } from '#operations/bars/alerts/types'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import { files } from '#operations/store/lib/door'
 import { putCategories } from '#runtime/ports/ecommerce/sandbox-catalog'

@@ -1,7 +1,7 @@
 /** What other sections show of reviews. */
 import { sql } from 'kysely'
 import type { onReviewRequests, Reviewed } from '#operations/automations/lib/door'
-import type { RecentReview } from '#operations/bars/lib/door'
+import type { RecentReview } from '#operations/bars/door'
 import type { Reviewer } from '#operations/inbox/lib/door'
 import type { templates } from '#operations/messaging/lib/door'
 import { type home, isAmong } from '#operations/store/lib/door'

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { actionBar, actionInput } from '../lib/action-schema.ts'
-import { readActions, saveActions } from '../lib/actions.ts'
+import { readActions, saveActions } from '../actions.ts'
+import { actionBar, actionInput } from '../schema.ts'
 
 export default operation({
   method: 'POST',

@@ -1,5 +1,5 @@
 import { colour, instant, named, object, writeBody, z } from '#runtime/schema'
-import { devices, knowing, pages, plain } from './common-schema.ts'
+import { devices, knowing, pages, plain } from '../common-schema.ts'
 
 const type = z.enum(['link', 'messaging', 'phone', 'product', 'coupon', 'scroll-top'])
 const label = knowing(plain(1, 40), [])

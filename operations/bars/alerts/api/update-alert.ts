@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { changedAlert, fomoAlert } from '../lib/alert-schema.ts'
-import { readAlert, readAlertById, updateAlert } from '../lib/alerts.ts'
+import { readAlert, readAlertById, updateAlert } from '../alerts.ts'
+import { changedAlert, fomoAlert } from '../schema.ts'
 
 export default operation({
   method: 'PUT',

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { fomoAlert } from '../lib/alert-schema.ts'
-import { readAlert } from '../lib/alerts.ts'
+import { readAlert } from '../alerts.ts'
+import { fomoAlert } from '../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { reference } from '#runtime/references'
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
-import { type AlertType, alertKinds, alertTypes } from './alert-types.ts'
-import { devices, pages, plain, platformId } from './common-schema.ts'
+import { devices, pages, plain, platformId } from '../common-schema.ts'
+import { type AlertType, alertKinds, alertTypes } from './types.ts'
 
 export const alertType = z.enum(alertTypes)
 

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { readFreeShipping } from '../lib/free-shipping.ts'
-import { freeShippingBar } from '../lib/free-shipping-schema.ts'
+import { readFreeShipping } from '../free-shipping.ts'
+import { freeShippingBar } from '../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { fomoAlert, newAlert } from '../lib/alert-schema.ts'
-import { createAlert, readAlert } from '../lib/alerts.ts'
+import { createAlert, readAlert } from '../alerts.ts'
+import { fomoAlert, newAlert } from '../schema.ts'
 
 export default operation({
   method: 'POST',

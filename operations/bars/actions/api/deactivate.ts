@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { freeObject } from '#runtime/schema'
-import { actionBar } from '../lib/action-schema.ts'
-import { deactivateActions, readActions } from '../lib/actions.ts'
+import { deactivateActions, readActions } from '../actions.ts'
+import { actionBar } from '../schema.ts'
 
 export default operation({
   method: 'POST',

@@ -3,14 +3,9 @@ import type { Widget } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { merged, readBar, writeBar } from './bar-settings.ts'
-import {
-  type CountdownContent,
-  type countdownBar,
-  type countdownInput,
-  defaultCountdown,
-} from './countdown-schema.ts'
-import { type CountdownState, type Run, runOf, stateOf } from './countdown-times.ts'
+import { merged, readBar, writeBar } from '../bar-settings.ts'
+import { type CountdownContent, type countdownBar, type countdownInput, defaultCountdown } from './schema.ts'
+import { type CountdownState, type Run, runOf, stateOf } from './times.ts'
 
 export async function readCountdown(ctx: Context): Promise<z.infer<typeof countdownBar>> {
   const { content, updatedAt } = await readBar(ctx, 'countdown', defaultCountdown)

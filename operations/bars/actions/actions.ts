@@ -5,15 +5,15 @@ import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
+import { merged, readBar, writeBar } from '../bar-settings.ts'
+import { link, platformId } from '../common-schema.ts'
 import {
   type Action,
   type ActionContent,
   type actionBar,
   type actionInput,
   defaultActions,
-} from './action-schema.ts'
-import { merged, readBar, writeBar } from './bar-settings.ts'
-import { link, platformId } from './common-schema.ts'
+} from './schema.ts'
 
 const couponAtMost = 40
 

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { wholeListOf } from '#runtime/schema'
-import { fomoAlert } from '../lib/alert-schema.ts'
-import { listAlerts } from '../lib/alerts.ts'
+import { listAlerts } from '../alerts.ts'
+import { fomoAlert } from '../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { readFreeShipping, saveFreeShipping } from '../lib/free-shipping.ts'
-import { freeShippingBar, freeShippingInput } from '../lib/free-shipping-schema.ts'
+import { readFreeShipping, saveFreeShipping } from '../free-shipping.ts'
+import { freeShippingBar, freeShippingInput } from '../schema.ts'
 
 export default operation({
   method: 'POST',

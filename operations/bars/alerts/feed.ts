@@ -3,11 +3,11 @@ import { snapshots } from '#operations/storefront/lib/door'
 import type { Context } from '#runtime/context'
 import { publicName } from '#runtime/public-name'
 import { renderText, type Values } from '#runtime/variables'
-import type { AlertContent } from './alert-schema.ts'
-import type { AlertType } from './alert-types.ts'
 import { enabledAlerts } from './alerts.ts'
 import { buyersOf, recentPurchases, scarceVariants, visitorsOf } from './feed-rows.ts'
 import { recentReviews } from './reviews-port.ts'
+import type { AlertContent } from './schema.ts'
+import type { AlertType } from './types.ts'
 
 export interface FeedItem {
   alertType: AlertType

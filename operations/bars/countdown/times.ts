@@ -1,6 +1,6 @@
 /** When a countdown runs (Rules 8). No database, no clock. */
 import { localDay } from '#runtime/days'
-import type { Countdown } from './countdown-schema.ts'
+import type { Countdown } from './schema.ts'
 import { atWallClock } from './wall-clock.ts'
 
 export interface Run {

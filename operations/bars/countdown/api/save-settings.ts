@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { readCountdown, saveCountdown } from '../lib/countdown.ts'
-import { countdownBar, countdownInput } from '../lib/countdown-schema.ts'
+import { readCountdown, saveCountdown } from '../countdown.ts'
+import { countdownBar, countdownInput } from '../schema.ts'
 
 export default operation({
   method: 'POST',

@@ -1,6 +1,6 @@
 import { reference } from '#runtime/references'
 import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
-import { devices, knowing, pages, plain, platformId } from './common-schema.ts'
+import { devices, knowing, pages, plain, platformId } from '../common-schema.ts'
 
 /** The lowest is 1. */
 export const thresholdAtMost = 1_000_000

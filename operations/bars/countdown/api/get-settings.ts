@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { readCountdown } from '../lib/countdown.ts'
-import { countdownBar } from '../lib/countdown-schema.ts'
+import { readCountdown } from '../countdown.ts'
+import { countdownBar } from '../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { object, queryInt } from '#runtime/schema'
-import { suggestThreshold, thresholdSuggestion } from '../lib/suggestion.ts'
+import { suggestThreshold, thresholdSuggestion } from '../suggestion.ts'
 
 export default operation({
   method: 'GET',

@@ -8,6 +8,7 @@ import { prepared } from '#runtime/query'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { variableFault } from '#runtime/variables'
+import { merged } from '../bar-settings.ts'
 import {
   type AlertChange,
   type AlertContent,
@@ -15,9 +16,8 @@ import {
   defaultAlert,
   type FomoAlert,
   newAlert,
-} from './alert-schema.ts'
-import { type AlertType, alertKinds, alertTypes, isAlertType } from './alert-types.ts'
-import { merged } from './bar-settings.ts'
+} from './schema.ts'
+import { type AlertType, alertKinds, alertTypes, isAlertType } from './types.ts'
 
 interface AlertRow {
   id: string

@@ -1,6 +1,6 @@
 import { isTimezone } from '#operations/store/lib/door'
 import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
-import { devices, knowing, link, pages, plain } from './common-schema.ts'
+import { devices, knowing, link, pages, plain } from '../common-schema.ts'
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
 const localTime = wallClock.describe('Wall clock in `timezone`')

@@ -1,6 +1,6 @@
 import { storefrontPage } from '#operations/storefront/lib/door'
 import { object, z } from '#runtime/schema'
-import { readFeed } from '../lib/feed.ts'
+import { readFeed } from '../feed.ts'
 
 const query = object({ productId: z.string().min(1).max(64).optional() })
 

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { object, wholeListOf, z } from '#runtime/schema'
-import { alertType } from '../lib/alert-schema.ts'
-import { variablesOf } from '../lib/alert-types.ts'
+import { alertType } from '../schema.ts'
+import { variablesOf } from '../types.ts'
 
 export default operation({
   method: 'GET',

@@ -5,7 +5,7 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { count, currency, money, named, object, z } from '#runtime/schema'
 import { inCents } from '#runtime/sql'
-import { defaultFreeShipping, thresholdAtMost } from './free-shipping-schema.ts'
+import { defaultFreeShipping, thresholdAtMost } from './schema.ts'
 
 const ordersAtLeast = 20
 const share = z.number().min(0).max(100).nullable()

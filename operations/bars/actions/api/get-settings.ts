@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { actionBar } from '../lib/action-schema.ts'
-import { readActions } from '../lib/actions.ts'
+import { readActions } from '../actions.ts'
+import { actionBar } from '../schema.ts'
 
 export default operation({
   method: 'GET',
