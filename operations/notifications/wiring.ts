@@ -1,6 +1,6 @@
 import { home } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import { unreadCount } from './lib/kept.ts'
+import { unreadCount } from './kept.ts'
 
 export default wiring(() => {
   home.registerPending('notifications-unread', {

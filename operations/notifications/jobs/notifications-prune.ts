@@ -1,6 +1,6 @@
 import { serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
-import { pruneNotifications } from '../lib/prune.ts'
+import { pruneNotifications } from '../prune.ts'
 
 export default serverJob({
   description: 'Deletes notifications over 90 days old, and those beyond the newest 1,000 of a store',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import listNotifications from '#operations/notifications/list-notifications'
+import listNotifications from '#operations/notifications/api/list-notifications'
 import deleteLook from '#operations/product-page/looks/delete-look'
 import getSettings from '#operations/product-page/looks/get-settings'
 import listHomeSections from '#operations/product-page/looks/list-home-sections'

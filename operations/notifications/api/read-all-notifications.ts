@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { readAllNotifications } from './lib/notifications.ts'
-import { readAllAnswer } from './lib/schema.ts'
+import { readAllNotifications } from '../notifications.ts'
+import { readAllAnswer } from '../schema.ts'
 
 export default operation({
   method: 'POST',

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { queryFlag, queryList, walking } from '#runtime/schema'
-import { listNotifications } from './lib/notifications.ts'
-import { notificationLevel, notificationList, notificationType } from './lib/schema.ts'
+import { listNotifications } from '../notifications.ts'
+import { notificationLevel, notificationList, notificationType } from '../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -1,6 +1,6 @@
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { removeNotification } from './lib/notifications.ts'
+import { removeNotification } from '../notifications.ts'
 
 export default operation({
   method: 'DELETE',

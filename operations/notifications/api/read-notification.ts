@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { readNotification } from './lib/notifications.ts'
-import { notification, notificationIdBody } from './lib/schema.ts'
+import { readNotification } from '../notifications.ts'
+import { notification, notificationIdBody } from '../schema.ts'
 
 export default operation({
   method: 'POST',

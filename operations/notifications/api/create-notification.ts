@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
-import { createNotification } from './lib/notifications.ts'
-import { newNotificationBody, notification } from './lib/schema.ts'
+import { createNotification } from '../notifications.ts'
+import { newNotificationBody, notification } from '../schema.ts'
 
 export default operation({
   method: 'POST',
