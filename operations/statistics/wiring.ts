@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import { conversionsExport, statisticsExport } from './lib/exports.ts'
+import { conversionsExport, statisticsExport } from './statistics/exports.ts'
 
 export default wiring(() => {
   exports.register('conversions-export', conversionsExport)

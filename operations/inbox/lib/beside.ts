@@ -1,6 +1,6 @@
 /** What stands beside a conversation: the orders, automations and reviews of its contact. */
 import { sql } from 'kysely'
-import { order, orderJson } from '#operations/statistics/lib/door'
+import { order, orderJson } from '#operations/statistics/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'

@@ -1,6 +1,6 @@
 /** Day edges, zones and buckets (Rules 1 and 3, scenario 5 of the page): by the sums, and by the rows. */
 import { describe, expect, test } from 'vitest'
-import getSummary from '#operations/statistics/conversions/get-summary'
+import getSummary from '#operations/statistics/conversions/api/get-summary'
 import { recordTouches } from '#operations/store/lib/attribution'
 import updateStore from '#operations/store/profile/update-store'
 import { newId } from '#runtime/ids'

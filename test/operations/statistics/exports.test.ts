@@ -1,8 +1,8 @@
 /** Exports of statistics and conversions (Rules 15): CSV by email, once however often it is asked for. */
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
-import exportConversions from '#operations/statistics/conversions/export-conversions'
-import exportStatistics from '#operations/statistics/statistics/export-statistics'
+import exportConversions from '#operations/statistics/conversions/api/export-conversions'
+import exportStatistics from '#operations/statistics/statistics/api/export-statistics'
 import { recordTouches } from '#operations/store/lib/attribution'
 import { newId } from '#runtime/ids'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'

@@ -1,9 +1,9 @@
 /** Acceptance scenarios 6 and 7 of the page, over the hook and the API alone. */
 import { expect, test } from 'vitest'
-import getRecoveredTotal from '#operations/statistics/conversions/get-recovered-total'
-import getSummary from '#operations/statistics/conversions/get-summary'
-import listConversions from '#operations/statistics/conversions/list-conversions'
-import listOrders from '#operations/statistics/orders/list-orders'
+import getRecoveredTotal from '#operations/statistics/conversions/api/get-recovered-total'
+import getSummary from '#operations/statistics/conversions/api/get-summary'
+import listConversions from '#operations/statistics/conversions/api/list-conversions'
+import listOrders from '#operations/statistics/orders/api/list-orders'
 import { recordTouches, type Touch } from '#operations/store/lib/attribution'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'

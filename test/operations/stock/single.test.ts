@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
-import getConversions from '#operations/statistics/conversions/list-conversions'
+import getConversions from '#operations/statistics/conversions/api/list-conversions'
 import deleteSubscription from '#operations/stock/alerts/delete-subscription'
 import getMetrics from '#operations/stock/alerts/get-metrics'
 import sendSingle from '#operations/stock/alerts/send-single'

@@ -1,7 +1,7 @@
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { groupings, ofCurrency, range, summary } from '../lib/schema.ts'
-import { readSummary } from '../lib/summary.ts'
+import { groupings, ofCurrency, range, summary } from '../../schema.ts'
+import { readSummary } from '../summary.ts'
 
 export default operation({
   method: 'GET',

@@ -2,8 +2,8 @@
 import { amounts, days, sourceTypes } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
-import type { bucket, groupings, summary } from './schema.ts'
-import { conversionDays, conversionTotals, type DayRow } from './sums.ts'
+import type { bucket, groupings, summary } from '../schema.ts'
+import { conversionDays, conversionTotals, type DayRow } from '../sums.ts'
 
 type Grouping = (typeof groupings)[number]
 type Bucket = z.input<typeof bucket>

@@ -1,8 +1,8 @@
 import { days, exports } from '#operations/store/lib/door'
 import { operation, z } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
-import statisticsExport from '../jobs/statistics-export.ts'
-import { ofCurrency, range } from '../lib/schema.ts'
+import statisticsExport from '../../jobs/statistics-export.ts'
+import { ofCurrency, range } from '../../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -2,11 +2,11 @@
 import { amounts, days, type exports } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { amountText } from '#runtime/money'
-import { type ConversionFilters, conversionsAfter, selectedBy } from './conversions.ts'
+import { type ConversionFilters, conversionsAfter, selectedBy } from '../conversions/conversions.ts'
+import { features } from '../schema.ts'
+import { conversionDays } from '../sums.ts'
 import { listProducts } from './products.ts'
-import { features } from './schema.ts'
 import { messagesOf, sentByDay } from './statistics.ts'
-import { conversionDays } from './sums.ts'
 
 const atOnce = 200
 

@@ -1,7 +1,7 @@
 import { operation, z } from '#runtime/operation'
 import { count, currency, instant, listOf, money, object, paging } from '#runtime/schema'
-import { listOrders } from '../lib/orders.ts'
-import { order, orderStatuses, paymentStatuses, range } from '../lib/schema.ts'
+import { order, orderStatuses, paymentStatuses, range } from '../../schema.ts'
+import { listOrders } from '../orders.ts'
 
 export default operation({
   method: 'GET',

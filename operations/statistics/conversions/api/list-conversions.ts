@@ -1,7 +1,7 @@
 import { operation, z } from '#runtime/operation'
 import { currency, listOf, object, paging, queryInt } from '#runtime/schema'
-import { listConversions } from '../lib/conversions.ts'
-import { conversion, range, sourceType, statusFilter } from '../lib/schema.ts'
+import { conversion, range, sourceType, statusFilter } from '../../schema.ts'
+import { listConversions } from '../conversions.ts'
 
 export default operation({
   method: 'GET',

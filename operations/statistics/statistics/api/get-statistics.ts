@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { ofCurrency, range, statistics } from '../lib/schema.ts'
-import { readStatistics } from '../lib/statistics.ts'
+import { ofCurrency, range, statistics } from '../../schema.ts'
+import { readStatistics } from '../statistics.ts'
 
 export default operation({
   method: 'GET',

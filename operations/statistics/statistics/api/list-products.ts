@@ -1,7 +1,7 @@
 import { operation, z } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
-import { listProducts, productSorts } from '../lib/products.ts'
-import { ofCurrency, productStatistics, range, sourceType } from '../lib/schema.ts'
+import { ofCurrency, productStatistics, range, sourceType } from '../../schema.ts'
+import { listProducts, productSorts } from '../products.ts'
 
 export default operation({
   method: 'GET',

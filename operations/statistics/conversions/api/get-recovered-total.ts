@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { count, currency, instant, money, object, wholeListOf } from '#runtime/schema'
-import { readRecoveredTotal } from '../lib/summary.ts'
+import { readRecoveredTotal } from '../summary.ts'
 
 export default operation({
   method: 'GET',

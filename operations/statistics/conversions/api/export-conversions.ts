@@ -1,8 +1,8 @@
 import { days, exports } from '#operations/store/lib/door'
 import { operation } from '#runtime/operation'
 import { currency, exportQueued, object } from '#runtime/schema'
-import conversionsExport from '../jobs/conversions-export.ts'
-import { range, sourceType, statusFilter } from '../lib/schema.ts'
+import conversionsExport from '../../jobs/conversions-export.ts'
+import { range, sourceType, statusFilter } from '../../schema.ts'
 
 export default operation({
   method: 'GET',

@@ -4,8 +4,8 @@ import { amounts, areSummed, days } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'
-import { features, type statistics } from './schema.ts'
-import { conversionDays, type DayRow } from './sums.ts'
+import { features, type statistics } from '../schema.ts'
+import { conversionDays, type DayRow } from '../sums.ts'
 
 interface Range extends days.DayRange {
   timezone: string
