@@ -1,4 +1,4 @@
-import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
+import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { actionWidget } from './actions/actions.ts'
 import { alertsWidget, countedAlerts } from './alerts/alerts.ts'

@@ -1,6 +1,6 @@
 import { onListDeleted } from '#operations/campaigns/lib/door'
 import { exports, onboarding } from '#operations/store/lib/door'
-import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
+import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { forgetFormList, turnFormOn } from './lib/form-settings.ts'
 import { leaveNewsletter } from './lib/leave-newsletter.ts'

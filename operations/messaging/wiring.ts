@@ -1,5 +1,5 @@
 import { events, files, members, stores } from '#operations/store/lib/door'
-import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
+import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { buttonWidget, connectedNumberChanged } from './lib/button.ts'
 import { applyEchoes, applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'

@@ -1,5 +1,5 @@
 import { connections, onEntitlementChanged } from '#operations/store/lib/door'
-import { registerEvents, registerWidget, snapshots } from '#operations/storefront/lib/door'
+import { registerEvents, registerWidget, snapshots } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { allKinds } from './lib/all-kinds.ts'
 import { noticeUnavailable } from './lib/availability.ts'

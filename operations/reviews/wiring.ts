@@ -3,7 +3,7 @@ import { registerReviews as registerAlertReviews } from '#operations/bars/door'
 import { registerReviews } from '#operations/inbox/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { exports, home, onboarding, orders } from '#operations/store/lib/door'
-import { registerWidget } from '#operations/storefront/lib/door'
+import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import {
   approvedSince,

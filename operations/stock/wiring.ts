@@ -1,7 +1,7 @@
 import { unsubscribes } from '#operations/capture/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { attribution, events, exports, home, onboarding } from '#operations/store/lib/door'
-import { registerWidget } from '#operations/storefront/lib/door'
+import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { turnOn } from './lib/alert-settings.ts'
 import { applyConversions } from './lib/conversions.ts'

@@ -1,10 +1,10 @@
 import { connections, events } from '#operations/store/lib/door'
 import { registerReference } from '#runtime/references'
 import { wiring } from '#runtime/wiring'
-import { catalogConnected, productsChanged, stockChanged } from './lib/catalog-events.ts'
-import { registerEvents } from './lib/events.ts'
-import { platformConnected } from './lib/publication.ts'
-import { lookForCategories, lookForProducts } from './lib/snapshot-require.ts'
+import { catalogConnected, productsChanged, stockChanged } from './catalog/events.ts'
+import { lookForCategories, lookForProducts } from './catalog/require.ts'
+import { registerEvents } from './events/register.ts'
+import { platformConnected } from './script/publication.ts'
 
 export default wiring(() => {
   events.on('ecommerce', 'product.updated', productsChanged)

@@ -2,7 +2,7 @@
 import type { RootDatabase } from '#db/database'
 import { defaultForm } from '#operations/capture/lib/form-rules'
 import { defaultPopup } from '#operations/capture/lib/popup-defaults'
-import { publication } from '#operations/storefront/lib/door'
+import { publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import type { Subscriber } from './capture.ts'

@@ -6,7 +6,7 @@ import { type GiftContent, giftDefaults } from '#operations/promotions/lib/gift-
 import { type KindName, referenceOf } from '#operations/promotions/lib/kinds'
 import { type PromotionContent, promotionDefaults } from '#operations/promotions/lib/promotion-schema'
 import { everyProduct } from '#operations/promotions/lib/targeting'
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { putDiscount, recordUsage } from '#runtime/ports/ecommerce/sandbox-discounts'

@@ -1,5 +1,5 @@
 /** The bar of buttons. */
-import { snapshots, type Widget } from '#operations/storefront/lib/door'
+import { snapshots, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone } from '#runtime/phone'

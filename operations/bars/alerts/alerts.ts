@@ -1,6 +1,6 @@
 /** Small alerts of what really happened in the store, at most one a type. */
 import { isDeepStrictEqual } from 'node:util'
-import { changed, type Widget } from '#operations/storefront/lib/door'
+import { changed, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,5 +1,5 @@
 /** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { publicName } from '#runtime/public-name'
 import { renderText, type Values } from '#runtime/variables'

@@ -1,5 +1,5 @@
 /** The bar with a countdown and announcements. */
-import type { Widget } from '#operations/storefront/lib/door'
+import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'

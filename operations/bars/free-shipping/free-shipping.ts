@@ -1,5 +1,5 @@
 /** The bar that shows how far the cart is from free shipping. */
-import type { Widget } from '#operations/storefront/lib/door'
+import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'

@@ -1,5 +1,5 @@
 /** A popup that was sent: what is stored, and what the shopper is told. */
-import type { Visit } from '#operations/storefront/lib/door'
+import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/input'

@@ -1,5 +1,5 @@
 /** What of the popup leaves for shoppers' browsers: no probabilities, stock, codes or list ids. */
-import { tokens } from '#operations/storefront/lib/door'
+import { tokens } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import type { PopupSettings } from './popup-schema.ts'
 import { findPreview } from './previews.ts'

@@ -1,5 +1,5 @@
 /** Whether shoppers see the popup now (Rules 10). */
-import { publication } from '#operations/storefront/lib/door'
+import { publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instant, object, z } from '#runtime/schema'
 import type { PopupSettings } from './popup-schema.ts'

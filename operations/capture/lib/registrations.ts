@@ -1,5 +1,5 @@
 /** What the storefront shows of this section. */
-import type { Widget } from '#operations/storefront/lib/door'
+import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { savedForm } from './form-settings.ts'
 import type { PopupSettings } from './popup-schema.ts'

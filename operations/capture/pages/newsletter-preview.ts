@@ -1,5 +1,5 @@
 import { htmlAnswer } from '#operations/store/lib/door'
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { object, z } from '#runtime/schema'
 import { previewPage } from '../lib/preview-page.ts'
 import { findPreview } from '../lib/previews.ts'

@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { capture } from '../lib/capture.ts'
 

@@ -1,4 +1,4 @@
-import { publication, storefrontPage } from '#operations/storefront/lib/door'
+import { publication, storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 import { popupToken, previewToken, publicPopup } from '../lib/popup-public.ts'

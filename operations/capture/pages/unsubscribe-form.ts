@@ -1,5 +1,5 @@
 import { htmlAnswer } from '#operations/store/lib/door'
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { forgedLink, leaveForm, unsubscribeQuery } from '../lib/unsubscribe-texts.ts'
 import * as unsubscribes from '../lib/unsubscribes.ts'
 

@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { forgedLink, leftPage, unsubscribeQuery } from '../lib/unsubscribe-texts.ts'
 import * as unsubscribes from '../lib/unsubscribes.ts'

@@ -1,6 +1,6 @@
 /** Bodies of the pages' own forms, as what a script would have sent. */
 import { files } from '#operations/store/lib/door'
-import type { Visit } from '#operations/storefront/lib/door'
+import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/input'

@@ -1,5 +1,5 @@
 /** What of an order a shopper may ask for now (Rules 9). */
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import {
   availableQuantity,

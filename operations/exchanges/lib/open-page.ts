@@ -1,5 +1,5 @@
 /** What the storefront's pages of exchanges have in common: there while exchanges are on, HTML for a person. */
-import type { Visit } from '#operations/storefront/lib/door'
+import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import { missingPage, refusedPage } from './page-words.ts'

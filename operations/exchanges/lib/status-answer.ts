@@ -1,5 +1,5 @@
 /** What follows a shopper's move: the request as it is then, or the way back to its page. */
-import type { Visit } from '#operations/storefront/lib/door'
+import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
 import { pagesBase } from './page-words.ts'

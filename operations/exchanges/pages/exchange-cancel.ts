@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { object } from '#runtime/schema'
 import { whileOpen } from '../lib/open-page.ts'
 import { cancelRequest } from '../lib/shopper-moves.ts'

@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/input'
 import { jsonAnswer } from '#runtime/page'
 import { lookUp, lookupAnswer } from '../lib/lookup.ts'

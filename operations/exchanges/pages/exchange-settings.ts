@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { missing } from '../lib/open-page.ts'
 import { publicSettings } from '../lib/public-settings.ts'

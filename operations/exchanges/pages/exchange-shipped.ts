@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/input'
 import { whileOpen } from '../lib/open-page.ts'
 import { shipRequest } from '../lib/shopper-moves.ts'

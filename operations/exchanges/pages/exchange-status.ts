@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { missing, whileOpen } from '../lib/open-page.ts'
 import { findView } from '../lib/shopper-view.ts'

@@ -1,4 +1,4 @@
-import { storefrontPage, type Visit } from '#operations/storefront/lib/door'
+import { storefrontPage, type Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { sha256 } from '#runtime/ids'
 import { jsonAnswer } from '#runtime/page'

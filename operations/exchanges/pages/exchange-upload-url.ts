@@ -1,5 +1,5 @@
 import { files } from '#operations/store/lib/door'
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { whileOpen } from '../lib/open-page.ts'

@@ -1,7 +1,7 @@
 /** Content blocks as the storefront gets them. */
 import { sql } from 'kysely'
 import { nextTurn, phaseOf } from '#operations/promotions/lib/door'
-import type { Widget, WidgetQuery } from '#operations/storefront/lib/door'
+import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { BlockContent } from './block-rows.ts'

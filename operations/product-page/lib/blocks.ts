@@ -12,7 +12,7 @@ import {
   type Schedule,
 } from '#operations/promotions/lib/door'
 import { files } from '#operations/store/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Paging } from '#runtime/list'

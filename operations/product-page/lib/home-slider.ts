@@ -1,6 +1,6 @@
 /** The slider of videos on the home page: one a store, the defaults until it is saved. */
 import { isDeepStrictEqual } from 'node:util'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'

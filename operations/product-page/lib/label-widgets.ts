@@ -8,7 +8,7 @@ import {
   phaseOf,
 } from '#operations/promotions/lib/door'
 import { amounts } from '#operations/store/lib/door'
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/lib/door'
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { renderText } from '#runtime/variables'

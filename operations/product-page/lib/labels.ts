@@ -16,7 +16,7 @@ import {
   unconditional,
 } from '#operations/promotions/lib/door'
 import { files } from '#operations/store/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,6 +1,6 @@
 /** Looks as the storefront gets them: those of a product's page, or the sections of the home page. */
 import { sql } from 'kysely'
-import type { Widget, WidgetQuery } from '#operations/storefront/lib/door'
+import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { holdsAny, publicLookJson } from './look-json.ts'

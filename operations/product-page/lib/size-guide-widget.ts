@@ -1,5 +1,5 @@
 /** The size guide of a product, as the storefront gets it. */
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/lib/door'
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { guideOf } from './size-guide-choice.ts'
 import type { SizeGuideContent } from './size-guide-schema.ts'

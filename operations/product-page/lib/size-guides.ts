@@ -10,7 +10,7 @@ import {
   requireTargets,
 } from '#operations/promotions/lib/door'
 import { files } from '#operations/store/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

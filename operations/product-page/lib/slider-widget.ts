@@ -1,5 +1,5 @@
 /** Videos as the storefront gets them: the home page's, or a product's. */
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/lib/door'
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { readHomeSlider } from './home-slider.ts'

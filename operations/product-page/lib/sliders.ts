@@ -1,7 +1,7 @@
 /** Sliders of videos on product pages, at most one a product. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { changed, snapshots } from '#operations/storefront/lib/door'
+import { changed, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject } from '#runtime/json'

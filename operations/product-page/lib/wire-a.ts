@@ -1,5 +1,5 @@
 /** What blocks, stickers, badges and videos register at start. */
-import { registerEvents, registerWidget } from '#operations/storefront/lib/door'
+import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { contentBlocksWidget } from './block-widget.ts'
 import { countBlockEvents, countSliderEvents, existingBlocks, existingSliders } from './counters.ts'
 import { badgesWidget, stickersWidget } from './label-widgets.ts'

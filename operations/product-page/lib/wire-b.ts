@@ -1,6 +1,6 @@
 /** What looks, size guides and wishlists register at start. */
 import { exports, onboarding } from '#operations/store/lib/door'
-import { registerEvents, registerWidget, snapshots } from '#operations/storefront/lib/door'
+import { registerEvents, registerWidget, snapshots } from '#operations/storefront/door'
 import { countLookEvents, existingLooks } from './look-counters.ts'
 import { checkAllLooks, checkLooksWith } from './look-health.ts'
 import { looksWidget } from './look-widget.ts'

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { amounts } from '#operations/store/lib/door'
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { preparedList } from '#runtime/list'

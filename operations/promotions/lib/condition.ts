@@ -1,5 +1,5 @@
 /** When a sticker or badge is shown on a product that it targets (Condition). */
-import type { snapshots } from '#operations/storefront/lib/door'
+import type { snapshots } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 

@@ -1,6 +1,6 @@
 /** Quantity promotions: read, made and changed. */
 import { sql } from 'kysely'
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { jsonObject } from '#runtime/json'

@@ -1,5 +1,5 @@
 /** Which products something is for (Targeting, R2): shared by promotions and all that stands around a product. */
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reference, requireReferences } from '#runtime/references'

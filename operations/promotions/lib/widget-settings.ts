@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 

@@ -1,6 +1,6 @@
 /** What the storefront shows of promotions, bundles, gifts and installments. */
 import { sql } from 'kysely'
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/lib/door'
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { publicBundleJson } from './bundle-json.ts'

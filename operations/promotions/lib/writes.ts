@@ -1,7 +1,7 @@
 /** Writing discounts, here and on the platform: both or neither (R1). */
 import { isDeepStrictEqual } from 'node:util'
 import { connections, files } from '#operations/store/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'

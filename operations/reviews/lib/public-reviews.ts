@@ -1,6 +1,6 @@
 /** Approved reviews as the storefront shows them: nothing private. */
 import { sql } from 'kysely'
-import type { Widget } from '#operations/storefront/lib/door'
+import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { publicName } from '#runtime/public-name'
 import { prepared } from '#runtime/query'

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { isAmong, metering } from '#operations/store/lib/door'
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import {

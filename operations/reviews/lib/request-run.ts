@@ -1,7 +1,7 @@
 /** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
 
 import { connections } from '#operations/store/lib/door'
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { mayAsk } from './plan.ts'
 import { claim, type Why } from './request-claims.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { files, notify } from '#operations/store/lib/door'
-import { snapshots } from '#operations/storefront/lib/door'
+import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'
 import { isDuplicate, refuse } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** How testimonials look: one row, written over defaults. */
 import { isDeepStrictEqual } from 'node:util'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import { merged } from './merged.ts'

@@ -1,7 +1,7 @@
 /** Quotes about the store, in the order the merchant gave them. */
 import { sql } from 'kysely'
 import { files } from '#operations/store/lib/door'
-import { changed } from '#operations/storefront/lib/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

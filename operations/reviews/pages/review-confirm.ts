@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { confirmReview, reviewOfToken } from '../lib/confirm.ts'

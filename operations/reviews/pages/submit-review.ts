@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { Refusal } from '#runtime/errors'
 import { read } from '#runtime/input'
 import { jsonAnswer } from '#runtime/page'

@@ -1,7 +1,7 @@
 /** Settings of the stock counter, one row a store. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import * as storefront from '#operations/storefront/lib/door'
+import * as storefront from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { prepared } from '#runtime/query'

@@ -1,5 +1,5 @@
 /** What the storefront shows: the form on what is sold out, and how few are left. */
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/lib/door'
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/variables'
 import { type AlertContent, defaultAlerts, looks } from './alert-schema.ts'

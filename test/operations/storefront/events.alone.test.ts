@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Counted, registerEvents, type StorefrontEvent } from '#operations/storefront/lib/door'
+import { type Counted, registerEvents, type StorefrontEvent } from '#operations/storefront/door'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce } from '#operations/store/lib/connections'
-import { changed, publication } from '#operations/storefront/lib/door'
+import { changed, publication } from '#operations/storefront/door'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { registerWidget, snapshots } from '#operations/storefront/lib/door'
+import { registerWidget, snapshots } from '#operations/storefront/door'
 import type { WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { putCategories, putProduct, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changed, registerWidget } from '#operations/storefront/lib/door'
+import { changed, registerWidget } from '#operations/storefront/door'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 import { visit } from '#test/support/storefront'

@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
 import { object, z } from '#runtime/schema'
 import { readFeed } from '../feed.ts'
 

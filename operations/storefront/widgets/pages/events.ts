@@ -1,7 +1,7 @@
-import { isBot } from '../lib/bots.ts'
-import { eventsBody } from '../lib/event-schema.ts'
-import { takeEvents } from '../lib/intake.ts'
-import { storefrontPage } from '../lib/visit.ts'
+import { takeEvents } from '../../events/intake.ts'
+import { eventsBody } from '../../events/schema.ts'
+import { isBot } from '../../visits/bots.ts'
+import { storefrontPage } from '../../visits/visit.ts'
 
 export default storefrontPage({
   method: 'POST',

@@ -6,6 +6,6 @@ export {
   type Snapshot,
   type SnapshotVariant,
   statusOf,
-} from './snapshot-read.ts'
-export { existingCategories, readLive, requireCategories, requireProducts } from './snapshot-require.ts'
-export { onChanged, onReadWhole } from './snapshot-write.ts'
+} from './read.ts'
+export { existingCategories, readLive, requireCategories, requireProducts } from './require.ts'
+export { onChanged, onReadWhole } from './write.ts'

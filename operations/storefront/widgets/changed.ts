@@ -1,7 +1,7 @@
 /** Something that the storefront shows is another now. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { publishIfMissing } from './publication.ts'
+import { publishIfMissing } from '../script/publication.ts'
 
 /**
  * Raises the store's revision, in the caller's transaction: published settings are built anew. Called by each write of

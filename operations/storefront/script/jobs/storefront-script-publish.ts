@@ -1,6 +1,6 @@
 import { job } from '#runtime/job'
 import { object } from '#runtime/schema'
-import { giveUp, install } from '../lib/publication.ts'
+import { giveUp, install } from '../publication.ts'
 
 export default job({
   description: "Puts the loader of the store's widgets on its platform.",

@@ -3,7 +3,7 @@ import { connections } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import type { EcommercePort, Product } from '#runtime/ports/ecommerce/port'
 import { type Patience, paced } from './pace.ts'
-import { ancestryOf, markMissing, toldWhole, writeProducts } from './snapshot-write.ts'
+import { ancestryOf, markMissing, toldWhole, writeProducts } from './write.ts'
 
 type Connected = connections.Connected<EcommercePort>
 

@@ -1,6 +1,6 @@
 import { etagOf, isNamedBy } from '#runtime/etag'
-import { loaderText } from '../lib/loader-text.ts'
-import { storefrontPage } from '../lib/visit.ts'
+import { storefrontPage } from '../../visits/visit.ts'
+import { loaderText } from '../loader-text.ts'
 
 export default storefrontPage({
   method: 'GET',

@@ -4,7 +4,7 @@ import { columnsOf, days, recordset } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { parsePhone } from '#runtime/phone'
 import { readEmail } from '#runtime/schema'
-import type { EventsBody, GivenEvent } from './event-schema.ts'
+import * as snapshots from '../catalog/snapshots.ts'
 import {
   type Counted,
   type EventSpec,
@@ -12,8 +12,8 @@ import {
   type EventWidget,
   registeredEvents,
   type StorefrontEvent,
-} from './events.ts'
-import * as snapshots from './snapshots.ts'
+} from './register.ts'
+import type { EventsBody, GivenEvent } from './schema.ts'
 
 const slotMs = 1_800_000
 

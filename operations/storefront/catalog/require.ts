@@ -7,8 +7,8 @@ import { connections, isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Asked, Look } from '#runtime/references'
-import { refreshProducts } from './catalog-refresh.ts'
-import { find, type Snapshot } from './snapshot-read.ts'
+import { find, type Snapshot } from './read.ts'
+import { refreshProducts } from './refresh.ts'
 
 const namedAtMost = 5
 

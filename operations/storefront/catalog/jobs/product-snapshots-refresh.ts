@@ -1,7 +1,7 @@
 import { connections } from '#operations/store/lib/door'
 import { job } from '#runtime/job'
 import { object, z } from '#runtime/schema'
-import { jobPatienceMs, refreshCatalog, refreshProducts } from '../lib/catalog-refresh.ts'
+import { jobPatienceMs, refreshCatalog, refreshProducts } from '../refresh.ts'
 
 export default job({
   description: "Brings the mirror of the platform's catalog up to date: all of it, or the products named.",

@@ -1,6 +1,6 @@
 /** The one body of events, for every widget. */
 import { object, themeId, z } from '#runtime/schema'
-import { eventTypes, eventWidgets } from './events.ts'
+import { eventTypes, eventWidgets } from './register.ts'
 
 const platformId = themeId()
 

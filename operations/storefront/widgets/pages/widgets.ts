@@ -1,8 +1,8 @@
 import { isNamedBy } from '#runtime/etag'
 import { object, z } from '#runtime/schema'
-import { publish } from '../lib/published.ts'
-import { storefrontPage } from '../lib/visit.ts'
-import { widgetPages } from '../lib/widgets.ts'
+import { storefrontPage } from '../../visits/visit.ts'
+import { publish } from '../published.ts'
+import { widgetPages } from '../widgets.ts'
 
 const query = object({
   page: z.enum(widgetPages).default('other'),
