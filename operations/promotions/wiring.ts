@@ -1,11 +1,11 @@
 import { connections, onEntitlementChanged } from '#operations/store/lib/door'
 import { registerEvents, registerWidget, snapshots } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
-import { allKinds } from './lib/all-kinds.ts'
-import { noticeUnavailable } from './lib/availability.ts'
-import { countDiscountEvents, existingOf } from './lib/counters.ts'
-import type { KindName } from './lib/kinds.ts'
-import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } from './lib/widgets.ts'
+import { noticeUnavailable } from './bundles/availability.ts'
+import { countDiscountEvents, existingOf } from './discounts/counters.ts'
+import type { KindName } from './discounts/kinds.ts'
+import { allKinds } from './platform/all-kinds.ts'
+import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } from './platform/widgets.ts'
 
 const eventsOf: Record<KindName, 'promotion' | 'bundle' | 'cart-gift'> = {
   promotion: 'promotion',

@@ -2,7 +2,7 @@
 import type { LookContent, LookItem } from '#operations/product-page/lib/look-schema'
 import { defaultLookSettings, type LookSettings } from '#operations/product-page/lib/look-settings'
 import type { SizeGuideContent, SizeTable } from '#operations/product-page/lib/size-guide-schema'
-import { everyProduct } from '#operations/promotions/lib/targeting'
+import { everyProduct } from '#operations/promotions/products/targeting'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { insertRows, type SeedRow } from './rows.ts'

@@ -4,7 +4,7 @@ import { defaultBadgeSettings } from '#operations/product-page/lib/badge-setting
 import type { BlockType } from '#operations/product-page/lib/block-designs'
 import { badgeDefaults, stickerDefaults } from '#operations/product-page/lib/label-schema'
 import { defaultHomeSlider, defaultSlider, type Video } from '#operations/product-page/lib/slider-schema'
-import { everyProduct, unconditional } from '#operations/promotions/lib/door'
+import { everyProduct, unconditional } from '#operations/promotions/door'
 import { localDay } from '#operations/store/lib/days'
 import { namedId } from '#runtime/ids'
 import { auroraBlocks, borealisBlock, type DemoBlock, designOf } from './product-page-blocks.ts'

@@ -1,4 +1,4 @@
-import { platformId } from '#operations/promotions/lib/door'
+import { platformId } from '#operations/promotions/door'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging, queryFlag } from '#runtime/schema'
 import { blockType, contentBlock } from '../lib/block-schema.ts'

@@ -10,7 +10,7 @@ import {
   phaseOf,
   requireTargets,
   type Schedule,
-} from '#operations/promotions/lib/door'
+} from '#operations/promotions/door'
 import { files } from '#operations/store/lib/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

@@ -5,7 +5,7 @@ import {
   scheduleFields,
   targetingFields,
   variableLine,
-} from '#operations/promotions/lib/door'
+} from '#operations/promotions/door'
 import { colour, id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 import { featureIcons } from './block-designs.ts'
 

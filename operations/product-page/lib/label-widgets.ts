@@ -1,12 +1,6 @@
 /** Stickers and badges as the storefront gets them. */
 import { sql } from 'kysely'
-import {
-  type Condition,
-  isTargeted,
-  meetsCondition,
-  nextTurn,
-  phaseOf,
-} from '#operations/promotions/lib/door'
+import { type Condition, isTargeted, meetsCondition, nextTurn, phaseOf } from '#operations/promotions/door'
 import { amounts } from '#operations/store/lib/door'
 import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

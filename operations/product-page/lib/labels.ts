@@ -14,7 +14,7 @@ import {
   type Targeting,
   type TargetingChange,
   unconditional,
-} from '#operations/promotions/lib/door'
+} from '#operations/promotions/door'
 import { files } from '#operations/store/lib/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

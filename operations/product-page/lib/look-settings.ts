@@ -1,6 +1,6 @@
 /** How the storefront shows looks, and the sections of its home page. */
 import { sql } from 'kysely'
-import { emptyToNull, readSettings, saveSettings } from '#operations/promotions/lib/door'
+import { emptyToNull, readSettings, saveSettings } from '#operations/promotions/door'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,7 +1,7 @@
 /** Looks: read, made, changed and deleted. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { emptyToNull } from '#operations/promotions/lib/door'
+import { emptyToNull } from '#operations/promotions/door'
 import { files } from '#operations/store/lib/door'
 import { changed, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

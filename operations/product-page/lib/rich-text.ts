@@ -1,6 +1,6 @@
 /** HTML fields of what stands on the storefront: cleaned before they are kept. */
 
-import { isAssetUrl } from '#operations/promotions/lib/door'
+import { isAssetUrl } from '#operations/promotions/door'
 import { isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -8,7 +8,7 @@ import {
   mergedTargeting,
   requireAssets,
   requireTargets,
-} from '#operations/promotions/lib/door'
+} from '#operations/promotions/door'
 import { files } from '#operations/store/lib/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

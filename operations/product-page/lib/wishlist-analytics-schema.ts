@@ -1,4 +1,4 @@
-import { platformId } from '#operations/promotions/lib/door'
+import { platformId } from '#operations/promotions/door'
 import { count, currency, day, money, object, z } from '#runtime/schema'
 
 export const wishlistAnalytics = object({

@@ -1,5 +1,5 @@
 /** How the storefront shows wishlists, and whom it asks for a contact. */
-import { readSettings, saveSettings } from '#operations/promotions/lib/door'
+import { readSettings, saveSettings } from '#operations/promotions/door'
 import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, line, named, object, z } from '#runtime/schema'

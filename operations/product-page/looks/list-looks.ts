@@ -1,4 +1,4 @@
-import { platformId } from '#operations/promotions/lib/door'
+import { platformId } from '#operations/promotions/door'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging, queryFlag, z } from '#runtime/schema'
 import { look, lookHealth } from '../lib/look-schema.ts'

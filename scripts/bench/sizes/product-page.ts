@@ -1,6 +1,6 @@
 /** Content blocks on the storefront: a store with 500 of them, of which a third is for every product, or all are. */
 
-import { everyProduct } from '#operations/promotions/lib/door'
+import { everyProduct } from '#operations/promotions/door'
 import { createKey } from '#operations/store/lib/keys'
 import { createStore } from '#operations/store/lib/stores'
 import { findVisited } from '#operations/storefront/visits/visited'

@@ -1,8 +1,8 @@
 /** The sandbox's own addresses: what the platform holds, what a cart comes to, products that change. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import createBundle from '#operations/promotions/bundles/create-bundle'
-import listBundles from '#operations/promotions/bundles/list-bundles'
-import createPromotion from '#operations/promotions/promotions/create-promotion'
+import createBundle from '#operations/promotions/bundles/api/create-bundle'
+import listBundles from '#operations/promotions/bundles/api/list-bundles'
+import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import { type TestApp, testApp } from '#test/support/app'
 import { discountStore } from '#test/support/discounts'
 

@@ -1,9 +1,9 @@
 /** The demo's promotions have what their page says, here and on the platform. */
 import { expect, test } from 'vitest'
-import listBundles from '#operations/promotions/bundles/list-bundles'
-import listGifts from '#operations/promotions/gifts/list-gifts'
-import getInstallments from '#operations/promotions/installments/get-installments'
-import listPromotions from '#operations/promotions/promotions/list-promotions'
+import listBundles from '#operations/promotions/bundles/api/list-bundles'
+import listGifts from '#operations/promotions/gifts/api/list-gifts'
+import getInstallments from '#operations/promotions/installments/api/get-installments'
+import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import type { Operation } from '#runtime/operation'
 import { heldDiscounts } from '#runtime/ports/ecommerce/sandbox-discounts'
 import type { Seeded } from './seeded.ts'

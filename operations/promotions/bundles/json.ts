@@ -1,0 +1,77 @@
+/** Bundles as JSON, with prices and states of the mirror of the catalog (R4). */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { jsonObject } from '#runtime/json'
+import { greatest, inCents, least, percentageOf } from '#runtime/sql'
+import { commonShape, content, contentText, timesShape } from '../discounts/json.ts'
+import { itemJson, itemsOf } from '../products/items.ts'
+
+type Db = Context['db']
+
+const value = sql`(${contentText('discountValue')})::numeric`
+const discountAmount = sql`case ${contentText('discountType')}
+  when 'percentage' then ${percentageOf(sql`t.regular`, value)}
+  when 'fixed' then ${least(value, sql`t.regular`)}
+  else ${greatest(sql`t.regular - ${value}`, sql`0`)} end`
+
+/** What the items of a row `d` come to, as `t`. */
+const totalsOf = (db: Db) =>
+  db
+    .selectFrom(itemsOf(db, content('items')).as('x'))
+    .select([
+      sql`json_agg(${itemJson} order by x.place)`.as('items'),
+      sql<string | null>`case when bool_or(x."shown_status" = 'missing') then null
+        else sum(x."shown_unitPrice" * x.quantity) end`.as('regular'),
+      sql<string>`case when bool_or(x."shown_status" in ('missing', 'unpublished')) then 'unavailable'
+        when bool_or(x."shown_status" = 'out-of-stock') then 'out-of-stock' else 'available' end`.as(
+        'availability',
+      ),
+    ])
+    .as('t')
+
+/** What shoppers see of it. */
+export const publicShape = {
+  title: sql`coalesce(${contentText('title')}, d.name)`,
+  description: content('description'),
+  imageUrl: content('imageUrl'),
+  items: sql`t.items`,
+  regularPrice: inCents(sql`t.regular`),
+  discountAmount: inCents(discountAmount),
+  bundlePrice: inCents(sql`t.regular - ${discountAmount}`),
+  currency: 'd.currency',
+  availability: sql`t.availability`,
+}
+
+/** One bundle `d` as JSON: a sub-query. */
+export const bundleJson = (db: Db, now: unknown) =>
+  sql`(${db.selectFrom(totalsOf(db)).select(
+    jsonObject({
+      ...commonShape(db, now),
+      ...publicShape,
+      title: content('title'),
+      discountType: content('discountType'),
+      discountValue: content('discountValue'),
+      maxPerOrder: content('maxPerOrder'),
+      showOn: content('showOn'),
+      impressions: 'd.impressions',
+      addsToCart: 'd.cart_adds',
+      ...timesShape,
+    }).as('json'),
+  )})`
+
+/** The same for shoppers. */
+export const publicBundleJson = (db: Db) =>
+  sql`(${db.selectFrom(totalsOf(db)).select(
+    jsonObject({
+      id: 'd.id',
+      ...publicShape,
+      discountType: content('discountType'),
+      discountValue: content('discountValue'),
+      maxPerOrder: content('maxPerOrder'),
+      showOn: content('showOn'),
+    }).as('json'),
+  )})`
+
+/** `availability` of a bundle `d`: a sub-query. */
+export const bundleAvailability = (db: Db) =>
+  sql<string>`(${db.selectFrom(totalsOf(db)).select(sql`t.availability`.as('availability'))})`

@@ -1,0 +1,62 @@
+/** Fields that promotions, bundles and gifts have alike. */
+import { count, currency, decimals, id, instant, line, money, object, z } from '#runtime/schema'
+import { combinesWith } from '../products/combines.ts'
+import { scheduleFields, schedulesShown } from '../products/schedule.ts'
+
+export const syncStatus = z
+  .enum(['none', 'synced', 'pending', 'failed', 'suspended'])
+  .describe(
+    'How your platform has it. none: nothing should be there; pending: a change is under way; suspended: the plan or subscription does not allow it now',
+  )
+
+/** `status` and `combinesWith` are each kind's. */
+export const discountShown = {
+  id,
+  name: line(1, 120).describe('Shown at checkout'),
+  isActive: z.boolean(),
+  ...schedulesShown,
+  combinesWith,
+  status: z.enum(['active', 'scheduled', 'paused', 'ended']),
+  syncStatus,
+  syncError: z.string().nullable().describe("Your platform's reason, where it refused"),
+  syncedAt: instant.nullable().describe('When both sides last agreed'),
+  usageCount: count.describe('Orders that used it, as of the last hour'),
+  discountTotal: money.describe('What it took off in all; 0 where your platform does not add it up'),
+  currency,
+}
+export const discountTimes = { createdAt: instant, updatedAt: instant }
+/** What moves without the merchant: no part of an ETag. */
+export const discountMoves = [
+  'status',
+  'syncStatus',
+  'syncError',
+  'syncedAt',
+  'usageCount',
+  'discountTotal',
+  'updatedAt',
+]
+
+export const discountInput = {
+  name: line(1, 120),
+  isActive: z.boolean(),
+  ...scheduleFields,
+  combinesWith: combinesWith.partial().strict(),
+}
+
+/** A percentage that is taken off: more than 0, at most 100. */
+export const percentageOff = z
+  .number()
+  .gt(0)
+  .max(100)
+  .refine(...decimals(4))
+
+export const activeInput = object({ isActive: z.boolean() })
+
+/** Filters of the lists. */
+export const statusFilter = z.enum(['active', 'scheduled', 'paused', 'ended']).optional()
+export const searchFilter = z.string().trim().min(1).max(120).optional().describe('Within the name')
+
+/** What is given of an input, without what was left out. */
+export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,54 @@
+/** Cart gifts as JSON, with the name, price and state of the gift from the mirror of the catalog. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { jsonObject } from '#runtime/json'
+import { commonShape, content, timesShape } from '../discounts/json.ts'
+import { itemsOf } from '../products/items.ts'
+
+type Db = Context['db']
+
+const giftOf = (db: Db) => itemsOf(db, sql`jsonb_build_array(d.content -> 'gift')`).as('x')
+
+const giftShape = {
+  productId: 'x.product_id',
+  variantId: 'x.variant_id',
+  quantity: 'x.quantity',
+  name: 'x.shown_name',
+  variantName: 'x.shown_variantName',
+  imageUrl: 'x.shown_imageUrl',
+  unitPrice: 'x.shown_unitPrice',
+  status: 'x.shown_status',
+}
+
+/** One cart gift `d` as JSON: a sub-query. */
+export const giftJson = (db: Db, now: unknown) =>
+  sql`(${db.selectFrom(giftOf(db)).select(
+    jsonObject({
+      ...commonShape(db, now),
+      minAmount: content('minAmount'),
+      amountBasis: content('amountBasis'),
+      gift: jsonObject(giftShape),
+      addAutomatically: content('addAutomatically'),
+      usageLimit: content('usageLimit'),
+      usageLimitPerCustomer: content('usageLimitPerCustomer'),
+      message: content('message'),
+      successMessage: content('successMessage'),
+      ...timesShape,
+    }).as('json'),
+  )})`
+
+/** The same for shoppers. */
+export const publicGiftJson = (db: Db) =>
+  sql`(${db.selectFrom(giftOf(db)).select(
+    jsonObject({
+      id: 'd.id',
+      minAmount: content('minAmount'),
+      amountBasis: content('amountBasis'),
+      currency: 'd.currency',
+      gift: jsonObject({ ...giftShape, url: 'x.shown_url' }),
+      addAutomatically: content('addAutomatically'),
+      message: content('message'),
+      successMessage: content('successMessage'),
+      combinesWith: content('combinesWith'),
+    }).as('json'),
+  )})`

@@ -1,0 +1,33 @@
+import { amountText } from '#runtime/money'
+import { type Kind, referenceOf } from '../discounts/kinds.ts'
+import { cartGift, type GiftContent } from './schema.ts'
+
+export const gifts: Kind<GiftContent> = {
+  name: 'gift',
+  noun: 'cart gift',
+  feature: 'cart-gifts',
+  path: '/cart-gifts',
+  portKind: 'gift',
+  liveAtMost: 20,
+  atMost: 200,
+  spec(id, revision, { name, startsAt, endsAt, content }) {
+    return {
+      kind: 'gift',
+      reference: referenceOf('gift', id),
+      revision,
+      title: name,
+      startsAt,
+      endsAt,
+      combinesWith: content.combinesWith,
+      minAmount: amountText(content.minAmount),
+      amountBasis: content.amountBasis,
+      productId: content.gift.productId,
+      variantId: content.gift.variantId,
+      quantity: content.gift.quantity,
+      addAutomatically: content.addAutomatically,
+      usageLimit: content.usageLimit,
+      usageLimitPerCustomer: content.usageLimitPerCustomer,
+    }
+  },
+  schema: cartGift,
+}

@@ -1,0 +1,91 @@
+import { reference } from '#runtime/references'
+import { money, named, object, writeBody, z } from '#runtime/schema'
+import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
+import { combinesWith } from '../products/combines.ts'
+import { itemStatus } from '../products/item-status.ts'
+import { platformId } from '../products/targeting.ts'
+import { variableLine } from '../products/texts.ts'
+
+const combinesWithGifts = combinesWith
+  .extend({ gifts: z.boolean().describe('Other gifts of the same cart') })
+  .strict()
+
+const variables = ['missingAmount', 'minAmount', 'gift']
+
+const giftFields = {
+  amountBasis: z.enum(['after-discounts', 'before-discounts']),
+  addAutomatically: z.boolean().describe('false: the shopper claims it'),
+  usageLimit: z.number().int().min(1).max(1_000_000).nullable().describe('Orders in all'),
+  usageLimitPerCustomer: z.number().int().min(1).max(1000).nullable(),
+  message: variableLine(1, 200, variables),
+  successMessage: variableLine(1, 200, variables),
+}
+const giftItem = {
+  productId: reference('product', platformId),
+  variantId: reference('variant', platformId).nullable().describe('Filled in where the product has one only'),
+  quantity: z.number().int().min(1).max(10),
+}
+const giftShown = {
+  ...giftItem,
+  variantId: reference('variant', platformId),
+  name: z.string().nullable(),
+  variantName: z.string().nullable(),
+  imageUrl: z.string().nullable(),
+  unitPrice: money.nullable(),
+  status: itemStatus,
+}
+
+const giftReadOnlyFields = ['name', 'variantName', 'imageUrl', 'unitPrice', 'status']
+
+export const cartGift = named(
+  'CartGift',
+  object({
+    ...discountShown,
+    status: z.enum(['active', 'scheduled', 'paused', 'ended', 'exhausted']),
+    combinesWith: combinesWithGifts,
+    minAmount: money,
+    ...giftFields,
+    gift: object(giftShown),
+    ...discountTimes,
+  }),
+  {
+    moves: [...discountMoves, ...giftReadOnlyFields.map((field) => `gift.${field}`)],
+  },
+)
+
+const minAmount = money.refine((value) => value > 0, 'must be more than 0')
+
+export const giftInput = {
+  ...discountInput,
+  combinesWith: combinesWithGifts.partial().strict(),
+  minAmount,
+  ...giftFields,
+  gift: writeBody(giftItem, giftReadOnlyFields),
+}
+/** A POST names the product. */
+export const newGiftInput = { ...giftInput, gift: writeBody(giftItem, giftReadOnlyFields, ['productId']) }
+export type GiftChange = { [K in keyof typeof giftInput]?: z.infer<(typeof giftInput)[K]> | undefined }
+export const giftReadOnly = Object.keys(cartGift.shape).filter((key) => !(key in giftInput))
+
+export interface GiftContent {
+  combinesWith: { promotions: boolean; coupons: boolean; gifts: boolean }
+  minAmount: number
+  amountBasis: 'after-discounts' | 'before-discounts'
+  gift: { productId: string; variantId: string; quantity: number }
+  addAutomatically: boolean
+  usageLimit: number | null
+  usageLimitPerCustomer: number | null
+  message: string
+  successMessage: string
+}
+
+/** Beside those that a POST must give. */
+export const giftDefaults = {
+  combinesWith: { promotions: false, coupons: false, gifts: false },
+  amountBasis: 'after-discounts',
+  addAutomatically: true,
+  usageLimit: null,
+  usageLimitPerCustomer: null,
+  message: 'Add {{missingAmount}} more and get {{gift}}',
+  successMessage: '{{gift}} is in your cart',
+} as const

@@ -1,0 +1,237 @@
+/** Rules of installments, their settings, and what an amount comes to. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import type { Row } from '#db/tables'
+import { amounts } from '#operations/store/lib/door'
+import { changed } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { amountText } from '#runtime/money'
+import { prepared } from '#runtime/query'
+import type { z } from '#runtime/schema'
+import { given } from '../discounts/schema.ts'
+import { readSettings, saveSettings } from '../products/widget-settings.ts'
+import { optionsOf, type RuleTerms, ruleFor } from './math.ts'
+import {
+  defaultInstallmentSettings,
+  type InstallmentSettingsContent,
+  type installmentRule,
+  type Rule,
+  type RuleChange,
+  type simulation,
+} from './schema.ts'
+
+const rulesAtMost = 50
+const settingsKey = 'installments'
+
+type RuleRow = Omit<Row<'installment_rules'>, 'store_id'>
+type ShownRule = z.input<typeof installmentRule>
+
+const shownOf = (row: RuleRow): ShownRule => ({
+  id: row.id,
+  ...ruleOf(row),
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
+
+const ruleOf = (row: RuleRow): Rule => ({
+  name: row.name,
+  minAmount: Number(row.min_amount),
+  maxAmount: row.max_amount === null ? null : Number(row.max_amount),
+  maxInstallments: row.max_installments,
+  interestFreeInstallments: row.interest_free_installments,
+  monthlyInterestRate: Number(row.monthly_interest_rate),
+  minInstallmentAmount: Number(row.min_installment_amount),
+  isActive: row.is_active,
+})
+
+const termsOf = (row: RuleRow): RuleTerms => ({
+  id: row.id,
+  minAmount: row.min_amount,
+  maxAmount: row.max_amount,
+  maxInstallments: row.max_installments,
+  interestFreeInstallments: row.interest_free_installments,
+  monthlyInterestRate: row.monthly_interest_rate,
+  minInstallmentAmount: row.min_installment_amount,
+})
+
+const allRules = prepared<object, RuleRow>((db) =>
+  db
+    .selectFrom('installment_rules')
+    .select([
+      'id',
+      'name',
+      sql<string>`min_amount::text`.as('min_amount'),
+      sql<string | null>`max_amount::text`.as('max_amount'),
+      'max_installments',
+      'interest_free_installments',
+      sql<string>`monthly_interest_rate::text`.as('monthly_interest_rate'),
+      sql<string>`min_installment_amount::text`.as('min_installment_amount'),
+      'is_active',
+      'created_at',
+      'updated_at',
+    ])
+    .orderBy('installment_rules.min_amount')
+    .orderBy('id'),
+)
+
+/** Rules, lowest amount first, settings, and the options of an amount where one is given. */
+export async function readInstallments(ctx: Context, amount?: number) {
+  const rows = await allRules(ctx, {})
+  return {
+    data: rows.map(shownOf),
+    settings: await readInstallmentSettings(ctx),
+    simulation: amount === undefined ? null : simulate(ctx, rows, amountText(amount)),
+  }
+}
+
+export async function readRule(ctx: Context, id: string): Promise<ShownRule> {
+  const row = (await allRules(ctx, {})).find((each) => each.id === id)
+  if (!row) throw noSuchRule()
+  return shownOf(row)
+}
+
+function simulate(ctx: Context, rows: readonly RuleRow[], amount: string): z.input<typeof simulation> {
+  const rule = ruleFor(amount, rows.filter((row) => row.is_active).map(termsOf))
+  return {
+    amount: Number(amount),
+    currency: ctx.store.currency,
+    ruleId: rule?.id ?? null,
+    options: optionsOf(amount, rule),
+  }
+}
+
+export const readInstallmentSettings = (ctx: Context) =>
+  readSettings(ctx, settingsKey, defaultInstallmentSettings)
+
+/** In the caller's transaction. */
+export const saveInstallmentSettings = (
+  ctx: Context,
+  change: { [K in keyof InstallmentSettingsContent]?: InstallmentSettingsContent[K] | undefined },
+) => saveSettings(ctx, settingsKey, defaultInstallmentSettings, (before) => ({ ...before, ...given(change) }))
+
+const defaults = {
+  minAmount: 0,
+  maxAmount: null,
+  monthlyInterestRate: 0,
+  minInstallmentAmount: 0,
+  isActive: true,
+}
+
+/** In the caller's transaction. Refuses a range that overlaps an active rule's, and the 51st rule. */
+export async function createRule(
+  ctx: Context,
+  input: RuleChange & Pick<Rule, 'name' | 'maxInstallments'>,
+): Promise<ShownRule> {
+  await ctx.lockStore()
+  const rows = await allRules(ctx, {})
+  if (rows.length >= rulesAtMost) {
+    throw refuse('conflict', `There are ${rulesAtMost} rules, and there cannot be more: delete one first`)
+  }
+  const rule: Rule = {
+    ...defaults,
+    interestFreeInstallments: input.maxInstallments,
+    ...given(input),
+  }
+  requireWhole(rule)
+  requireNoOverlap(rule, null, rows)
+  const now = ctx.now()
+  const id = ctx.newId()
+  await ctx.db
+    .insertInto('installment_rules')
+    .values({ id, ...columnsOf(rule), created_at: now, updated_at: now })
+    .execute()
+  await changed(ctx)
+  return { id, ...rule, createdAt: now.toISOString(), updatedAt: now.toISOString() }
+}
+
+/** In the caller's transaction. What is left out stays; what is the same changes nothing. Refuses as above. */
+export async function changeRule(ctx: Context, id: string, change: RuleChange): Promise<ShownRule> {
+  await ctx.lockStore()
+  const rows = await allRules(ctx, {})
+  const row = rows.find((each) => each.id === id)
+  if (!row) throw noSuchRule()
+  const before = ruleOf(row)
+  const rule: Rule = { ...before, ...given(change) }
+  if (isDeepStrictEqual(before, rule)) return shownOf(row)
+  requireWhole(rule)
+  requireNoOverlap(rule, id, rows)
+  const now = ctx.now()
+  await ctx.db
+    .updateTable('installment_rules')
+    .set({ ...columnsOf(rule), updated_at: now })
+    .where('id', '=', id)
+    .execute()
+  await changed(ctx)
+  return { ...shownOf(row), ...rule, updatedAt: now.toISOString() }
+}
+
+/** In the caller's transaction. */
+export async function deleteRule(ctx: Context, id: string): Promise<void> {
+  const gone = isId(id)
+    ? await ctx.db.deleteFrom('installment_rules').where('id', '=', id).returning('id').execute()
+    : []
+  if (gone.length === 0) throw noSuchRule()
+  await changed(ctx)
+}
+
+const noSuchRule = () => refuse('not_found', 'There is no such installment rule')
+
+const columnsOf = (rule: Rule) => ({
+  name: rule.name,
+  min_amount: amountText(rule.minAmount),
+  max_amount: rule.maxAmount === null ? null : amountText(rule.maxAmount),
+  max_installments: rule.maxInstallments,
+  interest_free_installments: rule.interestFreeInstallments,
+  monthly_interest_rate: rule.monthlyInterestRate.toFixed(4),
+  min_installment_amount: amountText(rule.minInstallmentAmount),
+  is_active: rule.isActive,
+})
+
+function requireWhole(rule: Rule): void {
+  const { minAmount, maxAmount, maxInstallments, interestFreeInstallments, monthlyInterestRate } = rule
+  if (maxAmount !== null && maxAmount <= minAmount) {
+    throw refuse('bad_request', 'maxAmount: must be above minAmount')
+  }
+  if (interestFreeInstallments > maxInstallments) {
+    throw refuse('bad_request', 'interestFreeInstallments: must be at most maxInstallments')
+  }
+  if (interestFreeInstallments < maxInstallments && monthlyInterestRate === 0) {
+    throw refuse(
+      'bad_request',
+      'monthlyInterestRate: must be above 0, since not all installments are interest-free',
+    )
+  }
+  if (interestFreeInstallments === maxInstallments && monthlyInterestRate > 0) {
+    throw refuse('bad_request', 'monthlyInterestRate: must be 0, since all installments are interest-free')
+  }
+}
+
+/** `[minAmount, maxAmount)` of the active ones do not overlap. Under the store's lock. */
+function requireNoOverlap(rule: Rule, id: string | null, rows: readonly RuleRow[]): void {
+  if (!rule.isActive) return
+  const other = rows.find((row) => {
+    if (row.id === id || !row.is_active) return false
+    const { minAmount, maxAmount } = ruleOf(row)
+    return (
+      (maxAmount === null || rule.minAmount < maxAmount) &&
+      (rule.maxAmount === null || minAmount < rule.maxAmount)
+    )
+  })
+  if (!other) return
+  const { name, minAmount, maxAmount } = ruleOf(other)
+  const range = maxAmount === null ? `from ${minAmount}` : `from ${minAmount} to below ${maxAmount}`
+  throw refuse('conflict', `The amounts overlap those of the active rule ${name} (${range})`)
+}
+
+/** For the storefront: active rules, and the options of a price (decimal text). */
+export async function publicInstallments(ctx: Context, price: string | null) {
+  const rows = (await allRules(ctx, {})).filter((row) => row.is_active)
+  const rules = rows.map((row) => {
+    const { isActive: _active, ...rule } = ruleOf(row)
+    return { id: row.id, ...rule }
+  })
+  const isBuyable = price !== null && amounts.toCents(price) > 0n
+  return { rules, simulation: isBuyable ? simulate(ctx, rows, price) : null }
+}

@@ -1,0 +1,89 @@
+import { colour, currency, decimals, id, instant, line, money, named, object, z } from '#runtime/schema'
+import { variableLine } from '../products/texts.ts'
+
+const atLeastZero = money.refine((value) => value >= 0, 'must be at least 0')
+
+export const ruleInput = {
+  name: line(1, 80).describe('Shown, such as Credit card'),
+  minAmount: atLeastZero.describe('From this amount on'),
+  maxAmount: money.nullable().describe('Below this amount; null: no bound'),
+  maxInstallments: z.number().int().min(1).max(36),
+  interestFreeInstallments: z.number().int().min(1).max(36).describe('At most maxInstallments, the default'),
+  monthlyInterestRate: z
+    .number()
+    .min(0)
+    .max(30)
+    .refine(...decimals(4))
+    .describe('Per cent a month; above 0 exactly where some installments bear interest'),
+  minInstallmentAmount: atLeastZero,
+  isActive: z.boolean(),
+}
+const fields = object(ruleInput)
+export type Rule = z.infer<typeof fields>
+export type RuleChange = { [K in keyof Rule]?: Rule[K] | undefined }
+
+export const ruleReadOnly = ['id', 'createdAt', 'updatedAt']
+export const installmentRule = named(
+  'InstallmentRule',
+  object({ id, ...ruleInput, createdAt: instant, updatedAt: instant }),
+)
+
+const variables = ['installments', 'amount', 'total', 'rate']
+export const installmentSettingsInput = {
+  isEnabled: z.boolean(),
+  showInProductPage: z.boolean(),
+  showInProductList: z.boolean(),
+  showInCart: z.boolean(),
+  showTable: z.boolean(),
+  display: z.enum(['max-interest-free', 'max-installments']).describe('Which option the short text names'),
+  interestFreeText: variableLine(1, 160, variables),
+  interestText: variableLine(1, 160, variables),
+  tableTitle: line(1, 80),
+  textColor: colour,
+  highlightColor: colour,
+  fontSize: z.number().int().min(10).max(32),
+}
+const settingsContent = object(installmentSettingsInput)
+export type InstallmentSettingsContent = z.infer<typeof settingsContent>
+export const installmentSettings = named(
+  'InstallmentSettings',
+  object({ ...installmentSettingsInput, updatedAt: instant.nullable().describe('Null: never saved') }),
+)
+
+export const defaultInstallmentSettings: InstallmentSettingsContent = {
+  isEnabled: true,
+  showInProductPage: true,
+  showInProductList: false,
+  showInCart: false,
+  showTable: true,
+  display: 'max-interest-free',
+  interestFreeText: '{{installments}}x of {{amount}} interest-free',
+  interestText: '{{installments}}x of {{amount}}',
+  tableTitle: 'Installments',
+  textColor: '#374151',
+  highlightColor: '#16a34a',
+  fontSize: 14,
+}
+
+export const installmentOption = object({
+  installments: z.number().int(),
+  amount: money.describe('Of each installment'),
+  firstAmount: money.describe('Of the first, which takes what rounding leaves'),
+  total: money,
+  interestTotal: money,
+  isInterestFree: z.boolean(),
+})
+export const simulation = object({
+  amount: money,
+  currency,
+  ruleId: id.nullable().describe('Null: no rule is for this amount'),
+  options: z.array(installmentOption),
+})
+
+export const amountFilter = z
+  .preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,12}(\.\d{1,2})?$/.test(value) ? Number(value) : value),
+    z.number({ invalid_type_error: 'must be an amount such as 199.90' }).gt(0).max(999_999_999_999.99),
+  )
+  .optional()
+  .describe('What is bought: its installments are answered in simulation')

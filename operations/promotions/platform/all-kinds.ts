@@ -1,0 +1,10 @@
+/** The kinds there are, by name. */
+import { bundles } from '../bundles/kind.ts'
+import type { Kind, KindName } from '../discounts/kinds.ts'
+import { gifts } from '../gifts/kind.ts'
+import { promotions } from '../promotions/kind.ts'
+
+const byName = { promotion: promotions as Kind, bundle: bundles as Kind, gift: gifts as Kind }
+
+export const allKinds: readonly Kind[] = Object.values(byName)
+export const kindOf = (name: KindName): Kind => byName[name]

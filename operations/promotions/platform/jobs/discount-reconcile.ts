@@ -1,0 +1,16 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { settleIntent } from '../reconcile.ts'
+
+export default job({
+  description: 'Brings the platform back to a saved discount whose change was never heard of.',
+  payload: object({ discountId: id, token: id }),
+  retry: { limit: 6, backoffSeconds: 30 },
+  timeoutSeconds: 60,
+  oneAtATimePer: ({ discountId, token }) => `${discountId}:${token}`,
+  safeTwice:
+    'It does nothing where the intent is closed; the platform takes a put or a removal of one reference and revision as often as it comes.',
+  async run(ctx, { discountId, token }) {
+    await settleIntent(ctx, discountId, token)
+  },
+})

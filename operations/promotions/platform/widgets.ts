@@ -1,0 +1,121 @@
+/** What the storefront shows of promotions, bundles, gifts and installments. */
+import { sql } from 'kysely'
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import { publicBundleJson } from '../bundles/json.ts'
+import type { BundleContent } from '../bundles/schema.ts'
+import type { KindName } from '../discounts/kinds.ts'
+import { isLive, type Saved } from '../discounts/rows.ts'
+import { publicGiftJson } from '../gifts/json.ts'
+import { publicInstallments, readInstallmentSettings } from '../installments/installments.ts'
+import { nextTurn, phaseOf } from '../products/schedule.ts'
+import { isTargeted } from '../products/targeting.ts'
+import { labelOf } from '../promotions/promotions.ts'
+import type { PromotionContent } from '../promotions/schema.ts'
+import { readPromotionSettings } from '../promotions/settings.ts'
+
+interface Shown {
+  id: string
+  name: string
+  isActive: boolean
+  startsAt: string | null
+  endsAt: string | null
+  usageCount: number
+  content: object
+  shown: unknown
+}
+
+/** Those switched on that have not ended; what shoppers see of each is made by the database. */
+const candidates = (kind: KindName) =>
+  prepared<
+    { now: Date },
+    Omit<Shown, 'startsAt' | 'endsAt'> & { startsAt: Date | null; endsAt: Date | null }
+  >((db, values) =>
+    db
+      .selectFrom('discounts as d')
+      .select([
+        'd.id',
+        'd.name',
+        'd.is_active as isActive',
+        'd.starts_at as startsAt',
+        'd.ends_at as endsAt',
+        'd.usage_count as usageCount',
+        sql<object>`d.content`.as('content'),
+        (kind === 'bundle'
+          ? publicBundleJson(db)
+          : kind === 'gift'
+            ? publicGiftJson(db)
+            : sql<unknown>`null::json`
+        ).as('shown'),
+      ])
+      .where('d.kind', '=', kind)
+      .where('d.is_active', '=', true)
+      .where(sql<boolean>`(d.ends_at is null or d.ends_at > ${values.now}::timestamptz)`)
+      .orderBy('d.min_amount')
+      .orderBy('d.id', 'desc'),
+  )
+const finders = { promotion: candidates('promotion'), bundle: candidates('bundle'), gift: candidates('gift') }
+
+/** Those that are active now, and when that will be others. */
+async function activeOf(ctx: Context, kind: KindName): Promise<{ active: Shown[]; until: Date | null }> {
+  const now = ctx.now()
+  const rows = (await finders[kind](ctx, { now })).map((row) => ({
+    ...row,
+    startsAt: row.startsAt?.toISOString() ?? null,
+    endsAt: row.endsAt?.toISOString() ?? null,
+  }))
+  const live = rows.filter((row) => isLive(row as unknown as Saved, now))
+  return { active: live.filter((row) => phaseOf(row, now) === 'running'), until: nextTurn(live, now) }
+}
+
+/** Null: nothing, and nothing to come by itself. */
+const widgetOf = (value: unknown, isEmpty: boolean, until: Date | null): Widget | null => {
+  if (isEmpty) return until ? { value: null, until } : null
+  return { value, until }
+}
+
+export async function promotionsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
+  const { updatedAt: _saved, ...settings } = await readPromotionSettings(ctx)
+  if (!settings.isEnabled) return null
+  const { active, until } = await activeOf(ctx, 'promotion')
+  const product =
+    productId === null
+      ? null
+      : ((await snapshots.find(ctx, [productId])).get(productId) ?? { productId, categoryIds: [] })
+  const items = active
+    .filter(({ content }) => product === null || isTargeted(content as PromotionContent, product))
+    .map(({ id, name, endsAt, content }) => {
+      const { combinesWith: _rules, ...promotion } = content as PromotionContent
+      return { id, name, label: labelOf(content as PromotionContent), endsAt, ...promotion }
+    })
+  return widgetOf({ settings, items }, items.length === 0, until)
+}
+
+export async function bundlesWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
+  const { active, until } = await activeOf(ctx, 'bundle')
+  const items = active
+    .filter(({ content }) => productId === null || isShownOn(content as BundleContent, productId))
+    .map(({ shown, endsAt }) => ({ ...(shown as object), endsAt }))
+  return widgetOf({ items }, items.length === 0, until)
+}
+
+const isShownOn = ({ items, showOn }: BundleContent, productId: string): boolean =>
+  (showOn === 'first-item' ? items.slice(0, 1) : items).some((item) => item.productId === productId)
+
+export async function cartGiftsWidget(ctx: Context): Promise<Widget | null> {
+  const { active, until } = await activeOf(ctx, 'gift')
+  const items = active
+    .map(({ shown, endsAt }) => ({ ...(shown as { gift: { status: string } }), endsAt }))
+    // What cannot be given is not promised (R5).
+    .filter(({ gift }) => gift.status === 'available')
+  return widgetOf({ items }, items.length === 0, until)
+}
+
+export async function installmentsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
+  const { updatedAt: _saved, ...settings } = await readInstallmentSettings(ctx)
+  if (!settings.isEnabled) return null
+  const product = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
+  const { rules, simulation } = await publicInstallments(ctx, product?.exists ? product.price : null)
+  return widgetOf({ settings, rules, simulation }, rules.length === 0, null)
+}

@@ -1,0 +1,57 @@
+import { named, object, z } from '#runtime/schema'
+import {
+  discountInput,
+  discountMoves,
+  discountShown,
+  discountTimes,
+  percentageOff,
+} from '../discounts/schema.ts'
+import { type Targeting, targetingFields } from '../products/targeting.ts'
+
+const promotionFields = {
+  ...targetingFields,
+  buyQuantity: z.number().int().min(2).max(50).describe('Units of a set'),
+  payQuantity: z
+    .number()
+    .int()
+    .min(1)
+    .max(49)
+    .describe('Units of a set that are paid in full; fewer than buyQuantity'),
+  discountPercentage: percentageOff.describe('Taken off each of the other units'),
+  mixing: z.enum(['any', 'same-product', 'same-variant']).describe('Which units may form one set'),
+  maxSetsPerOrder: z.number().int().min(1).max(1000).nullable(),
+}
+
+export const promotion = named(
+  'Promotion',
+  object({
+    ...discountShown,
+    ...promotionFields,
+    label: z.string().describe('3x2; with a percentage below 100: 2x1 -50%'),
+    ...discountTimes,
+  }),
+  { moves: discountMoves },
+)
+
+export const promotionInput = { ...discountInput, ...promotionFields }
+export type PromotionChange = {
+  [K in keyof typeof promotionInput]?: z.infer<(typeof promotionInput)[K]> | undefined
+}
+export const promotionReadOnly = Object.keys(promotion.shape).filter((key) => !(key in promotionInput))
+
+export interface PromotionContent extends Targeting {
+  combinesWith: { promotions: boolean; coupons: boolean }
+  buyQuantity: number
+  payQuantity: number
+  discountPercentage: number
+  mixing: 'any' | 'same-product' | 'same-variant'
+  maxSetsPerOrder: number | null
+}
+
+/** Beside those that a POST must give. */
+export const promotionDefaults = {
+  combinesWith: { promotions: false, coupons: false },
+  discountPercentage: 100,
+  mixing: 'any',
+  maxSetsPerOrder: null,
+} as const

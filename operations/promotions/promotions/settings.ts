@@ -1,0 +1,65 @@
+/** How the storefront shows promotions. */
+import type { Context } from '#runtime/context'
+import { colour, instant, named, object, z } from '#runtime/schema'
+import { given } from '../discounts/schema.ts'
+import { variableLine } from '../products/texts.ts'
+import { readSettings, saveSettings } from '../products/widget-settings.ts'
+
+const variables = ['name', 'label', 'buy', 'pay', 'free', 'discount', 'missing', 'saved', 'timeLeft']
+const text = (max: number) => variableLine(1, max, variables)
+
+export const promotionSettingsInput = {
+  isEnabled: z.boolean(),
+  showInProductPage: z.boolean(),
+  showInProductList: z.boolean(),
+  showInCart: z.boolean(),
+  labelText: text(80),
+  productPageText: text(200),
+  progressText: text(200),
+  successText: text(200),
+  showCountdown: z.boolean().describe('Only where a promotion has an endsAt'),
+  countdownText: text(120),
+  labelPosition: z.enum(['top-left', 'top-right', 'bottom-left', 'bottom-right']),
+  labelBackgroundColor: colour,
+  labelTextColor: colour,
+  progressColor: colour,
+  borderRadius: z.number().int().min(0).max(40),
+  fontSize: z.number().int().min(10).max(32),
+}
+const content = object(promotionSettingsInput)
+type Content = z.infer<typeof content>
+export const promotionSettings = named(
+  'PromotionSettings',
+  object({ ...promotionSettingsInput, updatedAt: instant.nullable().describe('Null: never saved') }),
+)
+export type PromotionSettings = Content & { updatedAt: string | null }
+
+const defaults: Content = {
+  isEnabled: true,
+  showInProductPage: true,
+  showInProductList: true,
+  showInCart: true,
+  labelText: '{{label}}',
+  productPageText: 'Buy {{buy}}, pay {{pay}}',
+  progressText: 'Add {{missing}} more to complete {{label}}',
+  successText: 'You saved {{saved}}',
+  showCountdown: false,
+  countdownText: 'Ends in {{timeLeft}}',
+  labelPosition: 'top-left',
+  labelBackgroundColor: '#111827',
+  labelTextColor: '#ffffff',
+  progressColor: '#16a34a',
+  borderRadius: 6,
+  fontSize: 13,
+}
+const key = 'promotions'
+
+export const readPromotionSettings = (ctx: Context): Promise<PromotionSettings> =>
+  readSettings(ctx, key, defaults)
+
+/** In the caller's transaction. */
+export const savePromotionSettings = (
+  ctx: Context,
+  change: { [K in keyof Content]?: Content[K] | undefined },
+): Promise<PromotionSettings> =>
+  saveSettings(ctx, key, defaults, (before) => ({ ...before, ...given(change) }))
