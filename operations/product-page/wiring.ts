@@ -1,6 +1,6 @@
 import { wiring } from '#runtime/wiring'
-import { wireContent } from './lib/wire-a.ts'
-import { wireLooksSizesWishlist } from './lib/wire-b.ts'
+import { wireContent } from './wire-a.ts'
+import { wireLooksSizesWishlist } from './wire-b.ts'
 
 export default wiring(() => {
   wireContent()

@@ -20,7 +20,7 @@ const notMoney: readonly Exception[] = [
   { file: 'operations/reviews/lib/metrics.ts', wrong: inSql, why: aRating },
   { file: 'operations/capture/lib/draw.ts', wrong: rounds, why: aChance },
   { file: 'operations/capture/lib/popup-rules.ts', wrong: rounds, why: aChance },
-  { file: 'operations/product-page/lib/block-stats.ts', wrong: inSql, why: 'a rate of clicks' },
+  { file: 'operations/product-page/content-blocks/stats.ts', wrong: inSql, why: 'a rate of clicks' },
   { file: 'runtime/log.ts', wrong: rounds, why: 'milliseconds' },
   { file: 'runtime/web.ts', wrong: rounds, why: 'mebibytes' },
   { file: 'runtime/ports/ecommerce/shopify/coupons.ts', wrong: writes, why: 'a percentage' },

@@ -1,7 +1,7 @@
 /** The demo's looks and size guides. */
-import type { LookContent, LookItem } from '#operations/product-page/lib/look-schema'
-import { defaultLookSettings, type LookSettings } from '#operations/product-page/lib/look-settings'
-import type { SizeGuideContent, SizeTable } from '#operations/product-page/lib/size-guide-schema'
+import type { LookContent, LookItem } from '#operations/product-page/looks/schema'
+import { defaultLookSettings, type LookSettings } from '#operations/product-page/looks/settings'
+import type { SizeGuideContent, SizeTable } from '#operations/product-page/size-guides/schema'
 import { everyProduct } from '#operations/promotions/products/targeting'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'

@@ -1,5 +1,5 @@
 /** The demo's content blocks: one of each type. */
-import { type BlockType, blockDesigns } from '#operations/product-page/lib/block-designs'
+import { type BlockType, blockDesigns } from '#operations/product-page/content-blocks/designs'
 
 export interface DemoBlock {
   name: string

@@ -1,9 +1,9 @@
 /** What stands around Aurora's products, and sixty days of what shoppers saw of it; one block of Borealis. */
 import type { RootDatabase } from '#db/database'
-import { defaultBadgeSettings } from '#operations/product-page/lib/badge-settings'
-import type { BlockType } from '#operations/product-page/lib/block-designs'
-import { badgeDefaults, stickerDefaults } from '#operations/product-page/lib/label-schema'
-import { defaultHomeSlider, defaultSlider, type Video } from '#operations/product-page/lib/slider-schema'
+import type { BlockType } from '#operations/product-page/content-blocks/designs'
+import { defaultBadgeSettings } from '#operations/product-page/labels/badge-settings'
+import { badgeDefaults, stickerDefaults } from '#operations/product-page/labels/schema'
+import { defaultHomeSlider, defaultSlider, type Video } from '#operations/product-page/video-slider/schema'
 import { everyProduct, unconditional } from '#operations/promotions/door'
 import { localDay } from '#operations/store/lib/days'
 import { namedId } from '#runtime/ids'

@@ -1,5 +1,5 @@
 /** The demo's wishlists: who wished for what, and what was bought of it. */
-import { defaultWishlistSettings } from '#operations/product-page/lib/wishlist-settings'
+import { defaultWishlistSettings } from '#operations/product-page/wishlist/settings'
 import { localDay } from '#operations/store/lib/days'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'

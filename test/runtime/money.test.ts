@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cashbackAmount } from '#operations/automations/lib/engine/coupon-codes'
-import { featuredCents } from '#operations/product-page/lib/featured-price'
+import { featuredCents } from '#operations/product-page/labels/featured-price'
 import { optionsOf } from '#operations/promotions/installments/math'
 import { spreadRefund } from '#operations/store/lib/refunds'
 import {

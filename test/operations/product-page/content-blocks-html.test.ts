@@ -1,6 +1,6 @@
 /** What comes back of HTML that attacks the shop (R9). */
 import { describe, expect, test } from 'vitest'
-import { cleanHtml } from '#operations/product-page/lib/html'
+import { cleanHtml } from '#operations/product-page/html'
 
 const isAsset = (url: string) => url.startsWith('https://cdn.example.com/')
 const clean = (html: string) => cleanHtml(html, isAsset)

@@ -1,7 +1,7 @@
 /** The demo's looks, size guides and wishlists have what their page says. */
 import { expect, test } from 'vitest'
-import { checkAllLooks } from '#operations/product-page/lib/look-health'
-import listLooks from '#operations/product-page/looks/list-looks'
+import listLooks from '#operations/product-page/looks/api/list-looks'
+import { checkAllLooks } from '#operations/product-page/looks/health'
 import { SystemContext } from '#runtime/context'
 import type { Seeded } from './seeded.ts'
 

@@ -1,0 +1,125 @@
+/** Content blocks as they are kept, and as JSON made by the database. */
+import { sql } from 'kysely'
+import type { Schedule, Targeting } from '#operations/promotions/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { takes } from '../target-sql.ts'
+import type { BlockType, Design } from './designs.ts'
+
+export interface BlockContent extends Targeting {
+  placement: 'below-price' | 'below-buy-button' | 'below-description' | 'page-bottom'
+  device: 'all' | 'mobile' | 'desktop'
+}
+
+export interface Block extends Schedule {
+  id: string
+  name: string
+  type: BlockType
+  design: Design['design']
+  content: BlockContent
+  isActive: boolean
+  priority: number
+}
+
+/** Of a row `b`; the end comes first, then the switch. */
+const statusIn = (now: unknown) => sql<string>`case when b.ends_at <= ${now}::timestamptz then 'ended'
+  when not b.is_active then 'paused' when b.starts_at > ${now}::timestamptz then 'scheduled' else 'active' end`
+
+const content = (key: keyof BlockContent) => sql`b.content -> ${sql.lit(key)}`
+
+const blockJson = (now: unknown) =>
+  jsonObject({
+    id: 'b.id',
+    name: 'b.name',
+    type: 'b.type',
+    design: 'b.design',
+    scope: content('scope'),
+    categoryIds: content('categoryIds'),
+    productIds: content('productIds'),
+    excludedProductIds: content('excludedProductIds'),
+    startsAt: instantOf('b.starts_at'),
+    endsAt: instantOf('b.ends_at'),
+    placement: content('placement'),
+    device: content('device'),
+    isActive: 'b.is_active',
+    priority: 'b.priority',
+    status: statusIn(now),
+    createdAt: instantOf('b.created_at'),
+    updatedAt: instantOf('b.updated_at'),
+  })
+
+export const noSuchBlock = () => refuse('not_found', 'There is no such content block')
+
+const byId = prepared(
+  (db, values: { id: string; now: Date }) =>
+    db
+      .selectFrom('content_blocks as b')
+      .select(sql<string>`${blockJson(values.now)}::text`.as('text'))
+      .where('b.id', '=', values.id),
+  { planOnce: true },
+)
+
+export async function readBlock(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id, now: ctx.now() }) : []
+  if (!row) throw noSuchBlock()
+  return new JsonText(row.text)
+}
+
+interface Filters {
+  now: Date
+  type?: BlockType | undefined
+  isActive?: boolean | undefined
+  productId?: string | undefined
+  /** Those of the product, with all above them. */
+  categoryIds?: string[] | undefined
+}
+
+/** By priority. */
+export const blockList = preparedList<Filters>((db, values, has) => {
+  let rows = db.selectFrom('content_blocks as b')
+  if (has('type')) rows = rows.where('b.type', '=', sql<string>`${values.type}`)
+  if (has('isActive')) rows = rows.where('b.is_active', '=', sql<boolean>`${values.isActive}::boolean`)
+  if (has('productId')) rows = rows.where(takes('b', values.productId, values.categoryIds))
+  return {
+    rows,
+    item: blockJson(values.now),
+    page: 'b',
+    order: [
+      ['b.priority', 'asc'],
+      ['b.id', 'asc'],
+    ],
+  }
+})
+
+/** As it is saved; refuses with `not_found`. */
+export async function findBlock(ctx: Context, id: string): Promise<Block> {
+  const row = isId(id)
+    ? await ctx.db
+        .selectFrom('content_blocks')
+        .select([
+          'id',
+          'name',
+          'type',
+          'design',
+          'content',
+          'starts_at',
+          'ends_at',
+          'is_active as isActive',
+          'priority',
+        ])
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw noSuchBlock()
+  const { starts_at, ends_at, ...columns } = row
+  return {
+    ...(columns as Omit<Block, keyof Schedule>),
+    startsAt: starts_at?.toISOString() ?? null,
+    endsAt: ends_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,71 @@
+/** Content blocks as the storefront gets them. */
+import { sql } from 'kysely'
+import { nextTurn, phaseOf } from '#operations/promotions/door'
+import type { Widget, WidgetQuery } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import { takes } from '../target-sql.ts'
+import type { BlockContent } from './rows.ts'
+
+interface Row {
+  id: string
+  type: string
+  /** Null of one that has not begun. */
+  design: object | null
+  content: BlockContent
+  starts_at: Date | null
+  ends_at: Date | null
+}
+
+/** Those switched on that have not ended, of one product or of all. */
+const candidates = (ofProduct: boolean) =>
+  prepared<{ now: Date; productId: string | null }, Row>((db, { now, productId }) => {
+    const rows = db
+      .selectFrom('content_blocks as b')
+      .where('b.is_active', '=', true)
+      .where(sql<boolean>`(b.ends_at is null or b.ends_at > ${now}::timestamptz)`)
+      .select([
+        'b.id',
+        'b.type',
+        sql<
+          object | null
+        >`case when b.starts_at is null or b.starts_at <= ${now}::timestamptz then b.design end`.as('design'),
+        sql<BlockContent>`b.content`.as('content'),
+        'b.starts_at',
+        'b.ends_at',
+      ])
+      .orderBy('b.priority')
+      .orderBy('b.id')
+    if (!ofProduct) return rows
+    const categories = db
+      .selectFrom('product_snapshots as p')
+      .where('p.product_id', '=', sql<string>`${productId}`)
+      .select('p.category_ids')
+    return rows.where(takes('b', productId, sql`(${categories})`))
+  })
+const ofProduct = candidates(true)
+const ofAll = candidates(false)
+
+/** Blocks stand on product pages alone; without a product, each says which it is for. */
+export async function contentBlocksWidget(
+  ctx: Context,
+  { page, productId }: WidgetQuery,
+): Promise<Widget | null> {
+  if (productId === null && page !== 'product') return null
+  const now = ctx.now()
+  const find = productId === null ? ofAll : ofProduct
+  const rows = (await find(ctx, { now, productId })).map(({ starts_at, ends_at, ...row }) => ({
+    ...row,
+    startsAt: starts_at?.toISOString() ?? null,
+    endsAt: ends_at?.toISOString() ?? null,
+  }))
+  const items = rows
+    .filter((row) => phaseOf(row, now) === 'running')
+    .map(({ id, type, design, content: { placement, device, ...targeting } }) => ({
+      ...{ id, type, placement, device, design },
+      ...(productId === null ? targeting : {}),
+    }))
+  const until = nextTurn(rows, now)
+  if (items.length === 0) return until ? { value: null, until } : null
+  return { value: { items }, until }
+}

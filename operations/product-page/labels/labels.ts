@@ -1,0 +1,248 @@
+/** Stickers and badges as rows: read, made, changed and deleted alike. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import {
+  always,
+  type Condition,
+  everyProduct,
+  mergedCondition,
+  mergedSchedule,
+  mergedTargeting,
+  requireTargets,
+  type Schedule,
+  type ScheduleChange,
+  type Targeting,
+  type TargetingChange,
+  unconditional,
+} from '#operations/promotions/door'
+import { files } from '#operations/store/lib/door'
+import { changed } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
+import type { z } from '#runtime/schema'
+import { settledWrite } from '../settled-write.ts'
+
+const labelsAtMost = 50
+
+export type LabelKind = 'sticker' | 'badge'
+
+/** What a kind keeps as `content`: the fields of both, and its own. */
+export type LabelContent<Own> = Own & Targeting & Condition
+
+/** What is written of a label. */
+export interface Label<Own> extends Schedule {
+  name: string
+  isActive: boolean
+  priority: number
+  content: LabelContent<Own>
+}
+
+export interface LabelChange extends TargetingChange, ScheduleChange {
+  name?: string | undefined
+  isActive?: boolean | undefined
+  priority?: number | undefined
+  condition?: Condition['condition'] | undefined
+  conditionValue?: number | null | undefined
+}
+
+export interface Kind<Own extends object> {
+  name: LabelKind
+  /** The keys of what is its own, as they are shown. */
+  ownKeys: readonly (keyof Own & string)[]
+  /** Over what was saved, or over the defaults; refuses what cannot be. */
+  mergeOwn(before: Own | null, change: object): Own
+  /** Whose marks say what it names. */
+  schema: z.ZodTypeAny
+}
+
+const commonKeys = ['scope', 'categoryIds', 'productIds', 'excludedProductIds', 'condition', 'conditionValue']
+
+/** Of a row `l`. */
+export const labelJson = <Own extends object>(kind: Kind<Own>) =>
+  jsonObject({
+    id: 'l.id',
+    name: 'l.name',
+    ...Object.fromEntries(
+      [...commonKeys, ...kind.ownKeys].map((key) => [key, sql`l.content -> ${sql.lit(key)}`]),
+    ),
+    startsAt: instantOf('l.starts_at'),
+    endsAt: instantOf('l.ends_at'),
+    isActive: 'l.is_active',
+    priority: 'l.priority',
+    createdAt: instantOf('l.created_at'),
+    updatedAt: instantOf('l.updated_at'),
+  })
+
+export const labelOrder = [
+  ['l.priority', 'asc'],
+  ['l.id', 'desc'],
+] as const
+
+const noSuch = (kind: LabelKind) => refuse('not_found', `There is no such ${kind}`)
+
+/** Reads one as it is shown; refuses with `not_found`. */
+export function labelReader<Own extends object>(kind: Kind<Own>) {
+  const byId = prepared(
+    (db, values: { id: string }) =>
+      db
+        .selectFrom('product_labels as l')
+        .select(sql<string>`${labelJson(kind)}::text`.as('text'))
+        .where('l.id', '=', values.id)
+        .where('l.kind', '=', kind.name),
+    { planOnce: true },
+  )
+  return async (ctx: Context, id: string): Promise<JsonText> => {
+    const [row] = isId(id) ? await byId(ctx, { id }) : []
+    if (!row) throw noSuch(kind.name)
+    return new JsonText(row.text)
+  }
+}
+
+async function find<Own>(ctx: Context, kind: LabelKind, id: string): Promise<Label<Own> & { id: string }> {
+  const row = isId(id)
+    ? await ctx.db
+        .selectFrom('product_labels')
+        .select(['id', 'name', 'content', 'starts_at', 'ends_at', 'is_active', 'priority'])
+        .where('id', '=', id)
+        .where('kind', '=', kind)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw noSuch(kind)
+  return {
+    id: row.id,
+    name: row.name,
+    isActive: row.is_active,
+    priority: row.priority,
+    startsAt: row.starts_at?.toISOString() ?? null,
+    endsAt: row.ends_at?.toISOString() ?? null,
+    content: row.content as LabelContent<Own>,
+  }
+}
+
+function merged<Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  before: Label<Own> | null,
+  change: LabelChange & object,
+): Label<Own> {
+  const { name, isActive, priority, startsAt, endsAt, condition, conditionValue, ...rest } = change
+  const { scope, categoryIds, productIds, excludedProductIds, ...own } = rest
+  const saved = before?.content ?? null
+  return {
+    name: name ?? before!.name,
+    isActive: isActive ?? before?.isActive ?? true,
+    priority: priority ?? before?.priority ?? 100,
+    ...mergedSchedule(ctx.now(), before ?? always, { startsAt, endsAt }),
+    content: {
+      ...kind.mergeOwn(saved, own),
+      ...mergedTargeting(saved ?? everyProduct, { scope, categoryIds, productIds, excludedProductIds }),
+      ...mergedCondition(saved ?? unconditional, { condition, conditionValue }),
+    },
+  }
+}
+
+/** Asks platform and storage for what is new: not inside a transaction. */
+async function check<Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  before: Label<Own> | null,
+  after: Label<Own>,
+): Promise<void> {
+  await requireTargets(ctx, before?.content ?? null, after.content)
+  const named = { before: before?.content, after: after.content }
+  await requireReferences(ctx, kind.schema, { ...named, kinds: ['file'] })
+}
+
+const columnsOf = <Own>({ name, isActive, priority, startsAt, endsAt, content }: Label<Own>) => ({
+  name,
+  is_active: isActive,
+  priority,
+  starts_at: startsAt,
+  ends_at: endsAt,
+  content: JSON.stringify(content),
+})
+
+const keepFiles = <Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  id: string,
+  named: { before: Own | null; after: Own | null },
+) => files.keepNamed(ctx, `product-${kind.name}:${id}`, kind.schema, named)
+
+/** Answers its id. Not inside a transaction. Refuses the 51st. */
+export async function createLabel<Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  input: LabelChange & { name: string },
+): Promise<string> {
+  const label = merged(ctx, kind, null, input)
+  await check(ctx, kind, null, label)
+  return ctx.transaction(async (tx) => {
+    await tx.lockStore()
+    const { n } = await tx.db
+      .selectFrom('product_labels')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .where('kind', '=', kind.name)
+      .executeTakeFirstOrThrow()
+    if (n >= labelsAtMost) {
+      throw refuse(
+        'conflict',
+        `There are ${labelsAtMost} ${kind.name}s, and there cannot be more: delete one first`,
+      )
+    }
+    const id = tx.newId()
+    const now = tx.now()
+    await tx.db
+      .insertInto('product_labels')
+      .values({ id, kind: kind.name, ...columnsOf(label), created_at: now, updated_at: now })
+      .execute()
+    await keepFiles(tx, kind, id, { before: null, after: label.content })
+    await changed(tx)
+    return id
+  })
+}
+
+/** What is left out stays; the same again changes nothing. Not inside a transaction. */
+export async function changeLabel<Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  id: string,
+  change: LabelChange,
+): Promise<void> {
+  await settledWrite(ctx, {
+    read: (at) => find<Own>(at, kind.name, id),
+    async prepare(before) {
+      const after = merged(ctx, kind, before, change)
+      await check(ctx, kind, before, after)
+      return after
+    },
+    async write(tx, { id: known, ...before }, after) {
+      if (isDeepStrictEqual(before, after)) return
+      await tx.db
+        .updateTable('product_labels')
+        .set({ ...columnsOf(after), updated_at: tx.now() })
+        .where('id', '=', known)
+        .execute()
+      await keepFiles(tx, kind, known, { before: before.content, after: after.content })
+      await changed(tx)
+    },
+  })
+}
+
+/** In the caller's transaction. */
+export async function deleteLabel<Own extends object>(
+  ctx: Context,
+  kind: Kind<Own>,
+  id: string,
+): Promise<void> {
+  await ctx.lockStore()
+  const { id: known } = await find(ctx, kind.name, id)
+  await ctx.db.deleteFrom('product_labels').where('id', '=', known).execute()
+  await keepFiles(ctx, kind, known, { before: null, after: null })
+  await changed(ctx)
+}

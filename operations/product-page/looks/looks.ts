@@ -1,0 +1,255 @@
+/** Looks: read, made, changed and deleted. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import { emptyToNull } from '#operations/promotions/door'
+import { files } from '#operations/store/lib/door'
+import { changed, snapshots } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
+import { given } from '../given.ts'
+import { settledWrite } from '../settled-write.ts'
+import { checkLook } from './health.ts'
+import { healthIn, holdsAny, lookJson, problemJson } from './json.ts'
+import { type LookContent, type LookInput, look } from './schema.ts'
+import { dropFromSections } from './settings.ts'
+
+const looksAtMost = 200
+
+const byId = prepared(
+  (db, values: { id: string; currency: string }) =>
+    db
+      .selectFrom('looks as l')
+      .select(sql<string>`${lookJson(db, values.currency)}::text`.as('text'))
+      .where('l.id', '=', values.id),
+  { planOnce: true },
+)
+
+const noSuch = () => refuse('not_found', 'There is no such look')
+
+export async function readLook(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id, currency: ctx.store.currency }) : []
+  if (!row) throw noSuch()
+  return new JsonText(row.text)
+}
+
+interface Filters {
+  currency: string
+  isActive?: boolean | undefined
+  health?: string | undefined
+  productId?: string | undefined
+  search?: string | undefined
+}
+
+/** Newest first. */
+export const listLooks = preparedList<Filters>(
+  (db, values, has) => {
+    let rows = db.selectFrom('looks as l')
+    if (has('isActive')) rows = rows.where('l.is_active', '=', values.isActive as boolean)
+    if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
+    if (has('productId')) rows = rows.where(holdsAny(sql`array[${values.productId}::text]`))
+    if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(l.name), lower(${values.search})) > 0`)
+    return { rows, item: lookJson(db, values.currency), page: 'l', order: [['l.id', 'desc']] }
+  },
+  { text: ['search'] },
+)
+
+/** Those with a problem; broken ones first, which the words sort as well. */
+export const listProblems = preparedList<{ health?: string | undefined }>((db, values, has) => {
+  let rows = db.selectFrom('looks as l').where('l.health', '<>', 'healthy')
+  if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
+  const ofAll = db.selectFrom('looks as a').select(
+    sql`json_build_object('healthy', count(*) filter (where a.health = 'healthy'),
+        'degraded', count(*) filter (where a.health = 'degraded'),
+        'broken', count(*) filter (where a.health = 'broken'))`.as('summary'),
+  )
+  return {
+    rows,
+    item: problemJson(db),
+    page: 'l',
+    order: [
+      ['l.health', 'asc'],
+      ['l.checked_at', 'asc'],
+      ['l.id', 'asc'],
+    ],
+    extra: { summary: sql`(${ofAll})` },
+  }
+})
+
+interface Draft {
+  name: string
+  isActive: boolean
+  content: LookContent
+}
+type Saved = Draft & { id: string }
+
+async function find(ctx: Context, id: string): Promise<Saved> {
+  const row = isId(id)
+    ? await ctx.db
+        .selectFrom('looks')
+        .select(['id', 'name', 'is_active', 'content'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw noSuch()
+  return {
+    id: row.id,
+    name: row.name,
+    isActive: row.is_active,
+    content: row.content as LookContent,
+  }
+}
+
+/** Answers its id. Not inside a transaction: the platform is asked. */
+export async function createLook(ctx: Context, input: LookInput): Promise<string> {
+  for (const field of ['name', 'imageUrl', 'items'] as const) {
+    if (input[field] === undefined) throw refuse('bad_request', `${field}: is required for a new look`)
+  }
+  const draft = merged(null, input)
+  await check(ctx, null, draft.content)
+  return ctx.transaction(async (tx) => {
+    await tx.lockStore()
+    const { n } = await tx.db
+      .selectFrom('looks')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .executeTakeFirstOrThrow()
+    if (n >= looksAtMost) {
+      throw refuse('conflict', `There are ${looksAtMost} looks, and there cannot be more: delete one first`)
+    }
+    const id = tx.newId()
+    const now = tx.now()
+    await tx.db
+      .insertInto('looks')
+      .values({
+        id,
+        ...columnsOf(draft),
+        // Only a move makes a notice: what is made broken was never anything else.
+        health: 'broken',
+        checked_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    await tx.db
+      .updateTable('looks as l')
+      .set({ health: healthIn(tx.db) })
+      .where('l.id', '=', id)
+      .execute()
+    await keepFiles(tx, id, { before: null, after: draft.content })
+    await changed(tx)
+    return id
+  })
+}
+
+/** What is left out stays; the same again changes nothing. Not inside a transaction. */
+export async function changeLook(ctx: Context, id: string, input: LookInput): Promise<void> {
+  await settledWrite(ctx, {
+    read: (at) => find(at, id),
+    async prepare(before) {
+      const after = merged(before, input)
+      await check(ctx, before.content, after.content)
+      return after
+    },
+    async write(tx, { id: known, ...before }, after) {
+      if (isDeepStrictEqual(before, after)) return
+      await tx.db
+        .updateTable('looks')
+        .set({ ...columnsOf(after), updated_at: tx.now() })
+        .where('id', '=', known)
+        .execute()
+      if (!isDeepStrictEqual(before.content.items, after.content.items)) await checkLook(tx, known)
+      await keepFiles(tx, known, { before: before.content, after: after.content })
+      await changed(tx)
+    },
+  })
+}
+
+/** In the caller's transaction: it leaves the home page's sections too. */
+export async function deleteLook(ctx: Context, id: string): Promise<void> {
+  await ctx.lockStore()
+  const { id: known } = await find(ctx, id)
+  await ctx.db.deleteFrom('looks').where('id', '=', known).execute()
+  await ctx.db
+    .deleteFrom('widget_daily')
+    .where('widget', '=', 'look')
+    .where('resource_id', '=', known)
+    .execute()
+  await keepFiles(ctx, known, { before: null, after: null })
+  await dropFromSections(ctx, known)
+  await changed(ctx)
+}
+
+/**
+ * Checks its items against the platform now. Not inside a transaction; where the platform does not answer it throws
+ * `Unavailable`, and the last check stands.
+ */
+export async function revalidateLook(ctx: Context, id: string): Promise<void> {
+  const { id: known, content } = await find(ctx, id)
+  await snapshots.readLive(ctx, productsOf(content))
+  await ctx.transaction((tx) => checkLook(tx, known))
+}
+
+const productsOf = ({ items }: LookContent): string[] => [...new Set(items.map((item) => item.productId))]
+
+/** What is left out stays, or is the default. */
+function merged(before: Draft | null, input: LookInput): Draft {
+  const { name, isActive, description, imageUrl, imageAlt, items, showOnProductPages } = input
+  const content = {
+    ...(before?.content ?? { description: null, imageAlt: null, showOnProductPages: true }),
+    ...given({ description, imageUrl, imageAlt, showOnProductPages }),
+  } as LookContent
+  content.description = emptyToNull(content.description)
+  content.imageAlt = emptyToNull(content.imageAlt)
+  if (items) {
+    content.items = items.map(({ productId, variantId = null, quantity = 1, hotspot = null }) => ({
+      ...{ productId, variantId, quantity, hotspot },
+    }))
+  }
+  refuseDoubles(content)
+  return { name: name ?? before!.name, isActive: isActive ?? before?.isActive ?? true, content }
+}
+
+const keyOf = ({ productId, variantId }: { productId: string; variantId: string | null }): string =>
+  JSON.stringify([productId, variantId])
+
+function refuseDoubles({ items }: LookContent): void {
+  const seen = new Set<string>()
+  for (const [at, item] of items.entries()) {
+    if (seen.has(keyOf(item))) {
+      throw refuse('bad_request', `items.${at}: names the product and variant of another item`)
+    }
+    seen.add(keyOf(item))
+  }
+}
+
+/** New items must exist, and a new picture be https or an upload: asked of platform and storage. */
+async function check(ctx: Context, before: LookContent | null, after: LookContent): Promise<void> {
+  await requireReferences(ctx, look, { before, after, kinds: ['file'] })
+  if (isDeepStrictEqual(before?.items, after.items)) return
+  const known = new Set(before?.items.map(keyOf))
+  const products = await snapshots.readLive(ctx, productsOf(after))
+  for (const [at, item] of after.items.entries()) {
+    const { productId, variantId } = item
+    if (known.has(keyOf(item)) || snapshots.statusOf(products.get(productId), variantId) !== 'missing')
+      continue
+    throw products.get(productId)?.exists
+      ? refuse('bad_request', `items.${at}.variantId: product ${productId} has no variant ${variantId}`)
+      : refuse('bad_request', `items.${at}.productId: your platform has no product ${productId}`)
+  }
+}
+
+const columnsOf = ({ name, isActive, content }: Draft) => ({
+  name,
+  is_active: isActive,
+  content: JSON.stringify(content),
+})
+
+const keepFiles = (
+  ctx: Context,
+  id: string,
+  named: { before: LookContent | null; after: LookContent | null },
+): Promise<void> => files.keepNamed(ctx, `look:${id}`, look, named)

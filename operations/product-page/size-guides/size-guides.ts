@@ -1,0 +1,246 @@
+/** Size guides: read, made, changed and deleted. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import {
+  emptyToNull,
+  everyProduct,
+  findTarget,
+  mergedTargeting,
+  requireAssets,
+  requireTargets,
+} from '#operations/promotions/door'
+import { files } from '#operations/store/lib/door'
+import { changed } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { requireReferences } from '#runtime/references'
+import { given } from '../given.ts'
+import { cleanHtml } from '../html.ts'
+import { cleanTexts, picturesUsed } from '../rich-text.ts'
+import { settledWrite } from '../settled-write.ts'
+import { guideOf } from './choice.ts'
+import { instructionsAtMost, type SizeGuideChange, type SizeGuideContent, sizeGuide } from './schema.ts'
+
+const guidesAtMost = 200
+
+const content = (key: keyof SizeGuideContent) => sql`g.content -> ${sql.lit(key)}`
+const guideJson = jsonObject({
+  id: 'g.id',
+  name: 'g.name',
+  scope: content('scope'),
+  categoryIds: content('categoryIds'),
+  productIds: content('productIds'),
+  excludedProductIds: content('excludedProductIds'),
+  unit: content('unit'),
+  showUnitSwitch: content('showUnitSwitch'),
+  tables: content('tables'),
+  instructionsHtml: content('instructionsHtml'),
+  imageUrl: content('imageUrl'),
+  display: content('display'),
+  linkText: content('linkText'),
+  isActive: 'g.is_active',
+  createdAt: instantOf('g.created_at'),
+  updatedAt: instantOf('g.updated_at'),
+})
+
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('size_guides as g')
+      .select(sql<string>`${guideJson}::text`.as('text'))
+      .where('g.id', '=', values.id),
+  { planOnce: true },
+)
+
+const noSuch = () => refuse('not_found', 'There is no such size guide')
+
+export async function readGuide(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!row) throw noSuch()
+  return new JsonText(row.text)
+}
+
+const guideList = preparedList<{ search?: string | undefined; id?: string | undefined }>(
+  (db, values, has) => {
+    let rows = db.selectFrom('size_guides as g')
+    if (has('id')) rows = rows.where('g.id', '=', sql<string>`${values.id}`)
+    if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(g.name), lower(${values.search})) > 0`)
+    return { rows, item: guideJson, page: 'g', order: [['g.id', 'desc']] }
+  },
+  { text: ['search'] },
+)
+
+/** Newest first; of a product, the one that is shown. Not inside a transaction: a product may be asked for. */
+export async function listGuides(
+  ctx: Context,
+  query: Paging & { search?: string | undefined; productId?: string | undefined },
+): Promise<JsonText> {
+  const { productId, ...filters } = query
+  if (productId === undefined) return guideList(ctx, filters)
+  const product = await findTarget(ctx, productId)
+  const [shown] = product ? await guideOf(ctx, product) : []
+  if (shown) return guideList(ctx, { ...filters, id: shown.id })
+  const { page, limit } = query
+  return new JsonText(JSON.stringify({ data: [], page, limit, total: 0 }))
+}
+
+interface Draft {
+  name: string
+  isActive: boolean
+  content: SizeGuideContent
+}
+
+const defaults: Omit<SizeGuideContent, 'tables'> = {
+  ...everyProduct,
+  unit: 'cm',
+  showUnitSwitch: false,
+  instructionsHtml: null,
+  imageUrl: null,
+  display: 'modal',
+  linkText: 'Size guide',
+}
+
+async function find(ctx: Context, id: string): Promise<Draft & { id: string }> {
+  const row = isId(id)
+    ? await ctx.db
+        .selectFrom('size_guides')
+        .select(['id', 'name', 'is_active', 'content'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw noSuch()
+  const { name, is_active: isActive } = row
+  return { id: row.id, name, isActive, content: row.content as SizeGuideContent }
+}
+
+/** Answers its id. Not inside a transaction. */
+export async function createGuide(
+  ctx: Context,
+  input: SizeGuideChange & Required<Pick<SizeGuideChange, 'name' | 'tables'>>,
+): Promise<string> {
+  const draft = await prepare(ctx, null, input)
+  return ctx.transaction(async (tx) => {
+    await tx.lockStore()
+    const { n } = await tx.db
+      .selectFrom('size_guides')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .executeTakeFirstOrThrow()
+    if (n >= guidesAtMost) {
+      throw refuse(
+        'conflict',
+        `There are ${guidesAtMost} size guides, and there cannot be more: delete one first`,
+      )
+    }
+    const id = tx.newId()
+    const now = tx.now()
+    await tx.db
+      .insertInto('size_guides')
+      .values({ id, ...columnsOf(draft), created_at: now, updated_at: now })
+      .execute()
+    await keepFiles(tx, id, { before: null, after: draft.content })
+    await changed(tx)
+    return id
+  })
+}
+
+/** What is left out stays; the same again changes nothing. Not inside a transaction. */
+export async function changeGuide(ctx: Context, id: string, change: SizeGuideChange): Promise<void> {
+  await settledWrite(ctx, {
+    read: (at) => find(at, id),
+    prepare: (before) => prepare(ctx, before, change),
+    async write(tx, { id: known, ...before }, after) {
+      if (isDeepStrictEqual(before, after)) return
+      await tx.db
+        .updateTable('size_guides')
+        .set({ ...columnsOf(after), updated_at: tx.now() })
+        .where('id', '=', known)
+        .execute()
+      await keepFiles(tx, known, { before: before.content, after: after.content })
+      await changed(tx)
+    },
+  })
+}
+
+/** In the caller's transaction. */
+export async function deleteGuide(ctx: Context, id: string): Promise<void> {
+  await ctx.lockStore()
+  const { id: known } = await find(ctx, id)
+  await ctx.db.deleteFrom('size_guides').where('id', '=', known).execute()
+  await keepFiles(ctx, known, { before: null, after: null })
+  await changed(ctx)
+}
+
+const columnsOf = ({ name, isActive, content: kept }: Draft) => ({
+  name,
+  is_active: isActive,
+  content: JSON.stringify(kept),
+})
+
+/** Merged, whole, clean, and what it names asked for. */
+async function prepare(ctx: Context, before: Draft | null, change: SizeGuideChange): Promise<Draft> {
+  const { name, isActive, tables, instructionsHtml, ...rest } = change
+  const { scope, categoryIds, productIds, excludedProductIds, ...own } = rest
+  const saved = before?.content ?? null
+  const after = {
+    ...(saved ?? defaults),
+    ...given(own),
+    ...mergedTargeting(saved ?? everyProduct, { scope, categoryIds, productIds, excludedProductIds }),
+    instructionsHtml:
+      instructionsHtml === undefined
+        ? (saved?.instructionsHtml ?? null)
+        : await cleanInstructions(ctx, instructionsHtml),
+    tables: tables
+      ? tables.map(({ title = null, columns, rows }) => ({ title: emptyToNull(title), columns, rows }))
+      : saved!.tables,
+  }
+  requireWhole(after)
+  await requireTargets(ctx, saved, after)
+  await requireReferences(ctx, sizeGuide, { before: saved, after, kinds: ['file'] })
+  const known = new Set(saved ? picturesOf(saved).map(({ url }) => url) : [])
+  await requireAssets(
+    ctx,
+    picturesOf(after).filter(({ url }) => !known.has(url)),
+  )
+  return { name: name ?? before!.name, isActive: isActive ?? before?.isActive ?? true, content: after }
+}
+
+/** Null where nothing is left of it. */
+async function cleanInstructions(ctx: Context, html: string | null): Promise<string | null> {
+  if (html === null || cleanHtml(html, () => true).trim() === '') return null
+  const [clean] = await cleanTexts(ctx, [{ field: 'instructionsHtml', html, atMost: instructionsAtMost }])
+  return clean!
+}
+
+function requireWhole({ unit, showUnitSwitch, tables }: SizeGuideContent): void {
+  if (unit === 'none' && showUnitSwitch) {
+    throw refuse('bad_request', 'showUnitSwitch: needs a unit of cm or in')
+  }
+  for (const [at, { columns, rows }] of tables.entries()) {
+    const wrong = rows.findIndex((row) => row.length !== columns.length)
+    if (wrong >= 0) {
+      throw refuse(
+        'bad_request',
+        `tables.${at}.rows.${wrong}: must have ${columns.length} cells, one for each column`,
+      )
+    }
+  }
+}
+
+/** The marks of its schema say what it names; the pictures of its HTML have none. */
+const picturesOf = ({ instructionsHtml }: SizeGuideContent): { url: string; field: string }[] =>
+  instructionsHtml === null ? [] : picturesUsed('instructionsHtml', instructionsHtml)
+
+const keepFiles = (
+  ctx: Context,
+  id: string,
+  named: { before: SizeGuideContent | null; after: SizeGuideContent | null },
+): Promise<void> =>
+  files.keepNamed(ctx, `size-guide:${id}`, sizeGuide, {
+    ...named,
+    also: named.after ? picturesOf(named.after) : [],
+  })

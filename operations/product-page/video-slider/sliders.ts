@@ -1,0 +1,156 @@
+/** Sliders of videos on product pages, at most one a product. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import { changed, snapshots } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { instantOf, jsonObject } from '#runtime/json'
+import { preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { settledWrite } from '../settled-write.ts'
+import { checkSlider, keepSliderFiles, mergedSlider } from './content.ts'
+import { defaultSlider, type ProductSlider, type SliderChange } from './schema.ts'
+
+type Db = Context['db']
+
+const slidersAtMost = 500
+
+const content = (key: keyof ProductSlider) => sql`s.content -> ${sql.lit(key)}`
+
+/** Of a row `s`. */
+const sliderJson = (db: Db) => {
+  const product = db
+    .selectFrom('product_snapshots as p')
+    .where('p.product_id', '=', sql<string>`s.product_id`)
+  const isOut = db
+    .selectFrom('product_snapshot_variants as v')
+    .where('v.product_id', '=', sql<string>`s.product_id`)
+    .select(sql`bool_and(v.stock is not distinct from 0)`.as('out'))
+  const status = product.select(
+    sql<string>`case when not p.exists then 'missing' when not p.is_published then 'unpublished'
+      when (${isOut}) then 'out-of-stock' else 'available' end`.as('status'),
+  )
+  return jsonObject({
+    id: 's.id',
+    productId: 's.product_id',
+    productName: sql`(${product.select('p.name')})`,
+    productStatus: sql`coalesce((${status}), 'missing')`,
+    title: content('title'),
+    layout: content('layout'),
+    autoplay: content('autoplay'),
+    muted: content('muted'),
+    loop: content('loop'),
+    showControls: content('showControls'),
+    videos: content('videos'),
+    isActive: 's.is_active',
+    placement: content('placement'),
+    impressions: 's.impressions',
+    clicks: 's.clicks',
+    createdAt: instantOf('s.created_at'),
+    updatedAt: instantOf('s.updated_at'),
+  })
+}
+
+const ofProduct = prepared((db, values: { productId: string }) =>
+  db
+    .selectFrom('video_sliders as s')
+    .select(sql<string>`${sliderJson(db)}::text`.as('text'))
+    .where('s.product_id', '=', values.productId),
+)
+
+/** Newest first. */
+export const listSliders = preparedList<{ productId?: string | undefined }>((db, values, has) => {
+  let rows = db.selectFrom('video_sliders as s')
+  if (has('productId')) rows = rows.where('s.product_id', '=', sql<string>`${values.productId}`)
+  return { rows, item: sliderJson(db), page: 's', order: [['s.id', 'desc']] }
+})
+
+interface Saved {
+  id: string
+  content: ProductSlider
+  isActive: boolean
+}
+
+async function find(ctx: Context, productId: string): Promise<Saved | null> {
+  const row = await ctx.db
+    .selectFrom('video_sliders')
+    .select(['id', 'content', 'is_active as isActive'])
+    .where('product_id', '=', productId)
+    .executeTakeFirst()
+  return row ? { ...row, content: row.content as ProductSlider } : null
+}
+
+/**
+ * Creates or changes the slider of a product; two at once make one. Not inside a transaction: products and files that
+ * are new are asked for. The same again changes nothing. Refuses a new one without videos, and the 501st.
+ */
+export async function saveSlider(ctx: Context, productId: string, change: SliderChange): Promise<JsonText> {
+  await settledWrite(ctx, {
+    read: (at) => find(at, productId),
+    async prepare(before) {
+      if (!before && !change.videos) throw refuse('bad_request', 'videos: is required for a new slider')
+      const after = mergedSlider(before?.content ?? defaultSlider, change)
+      if (!before) await snapshots.requireProducts(ctx, [productId], 'productId', { live: true })
+      await checkSlider(ctx, before?.content ?? null, after)
+      return { content: after, isActive: change.isActive ?? before?.isActive ?? true }
+    },
+    async write(tx, before, after) {
+      if (before && isDeepStrictEqual(before, { id: before.id, ...after })) return
+      const now = tx.now()
+      const columns = {
+        content: JSON.stringify(after.content),
+        is_active: after.isActive,
+        updated_at: now,
+      }
+      const id = before?.id ?? tx.newId()
+      if (before) await tx.db.updateTable('video_sliders').set(columns).where('id', '=', id).execute()
+      else {
+        await requirePlace(tx)
+        await tx.db
+          .insertInto('video_sliders')
+          .values({ id, product_id: productId, created_at: now, ...columns })
+          .execute()
+      }
+      await keepSliderFiles(tx, id, before?.content ?? null, after.content)
+      await changed(tx)
+    },
+  })
+  return readSlider(ctx, productId)
+}
+
+export async function readSlider(ctx: Context, productId: string): Promise<JsonText> {
+  const [row] = await ofProduct(ctx, { productId })
+  if (!row) throw noSlider()
+  return new JsonText(row.text)
+}
+
+async function requirePlace(ctx: Context): Promise<void> {
+  const { n } = await ctx.db
+    .selectFrom('video_sliders')
+    .select(sql<number>`count(*)::int`.as('n'))
+    .executeTakeFirstOrThrow()
+  if (n >= slidersAtMost) {
+    throw refuse('conflict', `There are ${slidersAtMost} sliders, and there cannot be more: delete one first`)
+  }
+}
+
+const noSlider = () => refuse('not_found', 'The product has no video slider')
+
+/** In the caller's transaction, with its days; the product itself may be gone. */
+export async function deleteSlider(ctx: Context, productId: string): Promise<void> {
+  await ctx.lockStore()
+  const gone = await ctx.db
+    .deleteFrom('video_sliders')
+    .where('product_id', '=', productId)
+    .returning('id')
+    .executeTakeFirst()
+  if (!gone) throw noSlider()
+  await keepSliderFiles(ctx, gone.id, null, null)
+  await ctx.db
+    .deleteFrom('widget_daily')
+    .where('widget', '=', 'video-slider')
+    .where('resource_id', '=', gone.id)
+    .execute()
+  await changed(ctx)
+}
