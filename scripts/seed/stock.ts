@@ -1,7 +1,7 @@
 /** Who waits for stock in the demo, who was told, and what that brought. */
 import type { RootDatabase } from '#db/database'
-import { defaultAlerts } from '#operations/stock/lib/alert-schema'
-import { defaultCounter } from '#operations/stock/lib/counter-schema'
+import { defaultCounter } from '#operations/stock/counter/schema'
+import { defaultAlerts } from '#operations/stock/settings/schema'
 import { requireEcommerce } from '#operations/store/lib/connections'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'

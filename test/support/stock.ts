@@ -1,8 +1,8 @@
 /** Stores whose shoppers wait for stock: a sold-out product, who waits, and what left. */
 import { connectNumber } from '#operations/messaging/lib/connect'
-import getSubscription from '#operations/stock/alerts/get-subscription'
-import listSubscriptions from '#operations/stock/alerts/list-subscriptions'
-import saveSettings from '#operations/stock/alerts/save-settings'
+import saveSettings from '#operations/stock/settings/api/save-settings'
+import getSubscription from '#operations/stock/subscriptions/api/get-subscription'
+import listSubscriptions from '#operations/stock/subscriptions/api/list-subscriptions'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import type { ConnectionType } from '#runtime/ports/messaging/port'

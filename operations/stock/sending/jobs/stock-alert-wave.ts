@@ -1,0 +1,20 @@
+import { job } from '#runtime/job'
+import { object, text, z } from '#runtime/schema'
+import { runWave } from '../waves.ts'
+
+export default job({
+  description: 'Tells who waits for a variant that it is back, as far as the stock goes',
+  payload: object({
+    variantId: text(1, 64),
+    isNext: z.boolean().describe('Of the wave an hour later, which waits beside the one that goes on now'),
+  }),
+  retry: { limit: 5, backoffSeconds: 30 },
+  timeoutSeconds: 120,
+  oneAtATimePer: ({ variantId, isNext }) => `${variantId}${isNext ? ' next' : ''}`,
+  safeTwice: "It holds the wave's row while it claims, and a row leaves `waiting` once.",
+  run: (ctx, { variantId }, { signal }) => runWave(ctx, variantId, signal),
+  // The reconciliation comes again: there is nothing a merchant could do.
+  async failed(ctx, { variantId }, reason) {
+    ctx.log.error({ variantId, reason }, 'a wave of stock alerts was given up')
+  },
+})

@@ -1,0 +1,29 @@
+/** Whether a claimed alert may leave now: asked right before it is handed over. No database, no clock. */
+
+import { type Live, placesFor } from '../facts.ts'
+import type { AlertContent } from '../settings/schema.ts'
+import type { ClaimedAlert, Result } from './deliver.ts'
+
+/** Longer after its claim nothing leaves for it: the stock that it tells of is another by then. */
+export const latestMs = 24 * 3_600_000
+
+export interface Standing {
+  now: Date
+  settings: Pick<AlertContent, 'isEnabled' | 'allowEmails' | 'allowPhones' | 'ignoreStockThreshold'>
+  /** Null: no platform is connected. */
+  live: Live | 'gone' | null
+  /** It was tried, and nothing could be handed over. */
+  hasTried: boolean
+}
+
+/** What becomes of one that was never handed over; null: it leaves. */
+export function judge(alert: ClaimedAlert, { now, settings, live, hasTried }: Standing): Result | null {
+  if (live === 'gone') return { alert, is: 'cancelled', reason: 'product-gone' }
+  if (!(alert.channel === 'email' ? settings.allowEmails : settings.allowPhones)) return { alert, is: 'back' }
+  if (now.getTime() - alert.claimed_at.getTime() >= latestMs) {
+    return hasTried ? { alert, is: 'failed', reason: 'provider-error' } : { alert, is: 'back' }
+  }
+  if (alert.is_wanted) return null
+  const isTrue = live !== null && placesFor(live, settings.ignoreStockThreshold) !== 0
+  return settings.isEnabled && isTrue ? null : { alert, is: 'back' }
+}

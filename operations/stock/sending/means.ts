@@ -1,0 +1,34 @@
+/** What alerts leave with: plan, number, template. */
+import { checkRoute, type sending, templates } from '#operations/messaging/lib/door'
+import { entitlementOf } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { AlertContent } from '../settings/schema.ts'
+import { templateFault } from './render.ts'
+
+/** How phones are reached. */
+export interface Way {
+  connection: sending.Connection
+  /** Whether the provider knows a key again. */
+  isIdempotent: boolean
+  /** Of an official number; null: the text leaves. */
+  template: templates.Template | null
+}
+
+/** Whether subscription and plan let alerts leave now. */
+export async function mayLeave(ctx: Context): Promise<boolean> {
+  const { canWrite, features } = await entitlementOf(ctx)
+  return canWrite && features.has('stock-alerts')
+}
+
+/** The way of phones, or a sentence why there is none. Asks no provider. */
+export async function findWay(ctx: Context, settings: AlertContent): Promise<Way | string> {
+  const route = await checkRoute(ctx)
+  if ('code' in route) return route.message
+  const { connection, port } = route
+  const isIdempotent = port.capabilities.idempotentSend
+  if (connection.type !== 'official') return { connection, isIdempotent, template: null }
+  const { officialapiTemplateId: id } = settings
+  const template = id === null ? null : await templates.get(ctx, id)
+  const fault = templateFault(template)
+  return fault ? `The template of stock alerts ${fault}` : { connection, isIdempotent, template }
+}

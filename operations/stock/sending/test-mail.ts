@@ -1,0 +1,60 @@
+/** The alert as an email, with a sample name and the first product of the catalog. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { Refused } from '#runtime/ports/errors'
+import { readAlerts } from '../settings/settings.ts'
+import { alertMail, linkOf, moneyText } from './render.ts'
+
+/**
+ * Sends it at once; nothing is kept of it. `email`: default, the address of whoever's key it is. Refuses an address
+ * that the mail server does not take (400); throws where that does not answer.
+ */
+export async function sendTestMail(
+  ctx: Context,
+  email: string | undefined,
+): Promise<{ sentTo: string; subject: string }> {
+  const sentTo = email ?? (await ownAddress(ctx))
+  const product = await sampleProduct(ctx)
+  const values = {
+    name: 'Ana',
+    productName: product?.name ?? 'Sample product',
+    variantName: product && product.variant !== product.name ? product.variant : null,
+    price: product ? moneyText(Number(product.price), product.currency, ctx.store.locale) : null,
+    stock: product?.stock?.toString() ?? null,
+    storeName: ctx.store.name,
+    productUrl: linkOf(product?.url ?? `https://${ctx.store.domain}`, 'test'),
+  }
+  const mail = alertMail(await readAlerts(ctx), values, null)
+  const subject = `[Test] ${mail.subject}`
+  try {
+    await ctx.adapters.mail.send({ to: sentTo, ...mail, subject, idempotencyKey: `st_test_${ctx.newId()}` })
+  } catch (error) {
+    if (error instanceof Refused) throw refuse('bad_request', `email: ${error.message}`)
+    throw error
+  }
+  return { sentTo, subject }
+}
+
+async function ownAddress(ctx: Context): Promise<string> {
+  const person = await ctx.db
+    .selectFrom('store_people')
+    .select('email')
+    .where('user_id', '=', ctx.actor.userId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return person.email
+}
+
+const sampleProduct = (ctx: Context) =>
+  ctx.db
+    .selectFrom('product_snapshots as p')
+    .innerJoin('product_snapshot_variants as v', 'v.product_id', 'p.product_id')
+    .select(['p.name', 'p.url', 'p.currency', 'v.name as variant', 'v.price', 'v.stock'])
+    .where('p.exists', '=', sql.lit(true))
+    .where('p.is_published', '=', sql.lit(true))
+    .orderBy('p.name')
+    .orderBy('p.product_id')
+    .orderBy('v.position')
+    .limit(1)
+    .executeTakeFirst()

@@ -1,0 +1,23 @@
+import { exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued } from '#runtime/schema'
+import { exportQuery } from '../../subscription-schema.ts'
+import stockExport from '../jobs/stock-export.ts'
+import { conditionsOf } from '../subscriptions.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/stock-notifications/export',
+  description: 'Email who waits for stock, or was told, as a CSV file to the member whose key asks.',
+  details: 'All of them unless filtered; deleted ones are in none.',
+  words: 'who waits for products as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'stock-alerts',
+  input: { query: exportQuery },
+  answer: { status: 202, body: exportQueued },
+  handler(ctx, { query }) {
+    conditionsOf(ctx, query)
+    return exports.start(ctx, stockExport, query)
+  },
+})

@@ -1,0 +1,29 @@
+import { storefrontPage } from '#operations/storefront/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer } from '#runtime/page'
+import { defaultAlerts } from '../../settings/schema.ts'
+import { readAlerts } from '../../settings/settings.ts'
+import { checkWaiter, subscribe, subscribeBody } from '../subscribe.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/stock-notifications',
+  description: 'A shopper asks to be told when a sold-out variant is back.',
+  trust:
+    'Anybody may wait for a product: few a minute from one address, and nothing about others is answered.',
+  kind: 'write',
+  feature: 'stock-alerts',
+  async handler(ctx, visit) {
+    const settings = await readAlerts(ctx)
+    if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
+    const input = await visit.body(subscribeBody)
+    const waiter = await checkWaiter(ctx, input, settings)
+    // A field that no person sees was filled in: the machine is thanked like everybody.
+    if (!input.website) {
+      await visit.accepted()
+      await ctx.transaction((tx) => subscribe(tx, input, settings, waiter))
+    }
+    const message = settings.successMessage ?? defaultAlerts.successMessage
+    return jsonAnswer({ status: 'waiting', channel: waiter.contact.channel, message }, 201)
+  },
+})

@@ -1,0 +1,204 @@
+/** A shopper leaves an email or a phone on what is sold out. */
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { connections } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { emailKey } from '#runtime/email'
+import { refuse } from '#runtime/errors'
+import { parsePhone, phoneKey } from '#runtime/phone'
+import { prepared } from '#runtime/query'
+import { line, object, readEmail, themeId, z } from '#runtime/schema'
+import { type AlertContent, defaultAlerts } from '../settings/schema.ts'
+import { source } from '../subscription-schema.ts'
+
+/** `website`: a field that people do not see. */
+export const subscribeBody = object({
+  variantId: themeId(),
+  email: z.string().max(254).optional(),
+  phone: z.string().max(40).optional(),
+  name: line(1, 80).nullish(),
+  source,
+  website: z.string().max(500).optional(),
+})
+export type SubscribeInput = z.infer<typeof subscribeBody>
+
+interface Contact {
+  channel: 'email' | 'phone'
+  email: string | null
+  phone: string | null
+  key: string
+}
+
+/** Refuses (400) neither or both contacts, one that is none, and one of a channel that is not offered. */
+export function contactOf(input: SubscribeInput, settings: AlertContent, country: string): Contact {
+  if ((input.email === undefined) === (input.phone === undefined)) {
+    throw refuse('bad_request', 'email: leave either an email or a phone')
+  }
+  if (input.email !== undefined) {
+    if (!settings.allowEmails) throw refuse('bad_request', 'email: this store takes phones only')
+    const email = readEmail(input.email)
+    if (email === null) {
+      const told = settings.invalidEmailMessage || defaultAlerts.invalidEmailMessage
+      throw refuse('bad_request', `email: ${told}`)
+    }
+    return { channel: 'email', email, phone: null, key: emailKey(email) }
+  }
+  if (!settings.allowPhones) throw refuse('bad_request', 'phone: this store takes emails only')
+  const phone = parsePhone(input.phone!, country)
+  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  return { channel: 'phone', email: null, phone, key: phoneKey(phone) }
+}
+
+interface Wanted {
+  product_id: string
+  product_name: string
+  url: string
+  product_image: string | null
+  name: string
+  sku: string | null
+  image_url: string | null
+  stock: number | null
+}
+
+const wantedVariant = prepared<{ variantId: string }, Wanted>((db, values) =>
+  db
+    .selectFrom('product_snapshot_variants as v')
+    .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')
+    .select([
+      'v.product_id',
+      'p.name as product_name',
+      'p.url',
+      'p.image_url as product_image',
+      'v.name',
+      'v.sku',
+      'v.image_url',
+      'v.stock',
+    ])
+    .where('v.variant_id', '=', values.variantId)
+    .where('p.exists', '=', sql.lit(true))
+    .where('p.is_published', '=', sql.lit(true))
+    .limit(sql<number>`1`),
+)
+
+export interface Waiter {
+  contact: Contact
+  variant: Wanted
+}
+
+/** Refuses an unknown variant and a bad contact (400), a variant in stock and who waits already (409). */
+export async function checkWaiter(
+  ctx: Context,
+  input: SubscribeInput,
+  settings: AlertContent,
+): Promise<Waiter> {
+  const contact = contactOf(input, settings, ctx.store.country)
+  const [variant] = await wantedVariant(ctx, { variantId: input.variantId })
+  if (!variant) throw refuse('bad_request', 'variantId: this store has no such variant')
+  if (variant.stock === null || variant.stock > 0) {
+    throw refuse('conflict', 'variantId: it is in stock: it can be bought now')
+  }
+  const waiting = await ctx.db
+    .selectFrom('stock_subscriptions')
+    .select('id')
+    .where('variant_id', '=', input.variantId)
+    .where('channel', '=', contact.channel)
+    .where('contact_key', '=', contact.key)
+    .where('status', 'in', ['waiting', 'sending'])
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (waiting) throw alreadyWaiting(settings)
+  return { contact, variant }
+}
+
+const alreadyWaiting = (settings: AlertContent) =>
+  refuse('conflict', settings.alreadySubscribedMessage || defaultAlerts.alreadySubscribedMessage!)
+
+/** Puts a shopper among those who wait, in the caller's transaction. Refuses who waits already (409). */
+export async function subscribe(
+  ctx: Context,
+  input: SubscribeInput,
+  settings: AlertContent,
+  { contact, variant }: Waiter,
+): Promise<void> {
+  const now = ctx.now()
+  const id = ctx.newId()
+  const [added] = await ctx.db
+    .insertInto('stock_subscriptions')
+    .values({
+      id,
+      product_id: variant.product_id,
+      variant_id: input.variantId,
+      product_name: variant.product_name,
+      variant_name: variant.name === '' || variant.name === variant.product_name ? null : variant.name,
+      sku: variant.sku,
+      product_url: variant.url,
+      product_image_url: variant.image_url ?? variant.product_image,
+      channel: contact.channel,
+      email: contact.email,
+      phone: contact.phone,
+      contact_key: contact.key,
+      name: input.name ?? null,
+      source: input.source,
+      status: 'waiting',
+      click_token: randomBytes(16).toString('base64url'),
+      created_at: now,
+      updated_at: now,
+    })
+    // The literals are those of the index: a parameter would not be matched with its condition.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['store_id', 'variant_id', 'channel', 'contact_key'])
+        .where(sql<boolean>`status in ('waiting', 'sending') and deleted_at is null`)
+        .doNothing(),
+    )
+    .returning('id')
+    .execute()
+  if (!added) throw alreadyWaiting(settings)
+  if (contact.channel === 'email' && settings.isMailproviderEnabled && (await hasList(ctx))) {
+    await ctx.queue('stock-list-push', { subscriptionId: id })
+  }
+}
+
+const hasList = async (ctx: Context): Promise<boolean> =>
+  ((await connections.mailingList(ctx))?.listId ?? null) !== null
+
+/** Adds who left an email to the connected list; deleted or without a list meanwhile, nothing happens. */
+export async function pushToList(ctx: Context, subscriptionId: string): Promise<void> {
+  const row = await ctx.db
+    .selectFrom('stock_subscriptions')
+    .select(['email', 'name'])
+    .where('id', '=', subscriptionId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  const list = row?.email ? await connections.mailingList(ctx) : null
+  if (!row?.email || !list?.listId) return
+  const person = { email: row.email, name: row.name, phone: null, tags: ['back-in-stock'] }
+  await list.port.upsertSubscribers(list.store, list.listId, [person])
+}
+
+/** Whoever follows the link of an alert waits for nothing more by email. `subject`: a subscription. */
+export async function unsubscribed(ctx: Context, subject: string): Promise<void> {
+  const now = ctx.now()
+  await ctx.db
+    .updateTable('stock_subscriptions')
+    .set({
+      status: 'cancelled',
+      reason: 'unsubscribed',
+      claim_id: null,
+      claimed_at: null,
+      updated_at: now,
+    })
+    // Claimed, and not handed over: a mail server that is down keeps it so for hours.
+    .where((eb) =>
+      eb.or([
+        eb('status', '=', 'waiting'),
+        eb.and([eb('status', '=', 'sending'), eb('called_at', 'is', null)]),
+      ]),
+    )
+    .where('deleted_at', 'is', null)
+    .where('channel', '=', 'email')
+    .where('contact_key', '=', (eb) =>
+      eb.selectFrom('stock_subscriptions as s').select('s.contact_key').where('s.id', '=', subject),
+    )
+    .execute()
+}
