@@ -1,4 +1,4 @@
-import { unsubscribes } from '#operations/capture/lib/door'
+import { unsubscribes } from '#operations/capture/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { attribution, events, exports, home, onboarding } from '#operations/store/lib/door'
 import { registerWidget } from '#operations/storefront/door'

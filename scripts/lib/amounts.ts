@@ -18,8 +18,8 @@ const aChance = 'a chance in per cent, not money'
 const notMoney: readonly Exception[] = [
   { file: 'operations/reviews/lib/public-reviews.ts', wrong: rounds, why: aRating },
   { file: 'operations/reviews/lib/metrics.ts', wrong: inSql, why: aRating },
-  { file: 'operations/capture/lib/draw.ts', wrong: rounds, why: aChance },
-  { file: 'operations/capture/lib/popup-rules.ts', wrong: rounds, why: aChance },
+  { file: 'operations/capture/subscribers/draw.ts', wrong: rounds, why: aChance },
+  { file: 'operations/capture/popup/rules.ts', wrong: rounds, why: aChance },
   { file: 'operations/product-page/content-blocks/stats.ts', wrong: inSql, why: 'a rate of clicks' },
   { file: 'runtime/log.ts', wrong: rounds, why: 'milliseconds' },
   { file: 'runtime/web.ts', wrong: rounds, why: 'mebibytes' },

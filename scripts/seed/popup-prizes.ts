@@ -1,5 +1,5 @@
 /** What the demo's popup has to win. */
-import type { PopupCoupon, Prize } from '#operations/capture/lib/popup-schema'
+import type { PopupCoupon, Prize } from '#operations/capture/popup/schema'
 import { namedId } from '#runtime/ids'
 
 const coupon = (type: PopupCoupon['type'], value: number | null): PopupCoupon => ({

@@ -1,7 +1,7 @@
 /** The popup and the contact form as the demo has them: settings, what was shown, what was sent. */
 import type { RootDatabase } from '#db/database'
-import { defaultForm } from '#operations/capture/lib/form-rules'
-import { defaultPopup } from '#operations/capture/lib/popup-defaults'
+import { defaultForm } from '#operations/capture/contact-form/form-rules'
+import { defaultPopup } from '#operations/capture/popup/defaults'
 import { publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'

@@ -1,6 +1,6 @@
 /** A new `SECRET_KEY`: what the one before made still opens and still counts, and nothing new is made with it. */
 import { expect, test } from 'vitest'
-import * as unsubscribes from '#operations/capture/lib/unsubscribes'
+import * as unsubscribes from '#operations/capture/subscribers/unsubscribes'
 import { issueSession, orderOfSession } from '#operations/exchanges/lib/session'
 import { confirmToken } from '#operations/reviews/lib/confirm'
 import { sentToken, tokenOf } from '#operations/store/lib/invitations'

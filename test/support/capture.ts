@@ -1,6 +1,6 @@
 /** Shops whose popup and form are on, and shoppers who fill them in. */
-import updateFormSettings from '#operations/capture/contact-form/update-form-settings'
-import saveSettings from '#operations/capture/newsletter/save-settings'
+import updateFormSettings from '#operations/capture/contact-form/api/update-form-settings'
+import saveSettings from '#operations/capture/popup/api/save-settings'
 import type { TestApp } from './app.ts'
 import { type ConnectedShop, connectedStore } from './platform.ts'
 import type { Answer, Shop } from './store.ts'

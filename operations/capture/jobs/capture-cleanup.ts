@@ -1,6 +1,6 @@
 import { serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
-import { cleanUp } from '../lib/cleanup.ts'
+import { cleanUp } from '../cleanup.ts'
 
 export default serverJob({
   description:

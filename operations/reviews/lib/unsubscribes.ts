@@ -1,5 +1,5 @@
 /** The way out of review emails: the page of all unsubscribe links, which keeps by address who has left. */
-import { unsubscribes } from '#operations/capture/lib/door'
+import { unsubscribes } from '#operations/capture/door'
 import type { Context } from '#runtime/context'
 
 const topic = 'reviews'

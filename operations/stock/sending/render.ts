@@ -1,6 +1,6 @@
 /** How an alert reads (Rules 1). No database, no clock. */
 import type { StoreFacts } from '#db/access'
-import { unsubscribes } from '#operations/capture/lib/door'
+import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/lib/door'
 import { escaped } from '#operations/store/lib/door'
 import { renderLoosely, type Values } from '#runtime/variables'

@@ -1,6 +1,6 @@
 /** A burst of captures is kept whole. */
 import { expect, test } from 'vitest'
-import getSettings from '#operations/capture/newsletter/get-settings'
+import getSettings from '#operations/capture/popup/api/get-settings'
 import { testApp } from '#test/support/app'
 import { popupShop, subscribersOf } from '#test/support/capture'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { prizeAt, weightOfAll } from '#operations/capture/lib/draw'
-import { imageOf } from '#operations/capture/lib/image-bytes'
+import { imageOf } from '#operations/capture/popup/image-bytes'
+import { prizeAt, weightOfAll } from '#operations/capture/subscribers/draw'
 
 const prizes = [50, 30, 15, 5].map((probability, i) => ({ place: i + 1, probability }))
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import syncContacts from '#operations/capture/mailprovider/sync-contacts'
-import listSubscribers from '#operations/capture/newsletter/list-subscribers'
+import syncContacts from '#operations/capture/mailprovider/api/sync-contacts'
+import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
 import { connectMailingList, mailingList } from '#operations/store/lib/connections'
 import { newId } from '#runtime/ids'
 import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'

@@ -1,7 +1,7 @@
 /** The email with a coupon that waited is judged again before it leaves. */
 import { expect, test } from 'vitest'
-import { unsubscribes } from '#operations/capture/lib/door'
-import saveSettings from '#operations/capture/newsletter/save-settings'
+import { unsubscribes } from '#operations/capture/door'
+import saveSettings from '#operations/capture/popup/api/save-settings'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
 import { type PopupShop, popupShop, subscribersOf, tenPercent, visit } from '#test/support/capture'

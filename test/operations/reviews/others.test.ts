@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import createAutomation from '#operations/automations/create-automation'
 import getAutomation from '#operations/automations/get-automation'
-import { unsubscribes } from '#operations/capture/lib/door'
+import { unsubscribes } from '#operations/capture/door'
 import { approvedSince, reviewedOrders } from '#operations/reviews/lib/for-others'
 import getSettings from '#operations/reviews/settings/get-settings'
 import listTestimonials from '#operations/reviews/testimonials/list-testimonials'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
-import { unsubscribes } from '#operations/capture/lib/door'
+import { unsubscribes } from '#operations/capture/door'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import { runWave } from '#operations/stock/sending/waves'
 import getSettings from '#operations/stock/settings/api/get-settings'

@@ -1,0 +1,22 @@
+/** What captures and imports leave behind. */
+import type { SystemContext } from '#runtime/context'
+import { dropOldPreviews } from './popup/previews.ts'
+
+const hourMs = 3_600_000
+
+/** Drops old previews, IP hashes of more than an hour, and staged rows of imports that have ended. */
+export async function cleanUp(ctx: SystemContext): Promise<void> {
+  const now = ctx.now()
+  await dropOldPreviews(ctx)
+  await ctx.root
+    .deleteFrom('rate_counters')
+    .where('started_at', '<', new Date(now.getTime() - hourMs))
+    .execute()
+  await ctx.root
+    .deleteFrom('list_import_rows as r')
+    .using('list_imports as i')
+    .whereRef('i.store_id', '=', 'r.store_id')
+    .whereRef('i.id', '=', 'r.import_id')
+    .where('i.status', 'in', ['completed', 'failed'])
+    .execute()
+}

@@ -1,0 +1,21 @@
+import { days, exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import contactFormExport from '../jobs/contact-form-export.ts'
+import { submissionFilters } from '../submission-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/contact-form/submissions/export',
+  description: 'Email the submissions of the contact form as a CSV file to the member whose key asks.',
+  words: 'questions of the contact form as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'contact-form',
+  input: { query: object(submissionFilters) },
+  answer: { status: 202, body: exportQueued },
+  handler(ctx, { query }) {
+    days.refuseCrossedDays(query)
+    return exports.start(ctx, contactFormExport, query)
+  },
+})

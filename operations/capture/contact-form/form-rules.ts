@@ -1,0 +1,96 @@
+/** The contact form: its defaults, what it is after a change, and what it must be. No database. */
+import { emailKey } from '#runtime/email'
+import { refuse } from '#runtime/errors'
+import { merged } from '../merge.ts'
+import type { FormField, FormInput, FormSettings } from './form-schema.ts'
+
+const field = (key: string, label: string, type: FormField['type'], required: boolean): FormField => ({
+  key,
+  label,
+  type,
+  required,
+  placeholder: null,
+  options: null,
+})
+
+export const defaultForm: FormSettings = {
+  isEnabled: false,
+  title: 'Contact us',
+  description: 'We answer within one working day.',
+  placement: 'floating',
+  position: 'bottom-right',
+  fields: [
+    field('name', 'Name', 'text', true),
+    field('email', 'Email', 'email', true),
+    field('phone', 'Phone', 'phone', false),
+    field('message', 'Message', 'textarea', true),
+  ],
+  buttonText: 'Send',
+  successMessage: 'Thank you! We will be in touch.',
+  errorMessage: 'Something went wrong. Please try again.',
+  consentRequired: false,
+  consentText: 'I agree to receive news and offers from this store.',
+  design: {
+    buttonColor: '#111827',
+    buttonTextColor: '#ffffff',
+    backgroundColor: '#ffffff',
+    textColor: '#1f2937',
+    borderRadius: 8,
+  },
+  notifyEmails: [],
+  crmListId: null,
+  subscribeToNewsletter: false,
+}
+
+/** Keys that fill a submission's own fields, and the types they must have. */
+const ownTypes = new Map<string, FormField['type']>([
+  ['name', 'text'],
+  ['email', 'email'],
+  ['phone', 'phone'],
+  ['message', 'textarea'],
+])
+export const isOwnKey = (key: string): boolean => ownTypes.has(key)
+
+/** The form after a change: fields left out keep their value; the list of its fields is replaced whole. */
+export function changedForm(before: FormSettings, { fields, ...change }: FormInput): FormSettings {
+  const after = merged<FormSettings>(before, change as never)
+  return {
+    ...after,
+    notifyEmails: distinct(after.notifyEmails),
+    fields: fields
+      ? fields.map(({ key, label, type, required, placeholder, options }) => ({
+          key,
+          label,
+          type,
+          required: required ?? false,
+          placeholder: placeholder ?? null,
+          options: options ?? null,
+        }))
+      : before.fields,
+  }
+}
+
+/** Each address once, as it was first written. */
+const distinct = (emails: readonly string[]): string[] =>
+  [...new Map(emails.toReversed().map((email) => [emailKey(email), email])).values()].toReversed()
+
+/** Refuses a form that cannot be. */
+export function refuseFormFaults({ fields, isEnabled }: FormSettings): void {
+  const faults: string[] = []
+  const keys = new Set<string>()
+  for (const [i, { key, type, options }] of fields.entries()) {
+    if (keys.has(key)) faults.push(`fields.${i}.key: ${key} is used twice`)
+    keys.add(key)
+    const ownType = ownTypes.get(key)
+    if (ownType && type !== ownType) faults.push(`fields.${i}.type: of the key ${key} must be ${ownType}`)
+    if (type === 'select' && !options) faults.push(`fields.${i}.options: a select needs options`)
+    if (type !== 'select' && options) faults.push(`fields.${i}.options: must be null but for a select`)
+    if (options && new Set(options).size < options.length) {
+      faults.push(`fields.${i}.options: must not name an option twice`)
+    }
+  }
+  if (isEnabled && !fields.some(({ type }) => type === 'email' || type === 'phone')) {
+    faults.push('fields: at least one must be of type email or phone')
+  }
+  if (faults.length > 0) throw refuse('bad_request', faults.slice(0, 5).join('; '))
+}

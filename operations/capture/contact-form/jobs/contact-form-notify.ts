@@ -1,0 +1,12 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { mailSubmission } from '../form-email.ts'
+
+export default job({
+  description: 'Emails a submission of the contact form to the shop.',
+  payload: object({ submissionId: id }),
+  retry: { limit: 6, backoffSeconds: 30 },
+  timeoutSeconds: 120,
+  safeTwice: 'The idempotency key of each email is the submission and the address.',
+  run: (ctx, { submissionId }) => mailSubmission(ctx, submissionId),
+})

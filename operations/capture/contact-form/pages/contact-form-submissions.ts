@@ -1,0 +1,16 @@
+import { storefrontPage } from '#operations/storefront/door'
+import { jsonAnswer } from '#runtime/page'
+import { submitForm } from '../submit.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/contact-form/submissions',
+  description: 'Takes a filled-in contact form.',
+  trust: 'The signed token of the form; machines store nothing; limits by address and store.',
+  kind: 'write',
+  feature: 'contact-form',
+  async handler(ctx, visit) {
+    await submitForm(ctx, visit)
+    return jsonAnswer({ status: 'received' }, 201)
+  },
+})

@@ -1,0 +1,96 @@
+/** What the contact form caught: listed newest first, deleted by hand. */
+import { type Kysely, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { days } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import type { JsonText } from '#runtime/operation'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
+import { type Days, openRange } from '../day-filter.ts'
+
+const submissionJson = jsonObject({
+  id: 'f.id',
+  name: 'f.name',
+  email: 'f.email',
+  phone: 'f.phone',
+  message: 'f.message',
+  values: 'f.values',
+  pageUrl: 'f.page_url',
+  crmListId: 'f.crm_list_id',
+  crmStatus: 'f.crm_status',
+  contactId: 'f.contact_id',
+  createdAt: instantOf('f.created_at'),
+})
+
+export interface SubmissionFilters extends Days {
+  search?: string | undefined
+}
+
+interface Conditions {
+  search?: string
+  digits?: string[]
+  /** Both or none. */
+  startDate?: string
+  endDate?: string
+  timezone?: string
+}
+
+/** What the filters mean. Refuses days that are turned around. */
+export function submissionConditions(ctx: Context, filters: SubmissionFilters): Conditions {
+  const { search } = filters
+  days.refuseCrossedDays(filters)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+  const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
+  return {
+    ...(search === undefined ? {} : { search: containing(search) }),
+    ...(digits === null ? {} : { digits }),
+    ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
+  }
+}
+
+/** FROM and WHERE. */
+export function submissionRows(
+  db: Kysely<TenantTables>,
+  values: Required<Conditions>,
+  has: (name: keyof Conditions) => boolean,
+) {
+  let rows = db.selectFrom('contact_form_submissions as f')
+  if (has('startDate')) rows = rows.where(days.isWithin('f.created_at', values))
+  if (has('search')) {
+    const { search, digits } = values
+    rows = rows.where(
+      sql<boolean>`(lower(f.name) like lower(${search}::text) or lower(f.email) like lower(${search}::text)
+        or lower(f.message) like lower(${search}::text)
+        ${has('digits') ? sql`or ${phoneLike('f.phone', digits)}` : sql``})`,
+    )
+  }
+  return rows
+}
+
+const listPage = preparedList<Conditions>(
+  (db, values, has) => ({
+    rows: submissionRows(db, values as Required<Conditions>, has),
+    item: submissionJson,
+    order: [['f.id', 'desc']],
+    page: 'f',
+    table: 'contact_form_submissions',
+  }),
+  { text: ['search'] },
+)
+
+/** A page of the submissions, newest first. */
+export const listSubmissions = (
+  ctx: Context,
+  { page, limit, ...filters }: SubmissionFilters & Paging,
+): Promise<JsonText> => listPage(ctx, { ...submissionConditions(ctx, filters), page, limit })
+
+/** Deletes submissions; those that this store does not have do not count. One statement. */
+export async function deleteSubmissions(ctx: Context, ids: readonly string[]): Promise<{ deleted: number }> {
+  const deleted = await ctx.db
+    .deleteFrom('contact_form_submissions')
+    .where('id', 'in', [...new Set(ids)])
+    .returning('id')
+    .execute()
+  return { deleted: deleted.length }
+}

@@ -1,0 +1,14 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { pushDue, tellPushFailed } from '../push.ts'
+
+export default job({
+  description: 'Pushes new subscribers to the email provider.',
+  payload: object({ subscriberId: id }),
+  retry: { limit: 6, backoffSeconds: 30 },
+  timeoutSeconds: 600,
+  concurrency: 2,
+  safeTwice: 'Who is due is claimed by the job; the provider keeps one member for each email.',
+  run: (ctx, _payload, { jobId, signal }) => pushDue(ctx, jobId, signal),
+  failed: (ctx) => tellPushFailed(ctx),
+})

@@ -1,0 +1,13 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { failSync, runSync } from '../syncs.ts'
+
+export default job({
+  description: 'Pushes the newsletter subscribers to the email provider.',
+  payload: object({ syncId: id }),
+  retry: { limit: 6, backoffSeconds: 30 },
+  timeoutSeconds: 3600,
+  safeTwice: 'The provider keeps one member for each email; answers and cursor are written per batch.',
+  run: (ctx, { syncId }, { signal }) => runSync(ctx, syncId, signal),
+  failed: (ctx, { syncId }) => failSync(ctx, syncId, 'The email provider did not answer: try again later.'),
+})

@@ -1,0 +1,47 @@
+/** What popup settings are after a change. No database. */
+import { merged } from '../merge.ts'
+import { defaultCoupon, defaultPrizeColour } from './defaults.ts'
+import type { PopupCoupon, PopupInput, PopupSettings, Prize } from './schema.ts'
+
+/** `newId`: for prizes that are new. */
+export function changedPopup(before: PopupSettings, input: PopupInput, newId: () => string): PopupSettings {
+  const { prizes, ...roulette } = input.roulette ?? {}
+  const after = merged<PopupSettings>(before, { ...input, roulette } as never)
+  return {
+    ...after,
+    coupon: { ...after.coupon, code: upper(after.coupon.code) },
+    roulette: {
+      enabled: after.roulette.enabled,
+      prizes: prizes ? changedPrizes(before.roulette.prizes, prizes, newId) : before.roulette.prizes,
+    },
+  }
+}
+
+type PrizeInput = NonNullable<NonNullable<PopupInput['roulette']>['prizes']>[number]
+
+/** An id that no prize had, or that another of the list has already, is none. */
+function changedPrizes(
+  before: readonly Prize[],
+  prizes: readonly PrizeInput[],
+  newId: () => string,
+): Prize[] {
+  const free = new Set(before.map((prize) => prize.id))
+  return prizes.map(({ id, label, color, probability, stock, coupon }) => ({
+    id: id !== undefined && free.delete(id) ? id : newId(),
+    label,
+    color: color ?? defaultPrizeColour,
+    probability,
+    stock: stock ?? null,
+    coupon: coupon ? completeCoupon(coupon) : null,
+    won: 0,
+  }))
+}
+
+function completeCoupon(given: { [K in keyof PopupCoupon]?: PopupCoupon[K] | undefined }): PopupCoupon {
+  const coupon = merged<PopupCoupon>(defaultCoupon, given as never)
+  // The default value is a percentage.
+  const value = given.value === undefined && coupon.type === 'free-shipping' ? null : coupon.value
+  return { ...coupon, code: upper(coupon.code), value }
+}
+
+const upper = (code: string | null): string | null => code?.toUpperCase() ?? null

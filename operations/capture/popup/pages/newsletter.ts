@@ -1,0 +1,37 @@
+import { publication, storefrontPage } from '#operations/storefront/door'
+import { jsonAnswer } from '#runtime/page'
+import { object, z } from '#runtime/schema'
+import { findPreview } from '../previews.ts'
+import { popupToken, previewToken, publicPopup } from '../public.ts'
+import { isScheduled } from '../publication.ts'
+import { savedPopup } from '../settings.ts'
+
+const off = () => jsonAnswer({ enabled: false })
+const query = object({ preview: z.string().min(1).max(300).optional() })
+
+export default storefrontPage({
+  method: 'GET',
+  path: '/newsletter',
+  description: 'What the popup needs to draw itself, and the token of its form.',
+  trust: 'Settings that every shopper sees; unsaved ones only behind a signed link.',
+  kind: 'read',
+  feature: 'newsletter',
+  missing: off,
+  async handler(ctx, visit) {
+    const { preview } = visit.query(query)
+    if (preview !== undefined) {
+      const settings = await findPreview(ctx, preview)
+      if (!settings) return off()
+      return jsonAnswer({
+        enabled: true,
+        token: previewToken(ctx, preview),
+        settings: publicPopup(settings),
+      })
+    }
+    const { settings } = await savedPopup(ctx)
+    if (!settings.isEnabled) return off()
+    await publication.seen(ctx)
+    if (!isScheduled(settings, ctx.now())) return off()
+    return jsonAnswer({ enabled: true, token: popupToken(ctx), settings: publicPopup(settings) })
+  },
+})

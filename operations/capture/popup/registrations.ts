@@ -1,0 +1,28 @@
+/** What the storefront shows of this section. */
+import type { Widget } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { savedForm } from '../contact-form/form-settings.ts'
+import { isScheduled } from './publication.ts'
+import type { PopupSettings } from './schema.ts'
+import { savedPopup } from './settings.ts'
+
+/** Whether the popup is on now, and until when that holds. */
+export async function popupWidget(ctx: Context): Promise<Widget | null> {
+  const { settings } = await savedPopup(ctx)
+  if (!settings.isEnabled) return null
+  const now = ctx.now()
+  return { value: isScheduled(settings, now) || null, until: nextChange(settings, now) }
+}
+
+function nextChange({ display }: PopupSettings, now: Date): Date | null {
+  const coming = [display.startsAt, display.endsAt]
+    .filter((at) => at !== null)
+    .map((at) => new Date(at))
+    .filter((at) => at > now)
+  return coming.sort((one, other) => one.getTime() - other.getTime())[0] ?? null
+}
+
+export async function formWidget(ctx: Context): Promise<Widget | null> {
+  const { settings } = await savedForm(ctx)
+  return settings.isEnabled ? { value: true } : null
+}

@@ -1,0 +1,108 @@
+/** What popup settings must be as a whole (Rules 9): each part that is on. No database. */
+import { refuse } from '#runtime/errors'
+import type { PopupCoupon, PopupSettings } from './schema.ts'
+
+/** The sentence of the first faults, five at most; null where there are none. */
+export function popupFaults(settings: PopupSettings): string | null {
+  const faults = [
+    ...(settings.coupon.enabled ? couponFaults('coupon', settings.coupon) : []),
+    ...(settings.roulette.enabled ? rouletteFaults(settings.roulette.prizes) : []),
+    ...sharedCodeFaults(settings),
+    ...(settings.isEnabled ? shownFaults(settings) : []),
+  ]
+  return faults.length === 0 ? null : faults.slice(0, 5).join('; ')
+}
+
+/** Refuses settings that cannot be. */
+export function refusePopupFaults(settings: PopupSettings): void {
+  const faults = popupFaults(settings)
+  if (faults) throw refuse('bad_request', faults)
+}
+
+function couponFaults(field: string, { mode, code, type, value }: PopupCoupon): string[] {
+  const faults: string[] = []
+  if (mode === 'shared' && code === null) faults.push(`${field}.code: is required for a shared coupon`)
+  if (type === 'free-shipping') {
+    if (value !== null) faults.push(`${field}.value: must be null for free shipping`)
+  } else if (value === null || value <= 0) {
+    faults.push(`${field}.value: must be more than 0`)
+  } else if (type === 'percentage' && value > 100) {
+    faults.push(`${field}.value: must be at most 100 for a percentage`)
+  }
+  return faults
+}
+
+function rouletteFaults(prizes: PopupSettings['roulette']['prizes']): string[] {
+  const faults: string[] = []
+  if (prizes.length < 2) faults.push('roulette.prizes: must have at least 2 prizes')
+  for (const [i, { probability, coupon }] of prizes.entries()) {
+    if (probability <= 0) faults.push(`roulette.prizes.${i}.probability: must be more than 0`)
+    if (coupon) faults.push(...couponFaults(`roulette.prizes.${i}.coupon`, coupon))
+  }
+  const sum = prizes.reduce((total, { probability }) => total + Math.round(probability * 100), 0)
+  if (prizes.length >= 2 && sum !== 100_00) {
+    faults.push(`roulette.prizes: probabilities must sum to 100 (now ${sum / 100})`)
+  }
+  if (prizes.length >= 2 && prizes.every(({ coupon }) => coupon === null)) {
+    faults.push('roulette.prizes: at least one must have a coupon')
+  }
+  return faults
+}
+
+/** Coupons of the parts that are on, each with its field. */
+export function enabledCoupons({ coupon, roulette }: PopupSettings): [field: string, coupon: PopupCoupon][] {
+  const { enabled, ...own } = coupon
+  return [
+    ...(enabled ? [['coupon', own] as [string, PopupCoupon]] : []),
+    ...(roulette.enabled ? roulette.prizes : []).flatMap((prize, i) =>
+      prize.coupon ? [[`roulette.prizes.${i}.coupon`, prize.coupon] as [string, PopupCoupon]] : [],
+    ),
+  ]
+}
+
+const discountOf = ({ type, value, minimumAmount }: PopupCoupon): string =>
+  JSON.stringify([type, value, minimumAmount])
+
+function sharedCodeFaults(settings: PopupSettings): string[] {
+  const discounts = new Map<string, string>()
+  const faults: string[] = []
+  for (const [field, coupon] of enabledCoupons(settings)) {
+    if (coupon.mode !== 'shared' || coupon.code === null) continue
+    const known = discounts.get(coupon.code)
+    discounts.set(coupon.code, known ?? discountOf(coupon))
+    if (known !== undefined && known !== discountOf(coupon)) {
+      faults.push(`${field}.code: ${coupon.code} is used for another discount already`)
+    }
+  }
+  return faults
+}
+
+function shownFaults({ fields, couponDelivery, display }: PopupSettings): string[] {
+  const faults: string[] = []
+  if (!fields.email.enabled && !fields.phone.enabled) {
+    faults.push('fields: the email or the phone must be asked for')
+  }
+  for (const name of ['email', 'phone', 'name'] as const) {
+    if (fields[name].required && !fields[name].enabled) {
+      faults.push(`fields.${name}.required: must be false where the field is not enabled`)
+    }
+  }
+  if (couponDelivery !== 'screen' && !(fields.email.enabled && fields.email.required)) {
+    faults.push(`couponDelivery: ${couponDelivery} needs fields.email to be required`)
+  }
+  if (display.startsAt !== null && display.endsAt !== null && display.endsAt <= display.startsAt) {
+    faults.push('display.endsAt: must be after display.startsAt')
+  }
+  if (display.pageMode !== 'all' && display.pagePatterns.length === 0) {
+    faults.push('display.pagePatterns: must have at least one pattern')
+  }
+  const appears =
+    display.delaySeconds !== null ||
+    display.scrollPercent !== null ||
+    display.exitIntent ||
+    display.teaserEnabled
+  if (!appears) {
+    faults.push('display: one of delaySeconds, scrollPercent, exitIntent and teaserEnabled must be set')
+  }
+  return faults
+}

@@ -1,0 +1,21 @@
+import { days, exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import newsletterExport from '../jobs/newsletter-export.ts'
+import { subscriberFilters } from '../schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/newsletter/export-subscribers',
+  description: 'Email the subscribers as a CSV file to the member whose key asks.',
+  words: 'who signed up as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'newsletter',
+  input: { query: object(subscriberFilters) },
+  answer: { status: 202, body: exportQueued },
+  handler(ctx, { query }) {
+    days.refuseCrossedDays(query)
+    return exports.start(ctx, newsletterExport, query)
+  },
+})

@@ -1,0 +1,17 @@
+import { storefrontPage } from '#operations/storefront/door'
+import { jsonAnswer } from '#runtime/page'
+import { capture } from '../take.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/newsletter/subscribers',
+  description: 'Takes a filled-in popup: subscribes, draws the prize and hands out the code.',
+  trust:
+    'The signed token of the form; machines are told nothing and store nothing; limits by address and store.',
+  kind: 'write',
+  feature: 'newsletter',
+  async handler(ctx, visit) {
+    const told = await capture(ctx, visit)
+    return jsonAnswer(told, told.status === 'already-subscribed' ? 200 : 201)
+  },
+})

@@ -1,0 +1,50 @@
+/** Who filled in the popup: what they gave, read by its settings. No database. */
+import { refuse } from '#runtime/errors'
+import { parsePhone, phoneKey } from '#runtime/phone'
+import type { PopupSettings } from '../popup/schema.ts'
+import { type CaptureBody, nameOf, pageUrlOf } from '../schema.ts'
+
+export interface Person {
+  email: string | null
+  /** E.164. */
+  phone: string | null
+  phoneKey: string | null
+  name: string | null
+  /** Whether the consent was ticked. */
+  consent: boolean
+  consentText: string
+  pageUrl: string | null
+  device: 'desktop' | 'mobile' | null
+  source: 'popup' | 'contact-form'
+}
+
+/** Fields that the popup does not ask for are passed over. Refuses what is missing or is no phone. */
+export function personOf(
+  { fields, consentRequired, texts }: PopupSettings,
+  body: CaptureBody,
+  country: string,
+): Person {
+  const email = fields.email.enabled ? body.email || null : null
+  const typed = fields.phone.enabled ? body.phone?.trim() || null : null
+  const name = fields.name.enabled ? nameOf(body.name) : null
+  const phone = typed === null ? null : parsePhone(typed, country)
+  if (typed !== null && phone === null) throw refuse('bad_request', 'phone: is not a phone number')
+  const given = { email, phone, name }
+  for (const field of ['email', 'phone', 'name'] as const) {
+    if (fields[field].required && given[field] === null) throw refuse('bad_request', `${field}: is required`)
+  }
+  if (email === null && phone === null) {
+    const asked = fields.email.enabled ? 'email' : 'phone'
+    throw refuse('bad_request', `${asked}: an email or a phone is required`)
+  }
+  if (consentRequired && !body.consent) throw refuse('bad_request', 'consent: must be ticked')
+  return {
+    ...given,
+    phoneKey: phone === null ? null : phoneKey(phone),
+    consent: body.consent,
+    consentText: texts.consentText,
+    pageUrl: pageUrlOf(body.pageUrl),
+    device: body.device ?? null,
+    source: 'popup',
+  }
+}

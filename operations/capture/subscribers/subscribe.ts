@@ -1,0 +1,207 @@
+/** A capture: who is new becomes a subscriber, with a prize and a code; who is known stays one. */
+import { randomInt } from 'node:crypto'
+import { sql } from 'kysely'
+import { addCaptured } from '#operations/campaigns/lib/door'
+import { attribution } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { isDuplicate, refuse } from '#runtime/errors'
+import { isScheduled } from '../popup/publication.ts'
+import type { PopupSettings, Prize } from '../popup/schema.ts'
+import { codeOf, type PromisedCoupon, promised } from './codes.ts'
+import { prizeAt, weightOfAll } from './draw.ts'
+import { comesBack, fillIn, findKnown, type Known } from './known-subscriber.ts'
+import type { Person } from './person.ts'
+
+export interface Subscription {
+  outcome: 'new' | 'again' | 'known'
+  subscriberId: string
+  prize: Pick<Prize, 'id' | 'label'> | null
+  coupon: PromisedCoupon | null
+  code: string | null
+  /** A code of their own, which the platform does not have yet. */
+  isPending: boolean
+}
+
+export interface Drawn {
+  prize: Pick<Prize, 'id' | 'label' | 'stock'> | null
+  coupon: PromisedCoupon | null
+  code: string | null
+}
+
+class Raced extends Error {}
+const triesAtMost = 10
+
+/** One transaction, done anew when somebody else took the email, the phone, the code or the last prize meanwhile. */
+export async function settled<T>(ctx: Context, work: (tx: Context) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ctx.transaction(work)
+    } catch (error) {
+      if (!(error instanceof Raced || isDuplicate(error)) || tries === triesAtMost) throw error
+    }
+  }
+}
+
+/**
+ * Stores a capture with all that follows from it; called within `settled`. `draws`: whether there is something to win.
+ * Refuses who had left and does not consent now.
+ */
+export async function subscribe(
+  ctx: Context,
+  settings: PopupSettings,
+  person: Person,
+  { draws }: { draws: boolean },
+): Promise<Subscription> {
+  const known = await findKnown(ctx, person)
+  if (known) return subscribeAgain(ctx, settings, known, person)
+  // A popup that was open when its time ran out still subscribes; what it promised is over.
+  const drawn = draws && isScheduled(settings, ctx.now()) ? await draw(ctx, settings) : nothing
+  const { prize, coupon, code } = drawn
+  const subscriberId = ctx.newId()
+  const isPending = coupon?.mode === 'unique'
+  await insertSubscriber(ctx, settings, person, drawn, subscriberId)
+  await attribution.recordTouches(ctx, [
+    {
+      sourceType: 'newsletter',
+      sourceId: subscriberId,
+      sourceName: 'Popup',
+      channel: 'storefront',
+      messageId: null,
+      phone: person.phone,
+      email: person.email,
+      couponCode: isPending ? code : null,
+      touchedAt: ctx.now(),
+    },
+  ])
+  if (isPending) {
+    // After what is tried at once has had its time.
+    await ctx.queue('newsletter-coupon', { subscriberId }, { afterSeconds: 5 })
+  } else if (code !== null && emailsCode(settings, person)) {
+    await ctx.queue('newsletter-coupon-email', { subscriberId })
+  }
+  if (isPushed(settings, person)) await ctx.queue('mailprovider-push', { subscriberId })
+  // Last, since it holds the list.
+  if (settings.contactListId !== null && person.phone !== null && person.consent) {
+    const { phone, name, email } = person
+    await addCaptured(ctx, settings.contactListId, { phone, name, email, source: 'newsletter' })
+  }
+  return { outcome: 'new', subscriberId, prize, coupon, code, isPending }
+}
+
+const nothing: Drawn = { prize: null, coupon: null, code: null }
+
+const emailsCode = ({ couponDelivery }: PopupSettings, { email }: Person): boolean =>
+  couponDelivery !== 'screen' && email !== null
+
+const isPushed = ({ isMailproviderEnabled }: PopupSettings, { email, consent }: Person): boolean =>
+  isMailproviderEnabled && email !== null && consent
+
+/** Known and subscribed: nothing but gaps are filled. Known and gone: back with their consent, without another code. */
+async function subscribeAgain(
+  ctx: Context,
+  settings: PopupSettings,
+  known: Known,
+  person: Person,
+): Promise<Subscription> {
+  const isBack = comesBack(known, person)
+  if (isBack && !person.consent) {
+    throw refuse('bad_request', 'consent: must be ticked to subscribe again')
+  }
+  const push = isPushed(settings, person)
+  const isChanged = await fillIn(ctx, known, person, push)
+  if (isChanged && push) await ctx.queue('mailprovider-push', { subscriberId: known.id })
+  return {
+    outcome: isBack ? 'again' : 'known',
+    subscriberId: known.id,
+    prize: null,
+    coupon: null,
+    code: null,
+    isPending: false,
+  }
+}
+
+/** A prize with stock left, and what it brings; without the roulette, the popup's coupon. Takes no stock. */
+export async function draw(ctx: Context, { roulette, coupon }: PopupSettings): Promise<Drawn> {
+  if (!roulette.enabled) {
+    return coupon.enabled
+      ? { prize: null, coupon: promised(ctx, withoutSwitch(coupon)), code: codeOf(coupon) }
+      : nothing
+  }
+  const left = await withStock(ctx, roulette.prizes)
+  const prize = left.length === 0 ? null : prizeAt(left, randomInt(weightOfAll(left)))
+  return {
+    prize,
+    coupon: prize?.coupon ? promised(ctx, prize.coupon) : null,
+    code: prize?.coupon ? codeOf(prize.coupon) : null,
+  }
+}
+
+const withoutSwitch = ({ enabled: _enabled, ...coupon }: PopupSettings['coupon']) => coupon
+
+async function withStock(ctx: Context, prizes: readonly Prize[]): Promise<Prize[]> {
+  if (prizes.every((prize) => prize.stock === null)) return [...prizes]
+  const rows = await ctx.db.selectFrom('newsletter_prizes').select(['id', 'taken']).execute()
+  const taken = new Map(rows.map((row) => [row.id, row.taken]))
+  return prizes.filter(({ id, stock }) => stock === null || (taken.get(id) ?? 0) < stock)
+}
+
+/** The stock of a limited prize is taken in the statement that stores its winner. */
+async function insertSubscriber(
+  ctx: Context,
+  settings: PopupSettings,
+  person: Person,
+  { prize, coupon, code }: Drawn,
+  id: string,
+): Promise<void> {
+  const now = ctx.now()
+  const isUnique = coupon?.mode === 'unique'
+  const row = {
+    id,
+    email: person.email,
+    phone: person.phone,
+    phone_key: person.phoneKey,
+    name: person.name,
+    source: person.source,
+    consent_email: person.consent && person.email !== null,
+    consent_phone: person.consent && person.phone !== null,
+    consent_text: person.consent ? person.consentText : null,
+    consent_at: person.consent ? now : null,
+    prize_id: prize?.id ?? null,
+    prize_label: prize?.label ?? null,
+    coupon_code: code,
+    coupon_status: code === null ? null : isUnique ? 'pending' : 'issued',
+    coupon: coupon && JSON.stringify(coupon),
+    coupon_email: code !== null && (isUnique || emailsCode(settings, person)) ? 'due' : null,
+    page_url: person.pageUrl,
+    device: person.device,
+    push_due: isPushed(settings, person),
+    created_at: now,
+    updated_at: now,
+  }
+  const insert = (db: Context['db']) =>
+    db
+      .insertInto('newsletter_subscribers')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+  if (prize?.stock == null) {
+    if (!(await insert(ctx.db).executeTakeFirst())) throw new Raced()
+    return
+  }
+  const stored = await ctx.db
+    .with('prize', (db) =>
+      db
+        .updateTable('newsletter_prizes')
+        .set((eb) => ({ taken: eb('taken', '+', 1) }))
+        .where('id', '=', prize.id)
+        .where('taken', '<', prize.stock!)
+        .returning('id'),
+    )
+    .with('subscriber', (db) => insert(db as unknown as Context['db']))
+    .selectNoFrom((eb) => [
+      sql<boolean>`exists (${eb.selectFrom('prize').select('id')})`.as('took'),
+      sql<boolean>`exists (${eb.selectFrom('subscriber').select('id')})`.as('stored'),
+    ])
+    .executeTakeFirstOrThrow()
+  if (!stored.took || !stored.stored) throw new Raced()
+}

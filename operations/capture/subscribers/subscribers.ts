@@ -1,0 +1,101 @@
+/** Who the popup and the form caught: listed newest first. */
+import { type Kysely, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { days } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import type { JsonText } from '#runtime/operation'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
+import { type Days, openRange } from '../day-filter.ts'
+
+const subscriberJson = jsonObject({
+  id: 's.id',
+  email: 's.email',
+  phone: 's.phone',
+  name: 's.name',
+  status: 's.status',
+  source: 's.source',
+  consent: jsonObject({
+    email: 's.consent_email',
+    phone: 's.consent_phone',
+    text: 's.consent_text',
+    at: instantOf('s.consent_at'),
+  }),
+  prizeLabel: 's.prize_label',
+  couponCode: 's.coupon_code',
+  couponStatus: 's.coupon_status',
+  pageUrl: 's.page_url',
+  device: 's.device',
+  mailproviderStatus: 's.mailprovider_status',
+  mailproviderSyncedAt: instantOf('s.mailprovider_synced_at'),
+  unsubscribedAt: instantOf('s.unsubscribed_at'),
+  createdAt: instantOf('s.created_at'),
+  updatedAt: instantOf('s.updated_at'),
+})
+
+export interface SubscriberFilters extends Days {
+  search?: string | undefined
+  status?: string | undefined
+}
+
+interface Conditions {
+  search?: string
+  /** Digits of a phone, where `search` can be one. */
+  digits?: string[]
+  status?: string
+  /** Both or none. */
+  startDate?: string
+  endDate?: string
+  timezone?: string
+}
+
+/** What the filters mean. Refuses days that are turned around. */
+export function subscriberConditions(ctx: Context, filters: SubscriberFilters): Conditions {
+  const { search, status } = filters
+  days.refuseCrossedDays(filters)
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+  const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
+  return {
+    ...(search === undefined ? {} : { search: containing(search) }),
+    ...(digits === null ? {} : { digits }),
+    ...(status === undefined ? {} : { status }),
+    ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
+  }
+}
+
+/** FROM and WHERE. */
+export function subscriberRows(
+  db: Kysely<TenantTables>,
+  values: Required<Conditions>,
+  has: (name: keyof Conditions) => boolean,
+) {
+  let rows = db.selectFrom('newsletter_subscribers as s')
+  if (has('status')) rows = rows.where('s.status', '=', values.status)
+  if (has('startDate')) rows = rows.where(days.isWithin('s.created_at', values))
+  if (has('search')) {
+    const { search, digits } = values
+    rows = rows.where(
+      sql<boolean>`(lower(s.name) like lower(${search}::text) or lower(s.email) like lower(${search}::text)
+        ${has('digits') ? sql`or ${phoneLike('s.phone', digits)}` : sql``})`,
+    )
+  }
+  return rows
+}
+
+const listPage = preparedList<Conditions>(
+  (db, values, has) => ({
+    rows: subscriberRows(db, values as Required<Conditions>, has),
+    item: subscriberJson,
+    order: [['s.id', 'desc']],
+    page: 's',
+    table: 'newsletter_subscribers',
+  }),
+  { text: ['search'] },
+)
+
+/** A page of the subscribers, newest first. */
+export const listSubscribers = (
+  ctx: Context,
+  { page, limit, ...filters }: SubscriberFilters & Paging,
+): Promise<JsonText> => listPage(ctx, { ...subscriberConditions(ctx, filters), page, limit })
