@@ -5,6 +5,10 @@ import { sending, templates } from '#operations/messaging/lib/door'
 import { exports, home, onboarding, orders } from '#operations/store/lib/door'
 import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
+import { registerPurposes } from './pictures.ts'
+import { ordersChanged } from './requests/plan.ts'
+import { applyStatuses } from './requests/results.ts'
+import { reviewsExport } from './reviews/export.ts'
 import {
   approvedSince,
   asksByMessage,
@@ -13,14 +17,10 @@ import {
   pendingReviews,
   reviewedOrders,
   templateUse,
-} from './lib/for-others.ts'
-import { registerPurposes } from './lib/pictures.ts'
-import { ordersChanged } from './lib/plan.ts'
-import { reviewsWidget, testimonialsWidget } from './lib/public-reviews.ts'
-import { applyStatuses } from './lib/request-results.ts'
-import { reviewsExport } from './lib/reviews-export.ts'
-import { activateReviews } from './lib/settings.ts'
-import { activateTestimonials } from './lib/testimonial-settings.ts'
+} from './reviews/for-others.ts'
+import { reviewsWidget, testimonialsWidget } from './reviews/public.ts'
+import { activateReviews } from './settings/settings.ts'
+import { activateTestimonials } from './testimonials/settings.ts'
 
 export default wiring(() => {
   registerPurposes()

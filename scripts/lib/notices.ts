@@ -28,7 +28,7 @@ const places: readonly (readonly [file: string, type: string, why: string])[] = 
   ['operations/inbox/lib/conversations.ts', 'inbox-assigned', moved],
   ['operations/inbox/lib/switch.ts', 'inbox-disabled', moved],
   ['operations/product-page/looks/health.ts', 'look-broken', moved],
-  ['operations/reviews/lib/submit.ts', 'review-pending', moved],
+  ['operations/reviews/submitting/submit.ts', 'review-pending', moved],
   ['operations/campaigns/lib/endings.ts', 'campaign-failed', moved],
   ['operations/campaigns/lib/endings.ts', 'campaign-paused', moved],
   ['operations/campaigns/lib/endings.ts', 'campaign-sent, campaign-failed', moved],

@@ -1,9 +1,9 @@
 /** The demo's reviews, requests and testimonials. No message leaves. */
 
-import { dispatchWords } from '#operations/reviews/lib/plan'
-import { defaultReviewSettings } from '#operations/reviews/lib/settings-schema'
-import { reviewWords } from '#operations/reviews/lib/submit'
-import { defaultTestimonialSettings } from '#operations/reviews/lib/testimonial-schema'
+import { dispatchWords } from '#operations/reviews/requests/plan'
+import { defaultReviewSettings } from '#operations/reviews/settings/schema'
+import { reviewWords } from '#operations/reviews/submitting/submit'
+import { defaultTestimonialSettings } from '#operations/reviews/testimonials/schema'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'

@@ -1,8 +1,8 @@
 /** Nobody's email or phone stands where everybody may read it, though platforms and forms put them into names. */
 import { expect, test } from 'vitest'
 import createAlert from '#operations/bars/alerts/api/create-alert'
-import createTestimonial from '#operations/reviews/testimonials/create-testimonial'
-import saveTestimonials from '#operations/reviews/testimonials/save-testimonial-settings'
+import createTestimonial from '#operations/reviews/testimonials/api/create-testimonial'
+import saveTestimonials from '#operations/reviews/testimonials/api/save-testimonial-settings'
 import { loadRegistry } from '#runtime/registry'
 import { testApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'

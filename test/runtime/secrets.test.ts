@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import * as unsubscribes from '#operations/capture/subscribers/unsubscribes'
 import { issueSession, orderOfSession } from '#operations/exchanges/lib/session'
-import { confirmToken } from '#operations/reviews/lib/confirm'
+import { confirmToken } from '#operations/reviews/submitting/confirm'
 import { sentToken, tokenOf } from '#operations/store/lib/invitations'
 import { issueToken, isTrapped } from '#operations/storefront/visits/tokens'
 import type { Context } from '#runtime/context'

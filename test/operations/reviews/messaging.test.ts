@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { connectNumber } from '#operations/messaging/lib/connect'
-import sendDispatchesNow from '#operations/reviews/dispatches/send-dispatches-now'
+import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { type ReviewShop, reviewShop } from './shop.ts'

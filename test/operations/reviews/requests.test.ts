@@ -1,8 +1,8 @@
 /** Requests from order to message (Rules 3, scenarios 3 and 4). */
 import { describe, expect, test } from 'vitest'
-import cancelDispatches from '#operations/reviews/dispatches/cancel-dispatches'
-import listDispatches from '#operations/reviews/dispatches/list-dispatches'
-import sendDispatchesNow from '#operations/reviews/dispatches/send-dispatches-now'
+import cancelDispatches from '#operations/reviews/requests/api/cancel-dispatches'
+import listDispatches from '#operations/reviews/requests/api/list-dispatches'
+import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { testApp } from '#test/support/app'
 import { type ReviewShop, reviewShop } from './shop.ts'
 

@@ -1,7 +1,7 @@
 /** A store that asks for reviews: a shop on the sandbox's platform, its mirror, and reviews made by hand. */
 import type { Row } from '#db/tables'
-import { reviewWords } from '#operations/reviews/lib/submit'
-import saveSettings from '#operations/reviews/settings/save-settings'
+import saveSettings from '#operations/reviews/settings/api/save-settings'
+import { reviewWords } from '#operations/reviews/submitting/submit'
 import { newId } from '#runtime/ids'
 import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { listSandboxMail, type SandboxMail } from '#runtime/ports/mail/sandbox'

@@ -1,9 +1,9 @@
 /** What shoppers write (Rules 2 and 11, scenario 5). */
 import { describe, expect, test } from 'vitest'
-import { reviewedOrders } from '#operations/reviews/lib/for-others'
-import deleteReview from '#operations/reviews/reviews/delete-review'
-import listReviews from '#operations/reviews/reviews/list-reviews'
-import moderateReview from '#operations/reviews/reviews/moderate-review'
+import deleteReview from '#operations/reviews/reviews/api/delete-review'
+import listReviews from '#operations/reviews/reviews/api/list-reviews'
+import moderateReview from '#operations/reviews/reviews/api/moderate-review'
+import { reviewedOrders } from '#operations/reviews/reviews/for-others'
 import { testApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'
 import { type ReviewShop, reviewShop, tokenOf } from './shop.ts'

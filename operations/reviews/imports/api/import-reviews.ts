@@ -1,0 +1,31 @@
+import { operation, z } from '#runtime/operation'
+import { count, fileContent, object, queued } from '#runtime/schema'
+import { importReviews } from '../start.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/product-reviews/import',
+  description:
+    'Import reviews from a CSV file; the good rows go in, each bad one is named in a notification.',
+  details:
+    'UTF-8, comma or semicolon, at most 50,000 rows. Columns: one of product_id, product_handle, sku; rating; reviewer_name; and, where you have them, reviewer_email, title, text (or body), review_date, picture_urls, reply, reply_date, verified, status. Other columns are passed over. The same file again adds nothing. Nobody gets an email about imported reviews.',
+  words: 'bring opinions from another shop, csv',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'reviews',
+  input: {
+    body: object({
+      csv: fileContent(z.string().min(1, 'must not be empty').describe('The file as text, at most 10 MB')),
+      status: z
+        .enum(['approved', 'pending'])
+        .default('pending')
+        .describe('Of rows that have none of their own'),
+    }),
+  },
+  answer: { status: 202, body: queued({ rows: count }) },
+  transaction: 'own',
+  example: {
+    body: { csv: 'product_id,rating,reviewer_name,text\n1001,5,Ana Souza,Linda!\n', status: 'approved' },
+  },
+  handler: (ctx, { body }) => importReviews(ctx, body),
+})

@@ -1,0 +1,16 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { failImport, runImport } from '../run.ts'
+
+export default job({
+  description: 'Imports reviews from the rows of a file',
+  payload: object({ importId: id }),
+  retry: { limit: 5, backoffSeconds: 10 },
+  timeoutSeconds: 1800,
+  oneAtATimePer: ({ importId }) => importId,
+  concurrency: 2,
+  safeTwice:
+    'The line it has come to is kept with each 200 rows, in their transaction; a review is unique by its import key.',
+  run: (ctx, { importId }, { signal }) => runImport(ctx, importId, signal),
+  failed: (ctx, { importId }) => failImport(ctx, importId),
+})

@@ -1,0 +1,54 @@
+/** The rows of an import that were refused, as a file: with what is wrong, to be put right and imported again. */
+import { Readable } from 'node:stream'
+import { byteOrderMark, csvOf, files } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { importReports } from '../pictures.ts'
+
+const linkSeconds = 7 * 24 * 3600
+const atOnce = 1000
+
+/** Writes the file and answers a signed link to it, for 7 days; null where no row was refused. */
+export async function reportOf(ctx: Context, importId: string, header: string[]): Promise<string | null> {
+  const { n } = await ctx.db
+    .selectFrom('review_import_rows')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('import_id', '=', importId)
+    .where('fault', 'is not', null)
+    .executeTakeFirstOrThrow()
+  if (Number(n) === 0) return null
+  const fileName = `rejected-reviews-${importId}.csv`
+  const { key } = await files.put(ctx, importReports, {
+    id: importId,
+    fileName,
+    contentType: 'text/csv; charset=utf-8',
+    visibility: 'private',
+    content: Readable.from(contentOf(ctx, importId, header), { objectMode: false }),
+    expiresAt: new Date(ctx.clock.ms() + linkSeconds * 1000),
+  })
+  return (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
+}
+
+async function* contentOf(ctx: Context, importId: string, header: string[]): AsyncGenerator<Buffer> {
+  const { timezone } = ctx.store
+  yield Buffer.from(byteOrderMark + csvOf([['line', 'column', 'problem', ...header]], timezone))
+  for (let after = 0; ; ) {
+    const rows = await ctx.db
+      .selectFrom('review_import_rows')
+      .select(['line', 'cells', 'fault_column', 'fault'])
+      .where('import_id', '=', importId)
+      .where('fault', 'is not', null)
+      .where('line', '>', after)
+      .orderBy('line')
+      .limit(atOnce)
+      .execute()
+    const last = rows.at(-1)
+    if (!last) return
+    yield Buffer.from(
+      csvOf(
+        rows.map((row) => [row.line, row.fault_column, row.fault, ...(row.cells as string[])]),
+        timezone,
+      ),
+    )
+    after = last.line
+  }
+}

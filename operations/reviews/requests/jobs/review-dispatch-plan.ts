@@ -1,0 +1,16 @@
+import { job } from '#runtime/job'
+import { object, z } from '#runtime/schema'
+import { planOrders, scanOrders } from '../plan.ts'
+
+export default job({
+  description: 'Plans requests for reviews of orders that reached the trigger',
+  payload: object({
+    /** Left out: every order that changed since the last look. */
+    orderIds: z.array(z.string()).max(500).optional(),
+  }),
+  retry: { limit: 5, backoffSeconds: 30 },
+  timeoutSeconds: 600,
+  safeTwice:
+    'A request is unique by order and item, for ever; the cursor of the scan moves in the transaction of its page.',
+  run: (ctx, { orderIds }, { signal }) => (orderIds ? planOrders(ctx, orderIds) : scanOrders(ctx, signal)),
+})

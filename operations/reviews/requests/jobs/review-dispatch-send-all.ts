@@ -1,0 +1,20 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { storesWithWork } from '../run.ts'
+import reviewDispatchSend from './review-dispatch-send.ts'
+
+export default serverJob({
+  description: 'Queues the sending of review requests for every store with some that are due',
+  payload: object({}),
+  retry: { limit: 0, backoffSeconds: 1 },
+  timeoutSeconds: 55,
+  everySeconds: 60,
+  oneAtATimePer: () => 'all',
+  safeTwice: 'What waits already is not queued a second time.',
+  async run(system) {
+    for (const storeId of await storesWithWork(system)) {
+      const ctx = await system.forStore(storeId)
+      await ctx?.queue(reviewDispatchSend, {})
+    }
+  },
+})

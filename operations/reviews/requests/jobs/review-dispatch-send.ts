@@ -1,0 +1,19 @@
+import { job } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { sendRequests } from '../run.ts'
+
+export default job({
+  description: 'Sends requests for reviews and reminders that are due, and those sent by hand',
+  payload: object({}),
+  retry: { limit: 5, backoffSeconds: 30 },
+  timeoutSeconds: 900,
+  oneAtATimePer: () => 'send',
+  concurrency: 2,
+  safeTwice:
+    'A message is claimed with its requests and its text before it leaves, under a key that is its own; what a dead worker held for ten minutes is taken up under the same key.',
+  run: (ctx, _payload, { signal }) => sendRequests(ctx, signal),
+  // Queued again each minute until all of it has left.
+  async failed(ctx, _payload, reason) {
+    ctx.log.error({ reason }, 'sending review requests was given up for now')
+  },
+})

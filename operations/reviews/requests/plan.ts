@@ -1,0 +1,253 @@
+/** Requests are planned once an order reaches the trigger, once for each item, for ever (Rules 3). */
+import { sql } from 'kysely'
+import type { NewRow } from '#db/tables'
+import { optOuts } from '#operations/campaigns/lib/door'
+import { sending } from '#operations/messaging/lib/door'
+import { entitlementOf, isAmong, type orders } from '#operations/store/lib/door'
+import { snapshots } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { greatestKnown } from '#runtime/sql'
+import type { ReviewSettings } from '../settings/schema.ts'
+import { asksForReviews, findSettings } from '../settings/settings.ts'
+import { searchText } from '../words.ts'
+import { type Candidate, type Channel, endedAmong, factsOf, itemKey, objectionTo } from './eligibility.ts'
+import { daysLater, triggeredAt } from './times.ts'
+
+/** Orders in one job. */
+const plannedAtOnce = 200
+
+/** In the transaction that writes the mirror of orders: stores that never asked anybody have no work of it. */
+export async function ordersChanged(ctx: Context, changes: readonly orders.OrderChange[]): Promise<void> {
+  const { updatedAt } = await findSettings(ctx)
+  if (updatedAt === null) return
+  const ids = changes.flatMap(({ after }) =>
+    after.paid_at || after.shipped_at || after.delivered_at ? after.id : [],
+  )
+  for (let i = 0; i < ids.length; i += plannedAtOnce) {
+    await ctx.queue('review-dispatch-plan', { orderIds: ids.slice(i, i + plannedAtOnce) })
+  }
+}
+
+/** Plans what these orders give, and lets go of what waits for items that were refunded or cancelled. */
+export async function planOrders(ctx: Context, orderIds: readonly string[]): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    // Two who plan one order take turns: the second finds what the first planned.
+    const found = await tx.db
+      .selectFrom('orders')
+      .selectAll()
+      .where(isAmong('id', orderIds))
+      .orderBy('id')
+      .forNoKeyUpdate()
+      .execute()
+    if (found.length === 0) return
+    await skipEnded(
+      tx,
+      found.map((order) => order.id),
+    )
+    const { settings, requestsSince } = await findSettings(tx)
+    if (!asksForReviews(settings) || requestsSince === null || !(await mayAsk(tx))) return
+    const known = await plannedAmong(tx, orderIds)
+    const fresh = found.flatMap((order) => {
+      const at = triggeredAt(order, settings.request.trigger)
+      return at && at >= requestsSince && !known.has(order.id) ? [{ order, at }] : []
+    })
+    if (fresh.length > 0) await plan(tx, fresh, settings)
+  })
+}
+
+export async function mayAsk(ctx: Context): Promise<boolean> {
+  const { canWrite, features } = await entitlementOf(ctx)
+  return canWrite && features.has('reviews')
+}
+
+async function plannedAmong(tx: Context, orderIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.db
+    .selectFrom('review_dispatches')
+    .select('order_id')
+    .where(isAmong('order_id', orderIds))
+    .execute()
+  return new Set(rows.map((row) => row.order_id))
+}
+
+/** Requests that wait about what was cancelled or refunded. */
+async function skipEnded(tx: Context, orderIds: readonly string[]): Promise<void> {
+  const waiting = await tx.db
+    .selectFrom('review_dispatches')
+    .select(['id', 'order_id', 'order_item_id'])
+    .where(isAmong('order_id', orderIds))
+    .where('status', '=', 'scheduled')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  if (waiting.length === 0) return
+  const ended = await endedAmong(tx, orderIds)
+  for (const { id, order_id: orderId, order_item_id: itemId } of waiting) {
+    const reason = ended.get(itemKey(orderId, itemId))
+    if (!reason) continue
+    await tx.db
+      .updateTable('review_dispatches')
+      .set({ status: 'skipped', reason, updated_at: tx.now() })
+      .where('id', '=', id)
+      .where('status', '=', 'scheduled')
+      .execute()
+  }
+}
+
+interface Triggered {
+  order: orders.MirroredOrder
+  at: Date
+}
+
+async function plan(tx: Context, triggered: readonly Triggered[], settings: ReviewSettings): Promise<void> {
+  const { request } = settings
+  const items = await itemsOf(
+    tx,
+    triggered.map(({ order }) => order.id),
+    request.maxItemsPerOrder,
+  )
+  const channelOf = await channels(tx, triggered, request.channel)
+  const planned = triggered.flatMap(({ order, at }) =>
+    (items.get(order.id) ?? []).map((item) => ({
+      order,
+      item,
+      scheduledAt: daysLater(at, request.delayDays, request.sendTime, tx.store.timezone),
+      candidate: {
+        id: '',
+        orderId: order.id,
+        orderItemId: item.id,
+        productId: item.product_id!,
+        channel: channelOf(order),
+        email: order.customer_email,
+        phone: order.customer_phone,
+        phoneKey: order.phone_key,
+      } satisfies Candidate,
+    })),
+  )
+  if (planned.length === 0) return
+  const candidates = planned.map(({ candidate }) => candidate)
+  const gone = await knownGone(
+    tx,
+    candidates.map(({ productId }) => productId),
+  )
+  const facts = await factsOf(tx, candidates, settings, gone)
+  const now = tx.now()
+  const rows = planned.map(({ order, item, scheduledAt, candidate }): NewRow<'review_dispatches'> => {
+    const reason = objectionTo(candidate, facts)
+    return {
+      id: tx.newId(),
+      order_id: order.id,
+      order_number: order.number,
+      order_item_id: item.id,
+      product_id: candidate.productId,
+      product_name: item.name,
+      variant_id: item.variant_id,
+      customer_name: order.customer_name,
+      customer_email: order.customer_email,
+      customer_phone: order.customer_phone,
+      phone_key: order.phone_key,
+      channel: candidate.channel,
+      status: reason ? 'skipped' : 'scheduled',
+      reason,
+      scheduled_at: scheduledAt,
+      search_text: dispatchWords(order, item.name),
+      created_at: now,
+      updated_at: now,
+    }
+  })
+  await tx.db
+    .insertInto('review_dispatches')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['store_id', 'order_id', 'order_item_id']).doNothing())
+    .execute()
+}
+
+type OrderFacts = Pick<orders.MirroredOrder, 'number' | 'customer_name' | 'customer_email' | 'customer_phone'>
+
+/** What a search among requests looks in. */
+export const dispatchWords = (order: OrderFacts, productName: string): string =>
+  searchText([order.customer_name, order.customer_email, order.customer_phone, order.number, productName])
+
+/**
+ * Of each order the dearest items first (ties: in their order), one of each product: a review is of a product, whatever
+ * its variant. What cost nothing or was refunded is left out.
+ */
+async function itemsOf(tx: Context, orderIds: readonly string[], atMost: number) {
+  const rows = await tx.db
+    .selectFrom('order_items')
+    .select(['order_id', 'id', 'product_id', 'variant_id', 'name', 'quantity', 'refunded_quantity'])
+    .where(isAmong('order_id', orderIds))
+    .where('product_id', 'is not', null)
+    .where('unit_price', '>', sql<string>`0`)
+    .where(sql<boolean>`refunded_quantity < quantity and (total <= 0 or refunded_total < total)`)
+    .orderBy('order_id')
+    .orderBy('unit_price', 'desc')
+    .orderBy('position')
+    .execute()
+  const byOrder = Map.groupBy(rows, (row) => row.order_id)
+  return new Map([...byOrder].map(([id, items]) => [id, onePerProduct(items).slice(0, atMost)]))
+}
+
+const onePerProduct = <I extends { product_id: string | null }>(items: readonly I[]): I[] => {
+  const met = new Set<string | null>()
+  return items.filter(({ product_id: id }) => !met.has(id) && met.add(id))
+}
+
+/** By which way each order's customer is asked. */
+async function channels(
+  tx: Context,
+  triggered: readonly Triggered[],
+  wanted: ReviewSettings['request']['channel'],
+): Promise<(order: orders.MirroredOrder) => Channel> {
+  if (wanted !== 'messaging-or-email') return () => wanted
+  if (!(await sending.selected(tx))) return () => 'email'
+  const keys = triggered.flatMap(({ order }) => order.phone_key ?? [])
+  const optedOut = await optOuts.among(tx, keys)
+  return ({ customer_phone: phone, phone_key: key }) =>
+    phone && key && !optedOut.has(key) ? 'messaging' : 'email'
+}
+
+/** Products that the mirror knows to be gone. What it never met is looked for when the request leaves. */
+async function knownGone(tx: Context, productIds: readonly string[]): Promise<Set<string>> {
+  const found = await snapshots.find(tx, productIds)
+  return new Set([...found.values()].flatMap((each) => (each.exists ? [] : each.productId)))
+}
+
+const overlapMs = 3_600_000
+
+/**
+ * Looks through the orders that changed since the last time; the cursor moves with each page, in its transaction. What
+ * an event brought already is passed over.
+ */
+export async function scanOrders(ctx: Context, signal: AbortSignal): Promise<void> {
+  const state = await ctx.db
+    .selectFrom('review_settings')
+    .select(['scanned_to', 'requests_since'])
+    .executeTakeFirst()
+  if (!state?.requests_since) return
+  const from = state.scanned_to ?? state.requests_since
+  let after = { at: new Date(from.getTime() - overlapMs).toISOString(), id: '' }
+  for (;;) {
+    signal.throwIfAborted()
+    const page = await ctx.db
+      .selectFrom('orders')
+      .select(['id', sql<string>`updated_at::text`.as('at')])
+      .where(sql<boolean>`(updated_at, id) > (${after.at}::timestamptz, ${after.id}::text)`)
+      .orderBy('updated_at')
+      .orderBy('id')
+      .limit(plannedAtOnce)
+      .execute()
+    const last = page.at(-1)
+    if (!last) return
+    await ctx.transaction(async (tx) => {
+      await planOrders(
+        tx,
+        page.map((order) => order.id),
+      )
+      await tx.db
+        .updateTable('review_settings')
+        .set({ scanned_to: greatestKnown<Date>(sql.ref('scanned_to'), sql`${last.at}::timestamptz`) })
+        .execute()
+    })
+    after = { at: last.at, id: last.id }
+  }
+}

@@ -1,0 +1,63 @@
+import { count, day, id, instant, named, object, paging, queryList, z } from '#runtime/schema'
+import { itemResult } from '../bulk-schema.ts'
+
+export const dispatchStatuses = [
+  'scheduled',
+  'sending',
+  'sent',
+  'reviewed',
+  'failed',
+  'cancelled',
+  'skipped',
+] as const
+
+export const reviewDispatch = named(
+  'ReviewDispatch',
+  object({
+    id,
+    orderId: z.string(),
+    orderNumber: z.string(),
+    orderItemId: z.string(),
+    productId: z.string(),
+    productName: z.string(),
+    variantId: z.string().nullable(),
+    customerName: z.string().nullable(),
+    customerEmail: z.string().nullable(),
+    customerPhone: z.string().nullable(),
+    channel: z.enum(['email', 'messaging']).describe('Decided when it was planned'),
+    status: z.enum(dispatchStatuses),
+    reason: z.string().nullable().describe('Why it failed or was skipped'),
+    scheduledAt: instant,
+    sentAt: instant.nullable(),
+    nextReminderAt: instant.nullable(),
+    remindersSent: count,
+    reviewId: id.nullable(),
+    createdAt: instant,
+    updatedAt: instant,
+  }),
+)
+
+export const dispatchListQuery = object({
+  ...paging,
+  status: queryList(z.enum([...dispatchStatuses, 'all']))
+    .default('scheduled')
+    .describe('Repeated or comma-separated; all for every one'),
+  channel: z.enum(['email', 'messaging']).optional(),
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Within customer, order number and product; without case or accents'),
+  startDate: day.optional().describe('Of scheduledAt'),
+  endDate: day.optional(),
+})
+
+/** Exactly one of the two: `targetsOf` looks. */
+export const dispatchTargets = object({
+  ids: z.array(id).min(1).max(500).optional().describe('These'),
+  all: z.literal(true).optional().describe('Every scheduled one; the answer then lists none'),
+})
+
+export const cancelled = object({ cancelled: count, failed: count, data: z.array(itemResult) })

@@ -1,0 +1,94 @@
+/** Requests sent by hand, before their time or after a failure. */
+import { isAmong } from '#operations/store/lib/door'
+import type { Context, Queued } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { ItemResult } from '../bulk-schema.ts'
+import { claim } from './claims.ts'
+import { resultOf, type Targets, targetsOf } from './dispatches.ts'
+import { goneAmong } from './run.ts'
+
+const reasons: Record<string, string> = {
+  'no-contact': 'the customer left no contact',
+  'opted-out': 'the customer does not want messages',
+  refunded: 'the item was refunded',
+  'order-cancelled': 'the order was cancelled',
+  'already-reviewed': 'the customer has reviewed the product',
+  'recent-request': 'the customer was asked about the product in the last 90 days',
+  'product-gone': 'the product is not in the catalog any more',
+}
+
+export interface SentNow extends Queued {
+  queued: number
+  failed: number
+  data: ItemResult[]
+}
+
+/**
+ * Claims those that are scheduled or failed, and queues their sending; what may not leave is skipped. Calls the
+ * platform, so not inside a transaction. Refuses where none could be queued, and (changing nothing) where the quota
+ * does not cover the messages.
+ */
+export async function sendNow(ctx: Context, targets: Targets): Promise<SentNow> {
+  const ids = targetsOf(targets)
+  const rows = await sendable(ctx, ids)
+  const gone = await goneAmong(
+    ctx,
+    rows.map((row) => row.product_id),
+  )
+  const outcome = await ctx.transaction(async (tx) => {
+    const { claimed, left } = await claim(
+      tx,
+      rows.map((row) => row.id),
+      'now',
+      gone,
+    )
+    const job = claimed.length > 0 ? await tx.queue('review-dispatch-send', {}) : null
+    return { claimed: new Set(claimed), left, job, statuses: await statusesOf(tx, ids ?? []) }
+  })
+  const { claimed, left, job, statuses } = outcome
+  if (!job) throw refuse('conflict', whyNone(ids, statuses, left))
+  const data = (ids ?? []).map((id): ItemResult => {
+    if (claimed.has(id)) return { id, ok: true, status: 'sending', error: null }
+    const reason = left.get(id)
+    if (reason === undefined) return resultOf(id, statuses.get(id), 'only scheduled and failed ones are sent')
+    const error = { code: 'conflict', message: `It is not sent: ${reasons[reason] ?? reason}` }
+    return { id, ok: false, status: 'skipped', error }
+  })
+  const failed = ids ? ids.length - claimed.size : left.size
+  return { ...job, queued: claimed.size, failed, data }
+}
+
+function sendable(
+  ctx: Context,
+  ids: readonly string[] | null,
+): Promise<{ id: string; product_id: string }[]> {
+  const rows = ctx.db.selectFrom('review_dispatches').select(['id', 'product_id'])
+  if (ids === null) return rows.where('status', '=', 'scheduled').execute()
+  return rows
+    .where(isAmong('id', ids, 'uuid'))
+    .where('status', 'in', ['scheduled', 'failed'])
+    .execute()
+}
+
+async function statusesOf(tx: Context, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.db
+    .selectFrom('review_dispatches')
+    .select(['id', 'status'])
+    .where(isAmong('id', ids, 'uuid'))
+    .execute()
+  return new Map(rows.map((row) => [row.id, row.status]))
+}
+
+function whyNone(
+  ids: readonly string[] | null,
+  statuses: ReadonlyMap<string, string>,
+  left: ReadonlyMap<string, string>,
+): string {
+  const [reason] = left.values()
+  if (reason) return `None of them could be sent: ${reasons[reason] ?? reason}`
+  if (ids === null) return 'No request is scheduled'
+  const [status] = statuses.values()
+  return status
+    ? `None of them could be sent: the first is ${status}`
+    : 'None of them is a request of this store'
+}

@@ -1,0 +1,24 @@
+import { exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued } from '#runtime/schema'
+import reviewExport from '../jobs/review-export.ts'
+import { preparedFilters } from '../reviews.ts'
+import { reviewExportQuery } from '../schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/product-reviews/export',
+  description: 'Email the reviews that fit as a CSV file to the member whose key asks.',
+  details: 'The filters of the list. The file can be imported again.',
+  words: 'opinions as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'reviews',
+  input: { query: reviewExportQuery },
+  answer: { status: 202, body: exportQueued },
+  handler(ctx, { query }) {
+    // Refuses what the job could not work with.
+    preparedFilters(ctx, query)
+    return exports.start(ctx, reviewExport, query)
+  },
+})

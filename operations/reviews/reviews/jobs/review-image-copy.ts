@@ -1,0 +1,14 @@
+import { job } from '#runtime/job'
+import { id, object, z } from '#runtime/schema'
+import { copyImages } from '../image-copy.ts'
+
+export default job({
+  description: 'Copies the pictures of an imported review into the storage',
+  payload: object({ reviewId: id, urls: z.array(z.string().max(2000)).min(1).max(10) }),
+  retry: { limit: 4, backoffSeconds: 30 },
+  timeoutSeconds: 180,
+  oneAtATimePer: ({ reviewId }) => reviewId,
+  concurrency: 2,
+  safeTwice: 'A file is named by the hash of its address; a review that has its pictures is left alone.',
+  run: (ctx, { reviewId, urls }) => copyImages(ctx, reviewId, urls),
+})

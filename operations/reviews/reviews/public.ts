@@ -1,0 +1,138 @@
+/** Approved reviews as the storefront shows them: nothing private. */
+import { sql } from 'kysely'
+import type { Widget } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { publicName } from '#runtime/public-name'
+import { prepared } from '#runtime/query'
+import type { ReviewSettings } from '../settings/schema.ts'
+import { findSettings } from '../settings/settings.ts'
+import { findTestimonialSettings } from '../testimonials/settings.ts'
+import { hiddenName, shownName } from '../words.ts'
+
+interface Place {
+  productId: string
+  limit: number
+  offset: number
+}
+
+type Sort = ReviewSettings['widget']['sort']
+
+const pageSorted = (sort: Sort) =>
+  prepared((db, values: Place) => {
+    let rows = db
+      .selectFrom('product_reviews')
+      .select([
+        'id',
+        'customer_name',
+        'rating',
+        'title',
+        'text',
+        'images',
+        'show_images',
+        'verified',
+        'featured',
+        'reply_text',
+        'reply_author',
+        'replied_at',
+        'reviewed_at',
+      ])
+      .where('product_id', '=', values.productId)
+      .where('status', '=', sql.lit('approved'))
+    if (sort === 'featured') rows = rows.orderBy('featured', 'desc')
+    if (sort === 'highest') rows = rows.orderBy('rating', 'desc')
+    if (sort === 'lowest') rows = rows.orderBy('rating', 'asc')
+    return rows
+      .orderBy('reviewed_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(sql<number>`${values.limit}::int`)
+      .offset(sql<number>`${values.offset}::int`)
+  })
+const pages = {
+  featured: pageSorted('featured'),
+  newest: pageSorted('newest'),
+  highest: pageSorted('highest'),
+  lowest: pageSorted('lowest'),
+}
+
+const ratings = prepared((db, values: { productId: string }) =>
+  db
+    .selectFrom('product_reviews')
+    .select(['rating', sql<number>`count(*)::int`.as('n')])
+    .where('product_id', '=', values.productId)
+    .where('status', '=', sql.lit('approved'))
+    .groupBy('rating'),
+)
+
+/** A page in the order of the widget, with the average and how the ratings are spread. */
+export async function publicReviews(
+  ctx: Context,
+  { widget }: ReviewSettings,
+  productId: string,
+  page: number,
+): Promise<unknown> {
+  const limit = widget.perPage
+  const [rows, counted] = [
+    await pages[widget.sort](ctx, { productId, limit, offset: (page - 1) * limit }),
+    await ratings(ctx, { productId }),
+  ]
+  const distribution = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 } as Record<number, number>
+  for (const { rating, n } of counted) distribution[rating] = n
+  const total = counted.reduce((sum, { n }) => sum + n, 0)
+  const stars = counted.reduce((sum, { rating, n }) => sum + rating * n, 0)
+  return {
+    average: total === 0 ? null : Math.round((stars * 100) / total) / 100,
+    distribution,
+    data: rows.map((row) => ({
+      id: row.id,
+      name: shownName(row.customer_name, widget.nameFormat),
+      rating: row.rating,
+      title: row.title,
+      text: row.text,
+      images:
+        widget.showImages && row.show_images ? (row.images as { url: string }[]).map(({ url }) => url) : [],
+      verified: widget.showVerifiedBadge && row.verified,
+      featured: row.featured,
+      reply:
+        row.reply_text === null
+          ? null
+          : {
+              text: row.reply_text,
+              authorName: row.reply_author,
+              repliedAt: row.replied_at?.toISOString() ?? null,
+            },
+      reviewedAt: widget.showDate ? row.reviewed_at.toISOString() : null,
+    })),
+    page,
+    limit,
+    total,
+  }
+}
+
+/** The widget `reviews`: how it looks, and what its form takes. */
+export async function reviewsWidget(ctx: Context): Promise<Widget | null> {
+  const { settings } = await findSettings(ctx)
+  if (!settings.isEnabled) return null
+  return { value: { ...settings.widget, form: settings.form } }
+}
+
+/** The widget `testimonials`: those that are on, in their order. */
+export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
+  const { settings } = await findTestimonialSettings(ctx)
+  if (!settings.isEnabled) return null
+  const rows = await ctx.db
+    .selectFrom('testimonials')
+    .select(['author_name', 'author_title', 'text', 'rating', 'photo_url'])
+    .where('is_enabled', '=', true)
+    .orderBy('position')
+    .execute()
+  if (rows.length === 0) return null
+  const { isEnabled: _on, ...look } = settings
+  const data = rows.map((row) => ({
+    authorName: publicName(row.author_name) ?? hiddenName,
+    authorTitle: publicName(row.author_title),
+    text: row.text,
+    rating: settings.showRating ? row.rating : null,
+    photoUrl: settings.showPhoto ? row.photo_url : null,
+  }))
+  return { value: { ...look, data } }
+}

@@ -1,0 +1,183 @@
+/** Reading reviews: one, or a page of them. */
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { refuseCrossedDays } from '#runtime/days'
+import { emailKeyOf } from '#runtime/email'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { type ListParts, type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { containing } from '#runtime/search'
+import { isWithinDays } from '../day-bounds.ts'
+import { plainForm } from '../words.ts'
+import { reviewJson } from './json.ts'
+import type { ReviewFilters } from './schema.ts'
+
+export const noReview = () => refuse('not_found', 'There is no such review')
+
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('product_reviews as r')
+      .select(sql<string>`${reviewJson('r')}::text`.as('text'))
+      .where('r.id', '=', values.id),
+  { planOnce: true },
+)
+
+/** Refuses an id that is no review's of this store. */
+export async function readReview(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!row) throw noReview()
+  return new JsonText(row.text)
+}
+
+/** Filters as the statements take them. */
+export interface PreparedFilters {
+  /** One, as most ask: an index has its rows in their order. */
+  status?: string | undefined
+  statuses?: readonly string[] | undefined
+  rating?: number | undefined
+  ratings?: readonly number[] | undefined
+  productId?: string | undefined
+  verified?: boolean | undefined
+  featured?: boolean | undefined
+  hasImages?: boolean | undefined
+  hasReply?: boolean | undefined
+  source?: readonly string[] | undefined
+  /** A pattern. */
+  search?: string | undefined
+  startDate?: string | undefined
+  endDate?: string | undefined
+  timezone?: string | undefined
+}
+
+type Reviews = SelectQueryBuilder<TenantTables & { r: TenantTables['product_reviews'] }, 'r', object>
+
+const farBack = '0001-01-01'
+const farAhead = '9999-12-30'
+
+/** The reviews `r` that fit. `has`: which filters are given. */
+export function fitting(
+  rows: Reviews,
+  values: PreparedFilters,
+  has: (name: keyof PreparedFilters) => boolean,
+): Reviews {
+  let found = rows
+  if (has('status')) found = found.where('r.status', '=', values.status!)
+  if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
+  if (has('rating')) found = found.where(sql<boolean>`r.rating = ${values.rating}::smallint`)
+  if (has('ratings')) found = found.where(sql<boolean>`r.rating = any(${values.ratings}::smallint[])`)
+  if (has('productId')) found = found.where('r.product_id', '=', values.productId!)
+  if (has('verified')) found = found.where(sql<boolean>`r.verified = ${values.verified}::boolean`)
+  if (has('featured')) found = found.where(sql<boolean>`r.featured = ${values.featured}::boolean`)
+  if (has('hasImages')) found = found.where(sql<boolean>`r.has_images = ${values.hasImages}::boolean`)
+  if (has('hasReply')) found = found.where(sql<boolean>`r.has_reply = ${values.hasReply}::boolean`)
+  if (has('source')) found = found.where(sql<boolean>`r.source = any(${values.source}::text[])`)
+  if (has('search')) found = found.where(sql<boolean>`r.search_text like ${values.search}::text`)
+  if (has('startDate') || has('endDate')) {
+    const { timezone } = values
+    const startDate = has('startDate') ? values.startDate : sql.lit(farBack)
+    const endDate = has('endDate') ? values.endDate : sql.lit(farAhead)
+    found = found.where(isWithinDays('r.reviewed_at', { startDate, endDate, timezone }))
+  }
+  return found
+}
+
+/** Refuses days that are turned around. */
+export function preparedFilters(ctx: Context, filters: ReviewFilters): PreparedFilters {
+  const { search, startDate, endDate, status, rating, ...others } = filters
+  refuseCrossedDays({ startDate, endDate })
+  const given = Object.entries(others).filter(([, value]) => value !== undefined)
+  return {
+    ...Object.fromEntries(given),
+    ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
+    ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
+    ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
+    ...(startDate ? { startDate } : {}),
+    ...(endDate ? { endDate } : {}),
+    ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+  }
+}
+
+const orders = {
+  newest: [
+    ['r.reviewed_at', 'desc'],
+    ['r.id', 'desc'],
+  ],
+  oldest: [
+    ['r.reviewed_at', 'asc'],
+    ['r.id', 'asc'],
+  ],
+  highest: [
+    ['r.rating', 'desc'],
+    ['r.reviewed_at', 'desc'],
+    ['r.id', 'desc'],
+  ],
+  lowest: [
+    ['r.rating', 'asc'],
+    ['r.reviewed_at', 'asc'],
+    ['r.id', 'asc'],
+  ],
+} as const satisfies Record<string, ListParts['order']>
+type Sort = keyof typeof orders
+
+const listSorted = (sort: Sort) =>
+  preparedList<PreparedFilters>(
+    (db, values, has) => ({
+      rows: fitting(db.selectFrom('product_reviews as r'), values, has),
+      item: reviewJson('r'),
+      order: orders[sort],
+      page: 'r',
+      table: 'product_reviews',
+    }),
+    { text: ['search'] },
+  )
+const lists = {
+  newest: listSorted('newest'),
+  oldest: listSorted('oldest'),
+  highest: listSorted('highest'),
+  lowest: listSorted('lowest'),
+}
+
+/** A page of the reviews. Refuses days that are turned around. */
+export function listReviews(
+  ctx: Context,
+  { page, limit, sort, ...filters }: ReviewFilters & Paging & { sort: Sort },
+): Promise<JsonText> {
+  return lists[sort](ctx, { ...preparedFilters(ctx, filters), page, limit })
+}
+
+interface ReviewerFilters {
+  phoneKey: string
+  customerId?: string | undefined
+}
+
+/** A contact's, of any status: by the phone, or by an email of the customer's orders. */
+export const reviewsOfContact = preparedList<ReviewerFilters>((db, values, has) => {
+  const byPhone = db
+    .selectFrom('product_reviews as p')
+    .select('p.id')
+    .where('p.phone_key', '=', values.phoneKey)
+  const byEmail = db
+    .selectFrom('product_reviews as e')
+    .select('e.id')
+    .where(
+      emailKeyOf('e.customer_email'),
+      'in',
+      db
+        .selectFrom('orders as o')
+        .select(emailKeyOf('o.customer_email').as('email'))
+        .where('o.customer_id', '=', values.customerId!)
+        .where('o.customer_email', 'is not', null),
+    )
+  return {
+    rows: db
+      .selectFrom('product_reviews as r')
+      .where('r.id', 'in', has('customerId') ? byPhone.union(byEmail) : byPhone),
+    item: reviewJson('r'),
+    order: orders.newest,
+    page: 'r',
+  }
+})

@@ -1,0 +1,78 @@
+import { day, id, instant, named, object, paging, queryFlag, queryInt, queryList, z } from '#runtime/schema'
+import { rating } from '../common-schema.ts'
+
+export const reviewStatuses = ['pending', 'approved', 'rejected'] as const
+export const reviewSources = ['request', 'storefront', 'import'] as const
+
+export const review = named(
+  'Review',
+  object({
+    id,
+    productId: z.string().nullable(),
+    productName: z.string().nullable().describe('As it was called when the review was written'),
+    productImageUrl: z.string().nullable(),
+    variantId: z.string().nullable(),
+    variantName: z.string().nullable(),
+    orderId: z.string().nullable().describe('Set when it came from a purchase'),
+    orderItemId: z.string().nullable(),
+    orderNumber: z.string().nullable(),
+    customerName: z.string(),
+    customerEmail: z.string().nullable(),
+    customerPhone: z.string().nullable(),
+    rating,
+    title: z.string().nullable(),
+    text: z.string().nullable(),
+    images: z.array(object({ id: z.string(), url: z.string() })),
+    showImages: z.boolean(),
+    status: z.enum(reviewStatuses),
+    rejectionReason: z.string().nullable().describe('Never public'),
+    verified: z.boolean(),
+    verifiedSource: z.enum(['order', 'confirmed-email', 'merchant']).nullable(),
+    featured: z.boolean(),
+    reply: object({ text: z.string(), authorName: z.string(), repliedAt: instant }).nullable(),
+    source: z.enum(reviewSources),
+    reviewedAt: instant.describe("When it was written; of an import, the file's date"),
+    moderatedAt: instant.nullable(),
+    moderatedBy: z.string().nullable().describe("A member's name; auto when published by rule"),
+    createdAt: instant,
+    updatedAt: instant,
+  }),
+)
+
+const ofRating = queryInt(1, 5)
+
+export const reviewFilters = {
+  status: queryList(z.enum(reviewStatuses)).optional(),
+  rating: queryList(ofRating).optional().describe('1 to 5'),
+  productId: z.string().min(1).max(64).optional(),
+  verified: queryFlag.optional(),
+  featured: queryFlag.optional(),
+  hasImages: queryFlag.optional(),
+  hasReply: queryFlag.optional(),
+  source: queryList(z.enum(reviewSources)).optional(),
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Within names, email, title, text and product name; without case or accents'),
+  startDate: day.optional().describe('Of reviewedAt'),
+  endDate: day.optional(),
+}
+
+export const reviewListQuery = object({
+  ...paging,
+  ...reviewFilters,
+  sort: z.enum(['newest', 'oldest', 'highest', 'lowest']).default('newest'),
+})
+export const reviewExportQuery = object(reviewFilters)
+export type ReviewFilters = z.infer<typeof reviewExportQuery>
+
+export const rejectionReason = z
+  .string()
+  .trim()
+  .max(300, 'must have at most 300 characters')
+  .nullable()
+  .optional()
+  .describe('Kept for a rejection, for your team')

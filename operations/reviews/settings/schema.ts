@@ -1,0 +1,151 @@
+import { reference } from '#runtime/references'
+import { colour, email, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
+import { knowing, optionalText, pictureUrl, plain, rating, timeOfDay } from '../common-schema.ts'
+
+export const requestVariables = [
+  'customerName',
+  'firstName',
+  'productName',
+  'orderNumber',
+  'storeName',
+  'reviewUrl',
+] as const
+
+const texts = (schema: z.ZodTypeAny): z.ZodType<string> => knowing(schema, requestVariables)
+const days = (min: number, max: number) => z.number().int().min(min).max(max)
+
+const request = {
+  isEnabled: z.boolean(),
+  trigger: z.enum(['paid', 'shipped', 'delivered']).describe('What starts the waiting'),
+  delayDays: days(0, 60),
+  sendTime: timeOfDay.describe("In the store's time zone"),
+  channel: z.enum(['email', 'messaging', 'messaging-or-email']),
+  maxItemsPerOrder: z.number().int().min(1).max(20).describe('The dearest ones'),
+}
+const reminder = {
+  isEnabled: z.boolean(),
+  delayDays: days(1, 30),
+  maxReminders: z.number().int().min(1).max(3),
+}
+const autoPublish = {
+  mode: z.enum(['none', 'all', 'rating']),
+  minRating: rating.describe('Used by the mode rating'),
+  verifiedOnly: z.boolean(),
+  holdImages: z.boolean().describe('A review with images waits'),
+  blockedWords: setOf(plain(1, 60), 100).describe(
+    'Whole words, without case or accents: a review with one of them waits',
+  ),
+}
+const form = {
+  allowImages: z.boolean(),
+  maxImages: z.number().int().min(1).max(10),
+  requireText: z.boolean(),
+  allowWithoutPurchase: z.boolean().describe('Off: only through the link of a request'),
+}
+const mail = {
+  subject: texts(plain(1, 200)),
+  logoUrl: pictureUrl,
+  replyTo: z.union([email, z.literal('')]).nullable(),
+  title: texts(plain(1, 200)),
+  buttonText: texts(plain(1, 60)),
+  body: texts(plain(1, 5000)),
+  footerText: knowing(optionalText(2000), requestVariables) as z.ZodType<string | null>,
+  accentColor: colour,
+}
+const message = {
+  text: texts(plain(1, 4096)).describe('Must contain {{reviewUrl}}'),
+  officialapiTemplateId: reference('template', z.number().int().positive().max(Number.MAX_SAFE_INTEGER))
+    .nullable()
+    .describe('Used when the connection is official'),
+}
+const widget = {
+  layout: z.enum(['list', 'grid', 'carousel']),
+  title: optionalText(120),
+  starColor: colour,
+  textColor: colour,
+  backgroundColor: colour,
+  buttonColor: colour,
+  perPage: z.number().int().min(1).max(50),
+  sort: z.enum(['featured', 'newest', 'highest', 'lowest']).describe('featured: those first, then newest'),
+  nameFormat: z.enum(['full', 'first-initial', 'initials']),
+  showVerifiedBadge: z.boolean(),
+  showDate: z.boolean(),
+  showImages: z.boolean(),
+  showStarsInProductList: z.boolean(),
+}
+
+const parts = {
+  isEnabled: z.boolean().describe('The widget is shown and requests are planned'),
+  request: object(request),
+  reminder: object(reminder),
+  autoPublish: object(autoPublish),
+  form: object(form),
+  email: object(mail),
+  message: object(message),
+  widget: object(widget),
+}
+const content = object(parts)
+export type ReviewSettings = z.infer<typeof content>
+
+export const reviewSettings = named(
+  'ReviewSettings',
+  object({ ...parts, updatedAt: instant.nullable().describe('Null: never saved') }),
+)
+export const reviewSettingsInput = writeBody(
+  {
+    isEnabled: parts.isEnabled,
+    request: writeBody(request, []),
+    reminder: writeBody(reminder, []),
+    autoPublish: writeBody(autoPublish, []),
+    form: writeBody(form, []),
+    email: writeBody(mail, []),
+    message: writeBody(message, []),
+    widget: writeBody(widget, []),
+  },
+  ['updatedAt'],
+)
+export type ReviewSettingsChange = z.infer<typeof reviewSettingsInput>
+
+export const defaultReviewSettings: ReviewSettings = {
+  isEnabled: false,
+  request: {
+    isEnabled: true,
+    trigger: 'delivered',
+    delayDays: 7,
+    sendTime: '10:00',
+    channel: 'email',
+    maxItemsPerOrder: 5,
+  },
+  reminder: { isEnabled: false, delayDays: 5, maxReminders: 1 },
+  autoPublish: { mode: 'none', minRating: 4, verifiedOnly: true, holdImages: true, blockedWords: [] },
+  form: { allowImages: true, maxImages: 5, requireText: false, allowWithoutPurchase: true },
+  email: {
+    subject: 'How was your {{productName}}?',
+    logoUrl: null,
+    replyTo: null,
+    title: 'Tell us what you think',
+    buttonText: 'Write a review',
+    body: 'Hi {{firstName}}, your opinion helps other customers.',
+    footerText: null,
+    accentColor: '#111827',
+  },
+  message: {
+    text: 'Hi {{firstName}}! How was your {{productName}}? {{reviewUrl}}',
+    officialapiTemplateId: null,
+  },
+  widget: {
+    layout: 'list',
+    title: 'Customer reviews',
+    starColor: '#f59e0b',
+    textColor: '#111827',
+    backgroundColor: '#ffffff',
+    buttonColor: '#111827',
+    perPage: 10,
+    sort: 'featured',
+    nameFormat: 'first-initial',
+    showVerifiedBadge: true,
+    showDate: true,
+    showImages: true,
+    showStarsInProductList: true,
+  },
+}

@@ -1,0 +1,123 @@
+/** The link that proves that an address, which bought the product, wrote its review. */
+import { escaped } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { isId } from '#runtime/ids'
+import { Refused } from '#runtime/ports/errors'
+import { isSigned, sign } from '#runtime/secrets'
+import { statusFor } from '../reviews/publishing.ts'
+import { findSettings } from '../settings/settings.ts'
+import { paidPurchaseBy, settleRequests } from './purchases.ts'
+
+const livesMs = 30 * 24 * 3_600_000
+
+const purpose = 'review-confirm'
+const textOf = (ctx: Context, reviewId: string): string => `${ctx.store.id}\n${reviewId}`
+
+/** One for each review. */
+export const confirmToken = (ctx: Context, reviewId: string): string =>
+  `${reviewId}.${sign(ctx.settings, purpose, textOf(ctx, reviewId))}`
+
+export interface Unconfirmed {
+  id: string
+  productName: string | null
+  verified: boolean
+}
+
+/** The review of a token; null for one that is forged, past its 30 days, or whose review is gone. */
+export async function reviewOfToken(ctx: Context, token: string): Promise<Unconfirmed | null> {
+  const [id = '', signature = ''] = token.split('.')
+  if (!isId(id) || !isSigned(ctx.settings, purpose, textOf(ctx, id), signature)) return null
+  const row = await ctx.db
+    .selectFrom('product_reviews')
+    .select(['id', 'product_name as productName', 'verified'])
+    .where('id', '=', id)
+    .where('created_at', '>', new Date(ctx.clock.ms() - livesMs))
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Sends the link; a review that is verified or gone by now, or whose link would be dead, gets none. */
+export async function mailConfirmation(ctx: Context, reviewId: string): Promise<void> {
+  const row = await ctx.db
+    .selectFrom('product_reviews')
+    .select(['customer_email', 'customer_name', 'product_name'])
+    .where('id', '=', reviewId)
+    .where('verified', '=', false)
+    .where('created_at', '>', new Date(ctx.clock.ms() - livesMs))
+    .executeTakeFirst()
+  if (!row?.customer_email) return
+  const { publicUrl } = ctx.settings
+  const token = encodeURIComponent(confirmToken(ctx, reviewId))
+  const link = `${publicUrl}/storefront/${ctx.store.publicId}/reviews/confirm?token=${token}`
+  const { name } = ctx.store
+  const asks = `Somebody wrote a review of ${row.product_name ?? 'a product'} at ${name} with this address. Was it you?`
+  const otherwise = 'If it was not you, leave this email alone: the review is not marked as yours.'
+  try {
+    await ctx.adapters.mail.send({
+      to: row.customer_email,
+      subject: `Confirm your review at ${name}`.replace(/[\r\n]+/g, ' '),
+      text: `${asks}\n\nConfirm here:\n${link}\n\n${otherwise}\n`,
+      html:
+        `<p>${escaped(asks)}</p><p><a href="${escaped(link)}">Confirm my review</a></p>` +
+        `<p>${escaped(otherwise)}</p>`,
+      idempotencyKey: `review-confirm:${reviewId}`,
+    })
+  } catch (error) {
+    // An address that takes no mail proves nothing; the review stays as it is.
+    if (!(error instanceof Refused)) throw error
+    ctx.log.warn({ err: error, reviewId }, 'the address does not take the email to confirm a review')
+  }
+}
+
+/** Verifies it, once. One that nobody has moderated yet is published where the rules say so. */
+export async function confirmReview(ctx: Context, reviewId: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const row = await tx.db
+      .selectFrom('product_reviews')
+      .select([
+        'product_id',
+        'variant_id',
+        'customer_name',
+        'customer_email',
+        'rating',
+        'title',
+        'text',
+        'has_images',
+        'status',
+        'moderated_at',
+      ])
+      .where('id', '=', reviewId)
+      .where('verified', '=', false)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!row?.customer_email) return
+    const purchase = await paidPurchaseBy(tx, row.customer_email, row.product_id, row.variant_id)
+    const { settings } = await findSettings(tx)
+    const isWaiting = row.status === 'pending' && row.moderated_at === null
+    const status = statusFor(
+      { ...row, name: row.customer_name, verified: true, hasImages: row.has_images },
+      settings,
+    )
+    const now = tx.now()
+    await tx.db
+      .updateTable('product_reviews')
+      .set({
+        verified: true,
+        verified_source: 'confirmed-email',
+        ...(purchase
+          ? {
+              order_id: purchase.orderId,
+              order_item_id: purchase.orderItemId,
+              order_number: purchase.orderNumber,
+              customer_phone: purchase.phone,
+              phone_key: purchase.phoneKey,
+            }
+          : {}),
+        ...(isWaiting && status === 'approved' ? { status, moderated_at: now, moderated_by: 'auto' } : {}),
+        updated_at: now,
+      })
+      .where('id', '=', reviewId)
+      .execute()
+    if (purchase) await settleRequests(tx, reviewId, row.product_id, purchase)
+  })
+}

@@ -1,0 +1,26 @@
+import { storefrontPage } from '#operations/storefront/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer } from '#runtime/page'
+import { object, z } from '#runtime/schema'
+import { deadLinkPage, formOf, formPage } from '../form-page.ts'
+import { openSettings } from '../submit.ts'
+
+const query = object({ token: z.string().min(1).max(200) })
+
+export default storefrontPage({
+  method: 'GET',
+  path: '/reviews/form',
+  description: 'What can be reviewed through the link of a request: a form for a person, JSON for a script.',
+  trust: 'The random token of the link, which only the customer of the order was sent.',
+  kind: 'link',
+  feature: 'reviews',
+  missing: deadLinkPage,
+  async handler(ctx, visit) {
+    const { token } = visit.query(query)
+    const settings = await openSettings(ctx)
+    const form = await formOf(ctx, settings, token)
+    if (form) return visit.wantsHtml ? formPage(ctx, form, token) : jsonAnswer(form)
+    if (visit.wantsHtml) return deadLinkPage()
+    throw refuse('not_found', 'This link is not valid any more')
+  },
+})

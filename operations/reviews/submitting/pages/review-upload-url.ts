@@ -1,0 +1,26 @@
+import { files } from '#operations/store/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer } from '#runtime/page'
+import { reviewImages } from '../../pictures.ts'
+import { openSettings } from '../submit.ts'
+
+const hourMs = 3_600_000
+/** Pictures of several reviews. */
+const uploadsAnHour = 60
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/reviews/upload-url',
+  description: 'A link to upload a picture of a review: JPEG, PNG or WebP, up to 10 MiB.',
+  trust: 'Anybody may upload a few; what no review uses goes after 24 hours.',
+  kind: 'write',
+  feature: 'reviews',
+  async handler(ctx, visit) {
+    const { form } = await openSettings(ctx)
+    if (!form.allowImages) throw refuse('forbidden', 'Pictures are not taken here')
+    const body = await visit.body(files.uploadInput)
+    await visit.limit('review-uploads', uploadsAnHour, hourMs)
+    return jsonAnswer(await files.createUpload(ctx, reviewImages, body))
+  },
+})
