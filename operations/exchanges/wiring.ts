@@ -1,11 +1,11 @@
 import { sending, templates } from '#operations/messaging/lib/door'
 import { exports, home, onboarding } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import { pendingRequests, templateUse } from './lib/for-others.ts'
-import { applyStatuses } from './lib/notice-results.ts'
-import { registerPhotos } from './lib/photos.ts'
-import { requestsExport } from './lib/requests-export.ts'
-import { activateExchanges, lacksForExchanges } from './lib/settings.ts'
+import { requestsExport } from './figures/export.ts'
+import { applyStatuses } from './notices/results.ts'
+import { pendingRequests, templateUse } from './requests/for-others.ts'
+import { registerPhotos } from './requests/photos.ts'
+import { activateExchanges, lacksForExchanges } from './settings/settings.ts'
 
 export default wiring(() => {
   registerPhotos()

@@ -1,6 +1,6 @@
 /** What shoppers of the demo asked for, and what became of it: the numbers of its page. No database. */
-import type { ExchangeEvent } from '#operations/exchanges/lib/settings-schema'
-import type { Variant } from '#operations/exchanges/lib/variants'
+import type { ExchangeEvent } from '#operations/exchanges/settings/schema'
+import type { Variant } from '#operations/exchanges/shopper/variants'
 import type { PlatformOrder, PlatformOrderItem } from '#runtime/ports/ecommerce/port'
 import { dayMs, type Timeline } from './timeline.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import createAutomation from '#operations/automations/create-automation'
 import updateAutomation from '#operations/automations/update-automation'
-import saveExchanges from '#operations/exchanges/settings/save-settings'
+import saveExchanges from '#operations/exchanges/settings/api/save-settings'
 import { files } from '#operations/store/lib/door'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { testApp } from '#test/support/app'

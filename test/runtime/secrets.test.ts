@@ -1,7 +1,7 @@
 /** A new `SECRET_KEY`: what the one before made still opens and still counts, and nothing new is made with it. */
 import { expect, test } from 'vitest'
 import * as unsubscribes from '#operations/capture/subscribers/unsubscribes'
-import { issueSession, orderOfSession } from '#operations/exchanges/lib/session'
+import { issueSession, orderOfSession } from '#operations/exchanges/shopper/session'
 import { confirmToken } from '#operations/reviews/submitting/confirm'
 import { sentToken, tokenOf } from '#operations/store/lib/invitations'
 import { issueToken, isTrapped } from '#operations/storefront/visits/tokens'

@@ -4,7 +4,7 @@ import {
   amountOf as amountWithin,
   priceDifferenceOf as differenceOf,
   unitPriceOf,
-} from '#operations/exchanges/lib/amounts'
+} from '#operations/exchanges/requests/amounts'
 
 const plenty = '999999999999.99'
 const amountOf = (lines: readonly AmountLine[]) => amountWithin(lines, plenty)

@@ -6,7 +6,7 @@ import {
   type OrderFacts,
   orderFault,
   windowEnd,
-} from '#operations/exchanges/lib/eligibility'
+} from '#operations/exchanges/shopper/eligibility'
 
 const order = (facts: Partial<OrderFacts> = {}): OrderFacts => ({
   status: 'closed',

@@ -1,8 +1,8 @@
 /** Finding requests, and taking them away as a CSV. */
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
-import exportRequests from '#operations/exchanges/requests/export-requests'
-import listRequests from '#operations/exchanges/requests/list-requests'
+import exportRequests from '#operations/exchanges/figures/api/export-requests'
+import listRequests from '#operations/exchanges/requests/api/list-requests'
 import { testApp } from '#test/support/app'
 import { type ExchangeShop, exchangeShop, returnAddress } from './shopper.ts'
 import { approve, confirm, read, reject, requested } from './support.ts'

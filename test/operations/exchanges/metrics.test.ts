@@ -1,6 +1,6 @@
 /** What the figures say of requests (Rules 13). */
 import { expect, test } from 'vitest'
-import getMetrics from '#operations/exchanges/requests/get-metrics'
+import getMetrics from '#operations/exchanges/figures/api/get-metrics'
 import getOverview from '#operations/store/dashboard/get-overview'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'

@@ -1,6 +1,6 @@
 /** What is promised of an order is never more than was paid, in its own currency, and of what is there. */
 import { expect, test } from 'vitest'
-import { lineLeft, moneyLeft } from '#operations/exchanges/lib/left'
+import { lineLeft, moneyLeft } from '#operations/exchanges/requests/left'
 import { testApp } from '#test/support/app'
 import { type ExchangeShop, exchangeShop } from './shopper.ts'
 import { approve, confirm, read, received, reject, requested } from './support.ts'

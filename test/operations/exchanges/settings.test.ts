@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import getSettings from '#operations/exchanges/settings/get-settings'
-import saveSettings from '#operations/exchanges/settings/save-settings'
+import getSettings from '#operations/exchanges/settings/api/get-settings'
+import saveSettings from '#operations/exchanges/settings/api/save-settings'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

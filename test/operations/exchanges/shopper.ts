@@ -1,5 +1,5 @@
 /** A store that takes exchanges, and a shopper who asks for them on its storefront. */
-import saveSettings from '#operations/exchanges/settings/save-settings'
+import saveSettings from '#operations/exchanges/settings/api/save-settings'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import type { OrderInput } from '#runtime/ports/ecommerce/sandbox-orders'
 import { listSandboxMail, type SandboxMail } from '#runtime/ports/mail/sandbox'

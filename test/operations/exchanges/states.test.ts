@@ -1,6 +1,6 @@
 /** Every status and every move: those of the table are made, all others refused. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Status, statuses } from '#operations/exchanges/lib/moves'
+import { type Status, statuses } from '#operations/exchanges/requests/moves'
 import { testApp } from '#test/support/app'
 import { type ExchangeShop, exchangeShop } from './shopper.ts'
 import { approve, confirm, type Requested, read, received, reject, remove, requested } from './support.ts'

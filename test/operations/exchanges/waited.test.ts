@@ -1,8 +1,8 @@
 /** A notice that waited is judged again before it leaves: each cause of waiting, each fact that changed meanwhile. */
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/campaigns/lib/door'
-import { holdsFor, statuses } from '#operations/exchanges/lib/moves'
-import { events } from '#operations/exchanges/lib/settings-schema'
+import { holdsFor, statuses } from '#operations/exchanges/requests/moves'
+import { events } from '#operations/exchanges/settings/schema'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'

@@ -1,0 +1,25 @@
+import { exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued } from '#runtime/schema'
+import { preparedFilters } from '../../requests/requests.ts'
+import { requestExportQuery } from '../../requests/schema.ts'
+import exchangeExport from '../jobs/exchange-export.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/product-exchanges/export',
+  description:
+    'Email the requests that fit as a CSV file, a row for each item, to the member whose key asks.',
+  details: 'The filters of the list.',
+  words: 'returns as a spreadsheet, download exchanges',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'exchanges',
+  input: { query: requestExportQuery },
+  answer: { status: 202, body: exportQueued },
+  handler(ctx, { query }) {
+    // Refuses what the job could not work with.
+    preparedFilters(ctx, query)
+    return exports.start(ctx, exchangeExport, query)
+  },
+})

@@ -1,0 +1,23 @@
+import { type Job, job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { recordFailed } from '../results.ts'
+import { notifyShopper } from '../send.ts'
+
+const payload = object({ noticeId: id })
+
+const exchangeNotify: Job<typeof payload> = job({
+  description: 'Tells a shopper what became of a request, on one channel',
+  payload,
+  retry: { limit: 8, backoffSeconds: 15 },
+  timeoutSeconds: 120,
+  oneAtATimePer: ({ noticeId }) => noticeId,
+  concurrency: 2,
+  safeTwice:
+    'A notice is unique by request, event, sequence and channel; it is claimed with its text before it leaves, under a key that is its own.',
+  async run(ctx, { noticeId }) {
+    const at = await notifyShopper(ctx, noticeId)
+    if (at) await ctx.queue(exchangeNotify, { noticeId }, { at })
+  },
+  failed: (ctx, { noticeId }) => recordFailed(ctx, noticeId, 'unknown-outcome'),
+})
+export default exchangeNotify

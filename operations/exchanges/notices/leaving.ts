@@ -1,0 +1,32 @@
+/** Whether a notice that waited may leave now: asked before each try, but of one that may have left already. */
+import { entitlementOf } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { holdsFor } from '../requests/moves.ts'
+import { isTold, type NoticeChannel } from '../requests/tell.ts'
+import type { ExchangeEvent } from '../settings/schema.ts'
+import { readSettings } from '../settings/settings.ts'
+
+/** Longer after its event a notice is news no more: the shopper's link shows how things stand. */
+const latestMs = 24 * 3_600_000
+
+interface Waiting {
+  request_id: string
+  event: ExchangeEvent
+  channel: NoticeChannel
+  created_at: Date
+}
+
+/** Why it stays, as the history tells it; null: it leaves. In the transaction that claims it. */
+export async function objectionTo(tx: Context, notice: Waiting): Promise<string | null> {
+  const { event, channel } = notice
+  const request = await tx.db
+    .selectFrom('exchange_requests')
+    .select('status')
+    .where('id', '=', notice.request_id)
+    .executeTakeFirst()
+  if (request && !holdsFor(event, request.status)) return 'moved-on'
+  if (tx.now().getTime() - notice.created_at.getTime() > latestMs) return 'too-late'
+  if (!isTold(await readSettings(tx), event, channel)) return 'turned-off'
+  if (channel === 'messaging' && !(await entitlementOf(tx)).canWrite) return 'subscription-inactive'
+  return null
+}

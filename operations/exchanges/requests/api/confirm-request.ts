@@ -1,0 +1,26 @@
+import { operation } from '#runtime/operation'
+import { confirmRequest } from '../decisions.ts'
+import { readRequest } from '../requests.ts'
+import { confirmBody, exchangeRequest } from '../schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/product-exchanges/requests/:id/confirm',
+  description:
+    'Record that the items of a request have come back, or that the exchange or return is complete.',
+  details:
+    'Nothing moves at the platform: it is the record of what was done there. stage received says that the items are here, completed that all is done. The shopper is told.',
+  words: 'the parcel came back, money was given back, finish the return, done',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'exchanges',
+  input: { body: confirmBody },
+  answer: { status: 200, body: exchangeRequest },
+  refuses: { not_found: 'No such request', conflict: 'Its status does not allow that' },
+  etag: true,
+  example: { body: { stage: 'received' } },
+  async handler(ctx, { params, body }) {
+    await confirmRequest(ctx, params.id, body)
+    return readRequest(ctx, params.id)
+  },
+})

@@ -1,0 +1,19 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { expireAll, resumeNotices } from '../expire.ts'
+
+export default serverJob({
+  description:
+    'Expires approved requests that were not sent in time, and takes up notices that lost their job',
+  payload: object({}),
+  retry: { limit: 2, backoffSeconds: 30 },
+  timeoutSeconds: 600,
+  everySeconds: 15 * 60,
+  oneAtATimePer: () => 'all',
+  safeTwice:
+    'A request expires only while it is approved and past its deadline; a notice has one job at a time.',
+  async run(system, _payload, { signal }) {
+    await expireAll(system, signal)
+    await resumeNotices(system)
+  },
+})

@@ -1,0 +1,131 @@
+/** Reading requests: one, or a page of them. */
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { days } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuseCrossedDays } from '#runtime/days'
+import { isId } from '#runtime/ids'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
+import { entryJson, requestJson } from './json.ts'
+import { noRequest } from './moves.ts'
+import type { RequestFilters } from './schema.ts'
+import { plainForm } from './search.ts'
+
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('exchange_requests as r')
+      .select(sql<string>`${requestJson(db)}::text`.as('text'))
+      .where('r.id', '=', values.id),
+  { planOnce: true },
+)
+
+const signedSeconds = 3600
+
+/** With addresses of its photos that hold for an hour. Refuses an id that is no request's of this store. */
+export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!row) throw noRequest()
+  const { text } = row
+  const request = JSON.parse(text) as { photos: { url: string }[] }
+  if (request.photos.length === 0) return new JsonText(text)
+  const photos = await Promise.all(
+    request.photos.map(async (photo) => ({
+      ...photo,
+      url: (await ctx.adapters.storage.signDownload(photo.url, signedSeconds)).url,
+    })),
+  )
+  return new JsonText(JSON.stringify({ ...request, photos }), undefined, text)
+}
+
+/** Filters as the statements take them. */
+export interface PreparedFilters {
+  /** One, as most ask: an index has its rows in their order. */
+  status?: string
+  statuses?: readonly string[]
+  type?: string
+  reasons?: readonly string[]
+  outsideWindow?: boolean
+  /** A pattern. */
+  search?: string
+  /** The same of a phone's digits. */
+  digits?: string[]
+  startDate?: string
+  endDate?: string
+  timezone?: string
+}
+
+type Requests = SelectQueryBuilder<TenantTables & { r: TenantTables['exchange_requests'] }, 'r', object>
+
+/** The requests `r` that fit. `has`: which filters are given. */
+export function fitting(
+  rows: Requests,
+  values: PreparedFilters,
+  has: (name: keyof PreparedFilters) => boolean,
+): Requests {
+  let found = rows
+  if (has('status')) found = found.where('r.status', '=', values.status!)
+  if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
+  if (has('type')) found = found.where('r.type', '=', values.type!)
+  if (has('reasons')) found = found.where(sql<boolean>`r.reasons && ${values.reasons}::text[]`)
+  if (has('outsideWindow')) {
+    found = found.where(sql<boolean>`r.outside_window = ${values.outsideWindow}::boolean`)
+  }
+  if (has('search')) {
+    const byDigits = has('digits') ? sql`or ${phoneLike('r.search_text', values.digits)}` : sql``
+    found = found.where(sql<boolean>`(r.search_text like ${values.search}::text ${byDigits})`)
+  }
+  const zone = sql`${values.timezone}::text`
+  if (has('startDate')) {
+    const first = days.firstInstantOf(sql`${values.startDate}::date`, zone)
+    found = found.where(sql<boolean>`r.created_at >= (select ${first})`)
+  }
+  if (has('endDate')) {
+    const next = days.firstInstantOf(sql`(${values.endDate}::date + 1)`, zone)
+    found = found.where(sql<boolean>`r.created_at < (select ${next})`)
+  }
+  return found
+}
+
+/** Refuses days that are turned around. */
+export function preparedFilters(ctx: Context, filters: RequestFilters): PreparedFilters {
+  const { status, type, reason, outsideWindow, search, startDate, endDate } = filters
+  refuseCrossedDays({ startDate, endDate })
+  const statuses = [...new Set(status)]
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+  return {
+    ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
+    ...(statuses.length > 1 ? { statuses } : {}),
+    ...(type ? { type } : {}),
+    ...(reason ? { reasons: reason } : {}),
+    ...(outsideWindow === undefined ? {} : { outsideWindow }),
+    ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
+    ...(digits === null ? {} : { digits }),
+    ...(startDate ? { startDate } : {}),
+    ...(endDate ? { endDate } : {}),
+    ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+  }
+}
+
+const listPage = preparedList<PreparedFilters>(
+  (db, values, has) => ({
+    rows: fitting(db.selectFrom('exchange_requests as r'), values, has),
+    item: entryJson(db),
+    order: [
+      ['r.created_at', 'desc'],
+      ['r.id', 'desc'],
+    ],
+    page: 'r',
+    table: 'exchange_requests',
+  }),
+  { text: ['search'] },
+)
+
+/** A page of the requests, newest first. Refuses days that are turned around. */
+export const listRequests = (
+  ctx: Context,
+  { page, limit, ...filters }: RequestFilters & Paging,
+): Promise<JsonText> => listPage(ctx, { ...preparedFilters(ctx, filters), page, limit })

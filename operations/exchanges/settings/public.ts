@@ -1,0 +1,30 @@
+/** What everybody may know of how a store takes exchanges and returns. */
+import type { ExchangeContent } from './schema.ts'
+
+export interface PublicSettings {
+  types: ExchangeContent['types']
+  reasons: PublicReason[]
+  conditions: string[]
+  returnMethods: { method: ReturnMethod; label: string; instructions: string | null }[]
+  refundMethods: ExchangeContent['refundMethods']
+  texts: ExchangeContent['texts']
+  maxPhotos: number
+}
+export type PublicReason = Omit<ExchangeContent['reasons'][number], 'isActive'>
+export type ReturnMethod = ExchangeContent['returnMethods'][number]['method']
+
+/** Those that a shopper chooses among. */
+export function publicSettings(settings: ExchangeContent): PublicSettings {
+  const { types, reasons, conditions, returnMethods, refundMethods, texts, maxPhotos } = settings
+  return {
+    types,
+    reasons: reasons.filter(({ isActive }) => isActive).map(({ isActive: _isActive, ...reason }) => reason),
+    conditions,
+    returnMethods: returnMethods
+      .filter(({ isEnabled }) => isEnabled)
+      .map(({ method, label, instructions }) => ({ method, label, instructions })),
+    refundMethods,
+    texts,
+    maxPhotos,
+  }
+}

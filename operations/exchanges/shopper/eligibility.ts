@@ -1,0 +1,110 @@
+/** What of an order may be exchanged or returned, and until when (Rules 9): pure. */
+import { DateTime } from 'luxon'
+import { amounts } from '#operations/store/lib/door'
+import type { ExchangeContent } from '../settings/schema.ts'
+
+export type RequestType = ExchangeContent['types'][number]
+
+/** Why nothing of an order can be asked for. */
+export type OrderFault = 'cancelled' | 'not-paid' | 'refunded' | 'open-request' | 'outside-window'
+/** Why an item cannot; those of its order come first. */
+export type ItemFault = OrderFault | 'excluded' | 'discounted' | 'no-units-left'
+
+export interface OrderFacts {
+  status: string
+  paymentStatus: string
+  placedAt: Date
+  shippedAt: Date | null
+  deliveredAt: Date | null
+  /** Another request about it is under way. */
+  hasOpenRequest: boolean
+}
+
+export interface ItemFacts {
+  productId: string | null
+  /** With those above them; none where the product is not known. */
+  categoryIds: readonly string[]
+  quantity: number
+  refundedQuantity: number
+  /** In requests that were not rejected, cancelled or expired. */
+  takenQuantity: number
+  /** Of these, units that came back and are among the refunded ones. */
+  countedOnce: number
+  /** Decimal text. */
+  unitPrice: string
+  total: string
+}
+
+type WindowRules = Pick<ExchangeContent, 'windowDays' | 'returnWindowDays' | 'windowFrom'>
+
+/** The last millisecond of the last day, in the store's zone, on which an order may be asked for. */
+export function windowEnd(
+  order: Pick<OrderFacts, 'placedAt' | 'shippedAt' | 'deliveredAt'>,
+  rules: WindowRules,
+  type: RequestType,
+  timezone: string,
+): Date {
+  const { placedAt, shippedAt, deliveredAt } = order
+  // What the platform does not know falls back to the instant before it.
+  const shipped = shippedAt ?? placedAt
+  const base = { delivered: deliveredAt ?? shipped, shipped, placed: placedAt }[rules.windowFrom]
+  const days = type === 'return' ? (rules.returnWindowDays ?? rules.windowDays) : rules.windowDays
+  const next = DateTime.fromJSDate(base, { zone: timezone }).plus({ days: days + 1 })
+  const midnight = next.startOf('day')
+  // Where a zone's clock comes by midnight twice, the day begins at the first.
+  const hourBefore = midnight.minus({ hours: 1 })
+  const first = hourBefore.hasSame(midnight, 'day') ? hourBefore : midnight
+  return new Date(first.toMillis() - 1)
+}
+
+/** Why nothing of the order can be asked for, whatever its window says; null when something may. */
+export function orderFault(
+  order: OrderFacts,
+  settings: Pick<ExchangeContent, 'oneOpenRequestPerOrder'>,
+): OrderFault | null {
+  if (order.status === 'cancelled') return 'cancelled'
+  if (order.paymentStatus === 'refunded') return 'refunded'
+  if (order.paymentStatus !== 'paid' && order.paymentStatus !== 'partially-refunded') return 'not-paid'
+  if (settings.oneOpenRequestPerOrder && order.hasOpenRequest) return 'open-request'
+  return null
+}
+
+/** Units that can still be asked for, never below 0. */
+export const availableQuantity = ({
+  quantity,
+  refundedQuantity,
+  takenQuantity,
+  countedOnce,
+}: ItemFacts): number => Math.max(0, quantity - refundedQuantity - takenQuantity + countedOnce)
+
+/** Why an item cannot be asked for, its order apart; null when it may. */
+export function itemFault(
+  item: ItemFacts,
+  settings: Pick<ExchangeContent, 'excludedProductIds' | 'excludedCategoryIds' | 'excludeDiscountedItems'>,
+): ItemFault | null {
+  const { productId, categoryIds } = item
+  if (productId !== null && settings.excludedProductIds.includes(productId)) return 'excluded'
+  if (categoryIds.some((id) => settings.excludedCategoryIds.includes(id))) return 'excluded'
+  if (settings.excludeDiscountedItems && isDiscounted(item)) return 'discounted'
+  if (availableQuantity(item) === 0) return 'no-units-left'
+  return null
+}
+
+/** Whether a line was paid with less than its units cost. */
+export const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
+  amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
+
+const words: Record<ItemFault, string> = {
+  cancelled: 'The order was cancelled',
+  'not-paid': 'The order is not paid yet',
+  refunded: 'The order was paid back already',
+  'open-request': 'There is an open request for this order already',
+  'outside-window': 'The period for exchanges has ended for this order',
+  excluded: 'This item is not part of exchanges and returns',
+  discounted: 'Discounted items cannot be exchanged or returned',
+  'no-units-left': 'All units are in other requests, or were paid back',
+}
+
+/** A fault in a sentence that a shopper reads. */
+export const faultWords = (fault: ItemFault, outsideWindowMessage: string): string =>
+  fault === 'outside-window' ? outsideWindowMessage : words[fault]

@@ -1,0 +1,20 @@
+import { storefrontPage } from '#operations/storefront/door'
+import { object } from '#runtime/schema'
+import { cancelRequest } from '../moves.ts'
+import { whileOpen } from '../open-page.ts'
+import { answerAfter } from '../status-answer.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/exchanges/requests/:statusToken/cancel',
+  description: 'The shopper takes a request back; its units are free again.',
+  trust: 'The random token of the link, which only the shopper was given.',
+  kind: 'link',
+  feature: 'exchanges',
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, async (settings) => {
+      if (!visit.isForm) await visit.body(object({}))
+      await cancelRequest(ctx, visit.params.statusToken!)
+      return answerAfter(ctx, visit, settings)
+    }),
+})

@@ -1,0 +1,23 @@
+import { storefrontPage } from '#operations/storefront/door'
+import { read } from '#runtime/input'
+import { shipRequest } from '../moves.ts'
+import { whileOpen } from '../open-page.ts'
+import { shippedBody } from '../schema.ts'
+import { answerAfter } from '../status-answer.ts'
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/exchanges/requests/:statusToken/shipped',
+  description: 'The shopper has sent the items: takes the tracking code, or a corrected one on the way.',
+  trust: 'The random token of the link, which only the shopper was given.',
+  kind: 'link',
+  feature: 'exchanges',
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, async (settings) => {
+      const given = visit.isForm
+        ? read(shippedBody, await visit.fields(), 'body')
+        : await visit.body(shippedBody)
+      await shipRequest(ctx, visit.params.statusToken!, given)
+      return answerAfter(ctx, visit, settings)
+    }),
+})

@@ -1,0 +1,29 @@
+import { files } from '#operations/store/lib/door'
+import { storefrontPage } from '#operations/storefront/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer } from '#runtime/page'
+import { exchangePhotos } from '../../requests/photos.ts'
+import { whileOpen } from '../open-page.ts'
+import { photoUploadBody } from '../schema.ts'
+import { orderOfSession } from '../session.ts'
+
+const hourMs = 3_600_000
+/** Photos of several requests. */
+const uploadsAnHour = 60
+
+export default storefrontPage({
+  method: 'POST',
+  path: '/exchanges/upload-url',
+  description: 'A link to upload a photo of a request: JPEG, PNG, WebP or HEIC, up to 10 MiB.',
+  trust: 'The signed token of a lookup; what no request uses goes after 24 hours.',
+  kind: 'write',
+  feature: 'exchanges',
+  handler: (ctx, visit) =>
+    whileOpen(ctx, visit, async ({ maxPhotos }) => {
+      const { sessionToken, ...file } = await visit.body(photoUploadBody)
+      orderOfSession(ctx, sessionToken)
+      if (maxPhotos === 0) throw refuse('conflict', 'This store takes no photos')
+      await visit.limit('exchange-uploads', uploadsAnHour, hourMs)
+      return jsonAnswer(await files.createUpload(ctx, exchangePhotos, file))
+    }),
+})

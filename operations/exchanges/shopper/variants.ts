@@ -1,0 +1,77 @@
+/** Variants that can be had in exchange, of the mirror of the catalog. */
+import { isAmong } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { ExchangeContent } from '../settings/schema.ts'
+
+export interface Variant {
+  variantId: string
+  productId: string
+  /** Of its product. */
+  name: string
+  variantName: string
+  /** Decimal text. */
+  unitPrice: string
+  currency: string
+  /** Null: not counted. */
+  stock: number | null
+  /** Published, and not sold out. */
+  isAvailable: boolean
+}
+
+const variants = (ctx: Context) =>
+  ctx.db
+    .selectFrom('product_snapshot_variants as v')
+    .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')
+    .select((eb) => [
+      'v.variant_id as variantId',
+      'v.product_id as productId',
+      'p.name',
+      'v.name as variantName',
+      'v.price as unitPrice',
+      'p.currency',
+      'v.stock',
+      eb
+        .and([
+          eb('p.is_published', '=', true),
+          eb('v.is_available', '=', true),
+          eb('v.stock', 'is distinct from', 0),
+        ])
+        .$castTo<boolean>()
+        .as('isAvailable'),
+    ])
+    .where('p.exists', '=', true)
+
+/** Those with these ids, by id. */
+export async function findVariants(
+  ctx: Context,
+  variantIds: readonly string[],
+): Promise<ReadonlyMap<string, Variant>> {
+  if (variantIds.length === 0) return new Map()
+  const rows = await variants(ctx).where(isAmong('v.variant_id', variantIds)).execute()
+  return new Map(rows.map((row) => [row.variantId, row]))
+}
+
+/** Of many products a page shows so many: a list to choose from is no catalog. */
+const shownAtMost = 300
+
+/** Those that can be had now, in the order's currency, instead of these items, by name: of their products, or of all where any will do. */
+export const choices = (
+  ctx: Context,
+  { currency }: { currency: string },
+  { exchangeScope, types }: Pick<ExchangeContent, 'exchangeScope' | 'types'>,
+  items: readonly { productId: string | null }[],
+): Promise<Variant[]> => {
+  if (!types.includes('exchange')) return Promise.resolve([])
+  const productIds = items.flatMap(({ productId }) => productId ?? [])
+  return variants(ctx)
+    .$if(exchangeScope === 'same-product', (rows) => rows.where(isAmong('v.product_id', productIds)))
+    .where('p.currency', '=', currency)
+    .where('p.is_published', '=', true)
+    .where('v.is_available', '=', true)
+    .where('v.stock', 'is distinct from', 0)
+    .orderBy('p.name')
+    .orderBy('v.product_id')
+    .orderBy('v.position')
+    .limit(shownAtMost)
+    .execute()
+}

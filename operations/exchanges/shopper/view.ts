@@ -1,0 +1,155 @@
+/** A request as its shopper sees it: no other person's data, no member's name. */
+import type { Row } from '#db/tables'
+import type { Context } from '#runtime/context'
+import type { z } from '#runtime/schema'
+import type { address, ExchangeContent } from '../settings/schema.ts'
+import { requestOfToken } from './status-links.ts'
+
+type Address = z.infer<typeof address>
+
+export interface ShopperView {
+  number: string
+  type: string
+  status: string
+  orderNumber: string
+  items: ShopperItem[]
+  comment: string | null
+  photoCount: number
+  amount: number
+  priceDifference: number | null
+  currency: string
+  outsideWindow: boolean
+  returnMethod: string
+  returnMethodLabel: string | null
+  returnInstructions: string | null
+  returnAddress: Address | null
+  returnCode: string | null
+  labelUrl: string | null
+  carrier: string | null
+  trackingCode: string | null
+  refundMethod: string | null
+  refundAmount: number | null
+  rejectionReason: string | null
+  expiresAt: string | null
+  createdAt: string
+  approvedAt: string | null
+  rejectedAt: string | null
+  inTransitAt: string | null
+  receivedAt: string | null
+  completedAt: string | null
+  cancelledAt: string | null
+  expiredAt: string | null
+  /** Whether a tracking code is taken now. */
+  canShip: boolean
+  canCancel: boolean
+  texts: Pick<ExchangeContent['texts'], 'pageTitle' | 'successMessage' | 'policy'>
+}
+
+export interface ShopperItem {
+  name: string
+  variantName: string | null
+  imageUrl: string | null
+  quantity: number
+  approvedQuantity: number | null
+  receivedQuantity: number | null
+  unitPrice: number
+  reason: string
+  reasonLabel: string
+  comment: string | null
+  exchangeFor: { name: string; variantName: string | null; unitPrice: number } | null
+}
+
+/** The request behind a link; null where the link leads to none. */
+export async function findView(
+  ctx: Context,
+  settings: ExchangeContent,
+  token: string,
+): Promise<ShopperView | null> {
+  const requestId = await requestOfToken(ctx, token)
+  if (requestId === null) return null
+  const request = await ctx.db
+    .selectFrom('exchange_requests')
+    .selectAll()
+    .where('id', '=', requestId)
+    .executeTakeFirst()
+  if (!request) return null
+  const items = await ctx.db
+    .selectFrom('exchange_items')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .orderBy('position')
+    .execute()
+  return viewOf(settings, request, items)
+}
+
+function viewOf(
+  { texts, returnMethods }: ExchangeContent,
+  row: Row<'exchange_requests'>,
+  items: readonly Row<'exchange_items'>[],
+): ShopperView {
+  const method = returnMethods.find((each) => each.method === row.return_method)
+  return {
+    number: row.number,
+    type: row.type,
+    status: row.status,
+    orderNumber: row.order_number,
+    items: items.map(itemOf),
+    comment: row.comment,
+    photoCount: row.photo_count,
+    amount: Number(row.amount),
+    priceDifference: numberOf(row.price_difference),
+    currency: row.currency,
+    outsideWindow: row.outside_window,
+    returnMethod: row.return_method,
+    returnMethodLabel: method?.label ?? null,
+    returnInstructions: method?.instructions ?? null,
+    returnAddress: row.return_address as Address | null,
+    returnCode: row.return_code,
+    labelUrl: row.label_url,
+    carrier: row.carrier,
+    trackingCode: row.tracking_code,
+    refundMethod: row.refund_method,
+    refundAmount: numberOf(row.refund_amount),
+    rejectionReason: row.rejection_reason,
+    expiresAt: row.status === 'approved' ? textOf(row.expires_at) : null,
+    createdAt: row.created_at.toISOString(),
+    approvedAt: textOf(row.approved_at),
+    rejectedAt: textOf(row.rejected_at),
+    inTransitAt: textOf(row.in_transit_at),
+    receivedAt: textOf(row.received_at),
+    completedAt: textOf(row.completed_at),
+    cancelledAt: textOf(row.cancelled_at),
+    expiredAt: textOf(row.expired_at),
+    canShip: row.status === 'approved' || row.status === 'in-transit',
+    canCancel: row.status === 'requested' || row.status === 'approved',
+    texts: { pageTitle: texts.pageTitle, successMessage: texts.successMessage, policy: texts.policy },
+  }
+}
+
+const numberOf = (amount: string | null): number | null => (amount === null ? null : Number(amount))
+const textOf = (at: Date | null): string | null => at?.toISOString() ?? null
+
+function itemOf(row: Row<'exchange_items'>): ShopperItem {
+  const wanted = row.exchange_for as {
+    name: string
+    variantName: string | null
+    unitPrice: number
+  } | null
+  return {
+    name: row.name,
+    variantName: row.variant_name,
+    imageUrl: row.image_url,
+    quantity: row.quantity,
+    approvedQuantity: row.approved_quantity,
+    receivedQuantity: row.received_quantity,
+    unitPrice: Number(row.unit_price),
+    reason: row.reason,
+    reasonLabel: row.reason_label,
+    comment: row.comment,
+    exchangeFor: wanted && {
+      name: wanted.name,
+      variantName: wanted.variantName,
+      unitPrice: wanted.unitPrice,
+    },
+  }
+}
