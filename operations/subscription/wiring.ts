@@ -1,6 +1,6 @@
 import { events } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import { listenerOf } from './lib/events.ts'
+import { listenerOf } from './billing/events.ts'
 
 export default wiring(() => {
   for (const kind of ['checkout', 'agreement', 'payment'] as const) {

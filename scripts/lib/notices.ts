@@ -32,7 +32,7 @@ const places: readonly (readonly [file: string, type: string, why: string])[] = 
   ['operations/campaigns/lib/endings.ts', 'campaign-failed', moved],
   ['operations/campaigns/lib/endings.ts', 'campaign-paused', moved],
   ['operations/campaigns/lib/endings.ts', 'campaign-sent, campaign-failed', moved],
-  ['operations/subscription/lib/rows.ts', 'what is computed', moved],
+  ['operations/subscription/rows.ts', 'what is computed', moved],
 ]
 const exceptions: readonly Exception[] = places.map(([file, type, why]) => ({
   file,

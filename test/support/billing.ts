@@ -1,5 +1,5 @@
 /** A checkout at the sandbox's billing provider, and its payer. */
-import type { Terms } from '#operations/subscription/lib/terms'
+import type { Terms } from '#operations/subscription/terms'
 import { newId } from '#runtime/ids'
 import type { CheckoutRequest } from '#runtime/ports/billing/port'
 import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import createPreapproval from '#operations/subscription/create-preapproval'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
 import { testApp } from '#test/support/app'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { type Shop, store } from '#test/support/store'

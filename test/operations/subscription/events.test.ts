@@ -1,6 +1,6 @@
 /** Provider events twice, late and out of order (Rules 8), and work that died half-way. */
 import { describe, expect, test } from 'vitest'
-import { applyBillingEvent } from '#operations/subscription/lib/events'
+import { applyBillingEvent } from '#operations/subscription/billing/events'
 import type { Agreement, BillingEventData, ProviderPayment } from '#runtime/ports/billing/port'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'

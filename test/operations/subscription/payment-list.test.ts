@@ -1,7 +1,7 @@
 /** The payments, walked while more are made. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import listPayments from '#operations/subscription/list-payments'
+import listPayments from '#operations/subscription/reads/api/list-payments'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { type CallInput, type Shop, store } from '#test/support/store'

@@ -172,7 +172,7 @@ describe('money that went back', () => {
       app.clock.now(),
     ])
     await sandbox.runDue()
-    const { deliverSandboxHooks } = await import('#operations/subscription/lib/billing-hook')
+    const { deliverSandboxHooks } = await import('#operations/subscription/checkout-pages/billing-hook')
     const { SystemContext } = await import('#runtime/context')
     const system = new SystemContext(app.services, app.services.log, 'test')
     await deliverSandboxHooks(system, me.shop.id)

@@ -1,0 +1,31 @@
+import { operation } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { billingCycle, checkout, couponCode, planId } from '../../schema.ts'
+import { subscribe } from '../begin.ts'
+import { readCheckout } from '../views.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/subscription/create-preapproval',
+  description: 'Start a checkout for a plan; the merchant opens its address to pay.',
+  details:
+    'From a trial, a cancelled or an ended subscription. A new checkout takes the place of an open one. Paid time that is left is credited.',
+  words: 'subscribe, buy a plan, checkout',
+  scopes: ['platform:write', 'billing:write'],
+  readOnly: false,
+  whilePaused: true,
+  input: {
+    body: object({
+      planId,
+      billingCycle: billingCycle.default('monthly'),
+      couponCode: couponCode.optional(),
+    }),
+  },
+  answer: { status: 201, body: checkout },
+  refuses: { conflict: 'The status calls for another operation, which the message names' },
+  transaction: 'own',
+  example: { body: { planId: 'growth', billingCycle: 'monthly', couponCode: 'WELCOME10' } },
+  async handler(ctx, { body }) {
+    return readCheckout(ctx, await subscribe(ctx, body))
+  },
+})

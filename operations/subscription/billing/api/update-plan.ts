@@ -1,0 +1,32 @@
+import { operation, z } from '#runtime/operation'
+import { object } from '#runtime/schema'
+import { billingCycle, couponCode, planChange, planId } from '../../schema.ts'
+import { changePlan } from '../change-plan.ts'
+import { planChangeView } from '../plan-change.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/subscription/update-plan',
+  description: 'Change the plan or the billing cycle: now, at the end of the period, or through a checkout.',
+  details:
+    'A larger plan holds at once, charged for the rest of the period less what is unused. A smaller one holds from the next period. preview changes nothing.',
+  words: 'upgrade, downgrade, change to another plan, yearly',
+  scopes: ['platform:write', 'billing:write'],
+  readOnly: false,
+  whilePaused: true,
+  input: {
+    body: object({
+      planId: planId.optional().describe('This or billingCycle; the one left out stays'),
+      billingCycle: billingCycle.optional(),
+      couponCode: couponCode.optional(),
+      preview: z.boolean().default(false),
+    }),
+  },
+  answer: { status: 200, body: planChange },
+  refuses: { conflict: 'On it already, the card was declined, or the status calls for another operation' },
+  transaction: 'own',
+  example: { body: { planId: 'growth', preview: true } },
+  async handler(ctx, { body }) {
+    return planChangeView(ctx, await changePlan(ctx, body), body.preview)
+  },
+})

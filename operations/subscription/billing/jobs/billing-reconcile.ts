@@ -1,0 +1,17 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { reconcile } from '../reconcile.ts'
+
+export default job({
+  description:
+    'Compares the subscription with what its payment provider knows, and finishes what was left half-way.',
+  payload: object({
+    intentId: id.optional().describe('Of a look that waits until whoever asked must be done'),
+  }),
+  retry: { limit: 8, backoffSeconds: 30 },
+  timeoutSeconds: 300,
+  oneAtATimePer: ({ intentId }) => intentId ?? 'all',
+  safeTwice:
+    'What is missing goes through the events, which are applied once; every call to the provider is idempotent.',
+  run: (ctx) => reconcile(ctx),
+})

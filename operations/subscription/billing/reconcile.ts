@@ -1,0 +1,178 @@
+/** What became of what was left half-way: asked of the provider, and finished or dropped, each once. */
+import { applyEvents, connections, events } from '#operations/store/lib/door'
+import { type Context, SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { BillingEvent, BillingEventData, BillingPort } from '#runtime/ports/billing/port'
+import { Refused } from '#runtime/ports/errors'
+import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
+import { lockRow, readRow } from '../rows.ts'
+import { finishCancel } from './cancel.ts'
+import { finishCharge } from './charge.ts'
+import { applyBillingEvent } from './events.ts'
+import { finishSchedule, type ScheduleTerms } from './schedule.ts'
+import { updateAmount } from './sync.ts'
+import { runTasks } from './tasks.ts'
+
+const creatingMs = 3_600_000
+const looksBackMs = 3 * 24 * 3_600_000
+
+/** Everything of a store that its provider may know better. Throws the first failure once all was tried. */
+export async function reconcile(ctx: Context): Promise<void> {
+  const failures: unknown[] = []
+  for (const step of [settleLeft, followProvider, runTasks, updateAmount, forgetUnborn]) {
+    try {
+      await step(ctx)
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
+/** What the merchant asked for before must be settled first. Refuses while it is under way; throws an outage. */
+export async function settleAsked(ctx: Context): Promise<void> {
+  const asked = await openIntents(ctx, askedKinds)
+  for (const intent of asked) {
+    if (intent.held_until > ctx.now()) {
+      throw refuse('conflict', 'Another change of the subscription is under way: try again in a minute')
+    }
+    await settle(ctx, intent)
+  }
+}
+
+async function settleLeft(ctx: Context): Promise<void> {
+  for (const intent of await openIntents(ctx, askedKinds)) {
+    if (intent.held_until <= ctx.now()) await settle(ctx, intent)
+  }
+}
+
+async function settle(ctx: Context, intent: IntentRow): Promise<void> {
+  const { port } = await connections.billing(ctx, intent.provider)
+  switch (intent.kind) {
+    case 'cancel':
+      return settleCancel(ctx, port, intent)
+    case 'charge':
+      return settleCharge(ctx, port, intent)
+    default:
+      return settleSchedule(ctx, port, intent)
+  }
+}
+
+async function settleCancel(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+  const agreement = await known(() => port.getAgreement(intent.agreement_id))
+  if (agreement && agreement.status !== 'cancelled') return drop(ctx, intent)
+  await ctx.transaction(async (tx) => {
+    const row = await lockRow(tx)
+    await finishCancel(tx, row, (await findIntent(tx, intent.id))!)
+  })
+}
+
+async function settleCharge(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+  const since = new Date(intent.created_at.getTime() - looksBackMs)
+  const payments = await known(() => port.listPayments(intent.agreement_id, { since }))
+  const payment = payments?.find((each) => each.idempotencyKey === intent.id)
+  if (!payment || payment.status === 'pending') {
+    // Nothing was charged; should it come all the same, it goes back.
+    if (!payment) await drop(ctx, intent)
+    return
+  }
+  await ctx.transaction(async (tx) => {
+    const row = await lockRow(tx)
+    await finishCharge(tx, row, (await findIntent(tx, intent.id))!, payment)
+  })
+}
+
+async function settleSchedule(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+  const agreement = await known(() => port.getAgreement(intent.agreement_id))
+  const { nextAmount } = intent.terms as ScheduleTerms
+  if (agreement?.amount !== nextAmount) return drop(ctx, intent)
+  await ctx.transaction((tx) => finishSchedule(tx, intent.id, agreement.amount))
+}
+
+async function drop(ctx: Context, intent: IntentRow): Promise<void> {
+  await closeIntent(ctx, intent.id, 'dropped', 'The provider had not done it')
+}
+
+/** Null for what the provider does not know. */
+async function known<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'not-found') return null
+    throw error
+  }
+}
+
+/** What the provider knows and we do not: hooks that were lost, and what came too early to be applied. */
+export async function followProvider(ctx: Context): Promise<void> {
+  await fetchEvents(ctx)
+  await compareAgreement(ctx)
+}
+
+/** News of an agreement that came before its payment had nothing to change then: the provider is asked how it stands. */
+async function compareAgreement(ctx: Context): Promise<void> {
+  const { agreement_id: id, agreement_status: status, provider } = await readRow(ctx)
+  if (!id || !provider) return
+  const { port } = await connections.billing(ctx, provider)
+  const occurredAt = ctx.now()
+  const agreement = await known(() => port.getAgreement(id))
+  if (!agreement || agreement.status === 'pending' || agreement.status === status) return
+  const data = { ...nothing, agreementId: id, agreement }
+  await ctx.transaction((tx) => applyBillingEvent(tx, 'agreement', { provider, occurredAt, data }))
+}
+
+const nothing: BillingEventData = {
+  agreementId: null,
+  checkoutId: null,
+  paymentId: null,
+  outcome: null,
+  failureReason: null,
+  payment: null,
+  agreement: null,
+}
+
+/** The same events under the same keys. */
+async function fetchEvents(ctx: Context): Promise<void> {
+  const since = new Date(ctx.now().getTime() - looksBackMs)
+  for (const { provider, id } of await subjects(ctx)) {
+    const { port } = await connections.billing(ctx, provider)
+    const told = await known(() => port.eventsOf(id, { since }))
+    if (told && told.length > 0) await take(ctx, provider, told)
+  }
+}
+
+async function take(ctx: Context, provider: string, told: readonly BillingEvent[]): Promise<void> {
+  const system = new SystemContext(ctx.services, ctx.log, ctx.actor.requestId)
+  const incoming = told.map((event) => ({ ...event, storeId: ctx.store.id }))
+  await events.accept(system, 'billing', provider, incoming)
+  await applyEvents(
+    system,
+    'billing',
+    provider,
+    told.map((event) => event.key),
+  )
+}
+
+/** The agreement that holds, and checkouts that may have been paid. */
+async function subjects(ctx: Context): Promise<{ provider: string; id: string }[]> {
+  const row = await readRow(ctx)
+  const open = await ctx.db
+    .selectFrom('checkouts')
+    .select(['provider', 'provider_checkout_id'])
+    .where('provider_checkout_id', 'is not', null)
+    .where('status', '<>', 'approved')
+    .where('created_at', '>', new Date(ctx.now().getTime() - looksBackMs))
+    .execute()
+  const found = open.map((each) => ({ provider: each.provider, id: each.provider_checkout_id! }))
+  const { agreement_id: id, provider } = row
+  return id && provider ? [{ provider, id }, ...found] : found
+}
+
+/** Checkouts whose making was interrupted: nobody has their address. */
+async function forgetUnborn(ctx: Context): Promise<void> {
+  await ctx.db
+    .deleteFrom('checkouts')
+    .where('status', '=', 'creating')
+    .where('created_at', '<', new Date(ctx.now().getTime() - creatingMs))
+    .execute()
+}

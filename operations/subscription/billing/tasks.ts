@@ -1,0 +1,93 @@
+/** Tasks at the provider that follow from something else: tried until they are done, each safe to repeat. */
+import { connections } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import type { BillingPort } from '#runtime/ports/billing/port'
+import { Refused } from '#runtime/ports/errors'
+import { closeIntent, type IntentRow, openIntents, type TaskKind } from '../intents.ts'
+
+const kinds: readonly TaskKind[] = [
+  'close-checkout',
+  'cancel-agreement',
+  'pause-agreement',
+  'refund',
+  'collect',
+]
+
+/** What a task carries beside its agreement. */
+export interface CollectTerms {
+  amount: string
+  currency: string
+  reason: string
+  /** The charge that is owed was due then. */
+  dueAt: string
+}
+
+/** Does every open task. Throws the first failure once all were tried: they are tried again then. */
+export async function runTasks(ctx: Context): Promise<void> {
+  let failure: unknown = null
+  for (const task of await openIntents(ctx, kinds)) {
+    try {
+      await run(ctx, task)
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  if (failure) throw failure
+}
+
+/** The same for somebody who waits: what fails is left to `billing-reconcile`, which is queued. */
+export async function tryTasks(ctx: Context): Promise<void> {
+  try {
+    await runTasks(ctx)
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the billing provider is asked again in the background')
+  }
+}
+
+async function run(ctx: Context, task: IntentRow): Promise<void> {
+  const { port } = await connections.billing(ctx, task.provider)
+  try {
+    await ask(ctx, port, task)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    // It will not do it, now or later: gone already, or never there.
+    ctx.log.warn(
+      { err: error, kind: task.kind, agreementId: task.agreement_id },
+      'a billing task was refused',
+    )
+    await closeIntent(ctx, task.id, 'dropped', error.code)
+    return
+  }
+  await closeIntent(ctx, task.id, 'done')
+}
+
+async function ask(ctx: Context, port: BillingPort, task: IntentRow): Promise<void> {
+  const subject = task.key.slice(task.kind.length + 1)
+  switch (task.kind as TaskKind) {
+    case 'close-checkout':
+      return port.cancelCheckout(task.agreement_id)
+    case 'cancel-agreement':
+      return port.cancelAgreement(task.agreement_id)
+    case 'pause-agreement':
+      return port.capabilities.pause
+        ? port.pauseAgreement(task.agreement_id)
+        : port.cancelAgreement(task.agreement_id)
+    case 'refund':
+      return port.refund(subject, { idempotencyKey: task.id })
+    case 'collect': {
+      const isWanted = await isStillOwed(ctx, task)
+      if (!isWanted) return
+      const { amount, currency, reason } = task.terms as CollectTerms
+      // What comes of it is told by its event.
+      await port.chargeNow(task.agreement_id, { amount, currency, reason, idempotencyKey: task.id })
+    }
+  }
+}
+
+async function isStillOwed(ctx: Context, task: IntentRow): Promise<boolean> {
+  const row = await ctx.db
+    .selectFrom('subscriptions')
+    .select(['status', 'agreement_id'])
+    .executeTakeFirstOrThrow()
+  return row.status === 'past-due' && row.agreement_id === task.agreement_id
+}

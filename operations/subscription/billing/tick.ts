@@ -1,0 +1,140 @@
+/** What the clock brings about in all stores. Nothing that is decided depends on whether this has run. */
+import { sql } from 'kysely'
+import { cycles, notify } from '#operations/store/lib/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { addTask } from '../intents.ts'
+import { lockFreeRow } from '../rows.ts'
+
+const batch = 200
+const dayMs = 24 * 3_600_000
+
+/** Writes due moves, opens message cycles, tells of trials that end; store by store, in batches. */
+export async function tick(ctx: SystemContext, signal: AbortSignal): Promise<void> {
+  await expireCheckouts(ctx)
+  let after = '00000000-0000-0000-0000-000000000000'
+  for (;;) {
+    const due = await dueStores(ctx, after)
+    for (const storeId of due) {
+      signal.throwIfAborted()
+      const store = await ctx.forStore(storeId)
+      if (store) await store.transaction(move)
+    }
+    if (due.length < batch) return
+    after = due.at(-1)!
+  }
+}
+
+async function move(tx: Context): Promise<void> {
+  const row = await lockFreeRow(tx)
+  if (!row) return
+  if (row.status === 'trialing' && row.trial_ends_at) await tellOfTrial(tx, row.trial_ends_at)
+  if (row.status === 'active' || row.status === 'past-due' || row.status === 'cancelled') {
+    await cycles.openCycle(tx)
+  }
+}
+
+/** The notice of the nearest mark that has passed; each once. */
+async function tellOfTrial(tx: Context, endsAt: Date): Promise<void> {
+  const left = endsAt.getTime() - tx.now().getTime()
+  const days = [1, 3].find((each) => left <= each * dayMs)
+  if (days === undefined) return
+  await notify(tx, {
+    type: 'trial-ending',
+    level: 'warning',
+    title: days === 1 ? 'Your free trial ends tomorrow' : `Your free trial ends in ${days} days`,
+    message: 'Choose a plan to go on writing and sending. Nothing of what you made is lost.',
+    link: '/subscription',
+    data: { trialEndsAt: endsAt.toISOString(), days },
+    dedupeKey: trialKey(days, endsAt),
+  })
+}
+
+const trialKey = (days: number, endsAt: Date): string => `trial-ending:${days}:${endsAt.toISOString()}`
+
+/** Stores whose subscription has something to be written now. */
+async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
+  const now = sql<Date>`${ctx.now()}::timestamptz`
+  // The key that `tellOfTrial` makes: whom it was told already is left alone.
+  const told = (
+    days: number,
+  ) => sql<boolean>`exists (select 1 from notifications n where n.store_id = b.store_id
+    and n.dedupe_key = ${`trial-ending:${days}:`} || iso(b.trial_ends_at))`
+  const rows = await ctx.root
+    .selectFrom('subscriptions as b')
+    .select('b.store_id')
+    .where('b.store_id', '>', after)
+    .where(sql<boolean>`case b.status
+      when 'trialing' then b.trial_ends_at <= ${now}
+        or (b.trial_ends_at <= ${now} + interval '24 hours' and not ${told(1)})
+        or (b.trial_ends_at > ${now} + interval '24 hours' and b.trial_ends_at <= ${now} + interval '72 hours'
+          and not ${told(3)})
+      when 'paused' then b.paused_at + interval '2160 hours' <= ${now}
+      when 'cancelled' then b.ends_at <= ${now} or not ${hasCycle(now)}
+      when 'past-due' then b.grace_ends_at <= ${now} or ${isChanging(now)} or not ${hasCycle(now)}
+      when 'active' then b.paused_at <= ${now} or ${isChanging(now)} or not ${hasCycle(now)}
+        or (b.provider is null and b.current_period_end <= ${now})
+      else false end`)
+    .orderBy('b.store_id')
+    .limit(batch)
+    .execute()
+  return rows.map((row) => row.store_id)
+}
+
+const isChanging = (now: ReturnType<typeof sql<Date>>) =>
+  sql<boolean>`coalesce((b.scheduled_change ->> 'effectiveAt')::timestamptz <= ${now}, false)`
+
+const hasCycle = (now: ReturnType<typeof sql<Date>>) => sql<boolean>`exists (select 1 from usage_cycles u
+  where u.store_id = b.store_id and u.starts_at <= ${now} and u.ends_at > ${now})`
+
+/** At the provider too: a page there may outlive what it was priced on. */
+async function expireCheckouts(ctx: SystemContext): Promise<void> {
+  const now = ctx.now()
+  const expired = await ctx.root
+    .updateTable('checkouts')
+    .set((eb) => ({ status: 'expired', completed_at: eb.ref('expires_at'), updated_at: now }))
+    .where('status', '=', 'open')
+    .where('expires_at', '<=', now)
+    .returning(['store_id', 'provider', 'provider_checkout_id'])
+    .execute()
+  for (const { store_id: storeId, provider, provider_checkout_id: agreementId } of expired) {
+    const store = agreementId === null ? null : await ctx.forStore(storeId)
+    await store?.transaction((tx) =>
+      addTask(tx, { kind: 'close-checkout', provider, agreementId: agreementId! }),
+    )
+  }
+}
+
+/** Stores with an agreement, an open checkout or something left half-way. */
+export async function queueReconciling(ctx: SystemContext, signal: AbortSignal): Promise<void> {
+  const rows = await ctx.root
+    .selectFrom('subscriptions as b')
+    .select('b.store_id')
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('b.agreement_id', 'is not', null),
+          eb('b.status', 'in', ['active', 'past-due', 'paused', 'cancelled']),
+        ]),
+        eb.exists(
+          eb
+            .selectFrom('checkouts as c')
+            .select('c.id')
+            .whereRef('c.store_id', '=', 'b.store_id')
+            .where('c.status', 'in', ['open', 'creating']),
+        ),
+        eb.exists(
+          eb
+            .selectFrom('billing_intents as i')
+            .select('i.id')
+            .whereRef('i.store_id', '=', 'b.store_id')
+            .where('i.status', '=', 'open'),
+        ),
+      ]),
+    )
+    .execute()
+  for (const { store_id: storeId } of rows) {
+    signal.throwIfAborted()
+    const store = await ctx.forStore(storeId)
+    await store?.queue('billing-reconcile', {})
+  }
+}

@@ -1,0 +1,125 @@
+/** The subscription and its checkouts as they are answered. */
+import { canWriteAt, planOf, type SubscriptionStatus } from '#db/plans'
+import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import { cardOf } from '../cards.ts'
+import { couponOf, nextCharge, nextChargeAt, type SubscriptionRow, scheduledOf } from '../moves.ts'
+import { readRow } from '../rows.ts'
+import type { CheckoutView, SubscriptionView } from '../schema.ts'
+import type { CheckoutRow } from './checkouts.ts'
+
+const iso = (at: Date | null): string | null => at?.toISOString() ?? null
+const number = (amount: string | null): number | null => (amount === null ? null : Number(amount))
+
+/** As of the clock. */
+export const readSubscription = async (ctx: Context): Promise<SubscriptionView> =>
+  subscriptionView(await readRow(ctx), ctx.now())
+
+export function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
+  const { id, name, messagesPerCycle, features } = planOf(row.plan_id)
+  const isPaying = row.provider !== null
+  const scheduled = scheduledOf(row)
+  const coupon = couponOf(row)
+  const chargeAt = nextChargeAt(row, now)
+  return {
+    id: row.id,
+    planId: id as SubscriptionView['planId'],
+    planName: name,
+    status: row.status as SubscriptionStatus,
+    canWrite: canWriteAt(row.status as SubscriptionStatus),
+    billingCycle: isPaying ? (row.billing_cycle as SubscriptionView['billingCycle']) : null,
+    price: isPaying ? number(row.price) : null,
+    currency: isPaying ? row.currency : null,
+    provider: row.provider,
+    currentPeriodStart: row.current_period_start.toISOString(),
+    currentPeriodEnd: row.current_period_end.toISOString(),
+    nextChargeAt: iso(chargeAt),
+    nextChargeAmount: chargeAt ? number(nextCharge(row)!.amount) : null,
+    trialEndsAt: iso(row.trial_ends_at),
+    graceEndsAt: iso(row.grace_ends_at),
+    cancelledAt: iso(row.cancelled_at),
+    endsAt: iso(row.ends_at),
+    pausedAt: iso(row.paused_at),
+    cancelReason: row.cancel_reason,
+    pauseReason: row.pause_reason as SubscriptionView['pauseReason'],
+    scheduledChange: scheduled && {
+      planId: scheduled.planId as 'starter',
+      billingCycle: scheduled.billingCycle,
+      price: number(scheduled.price),
+      effectiveAt: scheduled.effectiveAt,
+    },
+    coupon: coupon && {
+      code: coupon.code,
+      percentOff: coupon.percentOff,
+      amountOff: number(coupon.amountOff),
+      remainingCycles: coupon.remainingCycles,
+    },
+    creditBalance: Number(row.credit_balance),
+    paymentMethod: cardOf(row.payment_method),
+    messagesPerCycle,
+    features: [...features],
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
+
+const statusAt = (row: CheckoutRow, now: Date): string =>
+  row.status === 'open' && now >= row.expires_at ? 'expired' : row.status
+
+export function checkoutView(row: CheckoutRow, now: Date): CheckoutView {
+  const status = statusAt(row, now) as CheckoutView['status']
+  return {
+    id: row.id,
+    kind: row.kind as CheckoutView['kind'],
+    status,
+    checkoutUrl: status === 'open' ? row.url : null,
+    planId: row.plan_id as CheckoutView['planId'],
+    billingCycle: row.billing_cycle as CheckoutView['billingCycle'],
+    amount: Number(row.amount),
+    currency: row.currency,
+    couponCode: row.coupon_code,
+    failureReason: row.failure_reason,
+    expiresAt: row.expires_at.toISOString(),
+    completedAt: iso(status === 'expired' ? row.expires_at : row.completed_at),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
+
+export async function readCheckout(ctx: Context, id: string): Promise<CheckoutView> {
+  const row = await ctx.db.selectFrom('checkouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  return checkoutView(row, ctx.now())
+}
+
+const noCheckout = {
+  id: null,
+  kind: null,
+  status: 'none',
+  checkoutUrl: null,
+  planId: null,
+  billingCycle: null,
+  amount: null,
+  currency: null,
+  couponCode: null,
+  failureReason: null,
+  expiresAt: null,
+  completedAt: null,
+  createdAt: null,
+  updatedAt: null,
+} as const
+
+const findLast = prepared<object, CheckoutRow>((db) =>
+  db
+    .selectFrom('checkouts')
+    .selectAll()
+    .where('status', '<>', 'creating')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+)
+
+/** The latest that was opened, or one of nulls. */
+export async function lastCheckout(ctx: Context): Promise<CheckoutView | typeof noCheckout> {
+  const [row] = await findLast(ctx, {})
+  return row ? checkoutView(row, ctx.now()) : noCheckout
+}

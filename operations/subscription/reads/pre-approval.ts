@@ -1,0 +1,71 @@
+/** The agreement at the provider, live. */
+import { connections } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { Refused } from '#runtime/ports/errors'
+import type { z } from '#runtime/schema'
+import { cardOf } from '../cards.ts'
+import { readRow } from '../rows.ts'
+import type { preApproval } from '../schema.ts'
+
+interface Known {
+  id: string
+  provider: string
+  since: Date
+  changedAt: Date
+}
+
+/** Refuses with `not_found` where there never was one. Throws what the provider throws. */
+export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preApproval>> {
+  const none = refuse('not_found', 'There is no payment agreement yet: begin with a checkout')
+  const known = (await current(ctx)) ?? (await fromCheckout(ctx))
+  if (!known) throw none
+  const { port } = await connections.billing(ctx, known.provider)
+  try {
+    const agreement = await port.getAgreement(known.id)
+    return {
+      id: agreement.id,
+      provider: agreement.provider,
+      status: agreement.status,
+      reason: agreement.reason,
+      payerEmail: agreement.payerEmail,
+      amount: Number(agreement.amount),
+      currency: agreement.currency,
+      frequency: agreement.frequency,
+      frequencyType: agreement.frequencyType,
+      startsAt: agreement.startsAt,
+      nextPaymentAt: agreement.nextPaymentAt,
+      paymentMethod: cardOf(agreement.paymentMethod),
+      checkoutUrl: agreement.checkoutUrl,
+      createdAt: known.since.toISOString(),
+      updatedAt: known.changedAt.toISOString(),
+    }
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'not-found') throw none
+    throw error
+  }
+}
+
+async function current(ctx: Context): Promise<Known | null> {
+  const row = await readRow(ctx)
+  if (!row.agreement_id || !row.provider) return null
+  const since = row.agreement_since ?? row.created_at
+  const changedAt = row.agreement_changed_at ?? since
+  return { id: row.agreement_id, provider: row.provider, since, changedAt }
+}
+
+/** One that nobody has paid yet. */
+async function fromCheckout(ctx: Context): Promise<Known | null> {
+  const row = await ctx.db
+    .selectFrom('checkouts')
+    .select(['provider', 'provider_checkout_id', 'created_at', 'updated_at'])
+    .where('provider_checkout_id', 'is not', null)
+    .where('kind', '<>', 'card-update')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!row) return null
+  const { provider, provider_checkout_id: id, created_at: since, updated_at: changedAt } = row
+  return { id: id!, provider, since, changedAt }
+}

@@ -1,0 +1,25 @@
+import { requireStoreId } from '#operations/store/lib/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer, page } from '#runtime/page'
+import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
+import { object, z } from '#runtime/schema'
+import { deliverSandboxHooks } from '../../checkout-pages/billing-hook.ts'
+
+const body = object({ status: z.enum(['paused', 'cancelled']) })
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/billing/:storeId/agreement',
+  description:
+    "The payer pauses or cancels the store's agreement at the provider, which tells it by its hook.",
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { status } = await request.json(body)
+    const isDone = await sandboxBillingOf(ctx.adapters.billing).payerActs(storeId, status)
+    if (!isDone) throw refuse('conflict', 'The store has no agreement at the sandbox that could be')
+    await deliverSandboxHooks(ctx, storeId)
+    return jsonAnswer({ status })
+  },
+})
