@@ -1,6 +1,6 @@
 import { onReviewRequests, registerReviewed } from '#operations/automations/lib/door'
 import { registerReviews as registerAlertReviews } from '#operations/bars/door'
-import { registerReviews } from '#operations/inbox/lib/door'
+import { registerReviews } from '#operations/inbox/door'
 import { sending, templates } from '#operations/messaging/lib/door'
 import { exports, home, onboarding, orders } from '#operations/store/lib/door'
 import { registerWidget } from '#operations/storefront/door'

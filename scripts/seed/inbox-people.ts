@@ -1,6 +1,6 @@
 /** Who writes to the demo's inbox, and what they had got before. */
 import { sql } from 'kysely'
-import { type SentText, textsOf } from '#operations/inbox/lib/sent-texts'
+import { type SentText, textsOf } from '#operations/inbox/receiving/sent-texts'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { Customer } from './order-plan.ts'

@@ -1,7 +1,7 @@
 /** The demo's inbox: conversations over what automations and campaigns sent, tags, notes, quick replies, tiers. No message leaves. */
-import { addWords } from '#operations/inbox/lib/conversation-words'
-import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/lib/tiers'
-import { plain, previewOf, searchTextOf } from '#operations/inbox/lib/words'
+import { addWords } from '#operations/inbox/conversations/conversation-words'
+import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/tiers/tiers'
+import { plain, previewOf, searchTextOf } from '#operations/inbox/words'
 import { files } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'

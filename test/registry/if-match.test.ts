@@ -1,8 +1,8 @@
 /** Every write of a resource that has an ETag takes If-Match; an ETag is made of what the merchant edits. */
 import { describe, expect, test } from 'vitest'
-import createTag from '#operations/inbox/tags/create-tag'
-import deleteTag from '#operations/inbox/tags/delete-tag'
-import updateTag from '#operations/inbox/tags/update-tag'
+import createTag from '#operations/inbox/tags/api/create-tag'
+import deleteTag from '#operations/inbox/tags/api/delete-tag'
+import updateTag from '#operations/inbox/tags/api/update-tag'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import deletePromotion from '#operations/promotions/promotions/api/delete-promotion'

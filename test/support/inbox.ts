@@ -1,6 +1,6 @@
 /** Stores whose inbox is on, and people who write to them. */
-import listConversations from '#operations/inbox/conversations/list-conversations'
-import enable from '#operations/inbox/state/enable'
+import listConversations from '#operations/inbox/conversations/api/list-conversations'
+import enable from '#operations/inbox/switch/api/enable'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import { receiveHook } from '#operations/messaging/lib/hooks'
 import { SystemContext } from '#runtime/context'

@@ -1,29 +1,144 @@
-import { operation } from '#runtime/operation'
-import { id, object, queued, z } from '#runtime/schema'
-import { trigger } from '../lib/automations.ts'
+/** Automations that can be sent by hand (Rules 6b). */
+import {
+  type AutomationType,
+  type AvailableAutomation,
+  available,
+  enterManually,
+  getAutomation,
+  requirementOf,
+} from '#operations/automations/lib/door'
+import { templates } from '#operations/messaging/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { id, object, z } from '#runtime/schema'
+import { type ContactOf, contactOf } from '../conversations/contact-of.ts'
+import { findOrder } from '../conversations/contact-orders.ts'
+import { isWindowOpen } from '../messages/send.ts'
+import { requireInbox } from '../state.ts'
 
-export default operation({
-  method: 'POST',
-  path: '/inbox/conversations/:id/automations/trigger',
-  description: 'Send the first message of an automation to a contact now.',
-  details:
-    'Without delay, quiet hours, conditions and further steps, through the official number. It counts in the reports of the automation.',
-  words: 'start an automation for this customer by hand',
-  scopes: ['platform:write', 'messages:send'],
-  readOnly: false,
-  minimumRole: 'agent',
-  feature: 'inbox',
-  input: {
-    body: object({
-      automationId: id,
-      orderId: z.string().min(1).max(100).optional().describe('The newest order, or cart, unless said'),
-    }),
-  },
-  answer: { status: 202, body: queued({ executionId: id, messageId: id }) },
-  refuses: {
-    not_found: 'There is no such conversation or automation, or the order is not of this contact',
-    conflict: 'The inbox is off, the automation is not active or cannot be sent to this contact now',
-    forbidden: 'No messages are left in this cycle',
-  },
-  handler: (ctx, { params, body }) => trigger(ctx, params.id, body),
+const reason = z.enum(['window-closed', 'no-order', 'no-cart', 'template-not-approved', 'opted-out'])
+type Reason = z.infer<typeof reason>
+
+export const availableAutomation = object({
+  id,
+  name: z.string(),
+  type: z.string(),
+  requires: z.enum(['cart', 'order', 'none']),
+  officialapiTemplateId: z.number().int().nullable(),
+  preview: z.string().nullable().describe('The text, its variables as they were written'),
+  eligible: z.boolean().nullable().describe('For the contact of the conversation; null without one'),
+  ineligibleReason: reason.nullable(),
 })
+
+/** The active ones, newest first. Refuses an unknown conversation. */
+export async function listAvailable(
+  ctx: Context,
+  conversationId: string | undefined,
+): Promise<{ data: z.infer<typeof availableAutomation>[] }> {
+  const contact = conversationId === undefined ? null : await contactOf(ctx, conversationId)
+  const data: z.infer<typeof availableAutomation>[] = []
+  for (const automation of await available(ctx)) {
+    const { id: automationId, name, type, message } = automation
+    const { officialapiTemplateId: templateId, templateParameters } = message
+    const template = templateId === null ? null : await templates.get(ctx, templateId)
+    const why = contact && (await reasonAgainst(ctx, automation, contact))
+    data.push({
+      id: automationId,
+      name,
+      type,
+      requires: automation.requires,
+      officialapiTemplateId: templateId,
+      preview: template ? templates.render(template, templateParameters).body : message.text,
+      eligible: contact && why === null,
+      ineligibleReason: why,
+    })
+  }
+  return { data }
+}
+
+async function reasonAgainst(
+  ctx: Context,
+  { type, message }: Pick<AvailableAutomation, 'type' | 'message'>,
+  contact: ContactOf,
+): Promise<Reason | null> {
+  const needs = requirementOf(type)
+  if (needs === 'order' && !(await findOrder(ctx, contact.phoneKey))) return 'no-order'
+  if (needs === 'cart' && !(await findCart(ctx, contact.phoneKey))) return 'no-cart'
+  const { officialapiTemplateId: templateId } = message
+  const template = templateId === null ? null : await templates.get(ctx, templateId)
+  const isApproved = template?.status === 'approved'
+  const isOpen = isWindowOpen(contact.lastInboundAt, ctx.now())
+  // In an open window the text of a message leaves in the place of a template that may not.
+  if (templateId !== null && !isApproved && !(isOpen && message.text)) return 'template-not-approved'
+  const isUtility = isApproved && template.category === 'utility'
+  if (!isUtility && (await isOptedOut(ctx, contact.phoneKey))) return 'opted-out'
+  return isApproved || isOpen ? null : 'window-closed'
+}
+
+async function isOptedOut(ctx: Context, phoneKey: string): Promise<boolean> {
+  const row = await ctx.db
+    .selectFrom('opt_outs')
+    .select('id')
+    .where('phone_key', '=', phoneKey)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Their newest cart, or the one with this id where it is theirs. */
+function findCart(ctx: Context, phoneKey: string, cartId?: string) {
+  let rows = ctx.db.selectFrom('carts').select('id').where('phone_key', '=', phoneKey)
+  rows = cartId === undefined ? rows.where('order_id', 'is', null) : rows.where('id', '=', cartId)
+  return rows.orderBy('last_activity_at', 'desc').limit(1).executeTakeFirst()
+}
+
+const sentences: Record<Reason, string> = {
+  'window-closed': 'The contact has not written in the last 24 hours: its text may not leave',
+  'no-order': 'The contact has no order',
+  'no-cart': 'The contact has no cart',
+  'template-not-approved': 'Its template is not approved',
+  'opted-out': 'The contact does not want messages any more',
+}
+
+/** Sends the first message of an automation by hand. Refuses what cannot be sent to this contact now. */
+export async function trigger(
+  ctx: Context,
+  conversationId: string,
+  input: { automationId: string; orderId?: string | undefined },
+) {
+  const contact = await contactOf(ctx, conversationId)
+  const automation = await getAutomation(ctx, input.automationId)
+  if (!automation) throw refuse('not_found', 'automationId: there is no such automation')
+  const entity = await entityFor(ctx, automation.type, contact, input.orderId)
+  await requireInbox(ctx)
+  if (!automation.isActive) throw refuse('conflict', `${automation.name} is not active: activate it first`)
+  const why = await reasonAgainst(ctx, automation, contact)
+  if (why) throw refuse('conflict', sentences[why])
+  const { jobId, executionId } = await enterManually(ctx, {
+    automationId: automation.id,
+    phone: contact.phone,
+    // An order or cart has its own name of the person.
+    name: entity.orderId || entity.cartId ? null : contact.name,
+    userId: ctx.actor.userId,
+    ...entity,
+  })
+  return { jobId, status: 'queued' as const, executionId, messageId: executionId }
+}
+
+async function entityFor(
+  ctx: Context,
+  type: AutomationType,
+  contact: ContactOf,
+  given: string | undefined,
+): Promise<{ orderId?: string; cartId?: string }> {
+  const needs = requirementOf(type)
+  if (needs === 'none') return {}
+  const found =
+    needs === 'cart'
+      ? await findCart(ctx, contact.phoneKey, given)
+      : await findOrder(ctx, contact.phoneKey, given)
+  if (!found) {
+    if (given !== undefined) throw refuse('not_found', `orderId: is no ${needs} of this contact`)
+    return {}
+  }
+  return needs === 'cart' ? { cartId: found.id } : { orderId: found.id }
+}

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { onReviewRequests, Reviewed } from '#operations/automations/lib/door'
 import type { RecentReview } from '#operations/bars/door'
-import type { Reviewer } from '#operations/inbox/lib/door'
+import type { Reviewer } from '#operations/inbox/door'
 import type { templates } from '#operations/messaging/lib/door'
 import { type home, isAmong } from '#operations/store/lib/door'
 import type { Context } from '#runtime/context'

@@ -1,0 +1,22 @@
+import { days, exports } from '#operations/store/lib/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import inboxExport from '../jobs/inbox-export.ts'
+import { conversationFilters } from '../list-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/inbox/export',
+  description: 'Email the conversations as CSV, with the filters of the list.',
+  words: 'chats as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'member',
+  feature: 'inbox',
+  input: { query: object(conversationFilters) },
+  answer: { status: 202, body: exportQueued },
+  async handler(ctx, { query }) {
+    days.refuseCrossedDays(query)
+    return exports.start(ctx, inboxExport, query)
+  },
+})

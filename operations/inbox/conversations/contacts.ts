@@ -1,0 +1,172 @@
+/** The people who write to a store: one by the match form of their phone. */
+import { sql } from 'kysely'
+import type { optOuts } from '#operations/campaigns/lib/door'
+import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import { searchTextOf } from '../words.ts'
+
+const longestName = 200
+
+interface Names {
+  given_name: string | null
+  profile_name: string | null
+  order_name: string | null
+}
+
+/** What somebody is found by: the name that is shown, and the one they give themselves. */
+const foundBy = ({ given_name: given, profile_name: profile, order_name: ordered }: Names): string =>
+  searchTextOf([given ?? profile ?? ordered, profile])
+
+/** The contact of a phone, made where there is none; a name they give themselves replaces the one before. */
+export async function ensureContact(
+  ctx: Context,
+  phone: string,
+  givenByThem: string | null,
+): Promise<{ id: string; isNew: boolean }> {
+  const key = phoneKey(phone)
+  const profileName = [...(givenByThem?.trim() ?? '')].slice(0, longestName).join('') || null
+  const now = ctx.now()
+  const known = await findByKey(ctx, key)
+  if (known) {
+    const name = profileName ?? known.profile_name
+    if (known.phone !== phone || known.profile_name !== name) {
+      await ctx.db
+        .updateTable('contacts')
+        .set({
+          phone,
+          profile_name: name,
+          search_text: foundBy({ ...known, profile_name: name }),
+          updated_at: now,
+        })
+        .where('id', '=', known.id)
+        .execute()
+    }
+    return { id: known.id, isNew: false }
+  }
+  const orderName = await nameOnOrder(ctx, key)
+  const added = await ctx.db
+    .insertInto('contacts')
+    .values({
+      id: ctx.newId(),
+      phone,
+      phone_key: key,
+      profile_name: profileName,
+      order_name: orderName,
+      search_text: foundBy({ given_name: null, profile_name: profileName, order_name: orderName }),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (added) return { id: added.id, isNew: true }
+  // Somebody made it in this very moment: they have committed by now.
+  return { id: (await findByKey(ctx, key))!.id, isNew: false }
+}
+
+const findByKey = (ctx: Context, key: string) =>
+  ctx.db
+    .selectFrom('contacts')
+    .select(['id', 'phone', 'given_name', 'profile_name', 'order_name'])
+    .where('phone_key', '=', key)
+    .executeTakeFirst()
+
+async function nameOnOrder(ctx: Context, key: string): Promise<string | null> {
+  const row = await ctx.db
+    .selectFrom('orders')
+    .select('customer_name')
+    .where('phone_key', '=', key)
+    .where('customer_name', 'is not', null)
+    .orderBy('placed_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.customer_name ?? null
+}
+
+/** Names a contact by hand; null goes back to their own. False when it was so already. */
+export async function giveName(ctx: Context, id: string, name: string | null): Promise<boolean> {
+  const contact = await ctx.db
+    .selectFrom('contacts')
+    .select(['given_name', 'profile_name', 'order_name'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+  if (contact.given_name === name) return false
+  await ctx.db
+    .updateTable('contacts')
+    .set({
+      given_name: name,
+      search_text: foundBy({ ...contact, given_name: name }),
+      updated_at: ctx.now(),
+    })
+    .where('id', '=', id)
+    .execute()
+  return true
+}
+
+/** The names on the newest orders of contacts, as the orders have them now. */
+export async function refreshOrderNames(ctx: Context, contactIds: readonly string[]): Promise<void> {
+  const contacts = await ctx.db
+    .selectFrom('contacts')
+    .select(['id', 'phone_key', 'given_name', 'profile_name', 'order_name'])
+    .where(sql<boolean>`id = any(${[...contactIds]}::uuid[])`)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  for (const contact of contacts) {
+    const name = await nameOnOrder(ctx, contact.phone_key)
+    if (name === contact.order_name) continue
+    await ctx.db
+      .updateTable('contacts')
+      .set({
+        order_name: name,
+        search_text: foundBy({ ...contact, order_name: name }),
+        updated_at: ctx.now(),
+      })
+      .where('id', '=', contact.id)
+      .execute()
+    await ctx.db
+      .updateTable('conversations')
+      .set({ updated_at: ctx.now() })
+      .where('contact_id', '=', contact.id)
+      .execute()
+  }
+}
+
+/** Conversations show whether their contact is opted out: they move with it, in the statement that changes it. */
+export const moveConversations: Parameters<typeof optOuts.onChanged>[0] = (db, now) =>
+  db
+    .updateTable('conversations')
+    .set({ updated_at: now as Date })
+    .where('contact_id', 'in', (eb) =>
+      eb.selectFrom('contacts as k').innerJoin('changed as x', 'x.phone_key', 'k.phone_key').select('k.id'),
+    )
+    .returning('conversations.id')
+
+/** The contacts with one of these phones, in any spelling. */
+export async function contactsWith(ctx: Context, phones: readonly string[]): Promise<string[]> {
+  const keys = [...new Set(phones.map(phoneKey))]
+  if (keys.length === 0) return []
+  const rows = await ctx.db
+    .selectFrom('contacts')
+    .select('id')
+    .where(sql<boolean>`phone_key = any(${keys}::text[])`)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Among these phones, the conversations there are: by match form. */
+export async function conversationsOf(
+  ctx: Context,
+  phones: readonly string[],
+): Promise<Map<string, { conversationId: string; status: string }>> {
+  if (phones.length === 0) return new Map()
+  const keys = [...new Set(phones.map(phoneKey))]
+  const rows = await ctx.db
+    .selectFrom('contacts as k')
+    .innerJoin('conversations as c', 'c.contact_id', 'k.id')
+    .select(['k.phone_key', 'c.id', 'c.status'])
+    .where(sql<boolean>`k.phone_key = any(${keys}::text[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.phone_key, { conversationId: row.id, status: row.status }]))
+}

@@ -1,0 +1,189 @@
+/** The list of conversations: pinned first, then the last message. Its rows hold all it filters by, but for words. */
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { fingerprintOf, readCursor, writeCursor } from '#runtime/cursor'
+import { refuseCrossedDays } from '#runtime/days'
+import { isId } from '#runtime/ids'
+import { JsonText } from '#runtime/operation'
+import { phoneContaining, phoneLike } from '#runtime/search'
+import { isWholeWord, plain, wordQueryOf, wordsOf } from '../words.ts'
+import { conversationJson, conversationRows } from './json.ts'
+
+export interface ConversationFilters {
+  status?: 'open' | 'closed' | undefined
+  /** A user id, `me` or `none`. */
+  assignee?: string | undefined
+  /** Any of these tags. */
+  tag?: string[] | undefined
+  unread?: boolean | undefined
+  pinned?: boolean | undefined
+  waiting?: boolean | undefined
+  windowOpen?: boolean | undefined
+  /** A tier's key or `none`. */
+  tier?: string | undefined
+  search?: string | undefined
+  /** Days of the store, by the last message. */
+  startDate?: string | undefined
+  endDate?: string | undefined
+  updatedSince?: string | undefined
+}
+
+type Rows = SelectQueryBuilder<TenantTables & { c: TenantTables['conversations'] }, 'c', object>
+
+const windowMs = 24 * 3_600_000
+/** Four digits between wildcards. */
+const shortestPattern = 6
+
+/** FROM and WHERE of the filters; alias `c`. */
+export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
+  let rows: Rows = ctx.db.selectFrom('conversations as c')
+  const { status, assignee, tag, unread, pinned, waiting, windowOpen, tier, search } = filters
+  if (status) rows = rows.where('c.status', '=', status)
+  if (assignee === 'none') rows = rows.where('c.assignee_id', 'is', null)
+  else if (assignee !== undefined) {
+    const userId = assignee === 'me' ? ctx.actor.userId : assignee
+    rows = userId && isId(userId) ? rows.where('c.assignee_id', '=', userId) : rows.where(sql.lit(false))
+  }
+  if (tag) {
+    const ids = tag.filter(isId)
+    rows = rows.where('c.id', 'in', (eb) =>
+      eb
+        .selectFrom('inbox_conversation_tags')
+        .select('conversation_id')
+        .where(sql<boolean>`tag_id = any(${ids}::uuid[])`),
+    )
+  }
+  if (unread !== undefined) rows = rows.where('c.unread_count', unread ? '>' : '=', 0)
+  if (pinned !== undefined) rows = rows.where('c.is_pinned', '=', pinned)
+  if (waiting !== undefined) rows = rows.where('c.waiting_since', waiting ? 'is not' : 'is', null)
+  if (windowOpen !== undefined) {
+    const since = new Date(ctx.now().getTime() - windowMs)
+    rows = windowOpen
+      ? rows.where('c.last_inbound_at', '>', since)
+      : rows.where((eb) => eb.or([eb('c.last_inbound_at', 'is', null), eb('c.last_inbound_at', '<=', since)]))
+  }
+  if (tier === 'none') rows = rows.where('c.tier', 'is', null)
+  else if (tier !== undefined) rows = rows.where('c.tier', '=', tier)
+  const { startDate, endDate } = filters
+  refuseCrossedDays({ startDate, endDate })
+  const beginOf = (day: string, more: number) =>
+    sql<Date>`(${day}::date + ${sql.lit(more)})::timestamp at time zone ${ctx.store.timezone}`
+  if (startDate) rows = rows.where('c.last_message_at', '>=', beginOf(startDate, 0))
+  if (endDate) rows = rows.where('c.last_message_at', '<', beginOf(endDate, 1))
+  if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))
+  if (search !== undefined) rows = searched(ctx, rows, search)
+  return rows
+}
+
+const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/** By name, by digits of the phone, or by the words of one message. */
+function searched(ctx: Context, rows: Rows, search: string): Rows {
+  const digits = phoneContaining(search, ctx.store.country) ?? []
+  const isPhone = digits.length > 0 && digits[0]!.length >= shortestPattern
+  const name = plain(search)
+  const named = conversationRows(ctx.db)
+    .select('c.id')
+    // Of accents alone nothing is left, which every name has.
+    .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${literally(name)}`)
+  const called = conversationRows(ctx.db).select('c.id').where(phoneLike('k.phone', digits))
+  const written = writtenIn(ctx, wordsOf(search))
+  // Not one condition with `or`: each part has an index of its own. UNION and not UNION ALL: the planner then knows
+  // how many there will be.
+  let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
+  if (isPhone) found = found.union(called as never)
+  if (written) found = found.union(written as never)
+  return rows.where('c.id', 'in', found as never)
+}
+
+/** Conversations with a message that has all these words. */
+function writtenIn(ctx: Context, words: readonly string[]) {
+  const [word] = words
+  if (word === undefined) return null
+  if (words.length > 1) {
+    return ctx.db
+      .selectFrom('inbox_message_words as m')
+      .select('m.conversation_id as id')
+      .where(sql<boolean>`m.words @@ ${wordQueryOf(words)}::tsquery`)
+  }
+  const own = ctx.db.selectFrom('inbox_conversation_words as w').select('w.conversation_id as id')
+  if (isWholeWord(word)) return own.where('w.word', '=', word)
+  return own.where('w.word', '>=', word).where('w.word', '<', `${word}\u{10ffff}`)
+}
+
+export interface Walk {
+  page: number
+  limit: number
+  cursor?: string | undefined
+}
+
+interface Place {
+  id: string
+  is_pinned: boolean
+  last_message_at: Date
+}
+
+/** `{ data, page, limit, total, nextCursor }`; with a cursor `page` is null. `total` is exact. */
+export async function listConversations(
+  ctx: Context,
+  filters: ConversationFilters,
+  { page, limit, cursor }: Walk,
+): Promise<JsonText> {
+  const fingerprint = fingerprintOf(filters)
+  const placed = filteredRows(ctx, filters).select(['c.id', 'c.is_pinned', 'c.last_message_at'])
+  // What takes long to find is found once, for the page and for the total.
+  const isCostly = filters.search !== undefined || filters.tier !== undefined
+  const found = ctx.db.with(
+    (cte) => cte('found').materialized(),
+    () => placed,
+  )
+  const all = isCostly ? ctx.db.selectFrom(sql<Place>`found`.as('c')) : ctx.db.selectFrom(placed.as('c'))
+  let places = all.select(['c.id', 'c.is_pinned', 'c.last_message_at'])
+  if (cursor !== undefined) {
+    const [pinned, at, id] = readCursor(cursor, fingerprint, 3)
+    places = places.where(
+      sql<boolean>`(c.is_pinned, c.last_message_at, c.id) <
+        (${pinned === 'true'}::boolean, ${at}::timestamptz, ${id}::uuid)`,
+    )
+  }
+  places = places
+    .orderBy('c.is_pinned', 'desc')
+    .orderBy('c.last_message_at', 'desc')
+    .orderBy('c.id', 'desc')
+    .limit(limit + 1)
+  if (cursor === undefined) places = places.offset((page - 1) * limit)
+  // One more than asked tells whether there is a next page.
+  const shown = ctx.db
+    .selectFrom(places.as('p'))
+    .innerJoin('conversations as c', 'c.id', 'p.id')
+    .innerJoin('contacts as k', 'k.id', 'c.contact_id')
+    .select([
+      sql<string>`${conversationJson(ctx.db, ctx.now())}::text`.as('item'),
+      'c.id',
+      'c.is_pinned',
+      sql<string>`c.last_message_at::text`.as('at'),
+    ])
+    .orderBy('c.is_pinned', 'desc')
+    .orderBy('c.last_message_at', 'desc')
+    .orderBy('c.id', 'desc')
+  const counted = all.select((eb) => eb.fn.countAll<number>().as('n'))
+  const { items, total } = await (isCostly ? found : ctx.db)
+    .selectNoFrom([
+      sql<{ item: string; id: string; is_pinned: boolean; at: string }[]>`(${ctx.db
+        .selectFrom(shown.as('s'))
+        .select(
+          sql`coalesce(json_agg(json_build_array(s.item, s.id, s.is_pinned, s.at)), '[]')`.as('json'),
+        )})`.as('items'),
+      sql<number>`(${counted})`.as('total'),
+    ])
+    .executeTakeFirstOrThrow()
+  const rows = items as unknown as [string, string, boolean, string][]
+  const last = rows.length > limit ? rows[limit - 1]! : null
+  const next = last ? writeCursor(fingerprint, [String(last[2]), last[3], last[1]]) : null
+  const data = rows.slice(0, limit).map(([item]) => item)
+  return new JsonText(
+    `{"data":[${data.join(',')}],"page":${cursor === undefined ? page : 'null'},"limit":${limit},` +
+      `"total":${total},"nextCursor":${JSON.stringify(next)}}`,
+  )
+}

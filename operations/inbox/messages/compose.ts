@@ -1,0 +1,130 @@
+/** What a message will say, put together and looked at when it is asked for (Rules 5). */
+import { type sending, templates } from '#operations/messaging/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import type { MediaRow } from '../receiving/inbound.ts'
+import { renderReply, valuesFor } from './quick-reply-texts.ts'
+import { captionAtMost, type SendInput, type SendType, textAtMost } from './send-schema.ts'
+import { type MediaKind, type UploadedFile, useUpload } from './uploads.ts'
+
+type Parameters = { header: string[]; body: string[]; buttons: string[] }
+
+export interface Composed {
+  type: SendType
+  text: string | null
+  media: MediaRow | null
+  templateId: number | null
+  parameters: Parameters | null
+  quickReplyId: string | null
+}
+
+const nothing = { text: null, media: null, templateId: null, parameters: null, quickReplyId: null }
+
+/** Refuses what is unknown, does not fit or lacks a value. Files are used by the message from now on. */
+export async function compose(
+  ctx: Context,
+  messageId: string,
+  conversationId: string,
+  input: SendInput,
+): Promise<Composed> {
+  if (input.quickReplyId !== undefined) {
+    return fromQuickReply(ctx, messageId, conversationId, input.quickReplyId)
+  }
+  const { type, text, mediaUrl } = input as SendInput & { type: SendType }
+  if (type === 'template') return fromTemplate(ctx, input.officialapiTemplateId!, input.templateParameters)
+  if (type === 'text') return { ...nothing, type, text: text! }
+  const file = await useUpload(ctx, ownerOf(messageId), mediaUrl!)
+  if (file.kind !== type) {
+    throw refuse('bad_request', `mediaUrl: is of type ${file.contentType}, which is no ${type}`)
+  }
+  return { ...nothing, type, text: text ?? null, media: mediaOf(file) }
+}
+
+const ownerOf = (messageId: string): string => `inbox-message:${messageId}`
+
+const mediaOf = ({ key, url, contentType, fileName, size }: UploadedFile): MediaRow => ({
+  mediaId: null,
+  key,
+  url,
+  contentType,
+  fileName,
+  size,
+  status: 'ready',
+})
+
+async function fromTemplate(
+  ctx: Context,
+  templateId: number,
+  given: SendInput['templateParameters'],
+): Promise<Composed> {
+  const template = await templates.get(ctx, templateId)
+  if (!template) throw refuse('not_found', 'officialapiTemplateId: there is no such template')
+  const parameters: Parameters = {
+    header: given?.header ?? [],
+    body: given?.body ?? [],
+    buttons: given?.buttons ?? [],
+  }
+  templates.refuseMiscounted(template, parameters, 'templateParameters')
+  if (template.status !== 'approved') {
+    throw refuse(
+      'conflict',
+      `The template ${template.name} is ${template.status}: only an approved one leaves`,
+    )
+  }
+  const text = templates.render(template, parameters).body.slice(0, textAtMost)
+  return { ...nothing, type: 'template', text, templateId, parameters }
+}
+
+async function fromQuickReply(
+  ctx: Context,
+  messageId: string,
+  conversationId: string,
+  quickReplyId: string,
+): Promise<Composed> {
+  const reply = isId(quickReplyId)
+    ? await ctx.db
+        .updateTable('inbox_quick_replies')
+        .set((eb) => ({ usage_count: eb('usage_count', '+', 1), last_used_at: ctx.now() }))
+        .where('id', '=', quickReplyId)
+        .returning(['id', 'text', 'media_url'])
+        .executeTakeFirst()
+    : undefined
+  if (!reply) throw refuse('not_found', 'quickReplyId: there is no such quick reply')
+  const { text, lacking } = renderReply(reply.text, (await valuesFor(ctx, conversationId)) ?? {})
+  if (lacking.length > 0) {
+    const names = lacking.map((name) => `{{${name}}}`).join(', ')
+    throw refuse('conflict', `The quick reply needs ${names}, which this contact does not have`)
+  }
+  const file = reply.media_url === null ? null : await useUpload(ctx, ownerOf(messageId), reply.media_url)
+  const atMost = file ? captionAtMost : textAtMost
+  if (text === '' && !file) throw refuse('conflict', 'The quick reply says nothing to this contact')
+  if (text.length > atMost) {
+    throw refuse('conflict', `The quick reply is longer than ${atMost} characters for this contact`)
+  }
+  const type: SendType = file?.kind ?? 'text'
+  return { ...nothing, type, text: text || null, media: file && mediaOf(file), quickReplyId: reply.id }
+}
+
+/** As the provider gets it, files behind a link that holds for a day. */
+export async function contentOf(
+  ctx: Context,
+  message: {
+    type: string
+    text: string | null
+    media: MediaRow | null
+    templateId: number | null
+    parameters: Parameters | null
+  },
+): Promise<sending.Content> {
+  const { type, text, media, templateId, parameters } = message
+  if (templateId !== null) {
+    const filled = { header: [], body: [], buttons: [], ...parameters }
+    return { kind: 'template', templateId, parameters: filled, media: null }
+  }
+  if (!media?.key) return { kind: 'text', text: text ?? '', media: null }
+  const { url } = await ctx.adapters.storage.signDownload(media.key, daySeconds, media.fileName ?? undefined)
+  return { kind: 'text', text: text ?? '', media: { type: type as MediaKind, url, fileName: media.fileName } }
+}
+
+const daySeconds = 24 * 3600

@@ -1,0 +1,89 @@
+/** The messages of a conversation, newest first. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { fingerprintOf, readCursor, writeCursor } from '#runtime/cursor'
+import { isId } from '#runtime/ids'
+import type { z } from '#runtime/schema'
+import { conversationJson, conversationRows, noConversation } from '../conversations/json.ts'
+import type { Walk } from '../conversations/list.ts'
+import type { MediaRow } from '../receiving/inbound.ts'
+import type { conversation, message } from '../schema.ts'
+import { wordQuery } from '../words.ts'
+import { messageJson, withMedia } from './json.ts'
+
+export interface MessageFilters {
+  direction?: 'inbound' | 'outbound' | undefined
+  type?: string[] | undefined
+  search?: string | undefined
+  updatedSince?: string | undefined
+}
+
+type Stored = Omit<z.infer<typeof message>, 'media'> & { media: MediaRow | null }
+
+/** `{ data, page, limit, total, nextCursor, conversation }`; refuses an unknown conversation. Marks nothing as read. */
+export async function listMessages(
+  ctx: Context,
+  conversationId: string,
+  filters: MessageFilters,
+  { page, limit, cursor }: Walk,
+) {
+  if (!isId(conversationId)) throw noConversation()
+  const fingerprint = fingerprintOf({ ...filters, conversationId })
+  const { direction, type, search, updatedSince } = filters
+  let all = ctx.db.selectFrom('inbox_messages as m').where('m.conversation_id', '=', conversationId)
+  if (direction) all = all.where('m.direction', '=', direction)
+  if (type) all = all.where(sql<boolean>`m.type = any(${type}::text[])`)
+  if (updatedSince) all = all.where('m.updated_at', '>=', new Date(updatedSince))
+  if (search !== undefined) {
+    const query = wordQuery(search)
+    all = all.where('m.id', 'in', (eb) =>
+      eb
+        .selectFrom('inbox_message_words as w')
+        .select('w.message_id')
+        .where('w.conversation_id', '=', conversationId)
+        .where(query === null ? sql.lit(false) : sql<boolean>`w.words @@ ${query}::tsquery`),
+    )
+  }
+  // One more than asked tells whether there is a next page. What an offset skips is not made into JSON.
+  let places = all
+    .select(['m.id', 'm.occurred_at'])
+    .orderBy('m.occurred_at', 'desc')
+    .orderBy('m.id', 'desc')
+    .limit(limit + 1)
+  if (cursor === undefined) places = places.offset((page - 1) * limit)
+  else {
+    const [at, id] = readCursor(cursor, fingerprint, 2)
+    places = places.where(sql<boolean>`(m.occurred_at, m.id) < (${at}::timestamptz, ${id}::uuid)`)
+  }
+  const rows = ctx.db
+    .selectFrom(places.as('p'))
+    .innerJoin('inbox_messages as m', 'm.id', 'p.id')
+    .select([messageJson('m').as('item'), 'm.id', sql<string>`m.occurred_at::text`.as('at')])
+    .orderBy('p.occurred_at', 'desc')
+    .orderBy('p.id', 'desc')
+  const of = conversationRows(ctx.db)
+    .select(conversationJson(ctx.db, ctx.now()).as('json'))
+    .where('c.id', '=', conversationId)
+  const found = await ctx.db
+    .selectNoFrom([
+      sql<z.infer<typeof conversation> | null>`(${of})`.as('conversation'),
+      sql<[Stored, string, string][]>`(${ctx.db
+        .selectFrom(rows.as('r'))
+        .select(sql`coalesce(json_agg(json_build_array(r.item, r.id, r.at)), '[]')`.as('json'))})`.as(
+        'items',
+      ),
+      sql<number>`(${all.select((eb) => eb.fn.countAll().as('n'))})`.as('total'),
+    ])
+    .executeTakeFirstOrThrow()
+  if (!found.conversation) throw noConversation()
+  const last = found.items.length > limit ? found.items[limit - 1]! : null
+  const shown = found.items.slice(0, limit).map(([item]) => item)
+  return {
+    data: await Promise.all(shown.map((each) => withMedia(ctx, each))),
+    page: cursor === undefined ? page : null,
+    limit,
+    total: Number(found.total),
+    nextCursor: last && writeCursor(fingerprint, [last[2], last[1]]),
+    conversation: found.conversation,
+  }
+}

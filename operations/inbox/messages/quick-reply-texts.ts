@@ -1,0 +1,62 @@
+/** Quick replies filled for a contact (Rules 6). */
+import type { Context } from '#runtime/context'
+import { parseVariables, renderText, type Values } from '#runtime/variables'
+import { findOrder } from '../conversations/contact-orders.ts'
+import { memberName } from '../conversations/conversations.ts'
+
+const orderVariables = ['orderNumber', 'orderTotal', 'orderStatus', 'trackingCode', 'trackingUrl'] as const
+export const variables: ReadonlySet<string> = new Set([
+  'customerName',
+  'name',
+  'firstName',
+  'phone',
+  'agentName',
+  'storeName',
+  'storeUrl',
+  ...orderVariables,
+])
+
+/** Names found in a text, each once. */
+export function variablesIn(text: string): string[] {
+  const parsed = parseVariables(text)
+  if ('fault' in parsed) return []
+  return [...new Set(parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
+}
+
+/** What is known of the contact of a conversation; null where there is none. */
+export async function valuesFor(ctx: Context, conversationId: string): Promise<Values | null> {
+  const contact = await ctx.db
+    .selectFrom('conversations as c')
+    .innerJoin('contacts as k', 'k.id', 'c.contact_id')
+    .select(['k.phone', 'k.phone_key', 'k.given_name', 'k.profile_name', 'k.order_name'])
+    .where('c.id', '=', conversationId)
+    .executeTakeFirst()
+  if (!contact) return null
+  const order = await findOrder(ctx, contact.phone_key)
+  const name = contact.given_name ?? contact.profile_name ?? contact.order_name
+  const { userId } = ctx.actor
+  return {
+    customerName: name,
+    name,
+    firstName: name?.trim().split(/\s+/)[0] ?? null,
+    phone: contact.phone,
+    agentName: userId === null ? null : await memberName(ctx, userId),
+    storeName: ctx.store.name,
+    storeUrl: `https://${ctx.store.domain}`,
+    orderNumber: order?.number ?? null,
+    orderTotal: order ? amountIn(ctx.store.locale, order.total, order.currency) : null,
+    orderStatus: order?.status ?? null,
+    trackingCode: order?.tracking_code ?? null,
+    trackingUrl: order?.tracking_url ?? null,
+  }
+}
+
+const amountIn = (locale: string, amount: string, currency: string): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency }).format(Number(amount)).replace(/\s/gu, ' ')
+
+/** As it would be sent; `lacking`: the order's variables without value and fallback, for which it is not sent. */
+export function renderReply(text: string, values: Values): { text: string; lacking: string[] } {
+  const rendered = renderText(text, values)
+  const lacking = rendered.missing.filter((name) => (orderVariables as readonly string[]).includes(name))
+  return { text: rendered.text.trim(), lacking }
+}

@@ -1,0 +1,158 @@
+/** A message of the team, as it is asked for: written down, its unit taken, its job queued (Rules 5). */
+import { sql } from 'kysely'
+import { check } from '#operations/messaging/lib/door'
+import { metering } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId, sha256 } from '#runtime/ids'
+import type { z } from '#runtime/schema'
+import { contactOf } from '../conversations/contact-of.ts'
+import { addWords } from '../conversations/conversation-words.ts'
+import { memberName } from '../conversations/conversations.ts'
+import type { MediaRow } from '../receiving/inbound.ts'
+import { noteOutbound } from '../receiving/outbound.ts'
+import type { message } from '../schema.ts'
+import { requireInbox } from '../state.ts'
+import { type Composed, compose, contentOf } from './compose.ts'
+import { messageJson, withMedia } from './json.ts'
+import type { SendInput } from './send-schema.ts'
+
+const windowMs = 24 * 3_600_000
+
+/** At the very instant it is closed. */
+export const isWindowOpen = (lastInboundAt: Date | null, now: Date): boolean =>
+  lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs
+
+/** Answers the message's id: a new one, or the one that the same `clientId` made before. */
+export async function queueMessage(ctx: Context, conversationId: string, input: SendInput): Promise<string> {
+  const contact = await contactOf(ctx, conversationId)
+  const { clientId, ...content } = input
+  const hash = sha256(JSON.stringify(sorted(content)))
+  if (clientId !== undefined) await takeTurn(ctx, `${contact.conversationId} ${clientId}`)
+  const known = clientId === undefined ? null : await findByClientId(ctx, contact.conversationId, clientId)
+  if (known) {
+    if (known.request_hash === hash) return known.id
+    throw refuse('conflict', 'clientId: was used with other content already')
+  }
+  await requireInbox(ctx)
+  const messageId = ctx.newId()
+  const repliedTo = await findReplied(ctx, contact.conversationId, input.replyToMessageId)
+  const composed = await compose(ctx, messageId, contact.conversationId, input)
+  if (composed.type !== 'template' && !isWindowOpen(contact.lastInboundAt, ctx.now())) {
+    throw refuse(
+      'conflict',
+      'The contact has not written in the last 24 hours: send an approved template instead',
+    )
+  }
+  await refuseObjection(ctx, contact.phone, composed)
+  // The cycle is locked before the conversation, as where a message is recorded: the other way round is a deadlock.
+  const reservationId = await metering.reserve(ctx, 1, 'inbox')
+  const now = ctx.now()
+  const sentBy = ctx.actor.userId
+  await ctx.db
+    .insertInto('inbox_messages')
+    .values({
+      id: messageId,
+      conversation_id: contact.conversationId,
+      client_id: clientId ?? null,
+      request_hash: hash,
+      direction: 'outbound',
+      source: 'agent',
+      type: composed.type,
+      text: composed.text,
+      media: composed.media && JSON.stringify(composed.media),
+      officialapi_template_id: composed.templateId,
+      template_parameters: composed.parameters && JSON.stringify(composed.parameters),
+      reply_to_message_id: repliedTo,
+      quick_reply_id: composed.quickReplyId,
+      status: 'queued',
+      sent_by: sentBy,
+      sent_by_name: sentBy === null ? null : await memberName(ctx, sentBy),
+      reservation_id: reservationId,
+      occurred_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  const { type, text } = composed
+  await addWords(ctx, contact.conversationId, [{ id: messageId, text }])
+  await noteOutbound(ctx, contact.conversationId, { id: messageId, type, text, status: 'queued', at: now })
+  await ctx.queue('inbox-send', { conversationId: contact.conversationId })
+  return messageId
+}
+
+/** Of several who send under one `clientId` at once, each waits for the one before until its transaction ends. */
+async function takeTurn(ctx: Context, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`inbox:${ctx.store.id}:${name}`}, 0))`.execute(
+    ctx.db,
+  )
+}
+
+/** Fields in one order, so that the same content has the same hash. */
+const sorted = (content: object): [string, unknown][] =>
+  Object.entries(content)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]): [string, unknown] => [key, isObject(value) ? sorted(value) : value])
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const findByClientId = (ctx: Context, conversationId: string, clientId: string) =>
+  ctx.db
+    .selectFrom('inbox_messages')
+    .select(['id', 'request_hash'])
+    .where('conversation_id', '=', conversationId)
+    .where('client_id', '=', clientId)
+    .executeTakeFirst()
+
+async function findReplied(
+  ctx: Context,
+  conversationId: string,
+  messageId: string | undefined,
+): Promise<string | null> {
+  if (messageId === undefined) return null
+  const row = isId(messageId)
+    ? await ctx.db
+        .selectFrom('inbox_messages')
+        .select('id')
+        .where('conversation_id', '=', conversationId)
+        .where('id', '=', messageId)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw refuse('not_found', 'replyToMessageId: is no message of this conversation')
+  return row.id
+}
+
+/** What speaks against it beside the window, which the conversation knows itself. */
+async function refuseObjection(ctx: Context, phone: string, composed: Composed): Promise<void> {
+  const objection = await objectionTo(ctx, phone, composed)
+  if (!objection) return
+  throw refuse(objection.code === 'subscription-inactive' ? 'forbidden' : 'conflict', objection.message)
+}
+
+/** An answer reaches who opted out; a template that is not of utility kind does not. */
+export async function objectionTo(
+  ctx: Context,
+  phone: string,
+  message: Parameters<typeof contentOf>[1],
+): Promise<{ code: string; message: string } | null> {
+  const content = await contentOf(ctx, message)
+  const objection = await check(ctx, {
+    phone,
+    content,
+    via: 'official',
+    ignoreOptOut: content.kind !== 'template',
+  })
+  return objection?.code === 'window-closed' ? null : objection
+}
+
+/** One message as JSON. */
+export async function readMessage(ctx: Context, id: string): Promise<z.infer<typeof message>> {
+  type Stored = Omit<z.infer<typeof message>, 'media'> & { media: MediaRow | null }
+  const { json } = await ctx.db
+    .selectFrom('inbox_messages as m')
+    .select(messageJson('m').as('json'))
+    .where('m.id', '=', id)
+    .executeTakeFirstOrThrow()
+  return withMedia(ctx, json as Stored)
+}

@@ -1,0 +1,105 @@
+/** What the team writes down about a conversation, for itself. */
+import { sql } from 'kysely'
+import { notify } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { lockConversation, memberName } from '../conversations/conversations.ts'
+import { noConversation } from '../conversations/json.ts'
+
+const notesAtMost = 500
+
+const noteJson = (row: string) =>
+  jsonObject({
+    id: `${row}.id`,
+    conversationId: `${row}.conversation_id`,
+    text: `${row}.text`,
+    mentions: `${row}.mentions`,
+    author: jsonObject({ userId: `${row}.author_id`, name: `${row}.author_name` }),
+    createdAt: instantOf(`${row}.created_at`),
+  })
+
+const listed = preparedList<{ conversationId: string }>((db, values) => ({
+  rows: db.selectFrom('inbox_notes as n').where('n.conversation_id', '=', values.conversationId),
+  item: noteJson('n'),
+  order: [['n.id', 'desc']],
+}))
+
+const exists = prepared((db, values: { id: string }) =>
+  db.selectFrom('conversations').select('id').where('id', '=', values.id),
+)
+
+/** Refuses a conversation that there is not. */
+export async function requireConversation(ctx: Context, id: string): Promise<void> {
+  const [row] = isId(id) ? await exists(ctx, { id }) : []
+  if (!row) throw noConversation()
+}
+
+/** Newest first. */
+export async function listNotes(ctx: Context, conversationId: string, paging: Paging): Promise<JsonText> {
+  await requireConversation(ctx, conversationId)
+  return listed(ctx, { ...paging, conversationId })
+}
+
+/** Tells those who are mentioned. Refuses a mention of who is no member, and the 501st note. */
+export async function addNote(
+  ctx: Context,
+  conversationId: string,
+  input: { text: string; mentions: string[] },
+): Promise<JsonText> {
+  await lockConversation(ctx, conversationId)
+  const mentions = [...new Set(input.mentions.map((each) => each.toLowerCase()))]
+  for (const userId of mentions) {
+    if ((await memberName(ctx, userId)) === null) {
+      throw refuse('not_found', `mentions: ${userId} is no member of this store`)
+    }
+  }
+  const { count } = await ctx.db
+    .selectFrom('inbox_notes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirstOrThrow()
+  if (count >= notesAtMost) throw refuse('conflict', `The conversation has ${notesAtMost} notes already`)
+  const userId = ctx.actor.userId!
+  const added = await ctx.db
+    .insertInto('inbox_notes')
+    .values({
+      id: ctx.newId(),
+      conversation_id: conversationId,
+      text: input.text,
+      mentions,
+      author_id: userId,
+      author_name: (await memberName(ctx, userId)) ?? '',
+      created_at: ctx.now(),
+    })
+    .returning(sql<string>`${noteJson('inbox_notes')}::text`.as('text'))
+    .executeTakeFirstOrThrow()
+  if (mentions.length > 0) {
+    await notify(ctx, {
+      type: 'inbox-mention',
+      level: 'info',
+      title: 'You were mentioned in a note',
+      message: input.text,
+      data: { conversationId },
+      recipientIds: mentions,
+    })
+  }
+  return new JsonText(added.text)
+}
+
+/** An agent deletes their own notes, others any. */
+export async function deleteNote(ctx: Context, id: string): Promise<void> {
+  const note = isId(id)
+    ? await ctx.db.selectFrom('inbox_notes').select('author_id').where('id', '=', id).executeTakeFirst()
+    : undefined
+  if (!note) throw refuse('not_found', 'There is no such note')
+  if (ctx.actor.kind === 'key' && ctx.actor.role === 'agent' && note.author_id !== ctx.actor.userId) {
+    throw refuse('forbidden', "An agent can delete their own notes only: ask the note's author, or a member")
+  }
+  const { numDeletedRows } = await ctx.db.deleteFrom('inbox_notes').where('id', '=', id).executeTakeFirst()
+  if (numDeletedRows === 0n) throw refuse('not_found', 'There is no such note')
+}

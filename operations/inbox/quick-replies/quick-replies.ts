@@ -1,0 +1,168 @@
+/** Answers kept for many (Rules 6). */
+import type { Context } from '#runtime/context'
+import { isDuplicate, refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { reference } from '#runtime/references'
+import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
+import { type Values, variableFault } from '#runtime/variables'
+import { memberName } from '../conversations/conversations.ts'
+import { renderReply, valuesFor, variables, variablesIn } from '../messages/quick-reply-texts.ts'
+import { captionAtMost, textAtMost } from '../messages/send-schema.ts'
+import { letGo, useUpload } from '../messages/uploads.ts'
+import { requireConversation } from '../notes/notes.ts'
+import { member } from '../schema.ts'
+import { plain } from '../words.ts'
+
+const repliesAtMost = 200
+
+const shortcut = z
+  .string()
+  .trim()
+  .regex(/^\/?[A-Za-z0-9_-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9, _ and -')
+  .describe('A leading / is taken off, upper case lowered')
+const title = z.string().trim().min(1, 'must not be empty').max(80, 'must have at most 80 characters')
+const mediaUrl = reference('file', z.string().min(1).max(2000)).nullable().describe('`fileUrl` of an upload')
+const replyText = text(1, textAtMost)
+  .regex(/\S/, 'must not be blank')
+  .describe('With variables such as {{firstName|there}}; of at most 1024 characters with media')
+
+export const quickReply = named(
+  'QuickReply',
+  object({
+    id,
+    shortcut: z.string(),
+    title: z.string(),
+    text: z.string(),
+    mediaUrl: z.string().nullable(),
+    variables: z.array(z.string()).describe('Names found in the text'),
+    usageCount: count,
+    lastUsedAt: instant.nullable(),
+    createdBy: member.nullable(),
+    createdAt: instant,
+  }),
+)
+export const quickReplyWithText = quickReply.extend({
+  rendered: z.string().nullable().describe('As that contact would read it; null where a value is lacking'),
+})
+
+export const quickReplyInput = writeBody(
+  { shortcut, text: replyText, title, mediaUrl },
+  ['id', 'variables', 'usageCount', 'lastUsedAt', 'createdBy', 'createdAt', 'rendered'],
+  ['shortcut', 'text'],
+)
+
+type QuickReply = z.infer<typeof quickReply>
+
+const replyJson = jsonObject({
+  id: 'q.id',
+  shortcut: 'q.shortcut',
+  title: 'q.title',
+  text: 'q.text',
+  mediaUrl: 'q.media_url',
+  usageCount: 'q.usage_count',
+  lastUsedAt: instantOf('q.last_used_at'),
+  createdBy: jsonObject({ userId: 'q.created_by', name: 'q.created_by_name' }),
+  createdAt: instantOf('q.created_at'),
+})
+
+const shown = (json: unknown): QuickReply => {
+  const reply = json as Omit<QuickReply, 'variables'>
+  return { ...reply, variables: variablesIn(reply.text) }
+}
+
+/** By shortcut. `rendered` for the contact of a conversation, else null. Refuses an unknown conversation. */
+export async function listQuickReplies(
+  ctx: Context,
+  { search, conversationId }: { search?: string | undefined; conversationId?: string | undefined },
+): Promise<{ data: z.infer<typeof quickReplyWithText>[] }> {
+  if (conversationId !== undefined) await requireConversation(ctx, conversationId)
+  const values = conversationId === undefined ? null : await valuesFor(ctx, conversationId)
+  const rows = await ctx.db
+    .selectFrom('inbox_quick_replies as q')
+    .select(replyJson.as('json'))
+    .orderBy('q.shortcut')
+    .execute()
+  const wanted = search === undefined ? null : plain(search)
+  const data = rows
+    .map((row) => shown(row.json))
+    .filter((reply) => wanted === null || isFound(reply, wanted))
+    .map((reply) => ({ ...reply, rendered: values && renderedFor(reply.text, values) }))
+  return { data }
+}
+
+const isFound = (reply: QuickReply, wanted: string): boolean =>
+  [reply.shortcut, reply.title, reply.text].some((each) => plain(each).includes(wanted))
+
+function renderedFor(replyText_: string, values: Values): string | null {
+  const { text: rendered, lacking } = renderReply(replyText_, values)
+  return lacking.length > 0 ? null : rendered
+}
+
+/** Refuses an unknown variable, a file that was not uploaded, a shortcut that is taken, and the 201st. */
+export async function createQuickReply(
+  ctx: Context,
+  input: z.infer<typeof quickReplyInput>,
+): Promise<QuickReply> {
+  const fault = variableFault(input.text, variables)
+  if (fault) throw refuse('bad_request', `text: ${fault}`)
+  await ctx.lockStore()
+  const { count: replies } = await ctx.db
+    .selectFrom('inbox_quick_replies')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (replies >= repliesAtMost) {
+    throw refuse('conflict', `There are ${repliesAtMost} quick replies already: delete one first`)
+  }
+  const replyId = ctx.newId()
+  if (input.mediaUrl) await useFile(ctx, replyId, input.mediaUrl, input.text)
+  const short = input.shortcut.replace(/^\//, '').toLowerCase()
+  const now = ctx.now()
+  const { userId } = ctx.actor
+  try {
+    await ctx.db
+      .insertInto('inbox_quick_replies')
+      .values({
+        id: replyId,
+        shortcut: short,
+        title: input.title ?? short,
+        text: input.text,
+        media_url: input.mediaUrl ?? null,
+        created_by: userId,
+        created_by_name: userId === null ? null : await memberName(ctx, userId),
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  } catch (error) {
+    if (!isDuplicate(error, 'inbox_quick_replies_store_id_shortcut_key')) throw error
+    throw refuse('conflict', `shortcut: there is a quick reply ${short} already`)
+  }
+  const { json } = await ctx.db
+    .selectFrom('inbox_quick_replies as q')
+    .select(replyJson.as('json'))
+    .where('q.id', '=', replyId)
+    .executeTakeFirstOrThrow()
+  return shown(json)
+}
+
+const ownerOf = (replyId: string): string => `inbox-quick-reply:${replyId}`
+
+async function useFile(ctx: Context, replyId: string, url: string, withText: string): Promise<void> {
+  const file = await useUpload(ctx, ownerOf(replyId), url)
+  if (file.kind === 'audio') {
+    throw refuse('bad_request', 'mediaUrl: an audio carries no text: use an image, a video or a document')
+  }
+  if (withText.length > captionAtMost) {
+    throw refuse('bad_request', `text: must have at most ${captionAtMost} characters with media`)
+  }
+}
+
+/** Messages sent with it stay. */
+export async function deleteQuickReply(ctx: Context, replyId: string): Promise<void> {
+  const deleted = isId(replyId)
+    ? await ctx.db.deleteFrom('inbox_quick_replies').where('id', '=', replyId).executeTakeFirst()
+    : undefined
+  if (!deleted?.numDeletedRows) throw refuse('not_found', 'There is no such quick reply')
+  await letGo(ctx, ownerOf(replyId))
+}

@@ -1,0 +1,15 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { fetchMedia, giveUpMedia } from '../media.ts'
+
+export default job({
+  description: 'Copies a file that a contact sent into our storage.',
+  payload: object({ messageId: id }),
+  retry: { limit: 4, backoffSeconds: 30 },
+  timeoutSeconds: 60,
+  concurrency: 2,
+  oneAtATimePer: ({ messageId }) => messageId,
+  safeTwice: "The file's name is the message's id: it is written anew.",
+  run: (ctx, { messageId }, { signal }) => fetchMedia(ctx, messageId, signal),
+  failed: (ctx, { messageId }) => giveUpMedia(ctx, messageId),
+})

@@ -1,0 +1,17 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { sendReceipt } from '../receipts.ts'
+
+export default job({
+  description: 'Tells the provider that the messages of a conversation were read.',
+  payload: object({ conversationId: id }),
+  retry: { limit: 2, backoffSeconds: 10 },
+  timeoutSeconds: 20,
+  oneAtATimePer: ({ conversationId }) => conversationId,
+  safeTwice: 'What is read stays read.',
+  run: (ctx, { conversationId }) => sendReceipt(ctx, conversationId),
+  // Nobody needs to know of a receipt that the network did not take.
+  async failed(ctx, { conversationId }, reason) {
+    ctx.log.info({ conversationId, reason }, 'a receipt was given up')
+  },
+})

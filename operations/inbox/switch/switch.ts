@@ -1,0 +1,75 @@
+/** The merchant's switch, and what happens when the official number goes (States). */
+import { sql } from 'kysely'
+import { notify } from '#operations/store/lib/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { failQueued } from '../sending/results.ts'
+import { stateOf } from '../state.ts'
+import { startRun } from './runs.ts'
+
+const reconciledDays = 30
+
+/** Turns the inbox on; what came while it was off is looked for. Refuses without a connected official number. */
+export async function enable(ctx: Context): Promise<void> {
+  if (!(await stateOf(ctx)).hasOfficial) {
+    throw refuse('conflict', 'The inbox needs an official number that is connected: connect one first')
+  }
+  const now = ctx.now()
+  await ctx.db
+    .insertInto('inbox_settings')
+    .values({ created_at: now, updated_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const turned = await ctx.db
+    .updateTable('inbox_settings')
+    .set({ is_enabled: true, enabled_at: now, is_cut_off: false, updated_at: now })
+    .where('is_enabled', '=', false)
+    .returning('enabled_at')
+    .executeTakeFirst()
+  if (turned) await startRun(ctx, 'reconcile', { days: reconciledDays })
+}
+
+/** From now on nothing comes in; what is queued still leaves. */
+export async function disable(ctx: Context): Promise<void> {
+  await ctx.db
+    .updateTable('inbox_settings')
+    .set({ is_enabled: false, enabled_at: null, updated_at: ctx.now() })
+    .where('is_enabled', '=', true)
+    .execute()
+}
+
+/**
+ * Called when the official number was disconnected, or is found to be so: the merchant is told once, and what waits
+ * fails. Connected again, the inbox is on again.
+ */
+export async function noticeConnection(ctx: Context): Promise<void> {
+  const { hasOfficial } = await stateOf(ctx)
+  await ctx.transaction(async (tx) => {
+    const moved = await tx.db
+      .updateTable('inbox_settings')
+      .set({ is_cut_off: !hasOfficial })
+      .where('is_enabled', '=', true)
+      .where('is_cut_off', '=', hasOfficial)
+      .returning('is_cut_off')
+      .executeTakeFirst()
+    if (!moved?.is_cut_off) return
+    await notify(tx, {
+      type: 'inbox-disabled',
+      level: 'warning',
+      title: 'The inbox is off',
+      message:
+        'The official number is disconnected: nothing comes in and nothing leaves until it is connected again.',
+    })
+  })
+  if (!hasOfficial) await failQueued(ctx)
+}
+
+/** Stores whose inbox and official number do not agree. */
+export async function storesToNotice(ctx: SystemContext): Promise<string[]> {
+  const { rows } = await sql<{ store_id: string }>`
+    select i.store_id from inbox_settings i
+    where i.is_enabled and i.is_cut_off = exists (
+      select 1 from messaging_connections c
+      where c.store_id = i.store_id and c.type = 'official' and c.status = 'connected')`.execute(ctx.root)
+  return rows.map((row) => row.store_id)
+}

@@ -1,0 +1,18 @@
+import { operation } from '#runtime/operation'
+import { queued } from '#runtime/schema'
+import { startRecalculation } from '../segments.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/inbox/segments/recalculate',
+  description: "Compute every contact's tier anew from the orders.",
+  details: 'The status of the inbox shows how far it is; a notification tells of its end.',
+  words: 'work out customer tiers again',
+  scopes: ['platform:write'],
+  readOnly: false,
+  minimumRole: 'member',
+  feature: 'inbox',
+  answer: { status: 202, body: queued({}) },
+  refuses: { conflict: 'A run is queued or running' },
+  handler: (ctx) => startRecalculation(ctx),
+})

@@ -1,0 +1,20 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { startNight, storesForTheNight } from '../segments.ts'
+
+export default serverJob({
+  description: 'Has the tiers of every store computed at 03:00 of its day.',
+  payload: object({}),
+  retry: { limit: 1, backoffSeconds: 30 },
+  timeoutSeconds: 120,
+  everySeconds: 600,
+  oneAtATimePer: () => 'all',
+  safeTwice: "A store's night is written down with the run that it queues.",
+  async run(system, _payload, { signal }) {
+    for (const { storeId, day } of await storesForTheNight(system)) {
+      signal.throwIfAborted()
+      const ctx = await system.forStore(storeId)
+      if (ctx) await startNight(ctx, day)
+    }
+  },
+})

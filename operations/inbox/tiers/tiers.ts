@@ -1,0 +1,224 @@
+/** Buying tiers: which one a contact has, by what they bought (Rules 7). */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { inCents } from '#runtime/sql'
+import { lockAll } from '../conversations/conversations.ts'
+
+export interface Tier {
+  key: string
+  name: string
+  color: string
+  minPurchases: number | null
+  minAmount: number | null
+}
+
+export interface TierSettings {
+  isEnabled: boolean
+  match: 'any' | 'all'
+  /** null: since ever. */
+  periodDays: number | null
+  /** Lowest first. */
+  tiers: Tier[]
+}
+
+export const defaultTierSettings: TierSettings = {
+  isEnabled: true,
+  match: 'any',
+  periodDays: 365,
+  tiers: [
+    { key: 'bronze', name: 'Bronze', color: '#b45309', minPurchases: 1, minAmount: null },
+    { key: 'silver', name: 'Silver', color: '#6b7280', minPurchases: 3, minAmount: 500 },
+    { key: 'gold', name: 'Gold', color: '#ca8a04', minPurchases: 6, minAmount: 1500 },
+    { key: 'platinum', name: 'Platinum', color: '#0e7490', minPurchases: 12, minAmount: 5000 },
+  ],
+}
+
+/** The settings as saved, or the defaults. */
+export async function tierSettingsOf(ctx: Context): Promise<TierSettings> {
+  const row = await ctx.db.selectFrom('inbox_settings').select('tier_settings').executeTakeFirst()
+  return (row?.tier_settings as TierSettings | null | undefined) ?? defaultTierSettings
+}
+
+/** The highest tier whose thresholds hold; null below all, or while tiers are off. */
+export function tierFor(
+  settings: TierSettings,
+  bought: { purchases: number; amount: number },
+): string | null {
+  if (!settings.isEnabled) return null
+  const holds = ({ minPurchases, minAmount }: Tier): boolean => {
+    const met = [
+      ...(minPurchases === null ? [] : [bought.purchases >= minPurchases]),
+      ...(minAmount === null ? [] : [bought.amount >= minAmount]),
+    ]
+    return settings.match === 'all' ? met.every(Boolean) : met.some(Boolean)
+  }
+  return settings.tiers.findLast(holds)?.key ?? null
+}
+
+/**
+ * What is wrong with the order of tiers, or null: from each to the next no given threshold may fall and one at least
+ * must rise.
+ */
+export function faultOfTiers(tiers: readonly Tier[]): string | null {
+  for (const [i, tier] of tiers.entries()) {
+    if (tier.minPurchases === null && tier.minAmount === null) {
+      return `tiers.${i}: needs minPurchases or minAmount`
+    }
+    const before = tiers[i - 1]
+    if (!before) continue
+    const steps = (['minPurchases', 'minAmount'] as const).flatMap((field) => {
+      const [from, to] = [before[field], tier[field]]
+      return from === null || to === null ? [] : [{ field, difference: to - from }]
+    })
+    const falling = steps.find((step) => step.difference < 0)
+    if (falling) return `tiers.${i}.${falling.field}: must not be lower than that of the tier before`
+    if (steps.length > 0 && !steps.some((step) => step.difference > 0)) {
+      return `tiers.${i}: must ask for more than the tier before`
+    }
+  }
+  return null
+}
+
+interface Bought {
+  id: string
+  tier: string | null
+  tier_source: string
+  purchase_count: number
+  total_spent: string
+  last_purchase_at: Date | null
+  purchases: number
+  amount: string
+  latest: Date | null
+}
+
+/** Computes these contacts anew from their orders; answers how many changed. */
+export async function recalculate(
+  ctx: Context,
+  settings: TierSettings,
+  contactIds: readonly string[],
+): Promise<number> {
+  if (contactIds.length === 0) return 0
+  // Who sets a tier by hand meanwhile waits: it is not overwritten by what was computed before.
+  await ctx.db
+    .selectFrom('contacts')
+    .select('id')
+    .where(sql<boolean>`id = any(${[...contactIds]}::uuid[])`)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  const rows = await boughtBy(ctx, settings, contactIds)
+  const changed = rows.flatMap((row) => {
+    const automatic = tierFor(settings, { purchases: row.purchases, amount: Number(row.amount) })
+    const tier = row.tier_source === 'manual' ? row.tier : automatic
+    const isSame =
+      tier === row.tier &&
+      row.purchases === row.purchase_count &&
+      Number(row.amount) === Number(row.total_spent) &&
+      row.latest?.getTime() === row.last_purchase_at?.getTime()
+    return isSame
+      ? []
+      : [
+          {
+            id: row.id,
+            tier,
+            purchases: row.purchases,
+            amount: row.amount,
+            latest: row.latest?.toISOString() ?? null,
+          },
+        ]
+  })
+  if (changed.length === 0) return 0
+  await ctx.db
+    .updateTable('contacts')
+    .from(
+      sql`json_to_recordset(${JSON.stringify(changed)}::json)`.as<'r'>(
+        sql`r(id uuid, tier text, purchases integer, amount numeric, latest timestamptz)`,
+      ),
+    )
+    .set({
+      tier: sql<string>`r.tier`,
+      purchase_count: sql<number>`r.purchases`,
+      total_spent: sql<string>`r.amount`,
+      last_purchase_at: sql<Date>`r.latest`,
+      updated_at: ctx.now(),
+    })
+    .where(sql<boolean>`contacts.id = r.id`)
+    .execute()
+  await showTiers(
+    ctx,
+    changed.map((each) => each.id),
+  )
+  return changed.length
+}
+
+/** Conversations have the tiers of their contacts, which the list filters by; who asks what changed is told. */
+export async function showTiers(ctx: Context, contactIds: readonly string[]): Promise<void> {
+  const ofThem = sql<boolean>`contact_id = any(${[...contactIds]}::uuid[])`
+  await lockAll(ctx, ofThem)
+  await ctx.db
+    .updateTable('conversations')
+    .set({
+      tier: sql<string>`(${ctx.db
+        .selectFrom('contacts as k')
+        .select('k.tier')
+        .where('k.id', '=', sql.ref<string>('conversations.contact_id'))})`,
+      updated_at: ctx.now(),
+    })
+    .where(ofThem)
+    .execute()
+}
+
+/** Orders of a contact: by the phone's match form, or of the customer on the newest order with that phone. */
+function boughtBy(ctx: Context, settings: TierSettings, ids: readonly string[]): Promise<Bought[]> {
+  const day = sql`(o.placed_at at time zone ${ctx.store.timezone})::date`
+  const today = sql`(${ctx.now()}::timestamptz at time zone ${ctx.store.timezone})::date`
+  const counted = sql<boolean>`o.payment_status in ('paid', 'partially-refunded') and o.status <> 'cancelled'
+    and ${settings.periodDays === null ? sql`true` : sql`${day} > ${today} - ${settings.periodDays}::int`}`
+  const columns = ['o.id', 'o.total', 'o.refunded_total', 'o.currency', 'o.placed_at'] as const
+  return ctx.db
+    .selectFrom('contacts as k')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('orders as n')
+          .select('n.customer_id')
+          .whereRef('n.phone_key', '=', 'k.phone_key')
+          .where('n.customer_id', 'is not', null)
+          .orderBy('n.placed_at', 'desc')
+          .limit(1)
+          .as('matched'),
+      (join) => join.onTrue(),
+    )
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('orders as o')
+          .select(columns)
+          .whereRef('o.phone_key', '=', 'k.phone_key')
+          .where(counted)
+          .union(
+            eb
+              .selectFrom('orders as o')
+              .select(columns)
+              .whereRef('o.customer_id', '=', 'matched.customer_id')
+              .where(counted),
+          )
+          .as('b'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'k.id',
+      'k.tier',
+      'k.tier_source',
+      'k.purchase_count',
+      'k.total_spent',
+      'k.last_purchase_at',
+      sql<number>`count(b.id)::int`.as('purchases'),
+      inCents(sql`coalesce(sum(b.total - b.refunded_total)
+        filter (where b.currency = ${ctx.store.currency}), 0)`).as('amount'),
+      sql<Date | null>`max(b.placed_at)`.as('latest'),
+    ])
+    .where(sql<boolean>`k.id = any(${[...ids]}::uuid[])`)
+    .groupBy(['k.store_id', 'k.id'])
+    .execute() as Promise<Bought[]>
+}
