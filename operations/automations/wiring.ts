@@ -1,13 +1,13 @@
 import { onConnected, sending, templates } from '#operations/messaging/lib/door'
 import { attribution, connections, events, onboarding, orders, stores } from '#operations/store/lib/door'
 import { wiring } from '#runtime/wiring'
-import cartsSync from './jobs/carts-sync.ts'
-import { applyConversions } from './lib/engine/conversions.ts'
-import { ordersChanged } from './lib/engine/events.ts'
-import { releaseHolds } from './lib/engine/release-holds.ts'
-import { applyStatuses } from './lib/engine/statuses.ts'
-import { activeSince, templateUse } from './lib/registrations.ts'
-import { createFirst } from './lib/save.ts'
+import cartsSync from './carts/jobs/carts-sync.ts'
+import { activeSince, templateUse } from './definitions/registrations.ts'
+import { createFirst } from './definitions/save.ts'
+import { releaseHolds } from './engine/release-holds.ts'
+import { applyStatuses } from './engine/statuses.ts'
+import { ordersChanged } from './entering/events.ts'
+import { applyConversions } from './reports/conversions.ts'
 
 export default wiring(() => {
   events.on('ecommerce', 'cart.updated', async (ctx) => {

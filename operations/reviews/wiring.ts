@@ -1,4 +1,4 @@
-import { onReviewRequests, registerReviewed } from '#operations/automations/lib/door'
+import { onReviewRequests, registerReviewed } from '#operations/automations/door'
 import { registerReviews as registerAlertReviews } from '#operations/bars/door'
 import { registerReviews } from '#operations/inbox/door'
 import { sending, templates } from '#operations/messaging/lib/door'

@@ -1,13 +1,7 @@
 /** Aurora's eight automations, as their merchant made them. */
-import { defaultDefinition } from '#operations/automations/lib/definition'
-import { stepOf } from '#operations/automations/lib/flow'
-import type {
-  AutomationMessage,
-  AutomationType,
-  CouponSpec,
-  Flow,
-  Step,
-} from '#operations/automations/lib/types'
+import { defaultDefinition } from '#operations/automations/definitions/definition'
+import { stepOf } from '#operations/automations/flow'
+import type { AutomationMessage, AutomationType, CouponSpec, Flow, Step } from '#operations/automations/types'
 import { namedId } from '#runtime/ids'
 import { couponDaysAgo, winBackDaysAgo } from './automation-orders.ts'
 import type { SeedRow } from './rows.ts'

@@ -1,7 +1,7 @@
 /** Automations of the demo: what Aurora's eight have sent in 400 days, the carts that were left, Borealis's one. */
-import { cartRow } from '#operations/automations/lib/carts'
-import { defaultDefinition } from '#operations/automations/lib/definition'
-import { addDays, localDay } from '#operations/automations/lib/engine/clock-times'
+import { cartRow } from '#operations/automations/carts/carts'
+import { addDays, localDay } from '#operations/automations/deciding/clock-times'
+import { defaultDefinition } from '#operations/automations/definitions/definition'
 import { templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'

@@ -1,7 +1,7 @@
 /** What a body names is there: products and categories of the platform, and files that stay while something shows them. */
 import { describe, expect, test } from 'vitest'
-import createAutomation from '#operations/automations/create-automation'
-import updateAutomation from '#operations/automations/update-automation'
+import createAutomation from '#operations/automations/definitions/api/create-automation'
+import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import saveExchanges from '#operations/exchanges/settings/api/save-settings'
 import { files } from '#operations/store/lib/door'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'

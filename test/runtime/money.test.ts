@@ -1,7 +1,7 @@
 /** Every way money is divided: the parts sum to the whole, none is below 0, none is above it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cashbackAmount } from '#operations/automations/lib/engine/coupon-codes'
+import { cashbackAmount } from '#operations/automations/deciding/coupon-codes'
 import { featuredCents } from '#operations/product-page/labels/featured-price'
 import { optionsOf } from '#operations/promotions/installments/math'
 import { spreadRefund } from '#operations/store/lib/refunds'

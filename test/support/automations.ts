@@ -1,7 +1,7 @@
 /** Stores whose automations can send: a shop on the sandbox's platform, a number, carts, the clock. */
 
 import type { Row } from '#db/tables'
-import createAutomation from '#operations/automations/create-automation'
+import createAutomation from '#operations/automations/definitions/api/create-automation'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { type SandboxMessage, sandboxOf } from '#runtime/ports/messaging/sandbox'

@@ -6,7 +6,7 @@ import {
   enterManually,
   getAutomation,
   requirementOf,
-} from '#operations/automations/lib/door'
+} from '#operations/automations/door'
 import { templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** What other sections show of reviews. */
 import { sql } from 'kysely'
-import type { onReviewRequests, Reviewed } from '#operations/automations/lib/door'
+import type { onReviewRequests, Reviewed } from '#operations/automations/door'
 import type { RecentReview } from '#operations/bars/door'
 import type { Reviewer } from '#operations/inbox/door'
 import type { templates } from '#operations/messaging/lib/door'

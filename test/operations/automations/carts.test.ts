@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { afterPage, cartRow, upsertCarts } from '#operations/automations/lib/carts'
+import { afterPage, cartRow, upsertCarts } from '#operations/automations/carts/carts'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { type TestApp, testApp } from '#test/support/app'
 import { ana, automationShop, never } from '#test/support/automations'

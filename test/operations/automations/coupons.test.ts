@@ -1,6 +1,6 @@
 /** What messages tell of coupons: those that still hold, cashback as cashback, never of another currency. */
 import { beforeAll, expect, test } from 'vitest'
-import executeAutomation from '#operations/automations/execute-automation'
+import executeAutomation from '#operations/automations/entering/api/execute-automation'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
 

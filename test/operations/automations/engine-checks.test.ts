@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { registerReviewed } from '#operations/automations/lib/door'
-import updateAutomation from '#operations/automations/update-automation'
+import updateAutomation from '#operations/automations/definitions/api/update-automation'
+import { registerReviewed } from '#operations/automations/door'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { makeTemplate } from '#operations/messaging/lib/connect'
 import { type TestApp, testApp } from '#test/support/app'

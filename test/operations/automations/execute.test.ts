@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import executeAutomation from '#operations/automations/execute-automation'
-import testAutomation from '#operations/automations/test-automation'
+import testAutomation from '#operations/automations/engine/api/test-automation'
+import executeAutomation from '#operations/automations/entering/api/execute-automation'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { upsertOrders } from '#operations/store/lib/orders'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'

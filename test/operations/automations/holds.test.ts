@@ -5,16 +5,16 @@ import {
   endOfDay,
   quietUntil,
   scanInstant,
-} from '#operations/automations/lib/engine/clock-times'
-import { conditionsHold, paymentMethodOf } from '#operations/automations/lib/engine/conditions'
-import { cashbackAmount, couponCode, couponEnd } from '#operations/automations/lib/engine/coupon-codes'
-import { mayLeaveForCart, mayLeaveForOrder } from '#operations/automations/lib/engine/eligibility'
-import { type HoldState, holdOn, holdQuiet } from '#operations/automations/lib/engine/holds'
-import { chooseMessage, renderMessage } from '#operations/automations/lib/engine/message'
-import { itemsText, moneyText, valuesOf } from '#operations/automations/lib/engine/values'
-import { stepAfter, walk } from '#operations/automations/lib/engine/walk'
-import { noConditions } from '#operations/automations/lib/kinds'
-import { type AutomationMessage, automationTypes, type Flow } from '#operations/automations/lib/types'
+} from '#operations/automations/deciding/clock-times'
+import { cashbackAmount, couponCode, couponEnd } from '#operations/automations/deciding/coupon-codes'
+import { mayLeaveForCart, mayLeaveForOrder } from '#operations/automations/deciding/eligibility'
+import { type HoldState, holdOn, holdQuiet } from '#operations/automations/deciding/holds'
+import { chooseMessage, renderMessage } from '#operations/automations/deciding/message'
+import { itemsText, moneyText, valuesOf } from '#operations/automations/deciding/values'
+import { stepAfter, walk } from '#operations/automations/deciding/walk'
+import { conditionsHold, paymentMethodOf } from '#operations/automations/entering/conditions'
+import { noConditions } from '#operations/automations/kinds'
+import { type AutomationMessage, automationTypes, type Flow } from '#operations/automations/types'
 
 const night = { isEnabled: true, start: '21:00', end: '08:00' }
 const saoPaulo = 'America/Sao_Paulo'

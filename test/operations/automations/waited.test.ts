@@ -1,9 +1,9 @@
 /** What waited is judged again when it leaves: each cause of waiting, each fact that changed meanwhile. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { isTooLate } from '#operations/automations/lib/engine/lateness'
-import { kinds } from '#operations/automations/lib/kinds'
-import { automationTypes } from '#operations/automations/lib/types'
-import updateAutomation from '#operations/automations/update-automation'
+import { isTooLate } from '#operations/automations/deciding/lateness'
+import updateAutomation from '#operations/automations/definitions/api/update-automation'
+import { kinds } from '#operations/automations/kinds'
+import { automationTypes } from '#operations/automations/types'
 import { optOuts } from '#operations/campaigns/lib/door'
 import updateStore from '#operations/store/profile/update-store'
 import { type TestApp, testApp } from '#test/support/app'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import createAutomation from '#operations/automations/create-automation'
-import updateAutomation from '#operations/automations/update-automation'
+import createAutomation from '#operations/automations/definitions/api/create-automation'
+import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import createCampaign from '#operations/campaigns/campaigns/create-campaign'
 import updateCampaign from '#operations/campaigns/campaigns/update-campaign'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'

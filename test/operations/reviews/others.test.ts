@@ -1,7 +1,7 @@
 /** What reviews and other sections tell each other. */
 import { expect, test } from 'vitest'
-import createAutomation from '#operations/automations/create-automation'
-import getAutomation from '#operations/automations/get-automation'
+import createAutomation from '#operations/automations/definitions/api/create-automation'
+import getAutomation from '#operations/automations/definitions/api/get-automation'
 import { unsubscribes } from '#operations/capture/door'
 import { approvedSince, reviewedOrders } from '#operations/reviews/reviews/for-others'
 import getSettings from '#operations/reviews/settings/api/get-settings'

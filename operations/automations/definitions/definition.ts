@@ -1,0 +1,151 @@
+/** What a merchant says of an automation: its defaults, a change laid over it, what it may be. No database. */
+import { refuse } from '#runtime/errors'
+import { isSameFlow, refuseFlow, stepOf, stepsAfterCoupon } from '../flow.ts'
+import { canonical, given } from '../given.ts'
+import { defaultMessage, defaultQuietHours, kinds, noConditions } from '../kinds.ts'
+import { changedCoupon, changedMessage, refuseForeignAddress } from '../parts.ts'
+import type { AutomationChange } from '../schema.ts'
+import type { AutomationMessage, AutomationType, Conditions, CouponSpec, Flow, QuietHours } from '../types.ts'
+import { refuseVariables } from './text-variables.ts'
+
+export interface Definition {
+  type: AutomationType
+  /** Null: the title of its type, until it is given. */
+  name: string | null
+  isActive: boolean
+  delayMinutes: number
+  message: AutomationMessage
+  coupon: CouponSpec | null
+  conditions: Conditions
+  skipIfPurchased: boolean
+  quietHours: QuietHours
+  settings: Record<string, unknown>
+  flow: Flow | null
+}
+
+export const defaultDefinition = (type: AutomationType, locale: string): Definition => ({
+  type,
+  name: null,
+  isActive: false,
+  delayMinutes: kinds[type].delay,
+  message: defaultMessage(type, locale),
+  coupon: null,
+  conditions: noConditions(type),
+  skipIfPurchased: kinds[type].skipIfPurchased,
+  quietHours: defaultQuietHours(type),
+  settings: { ...kinds[type].settings },
+  flow: null,
+})
+
+/**
+ * The definition after a change: what is left out stays, at every depth; lists are replaced. `publicUrl` is where this
+ * server's own files are. Refuses what may not be, by the name of its field or step.
+ */
+export function changedDefinition(
+  before: Definition,
+  change: AutomationChange,
+  publicUrl: string,
+): Definition {
+  if (change.type !== undefined && change.type !== before.type) {
+    throw refuse('bad_request', `type: cannot be changed, it is ${before.type}`)
+  }
+  const after: Definition = {
+    type: before.type,
+    name: change.name ?? before.name,
+    isActive: change.isActive ?? before.isActive,
+    delayMinutes: change.delayMinutes ?? before.delayMinutes,
+    message: change.message ? changedMessage(before.message, change.message, 'message') : before.message,
+    coupon: change.coupon ? changedCoupon(before.coupon, change.coupon, 'coupon') : before.coupon,
+    conditions: { ...before.conditions, ...given(change.conditions ?? {}) },
+    skipIfPurchased: change.skipIfPurchased ?? before.skipIfPurchased,
+    quietHours: { ...before.quietHours, ...given(change.quietHours ?? {}) },
+    settings: { ...before.settings, ...given(change.settings ?? {}) },
+    flow: change.flow ? changedFlow(before.flow, change.flow) : before.flow,
+  }
+  if (change.coupon === null) after.coupon = null
+  if (change.flow === null) after.flow = null
+  refuseBounds(after)
+  refuseTexts(after)
+  refuseForeignMedia(before, after, publicUrl)
+  return after
+}
+
+function changedFlow(before: Flow | null, change: NonNullable<AutomationChange['flow']>): Flow {
+  const start = change.start ?? before?.start
+  const steps = change.steps?.map(stepOf) ?? before?.steps
+  if (start === undefined) throw refuse('bad_request', 'flow.start: is required')
+  if (steps === undefined) throw refuse('bad_request', 'flow.steps: is required')
+  if (steps.length === 0)
+    throw refuse('bad_request', 'flow.steps: must not be empty; without a flow, flow is null')
+  return { start, steps }
+}
+
+function refuseBounds({ type, delayMinutes, coupon, conditions, quietHours, settings }: Definition): void {
+  const kind = kinds[type]
+  if (delayMinutes < kind.leastDelay) {
+    throw refuse('bad_request', `delayMinutes: must be at least ${kind.leastDelay} for ${type}`)
+  }
+  if (coupon !== null && kind.hasOwnCoupon) {
+    throw refuse('bad_request', `coupon: must be null for ${type}, whose coupon is told by its settings`)
+  }
+  refuseConditions(type, conditions)
+  if (quietHours.start === quietHours.end) {
+    throw refuse('bad_request', 'quietHours.end: must not be the same as quietHours.start')
+  }
+  for (const name of Object.keys(settings)) {
+    if (!Object.hasOwn(kind.settings, name)) {
+      throw refuse('bad_request', `settings.${name}: an automation of type ${type} has no such setting`)
+    }
+  }
+}
+
+function refuseConditions(type: AutomationType, conditions: Conditions): void {
+  const defaults = noConditions(type)
+  for (const name of Object.keys(defaults) as (keyof Conditions)[]) {
+    if (kinds[type].conditions.has(name)) continue
+    if (canonical(conditions[name]) !== canonical(defaults[name])) {
+      throw refuse('bad_request', `conditions.${name}: an automation of type ${type} knows no such condition`)
+    }
+  }
+  const { minAmount, maxAmount } = conditions
+  if (minAmount !== null && maxAmount !== null && maxAmount < minAmount) {
+    throw refuse('bad_request', 'conditions.maxAmount: must not be less than conditions.minAmount')
+  }
+}
+
+/** The flow as a whole, and the variables of every text. */
+function refuseTexts({ type, message, coupon, flow }: Definition): void {
+  const hasCoupon = coupon !== null || kinds[type].hasOwnCoupon
+  refuseVariables(type, message, hasCoupon, 'message')
+  if (!flow) return
+  const ordered = refuseFlow(flow)
+  const couponBefore = stepsAfterCoupon(flow, ordered, hasCoupon)
+  for (const step of flow.steps) {
+    if (step.type !== 'message') continue
+    refuseVariables(type, step.message, couponBefore.has(step.id), `flow: the step ${step.id}, message`)
+  }
+}
+
+/** Every message, each with what it is called. */
+export function messagesOf({
+  message,
+  flow,
+}: Pick<Definition, 'message' | 'flow'>): [string, AutomationMessage][] {
+  const all: [string, AutomationMessage][] = [['message', message]]
+  for (const [at, step] of (flow?.steps ?? []).entries()) {
+    if (step.type === 'message') all.push([`flow.steps.${at}.message`, step.message])
+  }
+  return all
+}
+
+function refuseForeignMedia(before: Definition, after: Definition, publicUrl: string): void {
+  const known = new Set(messagesOf(before).map(([, { mediaUrl }]) => mediaUrl))
+  for (const [field, { mediaUrl }] of messagesOf(after)) {
+    if (mediaUrl !== null && !known.has(mediaUrl)) refuseForeignAddress(mediaUrl, publicUrl, field)
+  }
+}
+
+/** Whether a change changes nothing. */
+export const isSameDefinition = (one: Definition, other: Definition): boolean =>
+  isSameFlow(one.flow, other.flow) &&
+  canonical({ ...one, flow: null }) === canonical({ ...other, flow: null })

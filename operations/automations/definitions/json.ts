@@ -1,0 +1,142 @@
+/** Automations as they are read: one statement each, its JSON made by the database. */
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { days, isCountedConversion } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { noAutomation } from '../automations.ts'
+import { personJson } from './versions.ts'
+import { warnings } from './warnings.ts'
+
+type Db = Kysely<TenantTables>
+
+/** The 30 days up to today, in the store's zone. */
+interface Days {
+  startDate: string
+  endDate: string
+  timezone: string
+  currency: string
+}
+
+const daysOf = (ctx: Context): Days => ({
+  ...days.dayRange(ctx, {}, 365),
+  timezone: ctx.store.timezone,
+  currency: ctx.store.currency,
+})
+
+/** The counters of the last 30 days, as of the report; needs the alias `a`. */
+function stats(db: Db, values: Days): RawBuilder<unknown> {
+  const first = (day: RawBuilder<unknown>) =>
+    sql`(select ${days.firstInstantOf(day, sql`${values.timezone}::text`)})`
+  const start = first(sql`${values.startDate}::date`)
+  const end = first(sql`(${values.endDate}::date + 1)`)
+  const at = sql`coalesce(e.sent_at, e.scheduled_at)`
+  const isWithin = sql<boolean>`(${at} >= ${start} and ${at} < ${end})`
+  const ofAutomation = sql.ref<string>('a.id')
+  const ended = db
+    .selectFrom('automation_executions as e')
+    .select([
+      sql`count(e.sent_at)`.as('sent'),
+      sql`count(*) filter (where e.status in ('delivered', 'read'))`.as('delivered'),
+      sql`count(*) filter (where e.status = 'failed')`.as('failed'),
+      sql`count(*) filter (where e.status = 'skipped')`.as('skipped'),
+    ])
+    .where('e.automation_id', '=', ofAutomation)
+    .where(isWithin)
+  const converted = db
+    .selectFrom('automation_executions as e')
+    .innerJoin('conversions as v', (join) => join.on('v.message_id', '=', sql<string>`e.id::text`))
+    .select([sql`count(*)`.as('converted'), sql`coalesce(sum(v.revenue), 0)`.as('revenue')])
+    .where('e.automation_id', '=', ofAutomation)
+    .where('e.converted_at', 'is not', null)
+    .where('v.source_type', '=', 'automation')
+    .where(isCountedConversion('v'))
+    .where('v.currency', '=', values.currency)
+    .where(isWithin)
+  const pending = db
+    .selectFrom('automation_executions as e')
+    .select(sql`count(*)`.as('n'))
+    .where('e.automation_id', '=', ofAutomation)
+    .where('e.status', 'in', [sql.lit('pending'), sql.lit('sending')])
+  const counted = db
+    .selectFrom(ended.as('d'))
+    .innerJoin(converted.as('c'), (join) => join.onTrue())
+    .select(
+      jsonObject({
+        sent: 'd.sent',
+        delivered: 'd.delivered',
+        failed: 'd.failed',
+        skipped: 'd.skipped',
+        converted: 'c.converted',
+        revenue: 'c.revenue',
+        currency: sql`${values.currency}::text`,
+        pending: sql`(${pending})`,
+      }).as('json'),
+    )
+  return sql`(${counted})`
+}
+
+/** The JSON of an automation; needs the alias `a`. */
+const automationJson = (db: Db, values: Days): RawBuilder<unknown> =>
+  jsonObject({
+    id: 'a.id',
+    type: 'a.type',
+    name: 'a.name',
+    isActive: 'a.is_active',
+    activatedAt: instantOf('a.activated_at'),
+    delayMinutes: 'a.delay_minutes',
+    message: 'a.message',
+    coupon: 'a.coupon',
+    conditions: 'a.conditions',
+    skipIfPurchased: 'a.skip_if_purchased',
+    quietHours: 'a.quiet_hours',
+    settings: 'a.settings',
+    flow: 'a.flow',
+    flowVersion: 'a.flow_version',
+    warnings: warnings(db),
+    stats: stats(db, values),
+    createdBy: personJson(db, 'a.created_by'),
+    createdAt: instantOf('a.created_at'),
+    updatedAt: instantOf('a.updated_at'),
+  })
+
+const byId = prepared((db, values: Days & { id: string }) =>
+  db
+    .selectFrom('automations as a')
+    .select(sql<string>`${automationJson(db, values)}::text`.as('text'))
+    .where('a.id', '=', values.id)
+    .where('a.deleted_at', 'is', null),
+)
+
+/** One automation; refuses one that there is not. */
+export async function readAutomation(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await byId(ctx, { ...daysOf(ctx), id }) : []
+  if (!row) throw noAutomation()
+  return new JsonText(row.text)
+}
+
+export interface AutomationFilters {
+  type?: string[] | undefined
+  isActive?: boolean | undefined
+  /** Within the name, without case. */
+  search?: string | undefined
+}
+
+const listed = preparedList<AutomationFilters & Days>((db, values, has) => {
+  // biome-ignore lint/suspicious/noExplicitAny: the builder's type grows with each filter
+  let rows: SelectQueryBuilder<any, any, any> = db
+    .selectFrom('automations as a')
+    .where('a.deleted_at', 'is', null)
+  if (has('type')) rows = rows.where('a.type', '=', sql<string>`any(${values.type}::text[])`)
+  if (has('isActive')) rows = rows.where('a.is_active', '=', values.isActive)
+  if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(a.name), lower(${values.search}::text)) > 0`)
+  return { rows, item: automationJson(db, values), order: [['a.id', 'desc']], page: 'a' }
+})
+
+/** Newest first. */
+export const listAutomations = (ctx: Context, filters: AutomationFilters & Paging): Promise<JsonText> =>
+  listed(ctx, { ...filters, ...daysOf(ctx) })

@@ -1,0 +1,46 @@
+/** The variables of an automation's texts (Rules 11): each must be one its type knows. No database. */
+import { refuse } from '#runtime/errors'
+import { parseVariables } from '#runtime/variables'
+import { kinds } from '../kinds.ts'
+import type { AutomationMessage, AutomationType } from '../types.ts'
+
+/**
+ * Refuses a variable that the type does not know, or one of a coupon where none was made before. `field` is what the
+ * message is called.
+ */
+export function refuseVariables(
+  type: AutomationType,
+  message: AutomationMessage,
+  hasCoupon: boolean,
+  field: string,
+): void {
+  for (const [name, text] of textsOf(message)) {
+    const fault = faultOf(type, text, hasCoupon)
+    if (fault) throw refuse('bad_request', `${field}.${name}: ${fault}`)
+  }
+}
+
+function* textsOf({ text, templateParameters }: AutomationMessage): Generator<[string, string]> {
+  if (text !== null) yield ['text', text]
+  for (const part of ['header', 'body', 'buttons'] as const) {
+    for (const [i, each] of templateParameters[part].entries())
+      yield [`templateParameters.${part}.${i}`, each]
+  }
+}
+
+function faultOf(type: AutomationType, text: string, hasCoupon: boolean): string | null {
+  const parsed = parseVariables(text)
+  if ('fault' in parsed) return parsed.fault
+  const { variables, couponVariables } = kinds[type]
+  for (const part of parsed.parts) {
+    if (typeof part === 'string' || variables.includes(part.name)) continue
+    const { name } = part
+    if (couponVariables.includes(name)) {
+      if (hasCoupon) continue
+      return `has the variable {{${name}}}, but no coupon is made before it on every way there`
+    }
+    const known = [...variables, ...(hasCoupon ? couponVariables : [])].join(', ')
+    return `has the variable {{${name}}}, which ${type} does not have: use ${known}`
+  }
+  return null
+}

@@ -1,0 +1,12 @@
+/** What other sections may use of this one. */
+export {
+  type AvailableAutomation,
+  automationsOfTypes,
+  available,
+  getAutomation,
+  requirementOf,
+} from './automations.ts'
+export { onReviewRequests } from './definitions/warnings.ts'
+export { type Reviewed, registerReviewed } from './engine/reviewed.ts'
+export { enterManually, type ManualEntry } from './entering/manually.ts'
+export type { AutomationRow, AutomationType } from './types.ts'

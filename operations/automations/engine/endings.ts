@@ -1,0 +1,119 @@
+/** Executions that end without leaving: written down, their units given back, their runs over. */
+import { sql } from 'kysely'
+import { metering } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { reasonOf } from '../own-reasons.ts'
+
+/** Gives units back, each to the reservation it is of. */
+export async function releaseUnits(ctx: Context, reservationIds: Iterable<string | null>): Promise<void> {
+  const counts = new Map<string, number>()
+  for (const id of reservationIds) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const id of [...counts.keys()].sort()) await metering.release(ctx, id, counts.get(id)!)
+}
+
+/** Runs that nothing follows in: over, and no longer standing at a step. */
+export async function endRuns(ctx: Context, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return
+  const now = ctx.now()
+  await ctx.db
+    .updateTable('automation_runs')
+    .set({ ended_at: now, updated_at: now })
+    .where('id', '=', sql<string>`any(${runIds}::uuid[])`)
+    .where('ended_at', 'is', null)
+    .execute()
+  await ctx.db
+    .updateTable('automation_step_log')
+    .set({ left_at: now })
+    .where('run_id', '=', sql<string>`any(${runIds}::uuid[])`)
+    .where('left_at', 'is', null)
+    .execute()
+}
+
+export interface Ending {
+  id: string
+  status: 'skipped' | 'cancelled' | 'failed'
+  /** Why it was skipped, failed or cancelled. */
+  code: string
+  /** A plain sentence; default the code's own. */
+  reason?: string
+}
+
+/**
+ * Ends executions that are still `from`, in the caller's transaction. One that has left or ended meanwhile stays as it
+ * is. Answers the ids of those that ended.
+ */
+export async function endExecutions(
+  ctx: Context,
+  endings: readonly Ending[],
+  from: readonly ('pending' | 'sending')[] = ['pending'],
+): Promise<string[]> {
+  if (endings.length === 0) return []
+  const now = ctx.now()
+  const rows = endings.map(({ id, status, code, reason = reasonOf(code) }) => ({ id, status, code, reason }))
+  const given = sql<{ id: string; status: string; code: string; reason: string }>`
+    json_to_recordset(${JSON.stringify(rows)}::json)`.as<'g'>(
+    sql`g(id uuid, status text, code text, reason text)`,
+  )
+  const ended = await ctx.db
+    .updateTable('automation_executions as e')
+    .from(given)
+    .set((eb) => ({
+      status: eb.ref('g.status'),
+      skip_reason: sql<string | null>`case when g.status = 'skipped' then g.code end`,
+      failure_code: sql<string | null>`case when g.status = 'failed' then g.code end`,
+      failure_reason: sql<string>`case when g.status = 'cancelled' then g.code else g.reason end`,
+      failed_at: sql<Date | null>`case when g.status = 'failed' then ${now}::timestamptz end`,
+      ended_at: sql<Date | null>`case when g.status <> 'failed' then ${now}::timestamptz end`,
+      hold_reason: null,
+      held_since: null,
+      claim_id: null,
+      claimed_at: null,
+      called_at: null,
+      updated_at: now,
+    }))
+    .whereRef('e.id', '=', 'g.id')
+    .where('e.id', '=', sql<string>`any(${rows.map((row) => row.id)}::uuid[])`)
+    .where('e.status', '=', sql<string>`any(${from}::text[])`)
+    .returning(['e.id', 'e.run_id', 'e.reservation_id'])
+    .execute()
+  await forgetUnits(ctx, ended)
+  await endRuns(
+    ctx,
+    ended.map((row) => row.run_id),
+  )
+  return ended.map((row) => row.id)
+}
+
+/** Gives back what executions hold that did not leave, and lets go of it. */
+export async function forgetUnits(
+  ctx: Context,
+  rows: readonly { id: string; reservation_id: string | null }[],
+): Promise<void> {
+  const holding = rows.filter((row) => row.reservation_id !== null)
+  if (holding.length === 0) return
+  await ctx.db
+    .updateTable('automation_executions')
+    .set({ reservation_id: null })
+    .where('id', '=', sql<string>`any(${holding.map((row) => row.id)}::uuid[])`)
+    .execute()
+  await releaseUnits(
+    ctx,
+    holding.map((row) => row.reservation_id),
+  )
+}
+
+/** Everything pending of an automation that is deleted, in that transaction: its units go back, its runs are over. */
+export async function cancelPending(ctx: Context, automationId: string): Promise<void> {
+  const rows = await ctx.db
+    .selectFrom('automation_executions')
+    .select('id')
+    .where('automation_id', '=', automationId)
+    .where('status', '=', 'pending')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  await endExecutions(
+    ctx,
+    rows.map(({ id }) => ({ id, status: 'cancelled', code: 'automation-deleted' })),
+  )
+}

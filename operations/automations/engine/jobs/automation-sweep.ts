@@ -1,0 +1,27 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { releaseConnected } from '../release-holds.ts'
+import { freeExecutes, storesHeld, storesToSweep } from '../sweep.ts'
+import automationAdvance from './automation-advance.ts'
+
+export default serverJob({
+  description: 'Looks for messages of automations that are due and that no worker looks after',
+  payload: object({}),
+  retry: { limit: 0, backoffSeconds: 1 },
+  timeoutSeconds: 55,
+  everySeconds: 60,
+  oneAtATimePer: () => 'all',
+  safeTwice: 'It only queues jobs that run one at a time a store, and makes due what nothing holds any more.',
+  async run(system) {
+    for (const storeId of await storesHeld(system.root)) {
+      const ctx = await system.forStore(storeId)
+      if (ctx) await releaseConnected(ctx)
+    }
+    await freeExecutes(system.root)
+    const now = system.now()
+    for (const storeId of await storesToSweep(system.root, now)) {
+      const ctx = await system.forStore(storeId)
+      await ctx?.queue(automationAdvance, { key: 'sweep', at: now.toISOString(), executionId: null })
+    }
+  },
+})

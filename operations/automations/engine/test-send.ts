@@ -1,0 +1,110 @@
+/** A message of an automation sent to a phone to look at it. */
+import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#operations/messaging/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { JsonText } from '#runtime/operation'
+import { parsePhone } from '#runtime/phone'
+import { getAutomation, noAutomation } from '../automations.ts'
+import { cashbackCoupon, cashbackIn, couponCode, couponEnd } from '../deciding/coupon-codes.ts'
+import type { CartFacts, IssuedCoupon, OrderFacts } from '../deciding/facts.ts'
+import { chooseMessage, renderMessage } from '../deciding/message.ts'
+import { newestCart, newestOrder } from '../deciding/newest.ts'
+import { valuesOf } from '../deciding/values.ts'
+import { type CashbackSettings, kinds } from '../kinds.ts'
+import type { AutomationMessage, AutomationRow, CouponSpec } from '../types.ts'
+
+/**
+ * Sends the first message, or that of a step, with the newest cart or order of the store and a made-up coupon. Answers
+ * its SentMessage; refuses as single sends do. Outside any transaction.
+ */
+export async function sendTest(
+  ctx: Context,
+  id: string,
+  { phone: typed, stepId }: { phone: string; stepId: string | null },
+): Promise<JsonText> {
+  const automation = await getAutomation(ctx, id)
+  if (!automation) throw noAutomation()
+  const message = messageOf(automation, stepId)
+  const phone = parsePhone(typed, ctx.store.country)
+  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const route = await checkRoute(ctx)
+  if ('code' in route) {
+    throw refuse(route.code === 'subscription-inactive' ? 'forbidden' : 'conflict', route.message)
+  }
+  const { type } = route.connection
+  const templateId = message.officialapiTemplateId
+  const template = templateId === null ? null : await templates.get(ctx, templateId)
+  const choice = chooseMessage(message, type, template, await isWindowOpen(ctx, phone))
+  if (choice.is === 'held') {
+    throw refuse('conflict', `The template ${template!.name} is ${template!.status}: it must be approved`)
+  }
+  if (choice.is === 'failed') throw refuse('conflict', choice.reason)
+  const about = await subjectOf(ctx, automation)
+  const values = valuesOf(
+    {
+      ...about,
+      person: { name: about.name, phone, email: about.email },
+      cashback: automation.type === 'cashback' ? about.coupon : null,
+    },
+    ctx.store,
+    ctx.now(),
+  )
+  const rendered = renderMessage(message, choice.is === 'template' ? choice.template : null, type, values)
+  if (rendered.is === 'failed') throw refuse('conflict', rendered.reason)
+  const content: sending.Content = rendered.content
+  return sendOne(ctx, { purpose: 'automation-test', phone, name: about.name, content })
+}
+
+function messageOf({ message, flow }: AutomationRow, stepId: string | null): AutomationMessage {
+  if (stepId === null) return message
+  const step = flow?.steps.find((each) => each.id === stepId)
+  if (!step) throw refuse('not_found', `stepId: the flow has no step ${stepId}`)
+  if (step.type !== 'message') throw refuse('bad_request', `stepId: ${stepId} is no message`)
+  return step.message
+}
+
+interface About {
+  name: string | null
+  email: string | null
+  order: OrderFacts | null
+  cart: CartFacts | null
+  coupon: IssuedCoupon
+}
+
+async function subjectOf(ctx: Context, automation: AutomationRow): Promise<About> {
+  const isCart = kinds[automation.type].entityType === 'cart'
+  const cart = isCart ? await newestCart(ctx) : null
+  const order = isCart || automation.type === 'birthday' ? null : await newestOrder(ctx)
+  const person = cart ?? order
+  return {
+    name: person?.name ?? null,
+    email: person?.email ?? null,
+    order: order?.facts ?? null,
+    cart: cart?.facts ?? null,
+    coupon: madeUp(ctx, couponOf(ctx, automation, order?.facts ?? null)),
+  }
+}
+
+const usual: CouponSpec = { type: 'percentage', value: 10, prefix: 'TEST', minimumAmount: null, validDays: 7 }
+
+function couponOf(
+  ctx: Context,
+  { type, coupon, flow, settings }: AutomationRow,
+  order: OrderFacts | null,
+): CouponSpec {
+  if (type === 'cashback') {
+    const cashback = settings as unknown as CashbackSettings
+    return cashbackCoupon(cashback, order ? cashbackIn(ctx.store.currency, order, cashback) : 0)
+  }
+  const step = flow?.steps.find((each) => each.type === 'coupon')
+  return coupon ?? step?.coupon ?? usual
+}
+
+const madeUp = (ctx: Context, { type, value, validDays }: CouponSpec): IssuedCoupon => ({
+  stepId: '',
+  code: couponCode('TEST'),
+  type,
+  value,
+  endsAt: couponEnd(validDays, ctx.now(), ctx.store.timezone),
+  isMade: true,
+})

@@ -1,0 +1,125 @@
+/** An automation sent now to whom it would have written (Rules 17). */
+import { checkRoute, templates } from '#operations/messaging/lib/door'
+import { metering } from '#operations/store/lib/door'
+import type { Context, Queued } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { getAutomation, noAutomation } from '../automations.ts'
+import type { AutomationRow } from '../types.ts'
+import { candidates, countCandidates } from './candidates.ts'
+import { enterRuns } from './enter.ts'
+
+const enteredAtOnce = 200
+const busy = () =>
+  refuse('conflict', 'The automation is being executed already: wait until all its messages are scheduled')
+
+/**
+ * Counts whom it is for and queues the job. Refuses an automation that is off, cannot send or is being executed, and
+ * more than the messages that are left. Outside any transaction: the platform may be asked.
+ */
+export async function startExecute(
+  ctx: Context,
+  id: string,
+  limit: number,
+): Promise<Queued & { candidates: number }> {
+  const automation = await getAutomation(ctx, id)
+  if (!automation) throw noAutomation()
+  await requireSendable(ctx, automation)
+  if (await isExecuting(ctx, id)) throw busy()
+  const found = await countCandidates(ctx, automation, limit)
+  const { remaining } = await metering.usage(ctx)
+  if (found > remaining) {
+    throw refuse(
+      'forbidden',
+      `Not enough messages left in this cycle: it is for ${found} customers, and ${remaining} messages are left`,
+    )
+  }
+  return ctx.transaction(async (tx) => {
+    const jobId = tx.newId()
+    const claimed = await tx.db
+      .updateTable('automations')
+      .set({ executing_job_id: jobId, executing_left: found })
+      .where('id', '=', id)
+      .where('executing_job_id', 'is', null)
+      .where('is_active', '=', true)
+      .where('deleted_at', 'is', null)
+      .returning('id')
+      .execute()
+    if (claimed.length === 0) throw busy()
+    const queued = await tx.queue('automation-execute', { automationId: id, jobId }, { id: jobId })
+    return { ...queued, candidates: found }
+  })
+}
+
+async function requireSendable(ctx: Context, { isActive, message }: AutomationRow): Promise<void> {
+  if (!isActive) throw refuse('conflict', 'The automation is turned off: turn it on first')
+  const route = await checkRoute(ctx)
+  if ('code' in route) {
+    throw refuse(route.code === 'subscription-inactive' ? 'forbidden' : 'conflict', route.message)
+  }
+  const hasText = message.text !== null && message.text.trim() !== ''
+  if (route.connection.type !== 'official') {
+    if (!hasText) throw refuse('conflict', 'The message has no text, which this kind of number needs')
+    return
+  }
+  const id = message.officialapiTemplateId
+  const template = id === null ? null : await templates.get(ctx, id)
+  if (template?.status !== 'approved' && !hasText) {
+    throw refuse('conflict', 'The message has no approved template: choose one, or write a text')
+  }
+}
+
+async function isExecuting(ctx: Context, id: string): Promise<boolean> {
+  const row = await ctx.db
+    .selectFrom('automations')
+    .select('executing_job_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.executing_job_id != null
+}
+
+/** The job: batch after batch, each counted with the runs it begins. A second run goes on where the first one stood. */
+export async function execute(
+  ctx: Context,
+  { automationId, jobId }: { automationId: string; jobId: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const automation = await getAutomation(ctx, automationId)
+  if (automation?.isActive) {
+    for await (const page of candidates(ctx, automation)) {
+      for (let i = 0; i < page.length; i += enteredAtOnce) {
+        signal.throwIfAborted()
+        const batch = page.slice(i, i + enteredAtOnce)
+        const left = await ctx.transaction(async (tx) => {
+          const row = await tx.db
+            .selectFrom('automations')
+            .select('executing_left')
+            .where('id', '=', automationId)
+            .where('executing_job_id', '=', jobId)
+            .forUpdate()
+            .executeTakeFirst()
+          const before = row?.executing_left ?? 0
+          const entered = await enterRuns(tx, automation, batch.slice(0, before), tx.now())
+          await tx.db
+            .updateTable('automations')
+            .set({ executing_left: before - entered })
+            .where('id', '=', automationId)
+            .where('executing_job_id', '=', jobId)
+            .execute()
+          return before - entered
+        })
+        if (left <= 0) return endExecute(ctx, automationId, jobId)
+      }
+    }
+  }
+  await endExecute(ctx, automationId, jobId)
+}
+
+/** It may be executed again. */
+export async function endExecute(ctx: Context, automationId: string, jobId: string): Promise<void> {
+  await ctx.db
+    .updateTable('automations')
+    .set({ executing_job_id: null, executing_left: null })
+    .where('id', '=', automationId)
+    .where('executing_job_id', '=', jobId)
+    .execute()
+}

@@ -1,0 +1,16 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { endExecute, execute } from '../execute.ts'
+
+export default job({
+  description: 'Begins a run of an automation for everybody it would have written to',
+  payload: object({ automationId: id, jobId: id }),
+  retry: { limit: 5, backoffSeconds: 5 },
+  timeoutSeconds: 600,
+  oneAtATimePer: ({ automationId }) => automationId,
+  concurrency: 2,
+  safeTwice:
+    'A run begins once for each automation and entry key; how many more may is counted in the same transaction.',
+  run: (ctx, work, { signal }) => execute(ctx, work, signal),
+  failed: (ctx, { automationId, jobId }) => endExecute(ctx, automationId, jobId),
+})

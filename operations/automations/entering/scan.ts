@@ -1,0 +1,220 @@
+/** Customers whose day it is (Rules 10): once a local day for each automation, missed days made up. */
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import { connections, entitlementOf, isCountedOrder } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { parsePhone, phoneKey } from '#runtime/phone'
+import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
+import { automationOf } from '../automations.ts'
+import { addDays, birthdaysOn, daysToScan, instantsOf } from '../deciding/clock-times.ts'
+import { type BirthdaySettings, entryKeys, type WinBackSettings } from '../kinds.ts'
+import type { AutomationRow, AutomationType } from '../types.ts'
+import { type Entry, enterRuns } from './enter.ts'
+
+const atOnce = 500
+
+export interface ScannedAutomation {
+  store_id: string
+  id: string
+}
+
+/** Automations over all stores that have a day to do. */
+export async function automationsToScan(root: RootDatabase, now: Date): Promise<ScannedAutomation[]> {
+  const rows = await root
+    .selectFrom('automations as a')
+    .innerJoin('stores as s', 's.id', 'a.store_id')
+    .select([
+      'a.store_id',
+      'a.id',
+      'a.activated_at',
+      's.timezone',
+      sql<string>`a.settings ->> 'sendAt'`.as('send_at'),
+      sql<string | null>`a.scan_day::text`.as('scan_day'),
+    ])
+    .where('a.type', 'in', ['win-back', 'birthday'] satisfies AutomationType[])
+    .where('a.is_active', '=', true)
+    .where('a.deleted_at', 'is', null)
+    .execute()
+  return rows.filter(({ send_at: sendAt, timezone: zone, scan_day: done, activated_at: activatedAt }) => {
+    return activatedAt !== null && daysToScan({ sendAt, zone, now }, done, activatedAt).length > 0
+  })
+}
+
+interface ScanCursor {
+  day: string
+  cursor: string | null
+}
+
+/** Does the days that are to be done, page after page; a second run goes on where the first one stood. */
+export async function scan(ctx: Context, automationId: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const state = await readState(ctx, automationId)
+    if (!state) return
+    const { automation, day, cursor } = state
+    const page = (await maySend(ctx)) ? await pageOf(ctx, automation, day, cursor) : nobody
+    await ctx.transaction(async (tx) => {
+      const now = tx.now()
+      await enterRuns(tx, automation, page.entries(now))
+      const isDone = page.next === null
+      await tx.db
+        .updateTable('automations')
+        .set({
+          ...(isDone ? { scan_day: day } : {}),
+          scan_cursor: isDone ? null : JSON.stringify({ day, cursor: page.next } satisfies ScanCursor),
+        })
+        .where('id', '=', automationId)
+        .execute()
+    })
+  }
+}
+
+async function maySend(ctx: Context): Promise<boolean> {
+  const { canWrite, features } = await entitlementOf(ctx)
+  return canWrite && features.has('automations')
+}
+
+async function readState(
+  ctx: Context,
+  id: string,
+): Promise<{ automation: AutomationRow; day: string; cursor: string | null } | null> {
+  const row = await ctx.db
+    .selectFrom('automations')
+    .selectAll()
+    .select(sql<string | null>`scan_day::text`.as('done'))
+    .where('id', '=', id)
+    .where('is_active', '=', true)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!row?.activated_at) return null
+  const automation = automationOf(row)
+  const { sendAt } = automation.settings as unknown as WinBackSettings
+  const days = daysToScan({ sendAt, zone: ctx.store.timezone, now: ctx.now() }, row.done, row.activated_at)
+  const day = days[0]
+  if (day === undefined) return null
+  const kept = row.scan_cursor === null ? null : (JSON.parse(row.scan_cursor) as ScanCursor)
+  return { automation, day, cursor: kept?.day === day ? kept.cursor : null }
+}
+
+interface Page {
+  /** `occurredAt`: the instant of the scan. */
+  entries(occurredAt: Date): Entry[]
+  next: string | null
+}
+const nobody: Page = { entries: () => [], next: null }
+
+const pageOf = (
+  ctx: Context,
+  automation: AutomationRow,
+  day: string,
+  cursor: string | null,
+): Promise<Page> =>
+  automation.type === 'birthday'
+    ? birthdayPage(ctx, automation, day, cursor)
+    : winBackPage(ctx, automation, day, cursor)
+
+async function winBackPage(
+  ctx: Context,
+  automation: AutomationRow,
+  day: string,
+  cursor: string | null,
+): Promise<Page> {
+  const { inactiveDays } = automation.settings as unknown as WinBackSettings
+  const ordered = addDays(day, -inactiveDays)
+  const { timezone } = ctx.store
+  const rows = await lastOrders(ctx)
+    .where('o.placed_at', '>=', instantsOf(ordered, '00:00', timezone)[0]!)
+    .where('o.placed_at', '<', instantsOf(addDays(ordered, 1), '00:00', timezone)[0]!)
+    .$if(cursor !== null, (query) => query.where('o.id', '>', cursor!))
+    .orderBy('o.id')
+    .limit(atOnce)
+    .execute()
+  return {
+    entries: (occurredAt) => rows.map((row) => winBackEntry(row, occurredAt)),
+    next: rows.length === atOnce ? rows.at(-1)!.id : null,
+  }
+}
+
+/** Counted orders that no other order of their customer, not cancelled, came after. */
+export const lastOrders = (ctx: Context) =>
+  ctx.db
+    .selectFrom('orders as o')
+    .select([
+      'o.id',
+      'o.placed_at',
+      'o.customer_id',
+      'o.customer_name',
+      'o.customer_email',
+      'o.customer_phone',
+      'o.phone_key',
+      sql<string>`coalesce(o.customer_id, o.phone_key)`.as('person'),
+    ])
+    .where(isCountedOrder('o'))
+    .where(sql<boolean>`coalesce(o.customer_id, o.phone_key) is not null`)
+    .where((eb) => {
+      const newer = eb
+        .selectFrom('orders as p')
+        .select('p.id')
+        .where('p.status', '<>', 'cancelled')
+        .where(sql<boolean>`(p.placed_at, p.id) > (o.placed_at, o.id)`)
+      return eb.not(
+        eb.or([
+          eb.exists(newer.where(sql<boolean>`p.customer_id = o.customer_id`)),
+          eb.exists(newer.where(sql<boolean>`p.phone_key = o.phone_key`)),
+        ]),
+      )
+    })
+
+type LastOrder = Awaited<ReturnType<ReturnType<typeof lastOrders>['execute']>>[number]
+
+export const winBackEntry = (order: LastOrder, occurredAt: Date): Entry => ({
+  key: entryKeys.winBack(order.person, order.id),
+  entityId: order.person,
+  occurredAt,
+  cartId: null,
+  orderId: order.id,
+  customerId: order.customer_id,
+  phone: order.customer_phone,
+  phoneKey: order.phone_key,
+  email: order.customer_email,
+  name: order.customer_name,
+})
+
+/** Whose birthday is celebrated so many days after `day`; asked of the platform. */
+export async function birthdayPage(
+  ctx: Context,
+  automation: AutomationRow,
+  day: string,
+  cursor: string | null,
+): Promise<Page> {
+  const platform = await connections.ecommerce(ctx)
+  if (!platform) return nobody
+  const { daysBefore } = automation.settings as unknown as BirthdaySettings
+  const birthday = addDays(day, daysBefore)
+  const { customers, next } = await platform.port.listCustomers(platform.store, {
+    birthdays: birthdaysOn(birthday),
+    limit: atOnce,
+    ...(cursor === null ? {} : { cursor }),
+  })
+  const year = Number(birthday.slice(0, 4))
+  return {
+    entries: (occurredAt) => customers.map((each) => birthdayEntry(ctx, each, year, occurredAt)),
+    next,
+  }
+}
+
+function birthdayEntry(ctx: Context, customer: PlatformCustomer, year: number, occurredAt: Date): Entry {
+  const phone = customer.phone && parsePhone(customer.phone, ctx.store.country)
+  return {
+    key: entryKeys.birthday(customer.id, year),
+    entityId: customer.id,
+    occurredAt,
+    cartId: null,
+    orderId: null,
+    customerId: customer.id,
+    phone: phone || null,
+    phoneKey: phone ? phoneKey(phone) : null,
+    email: customer.email,
+    name: customer.name,
+  }
+}

@@ -1,0 +1,206 @@
+/** Orders and carts as what may begin a run. */
+import { sql } from 'kysely'
+import type { StoreFacts } from '#db/access'
+import type { Context } from '#runtime/context'
+import { emailKeyOf } from '#runtime/email'
+import { prepared } from '#runtime/query'
+import { cashbackIn } from '../deciding/coupon-codes.ts'
+import { mayLeaveForCart, mayLeaveForOrder } from '../deciding/eligibility.ts'
+import type { Line } from '../deciding/facts.ts'
+import { type CashbackSettings, entryKeys, kinds } from '../kinds.ts'
+import type { AutomationRow, AutomationType } from '../types.ts'
+import { type ConditionFacts, conditionsHold } from './conditions.ts'
+import type { Entry } from './enter.ts'
+
+interface Common {
+  id: string
+  customer_id: string | null
+  customer_name: string | null
+  customer_email: string | null
+  customer_phone: string | null
+  phone_key: string | null
+  total: string
+  items: Line[]
+  has_earlier: boolean
+}
+
+export interface OrderSubject extends Common {
+  status: string
+  payment_status: string
+  currency: string
+  shipping: string
+  refunded_total: string
+  payment_method: string | null
+  cart_id: string | null
+  placed_at: Date
+  paid_at: Date | null
+  shipped_at: Date | null
+  delivered_at: Date | null
+  cancelled_at: Date | null
+}
+
+export interface CartSubject extends Common {
+  order_id: string | null
+  last_activity_at: Date
+}
+
+const ordersById = prepared<{ ids: readonly string[] }, OrderSubject>((db, values) => {
+  const earlier = db
+    .selectFrom('orders as p')
+    .select('p.id')
+    .where('p.status', '<>', 'cancelled')
+    .where(sql<boolean>`p.placed_at < o.placed_at`)
+  return db
+    .selectFrom('orders as o')
+    .select((eb) => [
+      'o.id',
+      'o.customer_id',
+      'o.customer_name',
+      'o.customer_email',
+      'o.customer_phone',
+      'o.phone_key',
+      'o.total',
+      'o.status',
+      'o.payment_status',
+      'o.currency',
+      'o.shipping',
+      'o.refunded_total',
+      'o.payment_method',
+      'o.cart_id',
+      'o.placed_at',
+      'o.paid_at',
+      'o.shipped_at',
+      'o.delivered_at',
+      'o.cancelled_at',
+      sql<Line[]>`(${db
+        .selectFrom('order_items as i')
+        .select(
+          sql`coalesce(json_agg(json_build_object('productId', i.product_id, 'name', i.name,
+            'quantity', i.quantity, 'total', i.total::text) order by i.position), '[]')`.as('items'),
+        )
+        .where(sql<boolean>`i.order_id = o.id`)})`.as('items'),
+      eb
+        .or([
+          eb.exists(earlier.where(sql<boolean>`p.customer_id = o.customer_id`)),
+          eb.exists(earlier.where(sql<boolean>`p.phone_key = o.phone_key`)),
+          eb.exists(
+            earlier.where(
+              sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('o.customer_email')}`,
+            ),
+          ),
+        ])
+        .as('has_earlier'),
+    ])
+    .where('o.id', '=', sql<string>`any(${values.ids}::text[])`)
+    .orderBy('o.id') as never
+})
+
+const cartsById = prepared<{ ids: readonly string[] }, CartSubject>((db, values) => {
+  const earlier = db
+    .selectFrom('orders as p')
+    .select('p.id')
+    .where('p.status', '<>', 'cancelled')
+    .where(sql<boolean>`p.placed_at < c.last_activity_at`)
+  return db
+    .selectFrom('carts as c')
+    .select((eb) => [
+      'c.id',
+      'c.customer_id',
+      'c.customer_name',
+      'c.customer_email',
+      'c.customer_phone',
+      'c.phone_key',
+      'c.total',
+      'c.items',
+      'c.order_id',
+      'c.last_activity_at',
+      eb
+        .or([
+          eb.exists(earlier.where(sql<boolean>`p.customer_id = c.customer_id`)),
+          eb.exists(earlier.where(sql<boolean>`p.phone_key = c.phone_key`)),
+          eb.exists(
+            earlier.where(
+              sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('c.customer_email')}`,
+            ),
+          ),
+        ])
+        .as('has_earlier'),
+    ])
+    .where('c.id', '=', sql<string>`any(${values.ids}::text[])`)
+    .orderBy('c.id') as never
+})
+
+export const readOrders = async (ctx: Context, ids: readonly string[]): Promise<OrderSubject[]> =>
+  ids.length === 0 ? [] : ordersById(ctx, { ids })
+export const readCarts = async (ctx: Context, ids: readonly string[]): Promise<CartSubject[]> =>
+  ids.length === 0 ? [] : cartsById(ctx, { ids })
+
+/** Categories of products, by product. */
+export type Categories = ReadonlyMap<string, readonly string[]>
+
+/** What an order is an entry of for an automation; null where it is none, or its conditions do not hold. */
+export function orderEntry(
+  automation: AutomationRow,
+  order: OrderSubject,
+  categories: Categories,
+  { currency }: Pick<StoreFacts, 'currency'>,
+): Entry | null {
+  const { type, conditions, settings } = automation
+  const occurredAt = instantOf(type, order)
+  if (!occurredAt) return null
+  const cashback =
+    type === 'cashback' ? cashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
+  if (!mayLeaveForOrder(type, order, cashback)) return null
+  const facts = factsOf(order, order.payment_method ?? '', categories)
+  if (!conditionsHold(conditions, facts)) return null
+  return {
+    key: entryKeys.order(order.id),
+    entityId: order.id,
+    occurredAt,
+    cartId: null,
+    orderId: order.id,
+    ...personOf(order),
+  }
+}
+
+const instantOf = (type: AutomationType, order: OrderSubject): Date | null => {
+  const column = kinds[type].occurredAt
+  return column === 'last_activity_at' || column === 'scan' ? null : order[column]
+}
+
+/** The same for a cart, which also needs a phone: it waits until it has one. */
+export function cartEntry(
+  automation: AutomationRow,
+  cart: CartSubject,
+  categories: Categories,
+): Entry | null {
+  if (cart.phone_key === null || !mayLeaveForCart(cart)) return null
+  if (!conditionsHold(automation.conditions, factsOf(cart, null, categories))) return null
+  return {
+    key: entryKeys.cart(cart.id),
+    entityId: cart.id,
+    occurredAt: cart.last_activity_at,
+    cartId: cart.id,
+    orderId: null,
+    ...personOf(cart),
+  }
+}
+
+export const personOf = (subject: Common) => ({
+  customerId: subject.customer_id,
+  phone: subject.customer_phone,
+  phoneKey: subject.phone_key,
+  email: subject.customer_email,
+  name: subject.customer_name,
+})
+
+function factsOf(subject: Common, paymentMethod: string | null, categories: Categories): ConditionFacts {
+  const productIds = subject.items.flatMap((item) => item.productId ?? [])
+  return {
+    total: subject.total,
+    productIds,
+    categoryIds: new Set(productIds.flatMap((id) => categories.get(id) ?? [])),
+    paymentMethod,
+    hasEarlierOrder: subject.has_earlier,
+  }
+}

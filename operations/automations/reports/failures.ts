@@ -1,0 +1,79 @@
+/** Why messages of an automation did not leave, or failed: grouped and counted (Rules 16). */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { isId } from '#runtime/ids'
+import { prepared } from '#runtime/query'
+import { noAutomation } from '../automations.ts'
+import { reasonOf } from '../reasons.ts'
+import { isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
+import { rateOf } from './report.ts'
+
+type Outcome = 'failed' | 'skipped'
+interface Group {
+  outcome: Outcome
+  code: string
+  n: number
+  lastAt: string
+}
+
+const grouped = prepared<ReportDays & { automationId: string }, { groups: Group[] }>((db, values) => {
+  const groups = db
+    .selectFrom('automation_executions as e')
+    .select([
+      'e.status as outcome',
+      sql<string>`coalesce(case e.status when 'failed' then e.failure_code else e.skip_reason end, 'provider-error')`.as(
+        'code',
+      ),
+      sql<number>`count(*)`.as('n'),
+      sql<string>`iso(max(coalesce(e.failed_at, e.ended_at, e.sent_at, e.scheduled_at)))`.as('lastAt'),
+    ])
+    .where('e.automation_id', '=', values.automationId)
+    .where('e.status', 'in', [sql.lit('failed'), sql.lit('skipped')])
+    .where(isOnDays())
+    .groupBy([sql`1`, sql`2`])
+  return db
+    .with('span', () => spanOf(db, values))
+    .selectFrom('automations as a')
+    .select(
+      sql<Group[]>`(${db.selectFrom(groups.as('g')).select(sql`coalesce(json_agg(g), '[]')`.as('rows'))})`.as(
+        'groups',
+      ),
+    )
+    .where('a.id', '=', values.automationId)
+    .where('a.deleted_at', 'is', null)
+})
+
+export interface Failures {
+  startDate: string
+  endDate: string
+  total: number
+  data: { outcome: Outcome; code: string; reason: string; count: number; share: number; lastAt: string }[]
+}
+
+/** Most frequent first, then by code. Refuses an unknown automation and days that may not be. */
+export async function readFailures(
+  ctx: Context,
+  automationId: string,
+  query: { startDate?: string | undefined; endDate?: string | undefined; outcome?: Outcome | undefined },
+): Promise<Failures> {
+  const span = reportDays(ctx, query)
+  const [found] = isId(automationId) ? await grouped(ctx, { ...span, automationId }) : []
+  if (!found) throw noAutomation()
+  const groups = found.groups.filter(({ outcome }) => !query.outcome || outcome === query.outcome)
+  const total = groups.reduce((all, { n }) => all + n, 0)
+  return {
+    startDate: span.startDate,
+    endDate: span.endDate,
+    total,
+    data: groups
+      .sort((a, b) => b.n - a.n || (a.code < b.code ? -1 : 1))
+      .map(({ outcome, code, n, lastAt }) => ({
+        outcome,
+        code,
+        reason: reasonOf(code),
+        count: n,
+        share: rateOf(n, total, 1)!,
+        lastAt,
+      })),
+  }
+}

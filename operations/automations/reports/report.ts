@@ -1,0 +1,207 @@
+/** The report of an automation: its messages on the days asked for (Rules 16), in one statement. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { amounts, isCountedConversion } from '#operations/store/lib/door'
+import type { Context } from '#runtime/context'
+import { daysOf } from '#runtime/days'
+import { isId } from '#runtime/ids'
+import { jsonText } from '#runtime/json'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { noAutomation } from '../automations.ts'
+import { executionJson } from '../engine/execution-json.ts'
+import { dayNumber, isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
+
+type Db = Kysely<TenantTables>
+
+interface Query extends ReportDays {
+  automationId: string
+  currency: string
+  offset: number
+  limit: number
+}
+
+/** How many executions of a status, on a day from 1 (0: pending, whatever the day). */
+interface Counted {
+  day: number
+  status: string
+  isSent: boolean
+  n: number
+}
+
+interface Facts {
+  counted: Counted[]
+  /** `day` null: all days together. Revenue is a number that the database summed. */
+  converted: { day: number | null; n: number; revenue: number }[]
+  /** Executions as JSON, comma-separated. */
+  page: string
+}
+
+const open = [sql.lit('pending'), sql.lit('sending')]
+
+function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
+  const mine = db.selectFrom('automation_executions as e').where('e.automation_id', '=', values.automationId)
+  const ended = mine
+    .where('e.status', 'not in', open)
+    .where(isOnDays())
+    .select([
+      dayNumber.as('day'),
+      'e.status',
+      sql<boolean>`e.sent_at is not null`.as('isSent'),
+      sql<number>`count(*)`.as('n'),
+    ])
+    .groupBy([sql`1`, 'e.status', sql`3`])
+  const pending = mine
+    .where('e.status', 'in', open)
+    .select([
+      sql<number>`0`.as('day'),
+      'e.status',
+      sql<boolean>`false`.as('isSent'),
+      sql<number>`count(*)`.as('n'),
+    ])
+    .groupBy('e.status')
+  const converted = mine
+    .innerJoin('conversions as v', (join) => join.on('v.message_id', '=', sql<string>`e.id::text`))
+    .where('e.converted_at', 'is not', null)
+    .where('v.source_type', '=', 'automation')
+    .where(isCountedConversion('v'))
+    .where('v.currency', '=', values.currency)
+    .where(isOnDays())
+    .select([
+      dayNumber.as('day'),
+      sql<number>`count(*)`.as('n'),
+      sql<number>`coalesce(sum(v.revenue), 0)`.as('revenue'),
+    ])
+    .groupBy(sql`grouping sets ((1), ())`)
+  const rows = mine
+    .where(statuses ? sql<boolean>`e.status = ${statuses}` : sql<boolean>`true`)
+    .where((eb) => eb.or([eb('e.status', 'in', open), isOnDays()]))
+    .selectAll('e')
+    .orderBy('e.scheduled_at', 'desc')
+    .orderBy('e.id', 'desc')
+    .limit(sql<number>`${values.limit}::int`)
+    .offset(sql<number>`${values.offset}::bigint`)
+  const page = db
+    .selectFrom(rows.as('e'))
+    .innerJoin('automation_runs as r', 'r.id', 'e.run_id')
+    .innerJoin('automations as a', 'a.id', 'e.automation_id')
+    .select(
+      sql<string>`coalesce(string_agg(${jsonText(executionJson(db))}, ',' order by e.scheduled_at desc, e.id desc), '')`.as(
+        'page',
+      ),
+    )
+  const asList = (rows: RawBuilder<unknown>) => sql<never>`coalesce(json_agg(${rows}), '[]')`
+  return db
+    .with('span', () => spanOf(db, values))
+    .selectFrom('automations as a')
+    .select([
+      sql<
+        Counted[]
+      >`(${db.selectFrom(ended.unionAll(pending).as('f')).select(asList(sql`f`).as('rows'))})`.as('counted'),
+      sql<Facts['converted']>`(${db.selectFrom(converted.as('f')).select(asList(sql`f`).as('rows'))})`.as(
+        'converted',
+      ),
+      sql<string>`(${page})`.as('page'),
+    ])
+    .where('a.id', '=', values.automationId)
+    .where('a.deleted_at', 'is', null)
+}
+
+const factsOfAll = prepared<Query, Facts>((db, values) => factsOf(db, values, null))
+const factsOfSome = prepared<Query & { statuses: readonly string[] }, Facts>((db, values) =>
+  factsOf(db, values, sql`any(${values.statuses}::text[])`),
+)
+
+/** The report; `status` narrows its messages, not its counters. Refuses an unknown automation and days that may not be. */
+export async function readReport(
+  ctx: Context,
+  automationId: string,
+  query: {
+    startDate?: string | undefined
+    endDate?: string | undefined
+    status?: string[] | undefined
+    page: number
+    limit: number
+  },
+): Promise<JsonText> {
+  const { page, limit, status } = query
+  const span = reportDays(ctx, query)
+  const values = {
+    ...span,
+    automationId,
+    currency: ctx.store.currency,
+    limit,
+    offset: (page - 1) * limit,
+  }
+  const [facts] = !isId(automationId)
+    ? []
+    : status
+      ? await factsOfSome(ctx, { ...values, statuses: status })
+      : await factsOfAll(ctx, values)
+  if (!facts) throw noAutomation()
+  const { counted, converted } = facts
+  const listed = counted.filter((each) => !status || status.includes(each.status))
+  const head = {
+    ...span,
+    summary: summaryOf(counted, converted, ctx.store.currency),
+    byDay: byDay(span, counted, converted),
+  }
+  const tail = { page, limit, total: sum(listed) }
+  return new JsonText(
+    `${JSON.stringify(head).slice(0, -1)},"data":[${facts.page}],${JSON.stringify(tail).slice(1)}`,
+  )
+}
+
+const sum = (rows: readonly { n: number }[]): number => rows.reduce((all, { n }) => all + n, 0)
+
+function summaryOf(counted: readonly Counted[], converted: Facts['converted'], currency: string) {
+  const of = (...statuses: string[]) => sum(counted.filter((each) => statuses.includes(each.status)))
+  const { sent, failed, delivered, unsent } = figuresOf(counted)
+  const read = of('read')
+  const pending = of('pending', 'sending')
+  const all = converted.find(({ day }) => day === null)
+  return {
+    total: pending + sent + unsent + of('skipped') + of('cancelled'),
+    pending,
+    sent,
+    delivered,
+    read,
+    failed,
+    skipped: of('skipped'),
+    cancelled: of('cancelled'),
+    converted: all?.n ?? 0,
+    revenue: all?.revenue ?? 0,
+    currency,
+    deliveryRate: rateOf(delivered, sent, 2),
+    readRate: rateOf(read, sent, 2),
+    conversionRate: rateOf(all?.n ?? 0, sent, 2),
+  }
+}
+
+function figuresOf(counted: readonly Counted[]) {
+  const failed = counted.filter(({ status }) => status === 'failed')
+  return {
+    sent: sum(counted.filter(({ isSent }) => isSent)),
+    delivered: sum(counted.filter(({ status }) => status === 'delivered' || status === 'read')),
+    failed: sum(failed),
+    /** Failed, never sent. */
+    unsent: sum(failed.filter(({ isSent }) => !isSent)),
+  }
+}
+
+function byDay(span: ReportDays, counted: readonly Counted[], converted: Facts['converted']) {
+  const all: object[] = []
+  const days = new Map<number, Counted[]>()
+  for (const each of counted) days.set(each.day, [...(days.get(each.day) ?? []), each])
+  const sales = new Map(converted.map((each) => [each.day, each]))
+  for (const [i, date] of daysOf(span).entries()) {
+    const { sent, delivered, failed } = figuresOf(days.get(i + 1) ?? [])
+    const { n = 0, revenue = 0 } = sales.get(i + 1) ?? {}
+    all.push({ date, sent, delivered, failed, converted: n, revenue })
+  }
+  return all
+}
+
+/** Of whole counts; null of nothing. */
+export const rateOf = (part: number, whole: number, decimals: 1 | 2): number | null =>
+  amounts.percentOf(BigInt(part), BigInt(whole), decimals)
