@@ -1,7 +1,7 @@
 /** `npm run keys -- create | list | revoke`: API keys of a store. */
 import { type Command, Option } from 'commander'
-import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#operations/store/lib/keys'
-import { requireStore } from '#operations/store/lib/store-admin'
+import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#operations/store/admin/keys'
+import { requireStore } from '#operations/store/admin/store-admin'
 import { allScopes } from '#runtime/operation'
 import { withDatabase } from './lib/database.ts'
 import { type Expiry, expiresAt, expiry, jsonOption, storeOption } from './lib/options.ts'

@@ -2,13 +2,6 @@
 import { type Command, Option } from 'commander'
 import { plans } from '#db/plans'
 import {
-  type ConnectionPort,
-  connectEcommerce,
-  connectMailingList,
-  disconnect,
-} from '#operations/store/lib/connections'
-import { type MemberRole, memberRoles } from '#operations/store/lib/names'
-import {
   type BrandingInput,
   brandingInput,
   listStores,
@@ -17,8 +10,15 @@ import {
   requireStore,
   setAgency,
   setRole,
-} from '#operations/store/lib/store-admin'
-import { addMember, createStore, type NewStore } from '#operations/store/lib/stores'
+} from '#operations/store/admin/store-admin'
+import {
+  type ConnectionPort,
+  connectEcommerce,
+  connectMailingList,
+  disconnect,
+} from '#operations/store/connections/connections'
+import { type MemberRole, memberRoles } from '#operations/store/names'
+import { addMember, createStore, type NewStore } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/input'
 import { withDatabase, withServices } from './lib/database.ts'

@@ -1,5 +1,5 @@
 import { onConnected, sending, templates } from '#operations/messaging/lib/door'
-import { attribution, connections, events, onboarding, orders, stores } from '#operations/store/lib/door'
+import { attribution, connections, events, onboarding, orders, stores } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import cartsSync from './carts/jobs/carts-sync.ts'
 import { activeSince, templateUse } from './definitions/registrations.ts'

@@ -1,6 +1,6 @@
 /** Settings of the bars: one row each, written over defaults, merged at every depth. */
 import { isDeepStrictEqual } from 'node:util'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'

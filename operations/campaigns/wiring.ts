@@ -1,5 +1,5 @@
 import { sending, templates } from '#operations/messaging/lib/door'
-import { exports, stores } from '#operations/store/lib/door'
+import { exports, stores } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { contactsExport } from './lib/contacts-export.ts'
 import { applyStatuses } from './lib/message-statuses.ts'

@@ -1,5 +1,5 @@
 /** Filters by day of a list that is newest first. */
-import type { days } from '#operations/store/lib/door'
+import type { days } from '#operations/store/door'
 
 export interface Days {
   startDate?: string | undefined

@@ -1,5 +1,5 @@
 import { onListDeleted } from '#operations/campaigns/lib/door'
-import { exports, onboarding } from '#operations/store/lib/door'
+import { exports, onboarding } from '#operations/store/door'
 import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { forgetFormList, turnFormOn } from './contact-form/form-settings.ts'

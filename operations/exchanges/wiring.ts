@@ -1,5 +1,5 @@
 import { sending, templates } from '#operations/messaging/lib/door'
-import { exports, home, onboarding } from '#operations/store/lib/door'
+import { exports, home, onboarding } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { requestsExport } from './figures/export.ts'
 import { applyStatuses } from './notices/results.ts'

@@ -1,6 +1,6 @@
 import { optOuts } from '#operations/campaigns/lib/door'
 import { onOfficialDisconnected, sending } from '#operations/messaging/lib/door'
-import { exports, members, orders } from '#operations/store/lib/door'
+import { exports, members, orders } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { moveConversations } from './conversations/contacts.ts'
 import { releaseMember } from './conversations/conversations.ts'

@@ -1,4 +1,4 @@
-import { events, files, members, stores } from '#operations/store/lib/door'
+import { events, files, members, stores } from '#operations/store/door'
 import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { buttonWidget, connectedNumberChanged } from './lib/button.ts'

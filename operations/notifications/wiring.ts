@@ -1,4 +1,4 @@
-import { home } from '#operations/store/lib/door'
+import { home } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { unreadCount } from './kept.ts'
 

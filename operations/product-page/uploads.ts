@@ -1,5 +1,5 @@
 /** Pictures and videos of the product page: what may be uploaded for what. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 
 const mebibyte = 1024 * 1024
 

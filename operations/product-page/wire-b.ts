@@ -1,5 +1,5 @@
 /** What looks, size guides and wishlists register at start. */
-import { exports, onboarding } from '#operations/store/lib/door'
+import { exports, onboarding } from '#operations/store/door'
 import { registerEvents, registerWidget, snapshots } from '#operations/storefront/door'
 import { countLookEvents, existingLooks } from './looks/counters.ts'
 import { checkAllLooks, checkLooksWith } from './looks/health.ts'

@@ -1,4 +1,4 @@
-import { connections, onEntitlementChanged } from '#operations/store/lib/door'
+import { connections, onEntitlementChanged } from '#operations/store/door'
 import { registerEvents, registerWidget, snapshots } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { noticeUnavailable } from './bundles/availability.ts'

@@ -1,6 +1,6 @@
 /** Instants of local days, as bounds that an index serves alone. */
 import { type RawBuilder, sql } from 'kysely'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 
 export interface LocalDays {
   /** Both included. */

@@ -1,5 +1,5 @@
 /** Uploads of this section, and addresses of pictures. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 

@@ -1,5 +1,5 @@
 /** Figures and conversions as the API shows them. */
-import { sourceTypes } from '#operations/store/lib/door'
+import { sourceTypes } from '#operations/store/door'
 import { count, currency, day, id, instant, money, named, object, queryList, z } from '#runtime/schema'
 
 export const sourceType = z.enum(sourceTypes)

@@ -1,7 +1,7 @@
 /** Conversions by day and source: from the daily sums, or from the rows while the sums are being built. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { areSummed, days, isCountedConversion } from '#operations/store/lib/door'
+import { areSummed, days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 

@@ -1,4 +1,4 @@
-import { exports } from '#operations/store/lib/door'
+import { exports } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { conversionsExport, statisticsExport } from './statistics/exports.ts'
 

@@ -1,5 +1,5 @@
 /** What an alert says of a product: as the platform has it now. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Product, ProductVariant } from '#runtime/ports/ecommerce/port'
 

@@ -1,6 +1,6 @@
 import { unsubscribes } from '#operations/capture/door'
 import { sending, templates } from '#operations/messaging/lib/door'
-import { attribution, events, exports, home, onboarding } from '#operations/store/lib/door'
+import { attribution, events, exports, home, onboarding } from '#operations/store/door'
 import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { alertsWidget, counterWidget } from './counter/widgets.ts'

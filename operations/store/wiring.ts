@@ -1,10 +1,10 @@
 import { onJobFailed } from '#runtime/failures'
 import { registerReference } from '#runtime/references'
 import { wiring } from '#runtime/wiring'
-import ordersSync from './jobs/orders-sync.ts'
-import { on } from './lib/events.ts'
-import { lookForFiles } from './lib/file-uses.ts'
-import { tellOfFailure } from './lib/job-notices.ts'
+import { tellOfFailure } from './files/job-notices.ts'
+import { lookForFiles } from './files/uses.ts'
+import ordersSync from './orders/jobs/orders-sync.ts'
+import { on } from './provider-events/accept.ts'
 
 export default wiring(() => {
   onJobFailed(tellOfFailure)

@@ -1,4 +1,4 @@
-import { connections, events } from '#operations/store/lib/door'
+import { connections, events } from '#operations/store/door'
 import { registerReference } from '#runtime/references'
 import { wiring } from '#runtime/wiring'
 import { catalogConnected, productsChanged, stockChanged } from './catalog/events.ts'

@@ -1,5 +1,5 @@
 /** Coupons (Rules 10): known to the provider, once a store, redeemed when a payment is approved. */
-import { amounts, connections } from '#operations/store/lib/door'
+import { amounts, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Coupon } from '#runtime/ports/billing/port'

@@ -2,7 +2,7 @@
 
 import { pausedLastsMs } from '#db/plans'
 import type { Row } from '#db/tables'
-import { amounts, periods } from '#operations/store/lib/door'
+import { amounts, periods } from '#operations/store/door'
 import { type BillingCycle, discountOf, fits, type HeldCoupon, monthsOf, shareOf, wholeOf } from './money.ts'
 
 export type SubscriptionRow = Row<'subscriptions'>

@@ -1,6 +1,6 @@
 /** The subscription's row: read as it is now, changed under its lock only. */
 
-import { entitlementChanged, notify } from '#operations/store/lib/door'
+import { entitlementChanged, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { addTask } from './intents.ts'

@@ -1,4 +1,4 @@
-import { events } from '#operations/store/lib/door'
+import { events } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { listenerOf } from './billing/events.ts'
 

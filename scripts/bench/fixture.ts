@@ -1,8 +1,8 @@
 /** What the servers are measured on: a store for each operation, filled, and the statements the gateway runs. */
 import { type Database, openPostgres } from '#db/database'
 import { migrate } from '#db/migrate'
-import { createKey } from '#operations/store/lib/keys'
-import { createStore } from '#operations/store/lib/stores'
+import { createKey } from '#operations/store/admin/keys'
+import { createStore } from '#operations/store/profile/stores'
 import { newId } from '#runtime/ids'
 import type { OperationName } from './operations.ts'
 import { recordStatements, type Statement } from './statements.ts'

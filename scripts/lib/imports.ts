@@ -38,7 +38,7 @@ export async function importFaults(root: string): Promise<Fault[]> {
   return faults
 }
 
-/** A project path (`operations/store/lib/door.ts`), or null for a package. */
+/** A project path (`operations/store/door.ts`), or null for a package. */
 function resolve(file: string, specifier: string): string | null {
   const local = /^#(runtime|db|operations|scripts|test)\/(.+)$/.exec(specifier)
   if (local) return `${local[1]}/${local[2]}.ts`

@@ -21,7 +21,7 @@ const places: readonly (readonly [file: string, type: string, why: string])[] = 
   ['operations/messaging/lib/official-state.ts', 'number-quality', moved],
   ['operations/promotions/bundles/availability.ts', 'bundle-unavailable', moved],
   ['operations/promotions/platform/reconcile.ts', 'discount-refused', moved],
-  ['operations/store/lib/accept.ts', 'member-joined', moved],
+  ['operations/store/team/accept.ts', 'member-joined', moved],
   ['operations/inbox/notes/notes.ts', 'inbox-mention', 'a note is written once'],
   ['operations/inbox/tiers/segments.ts', 'inbox-segments-finished', finished],
   ['operations/inbox/switch/reconcile.ts', 'inbox-reconcile-finished', finished],

@@ -1,7 +1,7 @@
 /** The last step: attributes the orders as a job would, and checks that every step gave its touches. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { attributeOrders } from '#operations/store/lib/attribute-orders'
+import { attributeOrders } from '#operations/store/conversions/attribute-orders'
 import type { Context } from '#runtime/context'
 import type { DemoShop } from './shop.ts'
 

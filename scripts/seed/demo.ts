@@ -1,7 +1,7 @@
 /** The demo: Aurora Supply and Borealis Goods, in the order of their sections, and the keys to try them with. */
 import { sql } from 'kysely'
-import { rebuildDays } from '#operations/store/lib/door'
-import { createKey } from '#operations/store/lib/keys'
+import { createKey } from '#operations/store/admin/keys'
+import { rebuildDays } from '#operations/store/door'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'

@@ -2,7 +2,7 @@
 import { addWords } from '#operations/inbox/conversations/conversation-words'
 import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/tiers/tiers'
 import { plain, previewOf, searchTextOf } from '#operations/inbox/words'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'

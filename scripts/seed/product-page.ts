@@ -5,7 +5,7 @@ import { defaultBadgeSettings } from '#operations/product-page/labels/badge-sett
 import { badgeDefaults, stickerDefaults } from '#operations/product-page/labels/schema'
 import { defaultHomeSlider, defaultSlider, type Video } from '#operations/product-page/video-slider/schema'
 import { everyProduct, unconditional } from '#operations/promotions/door'
-import { localDay } from '#operations/store/lib/days'
+import { localDay } from '#runtime/database/days'
 import { namedId } from '#runtime/ids'
 import { auroraBlocks, borealisBlock, type DemoBlock, designOf } from './product-page-blocks.ts'
 import { Random } from './random.ts'

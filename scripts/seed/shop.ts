@@ -1,7 +1,7 @@
 /** The sandbox's shops: catalog, customers, orders, and our mirror of the orders. */
 import type { RootDatabase } from '#db/database'
-import { registerWebhooks, requireEcommerce } from '#operations/store/lib/connections'
-import { afterPage, moveOrderCursor, readOrderCursor } from '#operations/store/lib/orders-cursor'
+import { registerWebhooks, requireEcommerce } from '#operations/store/connections/connections'
+import { afterPage, moveOrderCursor, readOrderCursor } from '#operations/store/orders/cursor'
 import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'

@@ -2,7 +2,7 @@
 import type { RootDatabase } from '#db/database'
 import { defaultCounter } from '#operations/stock/counter/schema'
 import { defaultAlerts } from '#operations/stock/settings/schema'
-import { requireEcommerce } from '#operations/store/lib/connections'
+import { requireEcommerce } from '#operations/store/connections/connections'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'

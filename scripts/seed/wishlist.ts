@@ -1,7 +1,7 @@
 /** The demo's wishlists: who wished for what, and what was bought of it. */
 import { defaultWishlistSettings } from '#operations/product-page/wishlist/settings'
-import { localDay } from '#operations/store/lib/days'
 import type { Context } from '#runtime/context'
+import { localDay } from '#runtime/database/days'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'

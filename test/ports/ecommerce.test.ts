@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { createStore } from '#operations/store/lib/stores'
+import { createStore } from '#operations/store/profile/stores'
 import type { MovableClock } from '#runtime/clock'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'

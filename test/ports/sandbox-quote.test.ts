@@ -1,7 +1,7 @@
 /** The sandbox's checkout: what discounts take off a cart, as the promotions page has it (R3 to R5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { createStore } from '#operations/store/lib/stores'
+import { createStore } from '#operations/store/profile/stores'
 import type { BundleDiscount, GiftDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
 import { applyQuantity, sumOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'

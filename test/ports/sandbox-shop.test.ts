@@ -1,7 +1,7 @@
 /** Orders of the sandbox's shop: coupons are taken off, units out of stock, and brought back. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { createStore } from '#operations/store/lib/stores'
+import { createStore } from '#operations/store/profile/stores'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'

@@ -4,7 +4,7 @@
  */
 import { alertTypes } from '#operations/bars/alerts/types'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { putCategories } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { innerOf, referenceOf } from '#runtime/references'
 import type { LoadedOperation, Registry } from '#runtime/registry'

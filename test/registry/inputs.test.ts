@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import * as exports from '#operations/store/lib/exports'
+import * as exports from '#operations/store/files/exports'
 import { addDays, dayOf, daysBetween, daysOf, epochDay, firstDay, isOffset, lastDay } from '#runtime/days'
 import { read } from '#runtime/input'
 import { WorkerStopping } from '#runtime/job'

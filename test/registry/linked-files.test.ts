@@ -3,7 +3,7 @@
  * that take an address and have no mark are found in the registry, and each is tried or says why not.
  */
 import { expect, test } from 'vitest'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { innerOf, referenceOf } from '#runtime/references'
 import { ignoredKeys, z } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'

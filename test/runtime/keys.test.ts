@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
-import { createKey } from '#operations/store/lib/keys'
+import { createKey } from '#operations/store/admin/keys'
 import { sha256 } from '#runtime/ids'
 import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'

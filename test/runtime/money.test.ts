@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { cashbackAmount } from '#operations/automations/deciding/coupon-codes'
 import { featuredCents } from '#operations/product-page/labels/featured-price'
 import { optionsOf } from '#operations/promotions/installments/math'
-import { spreadRefund } from '#operations/store/lib/refunds'
+import { spreadRefund } from '#operations/store/conversions/refunds'
 import {
   firstUnits,
   lesser,

@@ -1,5 +1,5 @@
 /** A store connected to its shop on the sandbox's platform, whose webhooks arrive. */
-import { connectEcommerce } from '#operations/store/lib/connections'
+import { connectEcommerce } from '#operations/store/connections/connections'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { type ProductInput, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import {

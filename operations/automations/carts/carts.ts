@@ -1,6 +1,6 @@
 /** The mirror of the platform's carts. */
 import { sql } from 'kysely'
-import { columnsOf, isAmong, recordset } from '#operations/store/lib/door'
+import { columnsOf, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { cleanEmail } from '#runtime/email'
 import { parsePhone, phoneKey } from '#runtime/phone'

@@ -2,7 +2,7 @@
 import type { StoreFacts } from '#db/access'
 import type { Objection } from '#operations/messaging/lib/door'
 import { sending, type templates } from '#operations/messaging/lib/door'
-import { coupons } from '#operations/store/lib/door'
+import { coupons } from '#operations/store/door'
 import { type CashbackSettings, cashbackVariables, couponVariables } from '../kinds.ts'
 import { reasonOf } from '../own-reasons.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'

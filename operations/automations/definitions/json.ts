@@ -1,7 +1,7 @@
 /** Automations as they are read: one statement each, its JSON made by the database. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedConversion } from '#operations/store/lib/door'
+import { days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { instantOf, jsonObject } from '#runtime/json'

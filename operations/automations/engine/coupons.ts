@@ -1,6 +1,6 @@
 /** Coupons of runs: written down first, then made at the platform (Rules 14, 18). */
 import { sql } from 'kysely'
-import { connections, coupons } from '#operations/store/lib/door'
+import { connections, coupons } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { amountText } from '#runtime/money'
 import { Refused, Unavailable } from '#runtime/ports/errors'

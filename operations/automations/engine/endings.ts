@@ -1,6 +1,6 @@
 /** Executions that end without leaving: written down, their units given back, their runs over. */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { reasonOf } from '../own-reasons.ts'
 

@@ -1,7 +1,7 @@
 /** Executions as they are read. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { isCountedConversion } from '#operations/store/lib/door'
+import { isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { numberUsage, sending } from '#operations/messaging/lib/door'
-import { recordset } from '#operations/store/lib/door'
+import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { codeOfHold, holdOn } from '../deciding/holds.ts'
 import { reasonOf } from '../own-reasons.ts'

@@ -1,6 +1,6 @@
 /** A pending message sent or cancelled by a member, or sent by hand from the inbox. */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

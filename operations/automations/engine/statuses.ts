@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import type { sending } from '#operations/messaging/lib/door'
-import { attribution, recordset } from '#operations/store/lib/door'
+import { attribution, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { endExecutions } from './endings.ts'

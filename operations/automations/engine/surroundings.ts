@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { checkRoute, type Objection, sending, templates } from '#operations/messaging/lib/door'
-import { entitlementOf, isAmong } from '#operations/store/lib/door'
+import { entitlementOf, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Surroundings } from '../deciding/decide.ts'
 import type { EngineRow } from '../deciding/rows.ts'

@@ -1,6 +1,6 @@
 /** Decisions as rows: one statement for a whole batch, whatever they are. */
 import { sql } from 'kysely'
-import { recordset } from '#operations/store/lib/door'
+import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Decision } from '../deciding/decide.ts'
 import { reasonOf } from '../own-reasons.ts'

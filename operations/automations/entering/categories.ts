@@ -1,5 +1,5 @@
 /** In which categories products are: the platform says so, where a condition asks. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { AutomationRow } from '../types.ts'
 import type { Categories, OrderSubject } from './subjects.ts'

@@ -1,6 +1,6 @@
 /** Runs begin: once for each automation and entry key, for ever (Rules 13). */
 import { sql } from 'kysely'
-import { recordset } from '#operations/store/lib/door'
+import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { queueAdvance } from '../engine/schedule.ts'
 import { kinds } from '../kinds.ts'

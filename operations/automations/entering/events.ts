@@ -1,6 +1,6 @@
 /** What automations make of carts and orders that changed (Rules 13). */
 import { sql } from 'kysely'
-import { entitlementOf, type orders } from '#operations/store/lib/door'
+import { entitlementOf, type orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'

@@ -1,5 +1,5 @@
 /** One message of an automation sent by hand, from the inbox (Rules 13). */
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { phoneKey } from '#runtime/phone'

@@ -1,7 +1,7 @@
 /** Customers whose day it is (Rules 10): once a local day for each automation, missed days made up. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { connections, entitlementOf, isCountedOrder } from '#operations/store/lib/door'
+import { connections, entitlementOf, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { parsePhone, phoneKey } from '#runtime/phone'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'

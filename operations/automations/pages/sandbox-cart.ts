@@ -1,4 +1,4 @@
-import { asBadRequest, deliver, sandboxShop } from '#operations/store/lib/door'
+import { asBadRequest, deliver, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
 import { putCart } from '#runtime/ports/ecommerce/sandbox-carts'
 import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'

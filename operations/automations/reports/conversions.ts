@@ -1,6 +1,6 @@
 /** Orders that messages of automations brought: shown with the message. */
 import { sql } from 'kysely'
-import { type attribution, isCountedConversion } from '#operations/store/lib/door'
+import { type attribution, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 

@@ -1,7 +1,7 @@
 /** The days of a report and what falls on them (Rules 16). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 export interface ReportDays {

@@ -1,6 +1,6 @@
 /** What became of the runs of one flow, step by step (Rules 16), in one statement. */
 import { type RawBuilder, sql } from 'kysely'
-import { isCountedConversion } from '#operations/store/lib/door'
+import { isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

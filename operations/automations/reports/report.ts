@@ -1,7 +1,7 @@
 /** The report of an automation: its messages on the days asked for (Rules 16), in one statement. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { amounts, isCountedConversion } from '#operations/store/lib/door'
+import { amounts, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { daysOf } from '#runtime/days'
 import { isId } from '#runtime/ids'

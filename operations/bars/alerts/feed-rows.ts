@@ -1,6 +1,6 @@
 /** What happened in the store, for its alerts: real events alone. */
 import { type RawBuilder, sql } from 'kysely'
-import { isAmong, isCountedOrder } from '#operations/store/lib/door'
+import { isAmong, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKeyOf } from '#runtime/email'
 import { prepared } from '#runtime/query'

@@ -1,4 +1,4 @@
-import { isTimezone } from '#operations/store/lib/door'
+import { isTimezone } from '#operations/store/door'
 import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
 import { devices, knowing, link, pages, plain } from '../common-schema.ts'
 

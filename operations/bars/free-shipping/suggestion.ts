@@ -1,6 +1,6 @@
 /** What an order of this store usually comes to, and the threshold that follows from it (Rules 6). */
 import { sql } from 'kysely'
-import { days, isCountedOrder } from '#operations/store/lib/door'
+import { days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { count, currency, money, named, object, z } from '#runtime/schema'

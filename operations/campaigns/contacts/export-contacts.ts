@@ -1,4 +1,4 @@
-import { exports } from '#operations/store/lib/door'
+import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object, queryFlag } from '#runtime/schema'
 import contactsExport from '../jobs/contacts-export.ts'

@@ -1,6 +1,6 @@
 /** The audience of a campaign, copied once: later changes of its list do not count. */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import type { FailureReason } from './campaign-schema.ts'

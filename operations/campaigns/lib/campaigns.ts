@@ -1,7 +1,7 @@
 /** Drafts: made, changed, copied, deleted. */
 import type { Row } from '#db/tables'
 import { templates } from '#operations/messaging/lib/door'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

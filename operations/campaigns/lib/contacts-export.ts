@@ -1,4 +1,4 @@
-import type { exports } from '#operations/store/lib/door'
+import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { type ContactFilters, conditionsOf, contactRows, isOptedOut } from './contacts.ts'

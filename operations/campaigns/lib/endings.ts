@@ -1,5 +1,5 @@
 /** How sending stops without the merchant: done, failed before it began, or paused in trouble. Each tells them. */
-import { metering, notify } from '#operations/store/lib/door'
+import { metering, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type FailureReason, failureReason, type PauseReason } from './campaign-schema.ts'
 import type { CampaignRow } from './campaigns.ts'

@@ -1,6 +1,6 @@
 /** Where the people of an import come from: staged rows, the platform, the popup's subscribers; a page at a time. */
 import { DateTime } from 'luxon'
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { parsePhone } from '#runtime/phone'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'

@@ -1,6 +1,6 @@
 /** What `list-import` does: page by page, each with its contacts, its counts and its cursor in one transaction. */
 import { setImmediate as others } from 'node:timers/promises'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { phoneKey } from '#runtime/phone'

@@ -1,5 +1,5 @@
 /** Starting imports: a list at a time has one, which the job `list-import` works through. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

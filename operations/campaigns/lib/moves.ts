@@ -4,7 +4,7 @@
  */
 import type { RowChange } from '#db/tables'
 import { sending } from '#operations/messaging/lib/door'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,5 +1,5 @@
 /** A scheduled campaign whose time has come (Rules 8). */
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import type { FailureReason } from './campaign-schema.ts'

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { sending } from '#operations/messaging/lib/door'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 /** Gives units back, each to the reservation it is of. */

@@ -1,5 +1,5 @@
 /** The email that tells the shop of a submission. */
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'
 import { Refused } from '#runtime/ports/errors'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { exports } from '#operations/store/lib/door'
+import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type SubmissionFilters, submissionConditions, submissionRows } from './submissions.ts'
 

@@ -1,6 +1,6 @@
 /** Subscribers on their way to the email provider (Rules 12). */
 import { sql } from 'kysely'
-import { connections, days, notify, recordset } from '#operations/store/lib/door'
+import { connections, days, notify, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type PushedPerson, peopleAtOnce } from '#runtime/ports/mailing-list/port'
 

@@ -1,6 +1,6 @@
 /** Pushes asked for by hand: everybody, or who is new to the email provider. One at a time. */
 import { sql } from 'kysely'
-import { connections, notify } from '#operations/store/lib/door'
+import { connections, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { pause } from '#runtime/pause'

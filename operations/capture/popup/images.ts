@@ -1,6 +1,6 @@
 /** Images of the popup: judged by their bytes before anything is stored. */
 import { createHash } from 'node:crypto'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { namedId } from '#runtime/ids'

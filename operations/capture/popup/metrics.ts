@@ -1,7 +1,7 @@
 /** What the popup brought in a range of days (Rules 11): one statement and the prizes. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { amounts, days, isCountedConversion } from '#operations/store/lib/door'
+import { amounts, days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'

@@ -1,5 +1,5 @@
 /** The popup as a page of this server: drawn by HTML and CSS alone, no scripts. */
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import type { PopupSettings } from './schema.ts'
 
 /** Texts and addresses are escaped; CSS cannot leave its element, and loads nothing but images. */

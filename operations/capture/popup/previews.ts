@@ -1,6 +1,6 @@
 /** Previews: settings that are shown and not saved, behind a signed link that lives a day. */
 import { sql } from 'kysely'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,6 +1,6 @@
 /** What popup settings need of the outside: an address for images, the platform for coupons, the email provider. */
 import { isDeepStrictEqual } from 'node:util'
-import { connections, coupons } from '#operations/store/lib/door'
+import { connections, coupons } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { amountText } from '#runtime/money'

@@ -1,7 +1,7 @@
 /** The popup's settings: read with what was won, saved as a whole. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed, publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

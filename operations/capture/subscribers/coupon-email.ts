@@ -1,6 +1,6 @@
 /** The email that brings a code. */
 import { DateTime } from 'luxon'
-import { coupons, escaped, metering } from '#operations/store/lib/door'
+import { coupons, escaped, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { Refused } from '#runtime/ports/errors'

@@ -1,6 +1,6 @@
 /** Codes of their own, made on the platform: tried at once, else by the job. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { connections, coupons, notify } from '#operations/store/lib/door'
+import { connections, coupons, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'

@@ -1,4 +1,4 @@
-import type { exports } from '#operations/store/lib/door'
+import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type SubscriberFilters, subscriberConditions, subscriberRows } from './subscribers.ts'
 

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import { addCaptured } from '#operations/campaigns/lib/door'
-import { attribution } from '#operations/store/lib/door'
+import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isScheduled } from '../popup/publication.ts'

@@ -1,5 +1,5 @@
 /** What the page behind an unsubscribe link says. */
-import { escaped, htmlAnswer } from '#operations/store/lib/door'
+import { escaped, htmlAnswer } from '#operations/store/door'
 import { object, z } from '#runtime/schema'
 
 export const unsubscribeQuery = object({ token: z.string().min(1).max(2000) })

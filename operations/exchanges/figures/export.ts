@@ -1,6 +1,6 @@
 /** The export of requests: as the list filters them, newest first, a row for each item. */
 import { sql } from 'kysely'
-import { type exports, isAmong } from '#operations/store/lib/door'
+import { type exports, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ItemRow } from '../requests/items.ts'
 import { fitting, type PreparedFilters, preparedFilters } from '../requests/requests.ts'

@@ -1,7 +1,7 @@
 /** The figures of requests (Rules 13): each counts on the day it was created. */
 import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedOrder } from '#operations/store/lib/door'
+import { days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'

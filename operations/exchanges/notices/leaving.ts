@@ -1,5 +1,5 @@
 /** Whether a notice that waited may leave now: asked before each try, but of one that may have left already. */
-import { entitlementOf } from '#operations/store/lib/door'
+import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { holdsFor } from '../requests/moves.ts'
 import { isTold, type NoticeChannel } from '../requests/tell.ts'

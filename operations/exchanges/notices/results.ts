@@ -1,7 +1,7 @@
 /** What became of a notice: its row, the quota, the ledger and the request's history in one transaction. */
 import { optOuts } from '#operations/campaigns/lib/door'
 import { sending } from '#operations/messaging/lib/door'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { byTheSystem, note } from '../requests/history.ts'
 import type { NoticeChannel } from '../requests/tell.ts'

@@ -1,5 +1,5 @@
 /** What a request is worth, in whole cents: pure. Money is decimal text. */
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 
 export interface AmountLine {
   /** Of the whole order line, as it was paid. */

@@ -1,6 +1,6 @@
 /** A request approved, whole or in part, by a member or by the settings. */
 
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ExchangeContent } from '../settings/schema.ts'

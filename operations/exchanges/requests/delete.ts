@@ -1,6 +1,6 @@
 /** A request deleted: gone from everywhere, but for the units that a completed one used (Rules 11). */
 import { sql } from 'kysely'
-import { files, metering } from '#operations/store/lib/door'
+import { files, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { itemsOf } from './items.ts'

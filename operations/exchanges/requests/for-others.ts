@@ -1,7 +1,7 @@
 /** What other sections show of exchanges and ask of them. */
 import { sql } from 'kysely'
 import type { templates } from '#operations/messaging/lib/door'
-import type { home } from '#operations/store/lib/door'
+import type { home } from '#operations/store/door'
 import { events } from '../settings/schema.ts'
 
 /** How many wait for a decision, for the home page. */

@@ -1,7 +1,7 @@
 /** The items of a request, and how many units of each were decided on. */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
-import { recordset } from '#operations/store/lib/door'
+import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { amountText } from '#runtime/money'

@@ -1,5 +1,5 @@
 /** What of an order has not been promised or paid back yet: pure. */
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { Hold, Worth } from './units.ts'
 
 /**

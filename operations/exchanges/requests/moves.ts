@@ -4,7 +4,7 @@
  */
 import type { UpdateObject } from 'kysely'
 import type { Row, TenantTables } from '#db/tables'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

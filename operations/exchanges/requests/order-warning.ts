@@ -1,5 +1,5 @@
 /** Requests go on where their order was cancelled meanwhile: the merchant decides, and is warned. */
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { byTheSystem, note } from './history.ts'
 

@@ -1,5 +1,5 @@
 /** Photos of requests: uploaded by the shopper, read through signed links alone. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 export const exchangePhotos = 'exchange-photos'

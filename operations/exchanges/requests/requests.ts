@@ -1,7 +1,7 @@
 /** Reading requests: one, or a page of them. */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseCrossedDays } from '#runtime/days'
 import { isId } from '#runtime/ids'

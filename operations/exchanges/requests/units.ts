@@ -1,6 +1,6 @@
 /** Units of an order that requests hold, and what those are worth. */
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 /** A request that still moves. */

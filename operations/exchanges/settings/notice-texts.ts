@@ -1,6 +1,6 @@
 /** How what shoppers are told reads (Rules 12): no database. */
 import { type sending, templates } from '#operations/messaging/lib/door'
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/variables'
 
 export interface NoticeMail {

@@ -1,6 +1,6 @@
 /** What of an order may be exchanged or returned, and until when (Rules 9): pure. */
 import { DateTime } from 'luxon'
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { ExchangeContent } from '../settings/schema.ts'
 
 export type RequestType = ExchangeContent['types'][number]

@@ -1,5 +1,5 @@
 /** Bodies of the pages' own forms, as what a script would have sent. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** The storefront's page for a person: an order is looked up, then its items are asked for. Plain forms, no scripts. */
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type PublicSettings, publicSettings } from '../settings/public.ts'
 import type { ExchangeContent } from '../settings/schema.ts'

@@ -1,5 +1,5 @@
 /** A shopper names an order and its email or phone, and reads what of it can be exchanged or returned. */
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'

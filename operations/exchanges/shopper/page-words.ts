@@ -1,6 +1,6 @@
 /** What the pages for people have in common: words, days and amounts, and refusals. */
 import { DateTime } from 'luxon'
-import { escaped, htmlAnswer } from '#operations/store/lib/door'
+import { escaped, htmlAnswer } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type Refusal, statusOf } from '#runtime/errors'
 

@@ -1,5 +1,5 @@
 /** What shoppers send from the storefront. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { object, themeId, z } from '#runtime/schema'
 import { refundMethod, requestType, returnMethod } from '../settings/schema.ts'
 

@@ -1,5 +1,5 @@
 /** The page behind the link of a request, for a person. */
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import {
   dayOf,

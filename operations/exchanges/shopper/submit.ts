@@ -1,7 +1,7 @@
 /** A shopper asks: the request, its number, its link, and what follows at once. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'

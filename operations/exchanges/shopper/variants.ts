@@ -1,5 +1,5 @@
 /** Variants that can be had in exchange, of the mirror of the catalog. */
-import { isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ExchangeContent } from '../settings/schema.ts'
 

@@ -1,7 +1,7 @@
 /** What the team does to a conversation. A setter that asks for what already holds changes nothing. */
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { RowChange } from '#db/tables'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,6 +1,6 @@
 /** An order that counts, or counts no more, may move its contact to another tier. */
 import { sql } from 'kysely'
-import type { orders } from '#operations/store/lib/door'
+import type { orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 const atOnce = 200

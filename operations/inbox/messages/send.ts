@@ -1,7 +1,7 @@
 /** A message of the team, as it is asked for: written down, its unit taken, its job queued (Rules 5). */
 import { sql } from 'kysely'
 import { check } from '#operations/messaging/lib/door'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId, sha256 } from '#runtime/ids'

@@ -1,5 +1,5 @@
 /** What the team uploads to send: by kind, with the limits of the network. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 

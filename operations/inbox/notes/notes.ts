@@ -1,6 +1,6 @@
 /** What the team writes down about a conversation, for itself. */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

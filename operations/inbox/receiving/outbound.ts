@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import type { sending } from '#operations/messaging/lib/door'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import { conversationsOf } from '../conversations/contacts.ts'

@@ -1,7 +1,7 @@
 /** What came while nobody looked is put in its place (Rules 8b). */
 import { sql } from 'kysely'
 import { routeOfType, type sending } from '#operations/messaging/lib/door'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'

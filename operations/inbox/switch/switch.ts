@@ -1,6 +1,6 @@
 /** The merchant's switch, and what happens when the official number goes (States). */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { failQueued } from '../sending/results.ts'

@@ -1,6 +1,6 @@
 /** Every contact's tier computed anew, a thousand at a time (Rules 7). */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { refreshOrderNames } from '../conversations/contacts.ts'

@@ -1,7 +1,7 @@
 /** The chat button of the storefront, at most one a store. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** Applies what the provider calls back about (Rules 7). */
 import { sql } from 'kysely'
-import { type events, metering } from '#operations/store/lib/door'
+import { type events, metering } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'

@@ -1,7 +1,7 @@
 /** Phones that talk to the assistant, and how much. */
 import { sql } from 'kysely'
 import { DateTime } from 'luxon'
-import { cycles } from '#operations/store/lib/door'
+import { cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/phone'

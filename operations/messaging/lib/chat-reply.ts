@@ -1,7 +1,7 @@
 /** A message to the assistant's number: decided on once, in one transaction, then answered (Rules 9). */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { cycles, entitlementOf } from '#operations/store/lib/door'
+import { cycles, entitlementOf } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { newId, sha256 } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'

@@ -1,6 +1,6 @@
 /** What it means that a number connects: nobody else has it, it is selected, and what waited for it is due. */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'

@@ -1,5 +1,5 @@
 /** Pictures and videos of templates' headers. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { TemplateContent } from '#runtime/ports/messaging/template-port'

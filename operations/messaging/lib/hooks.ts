@@ -1,6 +1,6 @@
 /** The one door of a messaging provider's callbacks: real ones and the sandbox's. */
 import { sql } from 'kysely'
-import { events } from '#operations/store/lib/door'
+import { events } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'

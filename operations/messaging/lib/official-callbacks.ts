@@ -1,6 +1,6 @@
 /** What the provider calls back about the official number and its account (Rules 7). */
 import { sql } from 'kysely'
-import type { events } from '#operations/store/lib/door'
+import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type {

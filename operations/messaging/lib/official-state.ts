@@ -1,6 +1,6 @@
 /** Where an official number goes by its provider's word (States), and what the merchant is told of it. */
 import type { Row, RowChange } from '#db/tables'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'

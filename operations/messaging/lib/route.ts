@@ -1,5 +1,5 @@
 /** The way a message takes: the store's selected connection, the adapter behind it, its credentials. */
-import { entitlementOf } from '#operations/store/lib/door'
+import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ConnectionType, MessagingPort } from '#runtime/ports/messaging/port'
 import type { ProviderStore } from '#runtime/ports/provider'

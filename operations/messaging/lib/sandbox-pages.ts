@@ -1,5 +1,5 @@
 /** The pages of the sandbox's outside world: the phone that scans a code, the provider's setup of an official number. */
-import { escaped, htmlAnswer } from '#operations/store/lib/door'
+import { escaped, htmlAnswer } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
 import { parsePhone } from '#runtime/phone'

@@ -1,5 +1,5 @@
 /** One try of a claimed single send, and what follows from its outcome (Rules 5). */
-import { entitlementOf } from '#operations/store/lib/door'
+import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { check } from './check.ts'
 import { putOff, recordFailed, recordLost, recordSent } from './send-results.ts'

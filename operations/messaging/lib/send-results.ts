@@ -1,5 +1,5 @@
 /** What became of a single send is written down once, with its unit of the quota (Rules 5). */
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { SendRow } from './send-rows.ts'
 import * as sending from './sending.ts'

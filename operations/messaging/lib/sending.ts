@@ -1,5 +1,5 @@
 /** The one door that every message leaves through, whatever the section. */
-import { attribution, metering } from '#operations/store/lib/door'
+import { attribution, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { pause } from '#runtime/pause'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'

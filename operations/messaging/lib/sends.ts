@@ -1,6 +1,6 @@
 /** Single sends: one message to one phone, tried once within the request (Rules 5). */
 import { sql } from 'kysely'
-import { files, metering } from '#operations/store/lib/door'
+import { files, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type ErrorCode, refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'

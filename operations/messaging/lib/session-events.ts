@@ -1,7 +1,7 @@
 /** What the provider tells of a QR session: scanned, linked, lost, back, logged out (States). */
 import { sql } from 'kysely'
 import type { RowChange } from '#db/tables'
-import { type events, notify } from '#operations/store/lib/door'
+import { type events, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { QrSessionData } from '#runtime/ports/messaging/number-port'

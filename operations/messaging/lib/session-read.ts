@@ -1,6 +1,6 @@
 /** The messaging session at the clock's now, without asking the provider. */
 import type { Row } from '#db/tables'
-import { entitlementOf } from '#operations/store/lib/door'
+import { entitlementOf } from '#operations/store/door'
 import { refusalOf } from '#runtime/access'
 import type { Context } from '#runtime/context'
 import { qrCodes } from '#runtime/ports/messaging/qr-times'

@@ -1,5 +1,5 @@
 /** The page that merchants come back to from the provider's setup, which confirms by itself. */
-import { entitlementOf, escaped, htmlAnswer } from '#operations/store/lib/door'
+import { entitlementOf, escaped, htmlAnswer } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse, statusOf } from '#runtime/errors'
 import { sha256 } from '#runtime/ids'

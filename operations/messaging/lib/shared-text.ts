@@ -1,6 +1,6 @@
 /** What leaves through the shared number: inside the service's own template, with the store's name before it (Rules 1). */
 import { sql } from 'kysely'
-import type { events } from '#operations/store/lib/door'
+import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'
 import type { InboundData } from '#runtime/ports/messaging/hook-body'

@@ -1,6 +1,6 @@
 /** What the provider calls back about templates (Rules 7): status, quality, category. */
 import { sql } from 'kysely'
-import type { events } from '#operations/store/lib/door'
+import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import type {
   TemplateCategoryData,

@@ -1,6 +1,6 @@
 /** A new template, handed in at the provider. */
 
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'

@@ -1,6 +1,6 @@
 /** Where a template goes by its provider's word (States), and what the merchant is told of it. */
 import { sql } from 'kysely'
-import { files, notify } from '#operations/store/lib/door'
+import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { TemplateStatusData } from '#runtime/ports/messaging/template-port'
 import type { TemplateRow } from './template-rows.ts'

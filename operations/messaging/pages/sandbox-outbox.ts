@@ -1,4 +1,4 @@
-import { requireStoreId } from '#operations/store/lib/door'
+import { requireStoreId } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 

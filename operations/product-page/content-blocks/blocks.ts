@@ -11,7 +11,7 @@ import {
   requireTargets,
   type Schedule,
 } from '#operations/promotions/door'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** What shoppers saw and clicked of content blocks, by the days of the store. */
 import { sql } from 'kysely'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { JsonText } from '#runtime/operation'
 import { prepared } from '#runtime/query'

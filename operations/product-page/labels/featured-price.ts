@@ -1,5 +1,5 @@
 /** The price of paying by another method (R7), and what badges say of a product. Pure. */
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { snapshots } from '#operations/storefront/door'
 import type { Values } from '#runtime/variables'
 import type { BadgeSettings } from './badge-settings.ts'

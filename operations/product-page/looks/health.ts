@@ -1,7 +1,7 @@
 /** Health of looks (R10): follows the mirror of the catalog; the merchant is told of each move to `broken`. */
 
 import { sql } from 'kysely'
-import { isAmong, notify } from '#operations/store/lib/door'
+import { isAmong, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { healthIn, holdsAny } from './json.ts'
 

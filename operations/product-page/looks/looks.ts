@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { emptyToNull } from '#operations/promotions/door'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -9,7 +9,7 @@ import {
   requireAssets,
   requireTargets,
 } from '#operations/promotions/door'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** Pictures of size guides: what may be uploaded. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 
 export const sizeGuideImages = 'size-guide'
 

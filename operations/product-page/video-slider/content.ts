@@ -1,5 +1,5 @@
 /** What both sliders keep: merged, whole, and what they name asked for. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'

@@ -1,7 +1,7 @@
 /** What wishlists bring (R13): what came into lists and left them, and what was bought of it. */
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedOrder } from '#operations/store/lib/door'
+import { days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKeyOf } from '#runtime/email'
 import { jsonObject } from '#runtime/json'

@@ -1,6 +1,6 @@
 /** Contacts of wishlists as CSV: a row for each, however many browsers they left it in. */
 import { sql } from 'kysely'
-import { days, type exports } from '#operations/store/lib/door'
+import { days, type exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 const atOnce = 500

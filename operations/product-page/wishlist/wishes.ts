@@ -1,6 +1,6 @@
 /** What shoppers wish for: the lists that the storefront's events make. */
 import { sql } from 'kysely'
-import { columnsOf, days, isAmong, recordset } from '#operations/store/lib/door'
+import { columnsOf, days, isAmong, recordset } from '#operations/store/door'
 import { type StorefrontEvent, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'

@@ -1,6 +1,6 @@
 /** Bundles of which an item can no longer be bought: the merchant is told once for each time that it becomes so. */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { liveIn } from '../discounts/rows.ts'
 import { bundleAvailability } from './json.ts'

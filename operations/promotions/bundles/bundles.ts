@@ -1,7 +1,7 @@
 /** Bundles: read, made and changed. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** All-time counters of what shoppers saw of discounts, and put into the cart. */
 import { sql } from 'kysely'
-import { isAmong, recordset } from '#operations/store/lib/door'
+import { isAmong, recordset } from '#operations/store/door'
 import type { Counted } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'

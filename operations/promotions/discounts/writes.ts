@@ -1,6 +1,6 @@
 /** Writing discounts, here and on the platform: both or neither (R1). */
 import { isDeepStrictEqual } from 'node:util'
-import { connections, files } from '#operations/store/lib/door'
+import { connections, files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** What installments come to (R6), in whole cents and exact fractions: no floating point. */
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 
 /** Amounts as decimal text, the rate in per cent with at most four decimals. */
 export interface RuleTerms {

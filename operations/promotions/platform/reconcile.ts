@@ -1,5 +1,5 @@
 /** Bringing the platform back to what is saved: after a call that failed, and where the two differ. */
-import { connections, entitlementOf, notify } from '#operations/store/lib/door'
+import { connections, entitlementOf, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { closeIntent, type Intent, intentRow, isStillOurs, openIntent } from '../discounts/intents.ts'

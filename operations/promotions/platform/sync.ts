@@ -1,6 +1,6 @@
 /** Both sides together: what the platform has is compared with what is saved, and made the same. */
 import { sql } from 'kysely'
-import { connections, isAmong, recordset } from '#operations/store/lib/door'
+import { connections, isAmong, recordset } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { discountHash, type LiveDiscount } from '#runtime/ports/ecommerce/discounts'

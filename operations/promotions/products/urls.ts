@@ -1,5 +1,5 @@
 /** Addresses of pictures, videos and links that the storefront shows. */
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reference } from '#runtime/references'

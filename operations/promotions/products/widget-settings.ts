@@ -1,7 +1,7 @@
 /** Settings of widgets: one object for each kind and store, the defaults until somebody saves them. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'

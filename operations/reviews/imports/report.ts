@@ -1,6 +1,6 @@
 /** The rows of an import that were refused, as a file: with what is wrong, to be put right and imported again. */
 import { Readable } from 'node:stream'
-import { byteOrderMark, csvOf, files } from '#operations/store/lib/door'
+import { byteOrderMark, csvOf, files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { importReports } from '../pictures.ts'
 

@@ -1,6 +1,6 @@
 /** What `review-import` does: 200 rows at a time, each time with their counts and the line in one transaction. */
 import { setImmediate as others } from 'node:timers/promises'
-import { isAmong, notify, recordset } from '#operations/store/lib/door'
+import { isAmong, notify, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { columnsOf } from './columns.ts'
 import { reportOf } from './report.ts'

@@ -1,5 +1,5 @@
 /** Imported reviews are written: thousands of rows a second, each once by its key. */
-import { recordset } from '#operations/store/lib/door'
+import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { reviewWords } from '../submitting/submit.ts'
 import type { ImportedReview } from './rows.ts'

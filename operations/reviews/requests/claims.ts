@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { sending, templates } from '#operations/messaging/lib/door'
-import { isAmong, metering } from '#operations/store/lib/door'
+import { isAmong, metering } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** Requests for reviews: a page of them, and cancelling those that wait. */
 import { type RawBuilder, sql } from 'kysely'
-import { isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { sending, templates } from '#operations/messaging/lib/door'
-import { isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'
 import { isProven } from '../proven.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { sending } from '#operations/messaging/lib/door'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
 import type { MessageContent } from './claims.ts'

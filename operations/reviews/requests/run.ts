@@ -1,6 +1,6 @@
 /** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
 
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { claim, type Why } from './claims.ts'

@@ -1,5 +1,5 @@
 /** Requests sent by hand, before their time or after a failure. */
-import { isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ItemResult } from '../bulk-schema.ts'

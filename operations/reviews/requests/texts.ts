@@ -1,6 +1,6 @@
 /** How requests read (Rules 1). No database, no clock. */
 import type { sending, templates } from '#operations/messaging/lib/door'
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/variables'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { firstName } from '../words.ts'

@@ -1,6 +1,6 @@
 /** The export of reviews: as the list filters them, newest first. */
 import { sql } from 'kysely'
-import type { exports } from '#operations/store/lib/door'
+import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { fitting, type PreparedFilters, preparedFilters } from './reviews.ts'
 import type { ReviewFilters } from './schema.ts'

@@ -1,5 +1,5 @@
 /** Pictures of imported reviews come to our own storage. */
-import { files, notify } from '#operations/store/lib/door'
+import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { namedId } from '#runtime/ids'

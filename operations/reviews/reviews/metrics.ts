@@ -1,7 +1,7 @@
 /** The figures of reviews (Rules 4): sums over indexes that hold all they need. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'

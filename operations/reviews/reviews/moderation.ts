@@ -1,6 +1,6 @@
 /** What a team does to a review. Two moderators at once: one statement decides. */
 import type { RowChange } from '#db/tables'
-import { files, isAmong } from '#operations/store/lib/door'
+import { files, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,7 +1,7 @@
 /** How the store asks for reviews, publishes and shows them: one row, written over defaults. */
 import { isDeepStrictEqual } from 'node:util'
 import { templates } from '#operations/messaging/lib/door'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** The pages behind the link that confirms a review. */
-import { escaped, htmlAnswer } from '#operations/store/lib/door'
+import { escaped, htmlAnswer } from '#operations/store/door'
 import { object, z } from '#runtime/schema'
 import type { Unconfirmed } from './confirm.ts'
 

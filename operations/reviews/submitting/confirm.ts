@@ -1,5 +1,5 @@
 /** The link that proves that an address, which bought the product, wrote its review. */
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import { Refused } from '#runtime/ports/errors'

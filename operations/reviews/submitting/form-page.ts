@@ -1,5 +1,5 @@
 /** The form behind the link of a request: what can be reviewed, as JSON, or as a plain page for a person. */
-import { escaped, htmlAnswer, isAmong } from '#operations/store/lib/door'
+import { escaped, htmlAnswer, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type Refusal, statusOf } from '#runtime/errors'
 import { orderOfToken } from '../requests/links.ts'

@@ -1,6 +1,6 @@
 /** Orders that a review comes from. */
 import { sql } from 'kysely'
-import { isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'
 

@@ -1,7 +1,7 @@
 /** Reviews that shoppers write. */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { files, notify } from '#operations/store/lib/door'
+import { files, notify } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/email'

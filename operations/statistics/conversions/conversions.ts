@@ -1,7 +1,7 @@
 /** Conversions as they are read and listed. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'

@@ -1,5 +1,5 @@
 /** Conversions by day, ISO week or month (Rules 3). */
-import { amounts, days, sourceTypes } from '#operations/store/lib/door'
+import { amounts, days, sourceTypes } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import type { bucket, groupings, summary } from '../schema.ts'

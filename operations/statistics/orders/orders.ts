@@ -1,7 +1,7 @@
 /** The platform's orders as they are mirrored here. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { areSummed, days, isCountedOrder } from '#operations/store/lib/door'
+import { areSummed, days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instantOf, jsonObject, moneyOf } from '#runtime/json'

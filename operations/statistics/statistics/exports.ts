@@ -1,5 +1,5 @@
 /** The figures and conversions as CSV (Rules 15). */
-import { amounts, days, type exports } from '#operations/store/lib/door'
+import { amounts, days, type exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { amountText } from '#runtime/money'
 import { type ConversionFilters, conversionsAfter, selectedBy } from '../conversions/conversions.ts'

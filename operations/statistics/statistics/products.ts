@@ -1,7 +1,7 @@
 /** What was sold in counted conversions, by product (Rules 6). */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { areSummed, days, isCountedConversion, sourceTypes } from '#operations/store/lib/door'
+import { areSummed, days, isCountedConversion, sourceTypes } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { jsonObject, moneyOf } from '#runtime/json'
 import { type Paging, preparedList } from '#runtime/list'

@@ -1,6 +1,6 @@
 /** Everything that was sent, and what it brought (Rules 4). */
 import { sql } from 'kysely'
-import { amounts, areSummed, days } from '#operations/store/lib/door'
+import { amounts, areSummed, days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'

@@ -1,4 +1,4 @@
-import { deliver, sandboxShop } from '#operations/store/lib/door'
+import { deliver, sandboxShop } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { setStock } from '#runtime/ports/ecommerce/sandbox-stock'

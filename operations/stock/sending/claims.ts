@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { numberUsage } from '#operations/messaging/lib/door'
-import { isAmong, metering } from '#operations/store/lib/door'
+import { isAmong, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import type { AlertContent } from '../settings/schema.ts'

@@ -1,6 +1,6 @@
 /** What alerts leave with: plan, number, template. */
 import { checkRoute, type sending, templates } from '#operations/messaging/lib/door'
-import { entitlementOf } from '#operations/store/lib/door'
+import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { AlertContent } from '../settings/schema.ts'
 import { templateFault } from './render.ts'

@@ -1,8 +1,8 @@
 /** What events did not tell: stock that came back, webhooks that are gone, alerts whose worker is. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import type { events } from '#operations/store/lib/door'
-import { connections } from '#operations/store/lib/door'
+import type { events } from '#operations/store/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { liveOf, placesFor } from '../facts.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/lib/door'
 import { sending } from '#operations/messaging/lib/door'
-import { attribution, isAmong, metering, recordset } from '#operations/store/lib/door'
+import { attribution, isAmong, metering, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ClaimedAlert, Result } from './deliver.ts'
 import { goOn } from './waves.ts'

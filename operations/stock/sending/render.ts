@@ -2,7 +2,7 @@
 import type { StoreFacts } from '#db/access'
 import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/lib/door'
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import { renderLoosely, type Values } from '#runtime/variables'
 import type { Live } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'

@@ -1,7 +1,7 @@
 /** One alert, now, because the merchant wants it: threshold, waves and stock do not hold it back. */
 import { sql } from 'kysely'
 import { check, type sending } from '#operations/messaging/lib/door'
-import { metering } from '#operations/store/lib/door'
+import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

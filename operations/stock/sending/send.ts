@@ -2,7 +2,7 @@
 import { optOuts } from '#operations/campaigns/lib/door'
 import { unsubscribes } from '#operations/capture/door'
 import { sending } from '#operations/messaging/lib/door'
-import { isAmong } from '#operations/store/lib/door'
+import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Live, readLive } from '../facts.ts'

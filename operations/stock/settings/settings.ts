@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { templates } from '#operations/messaging/lib/door'
-import { connections, files } from '#operations/store/lib/door'
+import { connections, files } from '#operations/store/door'
 import * as storefront from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** Orders that alerts brought: shown with the subscription. */
 import { sql } from 'kysely'
-import { type attribution, isAmong, isCountedConversion } from '#operations/store/lib/door'
+import { type attribution, isAmong, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { exports } from '#operations/store/lib/door'
+import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { SubscriptionQuery } from '../subscription-schema.ts'
 import { conditionsOf, subscriptionRows } from './subscriptions.ts'

@@ -1,7 +1,7 @@
 /** What the alerts brought, in one statement (Rules 7). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedConversion } from '#operations/store/lib/door'
+import { days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'

@@ -1,7 +1,7 @@
 /** A shopper leaves an email or a phone on what is sold out. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'

@@ -1,7 +1,7 @@
 /** Who waits for what: read, listed, deleted. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/lib/door'
+import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** What the platform tells of products and stock: those products are read again. */
-import { type events, isAmong } from '#operations/store/lib/door'
+import { type events, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 const atOnce = 50

@@ -1,5 +1,5 @@
 /** Brings the mirror of the catalog up to date: the whole of it page by page, or some products. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { EcommercePort, Product } from '#runtime/ports/ecommerce/port'
 import { type Patience, paced } from './pace.ts'

@@ -3,7 +3,7 @@
  * platform itself, since the mirror may still know what is gone. The one place where such ids are checked.
  */
 import { sql } from 'kysely'
-import { connections, isAmong } from '#operations/store/lib/door'
+import { connections, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Asked, Look } from '#runtime/references'

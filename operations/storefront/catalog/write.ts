@@ -1,6 +1,6 @@
 /** Writes the mirror of the catalog; who shows products is told of those that are another now. */
 import { createHash } from 'node:crypto'
-import { columnsOf, excludedColumns, isAmong, recordset } from '#operations/store/lib/door'
+import { columnsOf, excludedColumns, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Category, Product } from '#runtime/ports/ecommerce/port'
 

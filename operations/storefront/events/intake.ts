@@ -1,6 +1,6 @@
 /** Takes the events of one visitor: what may count is kept and counted in one transaction. */
 import { sql } from 'kysely'
-import { columnsOf, days, recordset } from '#operations/store/lib/door'
+import { columnsOf, days, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { parsePhone } from '#runtime/phone'
 import { readEmail } from '#runtime/schema'

@@ -1,5 +1,5 @@
 /** Whether the loader, the one script of all widgets, is on the store's platform. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 

@@ -1,5 +1,5 @@
 /** The agreement at the provider: what the payer, or we, did to it. */
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { cardOf } from '../cards.ts'
 import { openIntents } from '../intents.ts'

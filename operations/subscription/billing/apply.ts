@@ -1,7 +1,7 @@
 /** What a paid, declined or late checkout does (States, Rules 8): each once, under the lock of the subscription. */
 
 import { planOf } from '#db/plans'
-import { amounts, cycles } from '#operations/store/lib/door'
+import { amounts, cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
 import type { BillingEventData } from '#runtime/ports/billing/port'

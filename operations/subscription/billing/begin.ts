@@ -1,6 +1,6 @@
 /** What opens a checkout on its own: a first plan, a paused one resumed, another card. */
 
-import { amounts, connections } from '#operations/store/lib/door'
+import { amounts, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'

@@ -1,5 +1,5 @@
 /** Cancelling: at the provider first, then here; access ends with what is paid for. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'

@@ -1,5 +1,5 @@
 /** Changing the plan (Rules 9): previewed, charged now, scheduled, dropped, or sent to a checkout. */
-import { amounts, connections } from '#operations/store/lib/door'
+import { amounts, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import type { BillingPort, CardSummary } from '#runtime/ports/billing/port'

@@ -1,6 +1,6 @@
 /** Checkouts: opened at the provider for the merchant to pay, at most one open a store. */
 import type { Row } from '#db/tables'
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { CheckoutKind } from '#runtime/ports/billing/port'

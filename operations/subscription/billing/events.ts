@@ -2,7 +2,7 @@
  * What a billing provider told, applied: once under a lock on the subscription, passed over when older than what it
  * would change, safe twice, late and out of order.
  */
-import type { events } from '#operations/store/lib/door'
+import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { BillingEvent, BillingEventData } from '#runtime/ports/billing/port'
 import { lockRow } from '../rows.ts'

@@ -1,5 +1,5 @@
 /** What a change of plan would bring (Rules 9): pure, so that a preview is the very thing. */
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } from '../money.ts'
 import { isAgreementLive, type SubscriptionRow, scheduledOf } from '../moves.ts'

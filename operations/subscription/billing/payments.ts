@@ -1,6 +1,6 @@
 /** Payments as the provider tells of them: written once each, never undone by older news. */
 import type { Row } from '#db/tables'
-import { amounts } from '#operations/store/lib/door'
+import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { CardSummary, ProviderPayment } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'

@@ -1,5 +1,5 @@
 /** What became of what was left half-way: asked of the provider, and finished or dropped, each once. */
-import { applyEvents, connections, events } from '#operations/store/lib/door'
+import { applyEvents, connections, events } from '#operations/store/door'
 import { type Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { BillingEvent, BillingEventData, BillingPort } from '#runtime/ports/billing/port'

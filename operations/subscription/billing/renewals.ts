@@ -1,5 +1,5 @@
 /** Recurring charges: what their payments do to the subscription (States). */
-import { amounts, notify } from '#operations/store/lib/door'
+import { amounts, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { redeem } from '../coupons.ts'

@@ -1,5 +1,5 @@
 /** Keeps what the provider will charge next what it should: coupons and credit run out, plans change. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { reasonOf } from '#runtime/ports/billing/reason'
 import { Refused } from '#runtime/ports/errors'

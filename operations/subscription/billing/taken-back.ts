@@ -3,7 +3,7 @@
  * is over at once, and no credit comes of it (States). Of a part of a payment, so much less is held: credit first, then
  * what the rest of the period is worth; the period is over where nothing of it is left.
  */
-import { amounts, notify } from '#operations/store/lib/door'
+import { amounts, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { addTask } from '../intents.ts'

@@ -1,5 +1,5 @@
 /** Tasks at the provider that follow from something else: tried until they are done, each safe to repeat. */
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import { Refused } from '#runtime/ports/errors'

@@ -1,6 +1,6 @@
 /** What the clock brings about in all stores. Nothing that is decided depends on whether this has run. */
 import { sql } from 'kysely'
-import { cycles, notify } from '#operations/store/lib/door'
+import { cycles, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { addTask } from '../intents.ts'
 import { lockFreeRow } from '../rows.ts'

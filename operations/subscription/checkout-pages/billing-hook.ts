@@ -1,5 +1,5 @@
 /** The one door of a billing provider's callbacks: real ones, the sandbox's, and what the return page was told. */
-import { applyEvents, events } from '#operations/store/lib/door'
+import { applyEvents, events } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

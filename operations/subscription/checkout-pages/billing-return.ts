@@ -1,5 +1,5 @@
 /** What the payer who comes back from a provider is told: asked of the provider, stored, and applied at once. */
-import { applyEvents } from '#operations/store/lib/door'
+import { applyEvents } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { billingPortOf, storeBillingEvents } from './billing-hook.ts'

@@ -1,5 +1,5 @@
 /** The checkout page of the sandbox: what a payer would see at a provider. */
-import { escaped, htmlAnswer } from '#operations/store/lib/door'
+import { escaped, htmlAnswer } from '#operations/store/door'
 import type { ShownCheckout } from '#runtime/ports/billing/sandbox'
 import type { CardInput } from '#runtime/ports/billing/sandbox-cards'
 

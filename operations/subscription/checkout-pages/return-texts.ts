@@ -1,5 +1,5 @@
 /** The page that a payer comes back to. */
-import { htmlAnswer } from '#operations/store/lib/door'
+import { htmlAnswer } from '#operations/store/door'
 import type { Returned } from './billing-return.ts'
 
 const again = '<p><a href="">Look again</a></p>'

@@ -1,5 +1,5 @@
 /** What owners are told, and their addresses. */
-import { notify } from '#operations/store/lib/door'
+import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 export interface Owner {

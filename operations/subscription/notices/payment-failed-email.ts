@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import { escaped } from '#operations/store/lib/door'
+import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { readRow } from '../rows.ts'
 import { ownersOf } from './notices.ts'

@@ -1,6 +1,6 @@
 /** Messages of the cycle that holds now, by source and by local day. */
 import { sql } from 'kysely'
-import { cycles, type MessageSource, messageSources } from '#operations/store/lib/door'
+import { cycles, type MessageSource, messageSources } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import type { z } from '#runtime/schema'

@@ -1,7 +1,8 @@
 /** Statistics and the home page of a store with a million conversions (Rules 3 of the page). */
-import { connectEcommerce } from '#operations/store/lib/connections'
-import { createKey } from '#operations/store/lib/keys'
-import { createStore } from '#operations/store/lib/stores'
+
+import { createKey } from '#operations/store/admin/keys'
+import { connectEcommerce } from '#operations/store/connections/connections'
+import { createStore } from '#operations/store/profile/stores'
 import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/operation'
 import { seedLoad } from '../../seed/load.ts'

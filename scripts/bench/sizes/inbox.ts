@@ -1,7 +1,7 @@
 /** The inbox with 100,000 conversations and 2,000,000 messages (Rules 1 and 2 of the page). */
 import type { Database } from '#db/database'
-import { createKey } from '#operations/store/lib/keys'
-import { createStore } from '#operations/store/lib/stores'
+import { createKey } from '#operations/store/admin/keys'
+import { createStore } from '#operations/store/profile/stores'
 import { allScopes } from '#runtime/operation'
 import { area, type Measure } from '../area.ts'
 import { fillInbox, tagOf, wordOf } from '../parts/inbox-rows.ts'

@@ -1,9 +1,9 @@
 /** A product that 50,000 people wait for, and the wave in which all of them are told. */
 import { sql } from 'kysely'
 import { connectNumber } from '#operations/messaging/lib/connect'
-import { connectEcommerce } from '#operations/store/lib/connections'
-import { createKey } from '#operations/store/lib/keys'
-import { createStore } from '#operations/store/lib/stores'
+import { createKey } from '#operations/store/admin/keys'
+import { connectEcommerce } from '#operations/store/connections/connections'
+import { createStore } from '#operations/store/profile/stores'
 import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/operation'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'

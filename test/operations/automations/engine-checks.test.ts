@@ -236,7 +236,7 @@ describe('failed', () => {
     await shop.resell(second, { fulfillmentStatus: 'unfulfilled' })
     await shop.change(second, { fulfillmentStatus: 'shipped' })
     const ctx = await shop.context()
-    const { upsertOrders } = await import('#operations/store/lib/orders')
+    const { upsertOrders } = await import('#operations/store/orders/orders')
     const platform = (await app.services.adapters.ecommerce.sandbox!.getOrder(
       { id: shop.id, credentials: null },
       { id: second.id },

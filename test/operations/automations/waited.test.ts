@@ -5,7 +5,7 @@ import updateAutomation from '#operations/automations/definitions/api/update-aut
 import { kinds } from '#operations/automations/kinds'
 import { automationTypes } from '#operations/automations/types'
 import { optOuts } from '#operations/campaigns/lib/door'
-import updateStore from '#operations/store/profile/update-store'
+import updateStore from '#operations/store/profile/api/update-store'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, ana, automationShop, never } from '#test/support/automations'
 

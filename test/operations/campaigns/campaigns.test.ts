@@ -10,7 +10,7 @@ import deleteList from '#operations/campaigns/lists/delete-list'
 import renameList from '#operations/campaigns/lists/rename-list'
 import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
 import { makeTemplate } from '#operations/messaging/lib/connect'
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { testApp } from '#test/support/app'
 import { phoneOf, sendingShop } from '#test/support/campaigns'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import syncContacts from '#operations/capture/mailprovider/api/sync-contacts'
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
-import { connectMailingList, mailingList } from '#operations/store/lib/connections'
+import { connectMailingList, mailingList } from '#operations/store/connections/connections'
 import { newId } from '#runtime/ids'
 import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
 import { testApp } from '#test/support/app'

@@ -1,7 +1,7 @@
 /** What the figures say of requests (Rules 13). */
 import { expect, test } from 'vitest'
 import getMetrics from '#operations/exchanges/figures/api/get-metrics'
-import getOverview from '#operations/store/dashboard/get-overview'
+import getOverview from '#operations/store/dashboard/api/get-overview'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 import { exchangeShop } from './shopper.ts'

@@ -9,7 +9,7 @@ import setStatus from '#operations/inbox/conversations/api/set-status'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import { failQueued } from '#operations/inbox/sending/results'
 import { sending } from '#operations/messaging/lib/door'
-import * as metering from '#operations/store/lib/metering'
+import * as metering from '#operations/store/quota/metering'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import * as sending from '#operations/messaging/lib/sending'
-import * as metering from '#operations/store/lib/metering'
+import * as metering from '#operations/store/quota/metering'
 import type { Context } from '#runtime/context'
 import { newId } from '#runtime/ids'
 import { hookBody, type SignedHook } from '#runtime/ports/messaging/hook-body'

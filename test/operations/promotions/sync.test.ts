@@ -5,7 +5,7 @@ import createPromotion from '#operations/promotions/promotions/api/create-promot
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
 import updatePromotion from '#operations/promotions/promotions/api/update-promotion'
-import { entitlementChanged } from '#operations/store/lib/door'
+import { entitlementChanged } from '#operations/store/door'
 import { putDiscount, recordUsage, removeDiscount } from '#runtime/ports/ecommerce/sandbox-discounts'
 import { Refused } from '#runtime/ports/errors'
 import { type TestApp, testApp } from '#test/support/app'

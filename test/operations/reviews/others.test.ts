@@ -6,7 +6,7 @@ import { unsubscribes } from '#operations/capture/door'
 import { approvedSince, reviewedOrders } from '#operations/reviews/reviews/for-others'
 import getSettings from '#operations/reviews/settings/api/get-settings'
 import listTestimonials from '#operations/reviews/testimonials/api/list-testimonials'
-import activate from '#operations/store/onboarding/activate-features'
+import activate from '#operations/store/onboarding/api/activate-features'
 import { testApp } from '#test/support/app'
 import { reviewShop } from './shop.ts'
 

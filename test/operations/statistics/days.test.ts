@@ -1,8 +1,8 @@
 /** Day edges, zones and buckets (Rules 1 and 3, scenario 5 of the page): by the sums, and by the rows. */
 import { describe, expect, test } from 'vitest'
 import getSummary from '#operations/statistics/conversions/api/get-summary'
-import { recordTouches } from '#operations/store/lib/attribution'
-import updateStore from '#operations/store/profile/update-store'
+import { recordTouches } from '#operations/store/conversions/attribution'
+import updateStore from '#operations/store/profile/api/update-store'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'

@@ -4,7 +4,7 @@ import getRecoveredTotal from '#operations/statistics/conversions/api/get-recove
 import getSummary from '#operations/statistics/conversions/api/get-summary'
 import listConversions from '#operations/statistics/conversions/api/list-conversions'
 import listOrders from '#operations/statistics/orders/api/list-orders'
-import { recordTouches, type Touch } from '#operations/store/lib/attribution'
+import { recordTouches, type Touch } from '#operations/store/conversions/attribution'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'

@@ -4,7 +4,7 @@ import getConversions from '#operations/statistics/conversions/api/list-conversi
 import sendSingle from '#operations/stock/sending/api/send-single'
 import deleteSubscription from '#operations/stock/subscriptions/api/delete-subscription'
 import getMetrics from '#operations/stock/subscriptions/api/get-metrics'
-import getOverview from '#operations/store/dashboard/get-overview'
+import getOverview from '#operations/store/dashboard/api/get-overview'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { mailOf, phoneOf, type StockShop, stockShop } from '#test/support/stock'

@@ -5,7 +5,7 @@ import exportSubscriptions from '#operations/stock/subscriptions/api/export-subs
 import getMetrics from '#operations/stock/subscriptions/api/get-metrics'
 import getSubscription from '#operations/stock/subscriptions/api/get-subscription'
 import listSubscriptions from '#operations/stock/subscriptions/api/list-subscriptions'
-import { connectMailingList } from '#operations/store/lib/connections'
+import { connectMailingList } from '#operations/store/connections/connections'
 import { newId } from '#runtime/ids'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'

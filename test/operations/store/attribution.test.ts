@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import getDashboard from '#operations/store/dashboard/get-dashboard'
-import orderAttribute from '#operations/store/jobs/order-attribute'
-import { attributeOrders } from '#operations/store/lib/attribute-orders'
+import { attributeOrders } from '#operations/store/conversions/attribute-orders'
 import {
   type ConversionChange,
   onConversionChanged,
   recordTouches,
   type Touch,
   voidTouches,
-} from '#operations/store/lib/attribution'
-import { changedHours } from '#operations/store/lib/attribution-hours'
-import { upsertOrders } from '#operations/store/lib/orders'
+} from '#operations/store/conversions/attribution'
+import { changedHours } from '#operations/store/conversions/attribution-hours'
+import orderAttribute from '#operations/store/conversions/jobs/order-attribute'
+import getDashboard from '#operations/store/dashboard/api/get-dashboard'
+import { upsertOrders } from '#operations/store/orders/orders'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'

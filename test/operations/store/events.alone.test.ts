@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { applyDueEvents } from '#operations/store/lib/apply-events'
-import * as events from '#operations/store/lib/events'
+import * as events from '#operations/store/provider-events/accept'
+import { applyDueEvents } from '#operations/store/provider-events/apply'
 import { type Context, SystemContext } from '#runtime/context'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'

@@ -1,8 +1,8 @@
 /** Sections register before the first call: a file of its own, since a statement is compiled once. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import getOverview from '#operations/store/dashboard/get-overview'
-import { home } from '#operations/store/lib/door'
+import getOverview from '#operations/store/dashboard/api/get-overview'
+import { home } from '#operations/store/door'
 import { instantOf, jsonObject } from '#runtime/json'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isExport } from '#operations/store/lib/exports'
-import { tellOfFailure } from '#operations/store/lib/job-notices'
+import { isExport } from '#operations/store/files/exports'
+import { tellOfFailure } from '#operations/store/files/job-notices'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'

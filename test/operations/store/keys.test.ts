@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createKey, listKeys, revokeKey } from '#operations/store/lib/keys'
+import { createKey, listKeys, revokeKey } from '#operations/store/admin/keys'
 import { newId, sha256 } from '#runtime/ids'
 import { allScopes } from '#runtime/operation'
 import { freshDatabase, testApp } from '#test/support/app'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import * as metering from '#operations/store/lib/metering'
+import * as metering from '#operations/store/quota/metering'
 import type { Context } from '#runtime/context'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'

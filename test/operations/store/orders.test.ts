@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { connectEcommerce, disconnect } from '#operations/store/lib/connections'
-import { type OrderChange, onChange, upsertOrders } from '#operations/store/lib/orders'
+import { connectEcommerce, disconnect } from '#operations/store/connections/connections'
+import { type OrderChange, onChange, upsertOrders } from '#operations/store/orders/orders'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
 import { orderDeliveries, signatureHeader } from '#runtime/ports/ecommerce/sandbox-webhooks'

@@ -1,6 +1,6 @@
 /** Scenario 4: the store's profile, read and changed. */
 import { describe, expect, test } from 'vitest'
-import { stores } from '#operations/store/lib/door'
+import { stores } from '#operations/store/door'
 import { seal } from '#runtime/secrets'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'

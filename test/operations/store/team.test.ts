@@ -1,8 +1,8 @@
 /** Scenario 3: the team, its invitations and the pages behind their links. */
 import { afterAll, describe, expect, test } from 'vitest'
-import invitationEmail from '#operations/store/jobs/invitation-email'
-import { tokenOf } from '#operations/store/lib/invitations'
-import { onRemoved } from '#operations/store/lib/members'
+import { tokenOf } from '#operations/store/team/invitations'
+import invitationEmail from '#operations/store/team/jobs/invitation-email'
+import { onRemoved } from '#operations/store/team/members'
 import { newId, sha256 } from '#runtime/ids'
 import type { Role } from '#runtime/operation'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'

@@ -1,8 +1,8 @@
 /** Upload URLs and the uses of files, on this server's disk and on S3-compatible storage. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { files } from '#operations/store/lib/door'
-import { cleanFiles } from '#operations/store/lib/files-clean'
-import updateStore from '#operations/store/profile/update-store'
+import { files } from '#operations/store/door'
+import { cleanFiles } from '#operations/store/files/clean'
+import updateStore from '#operations/store/profile/api/update-store'
 import { type Context, SystemContext } from '#runtime/context'
 import { s3Storage } from '#runtime/ports/storage/s3'
 import { s3StandIn } from '#test/ports/s3-stand-in'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connectEcommerce } from '#operations/store/lib/connections'
+import { connectEcommerce } from '#operations/store/connections/connections'
 import { changed, publication } from '#operations/storefront/door'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'

@@ -1,8 +1,8 @@
 /** What the clock does alone (Rules 11), message cycles, and stores without a provider. */
 import { describe, expect, test } from 'vitest'
 import { planIdAt, statusAt } from '#db/plans'
-import { entitlementOf } from '#operations/store/lib/entitlement'
-import * as metering from '#operations/store/lib/metering'
+import { entitlementOf } from '#operations/store/quota/entitlement'
+import * as metering from '#operations/store/quota/metering'
 import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'

@@ -133,7 +133,7 @@ describe('the first payment', () => {
          occurred_at - interval '1 hour', created_at from provider_events where store_id = $1`,
       [me.shop.id],
     )
-    const { applyEvents } = await import('#operations/store/lib/apply-events')
+    const { applyEvents } = await import('#operations/store/provider-events/apply')
     const { SystemContext } = await import('#runtime/context')
     const rows = await app.database.query<{ key: string }>(
       'select key from provider_events where store_id = $1',

@@ -1,6 +1,6 @@
 /** Acceptance scenarios 10 and 11, and the table of States: renewals, failures, pauses, endings. */
 import { describe, expect, test } from 'vitest'
-import { entitlementOf } from '#operations/store/lib/entitlement'
+import { entitlementOf } from '#operations/store/quota/entitlement'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, dayMs, startAt } from '#test/support/subscriber'
 

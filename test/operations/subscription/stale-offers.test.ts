@@ -1,6 +1,6 @@
 /** Offers that hold no more, money that went back, and agreements that the payer left: each found by the model once. */
 import { describe, expect, test } from 'vitest'
-import * as metering from '#operations/store/lib/metering'
+import * as metering from '#operations/store/quota/metering'
 import { newId } from '#runtime/ids'
 import type { SandboxBilling } from '#runtime/ports/billing/sandbox'
 import { testApp } from '#test/support/app'

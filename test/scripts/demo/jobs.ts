@@ -1,7 +1,7 @@
 /** Every job of the registry, over the demo: taken away after each of its steps in turn, it takes no other. */
 import { expect, test } from 'vitest'
 import type { Hold } from '#db/revocable'
-import { isExport, start } from '#operations/store/lib/exports'
+import { isExport, start } from '#operations/store/files/exports'
 import { SystemContext } from '#runtime/context'
 import { exampleOf } from '#runtime/example'
 import { revocable, whileHeld } from '#runtime/held'

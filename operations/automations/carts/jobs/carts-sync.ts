@@ -1,4 +1,4 @@
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import { job } from '#runtime/job'
 import { pagesOf } from '#runtime/ports/pages'
 import { object } from '#runtime/schema'

@@ -1,4 +1,4 @@
-import { htmlAnswer } from '#operations/store/lib/door'
+import { htmlAnswer } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
 import { object, z } from '#runtime/schema'
 import { previewPage } from '../preview-page.ts'

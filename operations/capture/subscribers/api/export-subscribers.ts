@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/lib/door'
+import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import newsletterExport from '../jobs/newsletter-export.ts'

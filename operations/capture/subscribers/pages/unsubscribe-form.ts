@@ -1,4 +1,4 @@
-import { htmlAnswer } from '#operations/store/lib/door'
+import { htmlAnswer } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
 import { forgedLink, leaveForm, unsubscribeQuery } from '../unsubscribe-texts.ts'
 import * as unsubscribes from '../unsubscribes.ts'

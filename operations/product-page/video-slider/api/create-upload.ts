@@ -1,4 +1,4 @@
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { sliderVideos } from '../../uploads.ts'
 

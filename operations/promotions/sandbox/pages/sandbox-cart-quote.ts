@@ -1,4 +1,4 @@
-import { asBadRequest, sandboxShop } from '#operations/store/lib/door'
+import { asBadRequest, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
 import { quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
 import { object, z } from '#runtime/schema'

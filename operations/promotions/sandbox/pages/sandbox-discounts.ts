@@ -1,4 +1,4 @@
-import { sandboxShop } from '#operations/store/lib/door'
+import { sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
 import { heldDiscounts } from '#runtime/ports/ecommerce/sandbox-discounts'
 

@@ -1,4 +1,4 @@
-import { deliver, sandboxShop } from '#operations/store/lib/door'
+import { deliver, sandboxShop } from '#operations/store/door'
 import { jsonAnswer, page } from '#runtime/page'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'

@@ -1,4 +1,4 @@
-import { exports } from '#operations/store/lib/door'
+import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
 import reviewExport from '../jobs/review-export.ts'

@@ -1,4 +1,4 @@
-import { files } from '#operations/store/lib/door'
+import { files } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'

@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/lib/door'
+import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { currency, exportQueued, object } from '#runtime/schema'
 import conversionsExport from '../../jobs/conversions-export.ts'

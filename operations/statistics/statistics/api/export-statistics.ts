@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/lib/door'
+import { days, exports } from '#operations/store/door'
 import { operation, z } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import statisticsExport from '../../jobs/statistics-export.ts'

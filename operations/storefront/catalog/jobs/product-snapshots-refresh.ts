@@ -1,4 +1,4 @@
-import { connections } from '#operations/store/lib/door'
+import { connections } from '#operations/store/door'
 import { job } from '#runtime/job'
 import { object, z } from '#runtime/schema'
 import { jobPatienceMs, refreshCatalog, refreshProducts } from '../refresh.ts'

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { differenceOf, holds } from '#operations/store/lib/coupons'
+import { differenceOf, holds } from '#operations/store/connections/coupons'
 import type { CouponTerms } from '#runtime/ports/ecommerce/port'
 
 const ten: CouponTerms = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { changedHours, hoursAt, hoursOf } from '#operations/store/lib/attribution-hours'
-import { addDays, localDay } from '#operations/store/lib/days'
-import { spreadRefund } from '#operations/store/lib/refunds'
+import { changedHours, hoursAt, hoursOf } from '#operations/store/conversions/attribution-hours'
+import { spreadRefund } from '#operations/store/conversions/refunds'
+import { addDays, localDay } from '#runtime/database/days'
 import { percentOf, toCents, toMoney } from '#runtime/money'
 
 const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))

@@ -1,0 +1,28 @@
+import { operation, z } from '#runtime/operation'
+import { line, listOf, object, paging, queryFlag, queryList } from '#runtime/schema'
+import { searchProducts } from '../catalog.ts'
+import { product } from '../catalog-schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/ecomplatform/products',
+  description: "Search the store's catalog on its ecommerce platform: variants, prices and stock.",
+  words: 'catalogue, what do I sell, prices, variants',
+  scopes: ['platform:read'],
+  readOnly: true,
+  input: {
+    query: object({
+      ...paging,
+      search: line(1, 200).optional().describe('In name, SKU, tags and brand, without case or accents'),
+      ids: queryList(z.string().min(1).max(64)).optional().describe('Only these products, at most 50'),
+      categoryId: z.string().min(1).max(64).optional(),
+      inStock: queryFlag.optional(),
+      isPublished: queryFlag.optional(),
+      sort: z.enum(['name', 'price', '-price', '-updatedAt']).default('name'),
+    }),
+  },
+  answer: { status: 200, body: listOf(product) },
+  refuses: { conflict: 'The store is not connected to an ecommerce platform' },
+  transaction: 'own',
+  handler: (ctx, { query }) => searchProducts(ctx, query),
+})

@@ -1,0 +1,14 @@
+import { job } from '#runtime/job'
+import { object, z } from '#runtime/schema'
+import { attributeOrders } from '../attribute-orders.ts'
+
+export default job({
+  description: 'Says which message an order came from, and keeps its conversion as the order is.',
+  payload: object({ orderIds: z.array(z.string()).min(1).max(500) }),
+  retry: { limit: 5, backoffSeconds: 10 },
+  timeoutSeconds: 120,
+  safeTwice: 'One conversion an order, written under the lock of the order from what the order says now.',
+  async run(ctx, { orderIds }) {
+    await ctx.transaction((tx) => attributeOrders(tx, orderIds))
+  },
+})

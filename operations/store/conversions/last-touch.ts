@@ -1,0 +1,116 @@
+/** The last touch of an order (Rules 3). */
+import { sql } from 'kysely'
+import type { Row } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { isAmong, recordset } from '#runtime/database/recordset'
+import { emailKeyOf } from '#runtime/email'
+import { hoursAt, type StoredHours } from './attribution-hours.ts'
+import type { Source } from './conversion-of.ts'
+
+type Order = Row<'orders'>
+type Candidate = Source & { order_id: string; touch_id: string }
+
+/**
+ * The last touch of each order that has one, by the order's id. Holds the touches until the transaction ends, so that
+ * none is voided before the conversion it makes can be seen; with them those of `others`, which it is about to count,
+ * all in one order, so that two who need the same do not lock up.
+ */
+export async function lastTouches(
+  ctx: Context,
+  orders: readonly Order[],
+  others: readonly string[],
+): Promise<Map<string, Source>> {
+  const found = new Map<string, Source>()
+  let open = orders
+  let alsoHeld = others
+  while (open.length > 0 || alsoHeld.length > 0) {
+    const candidates = open.length === 0 ? [] : await candidatesOf(ctx, open)
+    const wanted = [...candidates.map((each) => each.touch_id), ...alsoHeld]
+    if (wanted.length === 0) break
+    const held = await ctx.db
+      .selectFrom('attribution_touches')
+      .select(['id', 'voided_at'])
+      .where(isAmong('id', wanted, 'uuid'))
+      .orderBy('id')
+      .forNoKeyUpdate()
+      .execute()
+    alsoHeld = []
+    const valid = new Set(held.filter((touch) => touch.voided_at === null).map((touch) => touch.id))
+    const missed = new Set<string>()
+    for (const { order_id: orderId, ...source } of candidates) {
+      if (valid.has(source.touch_id)) found.set(orderId, source)
+      else missed.add(orderId)
+    }
+    open = open.filter((order) => missed.has(order.id))
+  }
+  return found
+}
+
+const windowTypes = {
+  order_id: 'text',
+  automation: 'integer',
+  campaign: 'integer',
+  newsletter: 'integer',
+  stock: 'integer',
+} as const
+
+async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Candidate[]> {
+  const store = await ctx.db.selectFrom('stores').select('attribution').executeTakeFirstOrThrow()
+  const windows = orders.map((order) => {
+    const hours = hoursAt(store.attribution as StoredHours, order.placed_at)
+    return {
+      order_id: order.id,
+      automation: hours.automationHours,
+      campaign: hours.messagingCampaignHours,
+      newsletter: hours.newsletterHours,
+      stock: hours.stockNotificationHours,
+    }
+  })
+  const ids = orders.map((order) => order.id)
+  return ctx.db
+    .selectFrom('orders as o')
+    .innerJoin(recordset(windowTypes, windows), 'r.order_id', 'o.id')
+    .innerJoin('attribution_touches as t', (join) =>
+      // Each of the four has an index of its own.
+      join.on(sql<boolean>`(t.phone_key = o.phone_key or t.email = ${emailKeyOf('o.customer_email')}
+        or upper(t.coupon_code) = any(upper(o.coupon_codes::text)::text[]) or t.click_token = o.click_token)`),
+    )
+    .where(isAmong('o.id', ids))
+    .where('t.voided_at', 'is', null)
+    .where(sql<boolean>`t.touched_at <= o.placed_at`)
+    .where(sql<boolean>`t.touched_at >= o.placed_at - interval '1 hour' * case t.source_type
+      when 'automation' then r.automation when 'messaging-campaign' then r.campaign
+      when 'newsletter' then r.newsletter else r.stock end`)
+    .where((eb) =>
+      eb.or([
+        eb('t.product_id', 'is', null),
+        eb.exists(
+          eb
+            .selectFrom('order_items as i')
+            .select('i.id')
+            .whereRef('i.order_id', '=', 'o.id')
+            .whereRef('i.product_id', '=', 't.product_id'),
+        ),
+      ]),
+    )
+    .distinctOn('o.id')
+    .orderBy('o.id')
+    .orderBy('t.touched_at', 'desc')
+    .orderBy(
+      sql`array_position(array['automation', 'messaging-campaign', 'stock-notification', 'newsletter'], t.source_type)`,
+    )
+    .orderBy('t.id', 'desc')
+    .select([
+      'o.id as order_id',
+      't.id as touch_id',
+      't.source_type',
+      't.source_id',
+      't.source_name',
+      't.automation_type',
+      't.channel',
+      't.message_id',
+      't.touched_at',
+      't.coupon_code',
+    ])
+    .execute()
+}

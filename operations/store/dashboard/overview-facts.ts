@@ -1,0 +1,196 @@
+/** What the home overview counts (Rules 5), by hour or day of the store's zone: one statement. */
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { firstInstantOf } from '#runtime/database/days'
+import { prepared } from '#runtime/query'
+import { isCountedConversion, isCountedOrder } from '../sums/counted.ts'
+import { stockRequests } from './home-parts.ts'
+
+export type Granularity = 'hour' | 'day'
+
+/**
+ * Slots number the hours or days: 0 is the current one, `1 - n` the first of the period, `1 - 2n` the first of the
+ * period before.
+ */
+interface Slotted {
+  slot: number
+}
+
+export interface OverviewFacts {
+  startAt: string
+  endAt: string
+  previousStartAt: string
+  previousEndAt: string
+  /** First instants of the slots of the period, oldest first. */
+  slots: string[]
+  /** Money is decimal text of the store's currency; `carts` are of any currency. */
+  conversions: (Slotted & { channel: string; orders: number; revenue: string; carts: number })[]
+  orders: (Slotted & { orders: number; revenue: string })[]
+  messages: (Slotted & { n: number })[]
+  touches: (Slotted & { n: number; converted: number })[]
+  subscribers: (Slotted & { n: number })[]
+  stockRequests: (Slotted & { n: number })[]
+}
+
+export interface OverviewQuery {
+  now: string
+  timezone: string
+  currency: string
+  /** How many slots a period has. */
+  buckets: number
+}
+
+type Db = Kysely<TenantTables>
+
+/** `span` has one row: `starts`, the first instants of all slots of both periods, oldest first, and where they end. */
+const slotOf = (column: string): RawBuilder<number> =>
+  sql<number>`width_bucket(${sql.ref(column)}, (select starts from span)) - 2 * (select n from span)`
+
+/** In the period or the one before, whose last slot ends where the clock stood then. */
+const isInSpan = (column: string): RawBuilder<boolean> => {
+  const at = sql.ref(column)
+  return sql<boolean>`(${at} >= (select starts[1] from span) and ${at} <= (select end_at from span)
+    and not (${at} > (select previous_end_at from span) and ${at} < (select starts[n + 1] from span)))`
+}
+
+/** Today, and the day of the period before that is cut where the clock stood then: the days that no sum knows. */
+const isAtEdges = (column: string): RawBuilder<boolean> => {
+  const at = sql.ref(column)
+  return sql<boolean>`((${at} >= (select starts[2 * n] from span) and ${at} <= (select end_at from span))
+    or (${at} >= (select starts[n] from span) and ${at} <= (select previous_end_at from span)))`
+}
+
+const today = sql`(select (end_at at time zone tz)::date from span)`
+/** The days in between, by their sums; needs the alias `d`. */
+const isWholeDay = sql<boolean>`(d.timezone = (select tz from span) and d.day < ${today}
+  and d.day > ${today} - 2 * (select n from span) and d.day <> ${today} - (select n from span))`
+const slotOfDay = sql<number>`d.day - ${today}`
+
+const local = sql`(g.end_at at time zone g.tz)`
+// The elapsed part of the hour is taken off: a local hour that comes twice cannot be asked for by its name.
+const hourStart = sql`g.end_at - (${local} - date_trunc('hour', ${local}))`
+
+const firstOfSlot: Record<Granularity, RawBuilder<Date>> = {
+  day: firstInstantOf(sql`${local}::date + s.slot`, sql`g.tz`),
+  hour: sql<Date>`${hourStart} + s.slot * interval '1 hour'`,
+}
+const previousEnd: Record<Granularity, RawBuilder<Date>> = {
+  day: sql<Date>`(${local} - g.n * interval '1 day') at time zone g.tz`,
+  hour: sql<Date>`g.end_at - g.n * interval '1 hour'`,
+}
+
+const spanOf = (granularity: Granularity, query: OverviewQuery): RawBuilder<never> => sql<never>`(
+  select g.n, g.tz, g.end_at, ${previousEnd[granularity]} as previous_end_at,
+    (select array_agg(${firstOfSlot[granularity]} order by s.slot)
+      from generate_series(1 - 2 * g.n, 0) as s(slot)) as starts
+  from (select ${query.now}::timestamptz as end_at, ${query.timezone}::text as tz, ${query.buckets}::int as n) as g)`
+
+// biome-ignore lint/suspicious/noExplicitAny: each count has columns of its own
+type Counted = SelectQueryBuilder<any, any, any>
+
+/** The rows of several queries, each with columns of its own, as one JSON array. */
+function asRows(db: Db, queries: readonly Counted[]): RawBuilder<never> {
+  const arrays = queries.map(
+    (query) => sql`(${db.selectFrom(query.as('f')).select(sql`coalesce(jsonb_agg(f), '[]')`.as('rows'))})`,
+  )
+  return sql<never>`(${sql.join(arrays, sql` || `)})`
+}
+
+/** `summed`: whole days are taken from their sums, which are a few rows instead of hundreds of thousands. */
+const factsBy = (granularity: Granularity, summed = false) =>
+  prepared<OverviewQuery, OverviewFacts>((db, query) => {
+    const isAsked = summed ? isAtEdges : isInSpan
+    const counted = (source: Counted, column: string, isCountedAt = isInSpan): Counted =>
+      source
+        .where(isCountedAt(column))
+        .groupBy('slot')
+        .select([slotOf(column).as('slot'), sql<number>`count(*)::int`.as('n')])
+    const mine = sql<boolean>`c.currency = ${query.currency}::text`
+    const conversions = db
+      .selectFrom('conversions as c')
+      .where(isCountedConversion('c'))
+      .where(isAsked('c.placed_at'))
+      .groupBy(['slot', 'c.source_type'] as never)
+      .select([
+        slotOf('c.placed_at').as('slot'),
+        'c.source_type as channel',
+        sql<number>`(count(*) filter (where ${mine}))::int`.as('orders'),
+        sql<string>`coalesce(sum(c.revenue) filter (where ${mine}), 0)::text`.as('revenue'),
+        sql<number>`(count(*) filter (where c.automation_type = 'abandoned-cart'))::int`.as('carts'),
+      ])
+    const orders = db
+      .selectFrom('orders as o')
+      .where(isCountedOrder('o'))
+      .where('o.currency', '=', query.currency)
+      .where(isAsked('o.placed_at'))
+      .groupBy('slot' as never)
+      .select([
+        slotOf('o.placed_at').as('slot'),
+        sql<number>`count(*)::int`.as('orders'),
+        sql<string>`sum(o.total - o.refunded_total)::text`.as('revenue'),
+      ])
+    const touches = counted(
+      db
+        .selectFrom('attribution_touches as t')
+        .where('t.message_id', 'is not', null)
+        .where('t.voided_at', 'is', null)
+        .select(sql<number>`(count(*) filter (where t.conversions > 0))::int`.as('converted')),
+      't.touched_at',
+      isAsked,
+    )
+    const messages = counted(
+      db.selectFrom('message_ledger as m').where('m.channel', '=', 'messaging'),
+      'm.sent_at',
+      isAsked,
+    )
+    const activity = (kind: string) =>
+      db.selectFrom('activity_days as d').where(isWholeDay).where('d.kind', '=', sql.lit(kind))
+    const ofMine = sql<boolean>`d.currency = ${query.currency}::text`
+    const whole = {
+      conversions: db
+        .selectFrom('conversion_days as d')
+        .where(isWholeDay)
+        .groupBy(['d.day', 'd.source_type'])
+        .select([
+          slotOfDay.as('slot'),
+          'd.source_type as channel',
+          sql<number>`coalesce(sum(d.orders) filter (where ${ofMine}), 0)::int`.as('orders'),
+          sql<string>`coalesce(sum(d.revenue) filter (where ${ofMine}), 0)::text`.as('revenue'),
+          sql<number>`sum(d.carts)::int`.as('carts'),
+        ]),
+      orders: activity('orders')
+        .where(ofMine)
+        .select([slotOfDay.as('slot'), 'd.n as orders', sql<string>`d.amount::text`.as('revenue')]),
+      messages: activity('messages').select([slotOfDay.as('slot'), 'd.n']),
+      touches: activity('touches').select([slotOfDay.as('slot'), 'd.n', 'd.converted']),
+    }
+    const requests = stockRequests()
+    const facts = {
+      conversions: [conversions, ...(summed ? [whole.conversions] : [])],
+      orders: [orders, ...(summed ? [whole.orders] : [])],
+      messages: [messages, ...(summed ? [whole.messages] : [])],
+      touches: [touches, ...(summed ? [whole.touches] : [])],
+      subscribers: [counted(db.selectFrom('newsletter_subscribers as s'), 's.created_at')],
+      ...(requests && { stockRequests: [counted(db.selectFrom(requests.rows(db).as('e')), 'e.at')] }),
+    }
+    return db
+      .with('span', (all) => all.selectFrom(spanOf(granularity, query).as('b')).selectAll())
+      .selectNoFrom([
+        sql<string>`(select iso(starts[n + 1]) from span)`.as('startAt'),
+        sql<string>`(select iso(end_at) from span)`.as('endAt'),
+        sql<string>`(select iso(starts[1]) from span)`.as('previousStartAt'),
+        sql<string>`(select iso(previous_end_at) from span)`.as('previousEndAt'),
+        sql<string[]>`(select json_agg(iso(starts[slot]) order by slot)
+          from (select starts, generate_series(n + 1, 2 * n) as slot from span) as s)`.as('slots'),
+        sql<never>`'[]'::json`.as('stockRequests'),
+        ...Object.entries(facts).map(([name, rows]) => asRows(db, rows).as(name)),
+      ]) as never
+  })
+
+/** The facts of `buckets` hours or days up to now, and of as many before. */
+export const overviewFacts = {
+  hour: factsBy('hour'),
+  day: factsBy('day'),
+  /** Where the daily sums are complete. */
+  summedDay: factsBy('day', true),
+}

@@ -1,0 +1,180 @@
+/** The home overview: facts of two periods, put side by side. */
+import { featureSet, planIdAt } from '#db/plans'
+import type { Context } from '#runtime/context'
+import { percentOf, toCents, toNumber } from '#runtime/money'
+import type { z } from '#runtime/schema'
+import { sourceTypes } from '../sums/counted.ts'
+import { pendingPart, pendingTypes, recentReviews, stockRequests } from './home-parts.ts'
+import { type Granularity, type OverviewFacts, overviewFacts } from './overview-facts.ts'
+import { overviewNow } from './overview-now.ts'
+import type { dashboardOverview, periods } from './schema.ts'
+
+type Overview = z.input<typeof dashboardOverview>
+
+const shapes: Record<(typeof periods)[number], { granularity: Granularity; buckets: number }> = {
+  '24h': { granularity: 'hour', buckets: 24 },
+  '7d': { granularity: 'day', buckets: 7 },
+  '30d': { granularity: 'day', buckets: 30 },
+  '90d': { granularity: 'day', buckets: 90 },
+}
+
+/** The overview of a period up to now beside the one before; parts of features that the plan lacks are 0 or empty. */
+export async function readOverview(ctx: Context, period: (typeof periods)[number]): Promise<Overview> {
+  const { granularity, buckets } = shapes[period]
+  const { timezone, currency } = ctx.store
+  const [current] = await overviewNow(ctx, { userId: ctx.actor.userId!, now: ctx.now() })
+  const read =
+    granularity === 'day' && current!.areSummed ? overviewFacts.summedDay : overviewFacts[granularity]
+  const [facts] = await read(ctx, { now: ctx.now().toISOString(), timezone, currency, buckets })
+  const { access } = ctx.actor
+  const features = featureSet(access ? planIdAt(access.subscription, ctx.clock.ms()) : '')
+  const has = (feature: string | null): boolean => feature === null || features.has(feature)
+  const { startAt, endAt, previousStartAt, previousEndAt } = facts!
+  return {
+    period,
+    granularity,
+    timezone,
+    currency,
+    startAt,
+    endAt,
+    previousStartAt,
+    previousEndAt,
+    metrics: metricsOf(facts!, has(stockRequests()?.feature ?? null)),
+    revenueByChannel: channelsOf(facts!),
+    pendingItems: pendingTypes.map((type, index) => ({
+      type,
+      count: has(pendingPart(type)?.feature ?? null) ? current!.pending[index]! : 0,
+    })),
+    latestSales: current!.latestSales,
+    recentReviews: has(recentReviews()?.feature ?? null) ? current!.recentReviews : [],
+  }
+}
+
+type BySlot = Map<number, bigint>
+
+function metricsOf(facts: OverviewFacts, hasStockAlerts: boolean): Overview['metrics'] {
+  const { conversions, messages, touches, subscribers, stockRequests: requests } = facts
+  const revenue = bySlot(conversions, (row) => toCents(row.revenue))
+  const number = (units: bigint): number => Number(units)
+  const n = (row: { n: number }): bigint => BigInt(row.n)
+  return {
+    recoveredRevenue: metric(facts, revenue, toNumber),
+    messagesSent: metric(facts, bySlot(messages, n), number),
+    conversionRate: rateMetric(
+      facts,
+      bySlot(touches, (row) => BigInt(row.converted)),
+      bySlot(touches, n),
+    ),
+    cartsRecovered: metric(
+      facts,
+      bySlot(conversions, (row) => BigInt(row.carts)),
+      number,
+    ),
+    newSubscribers: metric(facts, bySlot(subscribers, n), number),
+    stockAlertRequests: metric(facts, bySlot(hasStockAlerts ? requests : [], n), number),
+  }
+}
+
+function bySlot<R extends { slot: number }>(rows: readonly R[], units: (row: R) => bigint): BySlot {
+  const slots: BySlot = new Map()
+  for (const row of rows) slots.set(row.slot, (slots.get(row.slot) ?? 0n) + units(row))
+  return slots
+}
+
+/** Of the period, or of the one before. */
+function sumOf(slots: BySlot, buckets: number, isPrevious: boolean): bigint {
+  let sum = 0n
+  for (const [slot, units] of slots) if (slot <= -buckets === isPrevious) sum += units
+  return sum
+}
+
+/** The slots of the period with those of the period before. */
+const slotsOf = ({ slots }: OverviewFacts) =>
+  slots.map((at, index) => {
+    const slot = index + 1 - slots.length
+    return { at, slot, previous: slot - slots.length, isPartial: slot === 0 }
+  })
+
+function metric(
+  facts: OverviewFacts,
+  slots: BySlot,
+  show: (units: bigint) => number,
+): Overview['metrics']['recoveredRevenue'] {
+  const value = sumOf(slots, facts.slots.length, false)
+  const before = sumOf(slots, facts.slots.length, true)
+  return {
+    value: show(value),
+    previousValue: show(before),
+    changePercent: percentOf(value - before, before, 1),
+    series: slotsOf(facts).map(({ at, slot, previous, isPartial }) => ({
+      at,
+      value: show(slots.get(slot) ?? 0n),
+      previousValue: show(slots.get(previous) ?? 0n),
+      isPartial,
+    })),
+  }
+}
+
+function rateMetric(
+  facts: OverviewFacts,
+  parts: BySlot,
+  wholes: BySlot,
+): Overview['metrics']['conversionRate'] {
+  const buckets = facts.slots.length
+  const rate = (isPrevious: boolean): number | null =>
+    percentOf(sumOf(parts, buckets, isPrevious), sumOf(wholes, buckets, isPrevious), 2)
+  const at = (slot: number): number | null => percentOf(parts.get(slot) ?? 0n, wholes.get(slot) ?? 0n, 2)
+  const value = rate(false)
+  const before = rate(true)
+  return {
+    value,
+    previousValue: before,
+    changePercent: value === null || before === null ? null : changeOf(value, before),
+    series: slotsOf(facts).map(({ at: first, slot, previous, isPartial }) => ({
+      at: first,
+      value: at(slot),
+      previousValue: at(previous),
+      isPartial,
+    })),
+  }
+}
+
+/** Both with two decimals. */
+function changeOf(value: number, before: number): number | null {
+  const [one, other] = [toCents(value), toCents(before)]
+  return percentOf(one - other, other, 1)
+}
+
+function channelsOf(facts: OverviewFacts): Overview['revenueByChannel'] {
+  const buckets = facts.slots.length
+  const sums = (rows: readonly { slot: number; orders: number; revenue: string }[]) => {
+    const revenue = bySlot(rows, (row) => toCents(row.revenue))
+    return {
+      orders: sumOf(
+        bySlot(rows, (row) => BigInt(row.orders)),
+        buckets,
+        false,
+      ),
+      revenue: sumOf(revenue, buckets, false),
+      previousRevenue: sumOf(revenue, buckets, true),
+    }
+  }
+  const recovered = sums(facts.conversions)
+  const total = sums(facts.orders)
+  const bySource = sourceTypes.map((channel) => ({
+    channel,
+    ...sums(facts.conversions.filter((row) => row.channel === channel)),
+  }))
+  const direct = {
+    channel: 'direct' as const,
+    orders: total.orders - recovered.orders,
+    revenue: total.revenue - recovered.revenue,
+    previousRevenue: total.previousRevenue - recovered.previousRevenue,
+  }
+  return [...bySource, direct].map(({ channel, orders, revenue, previousRevenue }) => ({
+    channel,
+    orders: Number(orders),
+    revenue: toNumber(revenue),
+    previousRevenue: toNumber(previousRevenue),
+  }))
+}

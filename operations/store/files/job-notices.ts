@@ -1,0 +1,26 @@
+import type { Context } from '#runtime/context'
+import { notify } from '../notify/notify.ts'
+import * as exports from './exports.ts'
+
+/** Tells the merchant of a job that gave up, unless the job tells more itself (its `failed`). */
+export async function tellOfFailure(
+  ctx: Context,
+  jobName: string,
+  jobId: string,
+  _reason: string,
+): Promise<void> {
+  if (exports.isExport(jobName)) {
+    await exports.fail(ctx, jobId)
+    return
+  }
+  const failed = ctx.services.registry.jobs.find((job) => job.name === jobName)
+  if (!failed || failed.spec.failed) return
+  await notify(ctx, {
+    type: 'job-failed',
+    level: 'error',
+    title: 'Work in the background failed',
+    message: `It was tried several times and given up: ${failed.spec.description.replace(/\.$/, '')}.`,
+    data: { job: jobName, jobId },
+    dedupeKey: `job-failed:${jobId}`,
+  })
+}

@@ -1,0 +1,14 @@
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { cleanFiles } from '../clean.ts'
+
+export default serverJob({
+  description: 'Deletes files past their date, and uploads that nothing has used for 24 hours',
+  payload: object({}),
+  retry: { limit: 2, backoffSeconds: 60 },
+  timeoutSeconds: 1800,
+  everySeconds: 3600,
+  oneAtATimePer: () => 'all',
+  safeTwice: 'A file is doomed under a lock, its uses looked at again; deleting what is gone succeeds.',
+  run: (ctx, _payload, { signal }) => cleanFiles(ctx, signal),
+})

@@ -1,0 +1,38 @@
+/** What shows that a step of the onboarding is done, and since when. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import { greatestKnown } from '#runtime/sql'
+import type { OnboardingAnswers } from './schema.ts'
+
+type Db = Kysely<TenantTables>
+
+/** `stores.onboarding`. */
+export interface StoredOnboarding {
+  answers?: Partial<OnboardingAnswers>
+  /** When goals were first saved; null while there are none. */
+  answersSavedAt?: string | null
+  activatedFeatures?: string[]
+  featuresActivatedAt?: string | null
+  updatedAt?: string
+}
+
+/** Instants since which the required steps are done, null while they are not; `s`: the store's row. */
+export const requiredEvidence = (
+  db: Db,
+): Record<'platform' | 'answers' | 'features' | 'messaging', RawBuilder<Date | null>> => ({
+  platform: sql`(${db.selectFrom('connections as c').select('c.connected_at').where('c.port', '=', 'ecommerce')})`,
+  answers: sql`(s.onboarding ->> 'answersSavedAt')::timestamptz`,
+  features: sql`(s.onboarding ->> 'featuresActivatedAt')::timestamptz`,
+  messaging: sql`(${db
+    .selectFrom('messaging_connections as m')
+    .select(sql`min(coalesce(m.connected_at, m.updated_at))`.as('at'))
+    .where('m.status', '=', 'connected')})`,
+})
+
+/** When the last required step was done, or null while one is not. */
+export const onboardingCompletedAt = (db: Db): RawBuilder<Date | null> => {
+  const { platform, answers, features, messaging } = requiredEvidence(db)
+  return sql`case when ${platform} is not null and ${answers} is not null and ${features} is not null
+      and ${messaging} is not null
+    then coalesce(s.onboarding_completed_at, ${greatestKnown(platform, answers, features, messaging)}) end`
+}

@@ -1,0 +1,170 @@
+/** The onboarding checklist: answers that are kept, and steps computed from what the store has now (Rules 13). */
+import { sql } from 'kysely'
+import { featureSet } from '#db/plans'
+import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import { leastKnown } from '#runtime/sql'
+import { isSameJson } from '../preferences.ts'
+import { planIdOf } from '../quota/entitlement.ts'
+import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './evidence.ts'
+import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './schema.ts'
+
+type Evidence = (ctx: Context) => Promise<Date | null>
+const evidence: Partial<Record<'automation' | 'popup', Evidence>> = {}
+
+/**
+ * Registers what shows that an optional step is done: `automation` (one is active), `popup` (it is on). Answers since
+ * when, null while it is not; only reads. Called once at start, from a section's wiring.
+ */
+export const onEvidence = (step: 'automation' | 'popup', find: Evidence): void => {
+  evidence[step] = find
+}
+
+const required: readonly StepId[] = ['platform', 'answers', 'features', 'messaging']
+
+interface Facts {
+  onboarding: StoredOnboarding
+  plan_id: string
+  created_at: Date
+  completed_at: Date | null
+  platform: Date | null
+  answers: Date | null
+  features: Date | null
+  messaging: Date | null
+  team: Date | null
+  plan: Date | null
+}
+
+const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
+  const { platform, answers, features, messaging } = requiredEvidence(db)
+  const secondMember = db
+    .selectFrom('memberships as m')
+    .select('m.joined_at')
+    .where('m.removed_at', 'is', null)
+    .orderBy('m.joined_at')
+    .offset(sql<number>`1`)
+    .limit(sql<number>`1`)
+  const firstInvitation = db
+    .selectFrom('invitations as i')
+    .select(sql`min(i.created_at)`.as('at'))
+    .where('i.status', '=', 'pending')
+    .where('i.expires_at', '>', sql<Date>`${values.now}::timestamptz`)
+  const firstPayment = db.selectFrom('payments as y').select(sql`min(y.paid_at)`.as('at'))
+  return db
+    .selectFrom('stores as s')
+    .innerJoin('subscriptions as b', (join) => join.onTrue())
+    .select([
+      sql<StoredOnboarding>`s.onboarding`.as('onboarding'),
+      planIdOf(values.now).as('plan_id'),
+      's.created_at',
+      onboardingCompletedAt(db).as('completed_at'),
+      platform.as('platform'),
+      answers.as('answers'),
+      features.as('features'),
+      messaging.as('messaging'),
+      leastKnown<Date | null>(sql`(${secondMember})`, sql`(${firstInvitation})`).as('team'),
+      // A provider is known from the first agreement on, whose first charge credit may have paid.
+      sql<Date | null>`coalesce((${firstPayment}), case when b.provider is not null then b.anchor_at end)`.as(
+        'plan',
+      ),
+    ])
+})
+
+/** The checklist as things stand now; writes nothing. */
+export async function readOnboarding(ctx: Context): Promise<Onboarding> {
+  const [facts] = await findFacts(ctx, { now: ctx.now() })
+  const { platform, answers, features, messaging, team, plan, onboarding: stored } = facts!
+  const automation = (await evidence.automation?.(ctx)) ?? null
+  const popup = (await evidence.popup?.(ctx)) ?? null
+  const done = { platform, answers, features, messaging, automation, popup, team, plan }
+  const steps = (Object.entries(done) as [StepId, Date | null][]).map(([id, doneAt]) => ({
+    id,
+    isRequired: required.includes(id),
+    isDone: doneAt !== null,
+    doneAt: doneAt?.toISOString() ?? null,
+  }))
+  const requiredDone = steps.filter((step) => step.isRequired && step.isDone).length
+  return {
+    status: statusOf(requiredDone, steps.some((step) => step.isDone) || hasAnswers(stored)),
+    progress: (requiredDone * 100) / required.length,
+    completedAt: facts!.completed_at?.toISOString() ?? null,
+    answers: answersOf(stored),
+    steps,
+    recommendedFeatures: recommended(answersOf(stored).goals, facts!.plan_id),
+    activatedFeatures: stored.activatedFeatures ?? [],
+    updatedAt: updatedAtOf(stored, facts!.created_at),
+  }
+}
+
+function statusOf(requiredDone: number, isBegun: boolean): Onboarding['status'] {
+  if (requiredDone === required.length) return 'completed'
+  return isBegun ? 'in-progress' : 'not-started'
+}
+
+const emptyAnswers: OnboardingAnswers = {
+  goals: [],
+  industry: null,
+  monthlyOrders: null,
+  hasMessagingNumber: null,
+  referralSource: null,
+  notes: null,
+}
+const answersOf = (stored: StoredOnboarding): OnboardingAnswers => ({ ...emptyAnswers, ...stored.answers })
+const hasAnswers = (stored: StoredOnboarding): boolean => !isSameJson(answersOf(stored), emptyAnswers)
+
+function updatedAtOf(stored: StoredOnboarding, createdAt: Date): string {
+  const known = [stored.updatedAt, stored.answersSavedAt, stored.featuresActivatedAt].filter(Boolean)
+  return (known as string[]).sort().at(-1) ?? createdAt.toISOString()
+}
+
+const wanted: Record<Goal, readonly string[]> = {
+  'recover-carts': ['automations', 'messaging'],
+  'grow-contacts': ['newsletter', 'contact-form'],
+  'collect-reviews': ['reviews', 'testimonials'],
+  'raise-order-value': ['promotions', 'bundles', 'cart-gifts', 'storefront-bars'],
+  'support-customers': ['inbox', 'messaging'],
+  'reduce-returns': ['size-guides', 'exchanges'],
+  'bring-back-visitors': ['stock-alerts', 'wishlist'],
+}
+
+function recommended(goals: readonly string[], planId: string): string[] {
+  const included = featureSet(planId)
+  const names = goals.flatMap((goal) => wanted[goal as Goal] ?? [])
+  return [...new Set(names)].filter((name) => included.has(name))
+}
+
+/** Saves answers, those left out keep their value, and answers the checklist. Called in a transaction. */
+export async function saveAnswers(ctx: Context, patch: AnswersPatch): Promise<Onboarding> {
+  await changeOnboarding(ctx, (stored, now) => {
+    const answers = Object.assign(answersOf(stored), patch)
+    if (isSameJson(answers, answersOf(stored))) return stored
+    const answersSavedAt = answers.goals.length > 0 ? (stored.answersSavedAt ?? now) : null
+    return { ...stored, answers, answersSavedAt, updatedAt: now }
+  })
+  return readOnboarding(ctx)
+}
+
+/**
+ * Changes what is kept of the onboarding, under the store's lock; the same value again is not written. The first time
+ * that every required step is done is kept.
+ */
+export async function changeOnboarding(
+  ctx: Context,
+  change: (stored: StoredOnboarding, now: string) => StoredOnboarding,
+): Promise<void> {
+  await ctx.lockStore()
+  const { onboarding } = await ctx.db.selectFrom('stores').select('onboarding').executeTakeFirstOrThrow()
+  const stored = onboarding as StoredOnboarding
+  const next = change(stored, ctx.now().toISOString())
+  if (next === stored) return
+  await ctx.db
+    .updateTable('stores')
+    .set({ onboarding: JSON.stringify(next) })
+    .execute()
+  await ctx.db
+    .updateTable('stores as s')
+    .set((eb) => ({ onboarding_completed_at: onboardingCompletedAt(ctx.db), updated_at: eb.val(ctx.now()) }))
+    .where('s.onboarding_completed_at', 'is', null)
+    .where((eb) => eb(onboardingCompletedAt(ctx.db), 'is not', null))
+    .execute()
+}

@@ -1,0 +1,50 @@
+import { type JobAttempt, job } from '#runtime/job'
+import { pagesOf } from '#runtime/ports/pages'
+import { object, z } from '#runtime/schema'
+import { ecommerce, registerWebhooks } from '../../connections/connections.ts'
+import { notify } from '../../notify/notify.ts'
+import { afterPage, moveOrderCursor, readOrderCursor } from '../cursor.ts'
+import { upsertOrders } from '../orders.ts'
+
+export default job({
+  description: "Brings the mirror of the platform's orders up to date.",
+  payload: object({
+    /** Also registers the webhooks that the platform has lost. */
+    checkWebhooks: z.boolean().optional(),
+  }),
+  retry: { limit: 4, backoffSeconds: 30 },
+  timeoutSeconds: 600,
+  oneAtATimePer: () => 'orders',
+  safeTwice:
+    'An order is written when the platform has a newer version; the cursor moves in the same transaction.',
+  async run(ctx, { checkWebhooks }, { signal }: JobAttempt) {
+    const connected = await ecommerce(ctx)
+    if (!connected) return
+    if (checkWebhooks) await registerWebhooks(ctx, connected)
+    let cursor = await readOrderCursor(ctx)
+    const read = (at: string | null) => {
+      signal.throwIfAborted()
+      return connected.port.listOrders(connected.store, {
+        updatedSince: new Date(cursor.since),
+        ...(at === null ? {} : { cursor: at }),
+      })
+    }
+    for await (const page of pagesOf(read, ({ next }) => next, cursor.cursor)) {
+      cursor = afterPage(cursor, page)
+      await ctx.transaction(async (tx) => {
+        await upsertOrders(tx, page.orders)
+        await moveOrderCursor(tx, connected.connectedAt, cursor)
+      })
+    }
+  },
+  async failed(ctx) {
+    await notify(ctx, {
+      type: 'orders-sync-failed',
+      level: 'warning',
+      title: 'Orders could not be read from your platform',
+      message:
+        'The platform did not answer. We keep trying every 15 minutes; until then new orders are missing here.',
+      dedupeKey: `orders-sync-failed:${ctx.now().toISOString().slice(0, 10)}`,
+    })
+  },
+})

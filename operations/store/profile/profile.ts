@@ -1,0 +1,111 @@
+/** Changes of a store's profile and settings. */
+import { sql } from 'kysely'
+import type { RowChange } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { refuse, sqlState } from '#runtime/errors'
+import type { JsonText } from '#runtime/operation'
+import { parsePhone } from '#runtime/phone'
+import { changedHours, type StoredHours } from '../conversions/attribution-hours.ts'
+import { type FileUse, setUses } from '../files/uses.ts'
+import { checkPreferences, isSameJson, type JsonObject, mergePatch } from '../preferences.ts'
+import { readStore } from './json.ts'
+import { type SplitPatch, splitPatch } from './patch.ts'
+import { selectConnection, timezoneChanged } from './stores.ts'
+
+const columns = [
+  'name',
+  'email',
+  'phone',
+  'country',
+  'timezone',
+  'locale',
+  'logo_url',
+  'attribution',
+  'preferences',
+] as const
+
+/**
+ * Applies a merge patch (Rules 12) and answers the Store. What stays as it is is not written, `updatedAt` included.
+ * New attribution hours hold for orders placed from now on.
+ */
+export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonText> {
+  await ctx.lockStore()
+  const current = await ctx.db.selectFrom('stores').select(columns).executeTakeFirstOrThrow()
+  const { name, email, phone, timezone, locale, logo_url: logoUrl } = current
+  const patch = splitPatch(body, { name, email, phone, timezone, locale, logoUrl })
+  const change = {
+    ...profileChange(patch, current.country),
+    ...attributionChange(ctx, current.attribution as StoredHours, patch),
+    ...preferencesChange(current.preferences as JsonObject, patch),
+  }
+  const { messagingConnectionType, logoUrl: newLogo } = patch.known
+  if (messagingConnectionType !== undefined) await selectConnection(ctx, messagingConnectionType)
+  if (newLogo !== undefined) await setUses(ctx, 'store:logo', newLogo === null ? [] : [logo(newLogo)])
+  const changed = Object.fromEntries(
+    Object.entries(change).filter(([column, value]) => value !== current[column as keyof typeof current]),
+  )
+  if (Object.keys(changed).length === 0) return readStore(ctx)
+  if (changed.timezone !== undefined) await requireKnownZone(ctx, change.timezone!)
+  await ctx.db
+    .updateTable('stores')
+    .set({ ...changed, updated_at: ctx.now() })
+    .execute()
+  if (changed.timezone !== undefined) {
+    await ctx.queue('conversion-days-rebuild', {})
+    await timezoneChanged(ctx)
+  }
+  if (cachedFacts.some((column) => changed[column] !== undefined)) {
+    await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))
+  }
+  return readStore(ctx)
+}
+
+/** Columns that instances remember beside a key. */
+const cachedFacts = ['name', 'timezone', 'locale']
+
+/** There is no upload of logos alone: any file of the store's will do. */
+const logo = (url: string): FileUse => ({ url, purpose: null, field: 'logoUrl' })
+
+type StoreChange = RowChange<'stores'>
+
+function profileChange({ known }: SplitPatch, country: string): StoreChange {
+  const { name, email, phone, timezone, locale, logoUrl } = known
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(email === undefined ? {} : { email }),
+    ...(phone === undefined ? {} : { phone: phone === null ? null : phoneOf(phone, country) }),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(logoUrl === undefined ? {} : { logo_url: logoUrl }),
+  }
+}
+
+function phoneOf(text: string, country: string): string {
+  const phone = parsePhone(text, country)
+  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  return phone
+}
+
+function attributionChange(ctx: Context, stored: StoredHours, { known }: SplitPatch): StoreChange {
+  if (!known.attribution) return {}
+  const given = Object.entries(known.attribution).filter(([, hours]) => hours !== undefined)
+  const next = changedHours(stored, Object.fromEntries(given), ctx.now())
+  return next === stored ? {} : { attribution: JSON.stringify(next) }
+}
+
+function preferencesChange(stored: JsonObject, { known, preferences }: SplitPatch): StoreChange {
+  const next = mergePatch(mergePatch(stored, known.preferences ?? {}), preferences)
+  if (isSameJson(next, stored)) return {}
+  checkPreferences(next)
+  return { preferences: JSON.stringify(next) }
+}
+
+/** What JavaScript knows as a zone must be one to the database too, which counts the days. */
+async function requireKnownZone(ctx: Context, timezone: string): Promise<void> {
+  try {
+    await ctx.db.selectNoFrom(sql`timezone(${timezone}, ${ctx.now()}::timestamptz)`.as('local')).execute()
+  } catch (error) {
+    if (sqlState(error) !== '22023') throw error
+    throw refuse('bad_request', `timezone: ${timezone} is not known here: use one such as America/Sao_Paulo`)
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * Applies what `events.accept` stored: a transaction for each store and kind, so that one cannot spoil
+ * another.
+ */
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import type { Row } from '#db/tables'
+import type { Context, SystemContext } from '#runtime/context'
+import { finderOf, listenersOf, type StoredEvent } from './accept.ts'
+
+const batch = 500
+const workMs = 60_000
+const waitsMs = 3_600_000
+
+/** When the first of those that must wait is due again. */
+interface Wake {
+  at: Date | null
+}
+function noteWake(wake: Wake, instants: readonly Date[]): void {
+  for (const at of instants) if (!wake.at || at < wake.at) wake.at = at
+}
+
+interface Group {
+  storeId: string | null
+  port: string
+  kind: string
+  ids: string[]
+}
+
+/**
+ * Applies these events of a provider now, for somebody who waits to see what they bring about; what another worker
+ * has in hand is waited for. What fails stays with the job. Answers whether all are applied.
+ */
+export async function applyEvents(
+  ctx: SystemContext,
+  port: string,
+  provider: string,
+  keys: readonly string[],
+): Promise<boolean> {
+  const open = () =>
+    ctx.root
+      .selectFrom('provider_events')
+      .select(['id', 'store_id', 'port', 'kind'])
+      .where('port', '=', port)
+      .where('provider', '=', provider)
+      .where(sql<boolean>`key = any(${[...keys]}::text[])`)
+      .where('applied_at', 'is', null)
+      .orderBy('id')
+      .execute()
+  for (const group of groupsOf(await open())) await applyGroup(ctx, group, { at: null })
+  return (await open()).length === 0
+}
+
+/**
+ * Applies events that are due, oldest first, for a minute at most. Answers when to go on: now when the time was over,
+ * else when the first event that must wait is due again; null when nothing waits.
+ */
+export async function applyDueEvents(ctx: SystemContext, signal: AbortSignal): Promise<Date | null> {
+  const until = performance.now() + workMs
+  const wake: Wake = { at: null }
+  let after = '00000000-0000-0000-0000-000000000000'
+  for (;;) {
+    const found = await ctx.root
+      .selectFrom('provider_events')
+      .select(['id', 'store_id', 'port', 'kind'])
+      .where(isDue(ctx.now()))
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(batch)
+      .execute()
+    for (const group of groupsOf(found)) {
+      if (signal.aborted || performance.now() > until) return ctx.now()
+      await applyGroup(ctx, group, wake)
+    }
+    if (found.length < batch) break
+    after = found.at(-1)!.id
+  }
+  return wake.at
+}
+
+/** Not applied; tried again 1, 3, 7, 15… seconds after it came. */
+const isDue = (now: Date) =>
+  sql<boolean>`applied_at is null
+    and created_at + (power(2, attempts) - 1) * interval '1 second' <= ${now}::timestamptz`
+
+/** One text whatever their number, so that it is prepared once. */
+const among = (ids: readonly string[]) => sql<boolean>`id = any(${ids}::uuid[])`
+
+function groupsOf(found: { id: string; store_id: string | null; port: string; kind: string }[]): Group[] {
+  const groups = new Map<string, Group>()
+  for (const { id, store_id: storeId, port, kind } of found) {
+    const key = `${storeId}:${port}:${kind}`
+    const group = groups.get(key) ?? { storeId, port, kind, ids: [] }
+    groups.set(key, group)
+    group.ids.push(id)
+  }
+  return [...groups.values()]
+}
+
+async function applyGroup(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
+  const { storeId, port, kind, ids } = group
+  if (listenersOf(port, kind).length === 0) return markApplied(ctx.root, ids, ctx.now())
+  if (storeId === null) return findStores(ctx, group, wake)
+  const store = await ctx.forStore(storeId)
+  // A store that is gone took its events with it.
+  if (!store) return markApplied(ctx.root, ids, ctx.now())
+  await applyTo(store, group, ids, wake)
+}
+
+/** When one of several fails, halves are tried by themselves until the one at fault is alone. */
+async function applyTo(store: Context, group: Group, ids: string[], wake: Wake): Promise<void> {
+  try {
+    noteWake(wake, await store.transaction((tx) => applyWithin(tx, group, ids)))
+  } catch (error) {
+    if (ids.length > 1) {
+      const middle = Math.ceil(ids.length / 2)
+      await applyTo(store, group, ids.slice(0, middle), wake)
+      await applyTo(store, group, ids.slice(middle), wake)
+      return
+    }
+    store.log.error({ err: error, eventId: ids[0], port: group.port, kind: group.kind }, 'event not applied')
+    const failure = error instanceof Error ? error.message : String(error)
+    noteWake(wake, await tryLater(store.system, ids, failure, store.now()))
+  }
+}
+
+async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): Promise<Date[]> {
+  // One worker at a time has those of a store and kind: two would apply them in an order of their own.
+  const name = `provider events ${tx.store.id} ${port} ${kind}`
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx.system)
+  const rows = await tx.system
+    .selectFrom('provider_events')
+    .selectAll()
+    .where(among(ids))
+    .where(isDue(tx.now()))
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  if (rows.length === 0) return []
+  const events = rows.map(storedEvent)
+  const unplaced = new Set<string>()
+  for (const listener of listenersOf(port, kind)) {
+    for (const id of (await listener(tx, events)) ?? []) unplaced.add(id)
+  }
+  const placed = rows.filter((row) => !unplaced.has(row.id))
+  await markApplied(
+    tx.system,
+    placed.map((row) => row.id),
+    tx.now(),
+  )
+  return putOff(
+    tx,
+    tx.system,
+    rows.filter((row) => unplaced.has(row.id)),
+  )
+}
+
+/** Gives events of an unknown store to the stores that their port's section finds. */
+async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
+  const finder = finderOf(group.port)
+  if (!finder) return markApplied(ctx.root, group.ids, ctx.now())
+  const rows = await ctx.root
+    .selectFrom('provider_events')
+    .selectAll()
+    .where(among(group.ids))
+    .where('applied_at', 'is', null)
+    .orderBy('id')
+    .execute()
+  const stores = await finder(ctx, rows.map(storedEvent))
+  const byStore = new Map<string | null, string[]>()
+  for (const [id, storeId] of stores) byStore.set(storeId, [...(byStore.get(storeId) ?? []), id])
+  for (const [storeId, ids] of byStore) {
+    if (storeId === null) {
+      await markApplied(ctx.root, ids, ctx.now())
+      continue
+    }
+    await ctx.root.updateTable('provider_events').set({ store_id: storeId }).where(among(ids)).execute()
+    await applyGroup(ctx, { ...group, storeId, ids }, wake)
+  }
+  const lost = rows.filter((row) => !stores.has(row.id))
+  noteWake(wake, await putOff(ctx, ctx.root, lost))
+}
+
+/** What nobody knows yet may have come before our own commit: it is tried again, and dropped after an hour. */
+async function putOff(
+  ctx: Context | SystemContext,
+  db: RootDatabase,
+  events: readonly Row<'provider_events'>[],
+): Promise<Date[]> {
+  if (events.length === 0) return []
+  const now = ctx.now()
+  const isOver = (event: Row<'provider_events'>): boolean =>
+    now.getTime() - event.created_at.getTime() >= waitsMs
+  const over = events.filter(isOver)
+  if (over.length > 0) {
+    const keys = over.slice(0, 20).map((event) => event.key)
+    ctx.log.warn({ events: over.length, keys }, 'events about what nobody knows are dropped after an hour')
+    await markApplied(
+      db,
+      over.map((event) => event.id),
+      now,
+      'Known nowhere after an hour',
+    )
+  }
+  const ids = events.filter((event) => !isOver(event)).map((event) => event.id)
+  return tryLater(db, ids, 'Known nowhere yet', now)
+}
+
+/**
+ * Answers when each is due again. Another worker that failed with the same one at the same time counts no
+ * second try.
+ */
+async function tryLater(
+  db: RootDatabase,
+  ids: readonly string[],
+  failure: string,
+  now: Date,
+): Promise<Date[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .updateTable('provider_events')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1), failure }))
+    .where(among(ids))
+    .where(isDue(now))
+    .returning(['created_at', 'attempts'])
+    .execute()
+  return rows.map((row) => new Date(row.created_at.getTime() + (2 ** row.attempts - 1) * 1000))
+}
+
+async function markApplied(
+  db: RootDatabase,
+  ids: readonly string[],
+  now: Date,
+  failure: string | null = null,
+): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .updateTable('provider_events')
+    .set({ applied_at: now, failure })
+    .where(among(ids))
+    .where('applied_at', 'is', null)
+    .execute()
+}
+
+function storedEvent(row: Row<'provider_events'>): StoredEvent {
+  const { storeRef, data } = row.payload as { storeRef: string | null; data: unknown }
+  return { id: row.id, key: row.key, provider: row.provider, storeRef, occurredAt: row.occurred_at, data }
+}

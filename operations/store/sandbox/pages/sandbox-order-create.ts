@@ -1,0 +1,41 @@
+import { jsonAnswer, page } from '#runtime/page'
+import { orderCart } from '#runtime/ports/ecommerce/sandbox-carts'
+import { createOrder } from '#runtime/ports/ecommerce/sandbox-orders'
+import { cartDeliveries } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import { moneyFromZero, object, offsetInstant, z } from '#runtime/schema'
+import { asBadRequest, deliver, deliverOrder, sandboxShop } from '../shop.ts'
+
+const body = object({
+  customer: object({
+    id: z.string().max(64).optional(),
+    name: z.string().max(200).nullish(),
+    email: z.string().max(254).nullish(),
+    phone: z.string().max(40).nullish(),
+    birthDate: z.string().max(10).nullish(),
+  }),
+  items: z.array(object({ variantId: z.string(), quantity: z.number().int().min(1).max(1000) })).min(1),
+  shipping: moneyFromZero.optional(),
+  couponCode: z.string().max(60).nullish(),
+  clickToken: z.string().max(200).nullish(),
+  /** The cart it comes from, which is ordered then. */
+  cartId: z.string().max(64).nullish(),
+  currency: z.string().length(3).optional(),
+  placedAt: offsetInstant.optional(),
+  paymentStatus: z.enum(['pending', 'paid', 'partially-refunded', 'refunded', 'voided']).optional(),
+})
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/ecommerce/:storeId/orders',
+  description: 'A customer orders: the platform keeps the order and sends its signed webhook.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, request) {
+    const shop = await sandboxShop(ctx, request.params.storeId!)
+    const order = await asBadRequest(createOrder(shop, await request.json(body)))
+    await deliverOrder(ctx, shop, order)
+    const cart = order.cartId === null ? null : await orderCart(shop, order.cartId, order.id)
+    if (cart) await deliver(ctx, await cartDeliveries(shop, cart))
+    return jsonAnswer(order, 201)
+  },
+})

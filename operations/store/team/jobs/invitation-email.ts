@@ -1,0 +1,30 @@
+import { job } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { notify } from '../../notify/notify.ts'
+import { mailInvitation } from '../invitation-email.ts'
+
+export default job({
+  description: 'Emails the link of an invitation to the team.',
+  payload: object({ invitationId: id }),
+  retry: { limit: 5, backoffSeconds: 30 },
+  timeoutSeconds: 60,
+  safeTwice:
+    'The id of the invitation is the idempotency key of its email; one not pending any more is skipped.',
+  run: (ctx, { invitationId }) => mailInvitation(ctx, invitationId),
+  async failed(ctx, { invitationId }) {
+    const invitation = await ctx.db
+      .selectFrom('invitations')
+      .select(['email', 'invited_by'])
+      .where('id', '=', invitationId)
+      .executeTakeFirst()
+    if (!invitation) return
+    await notify(ctx, {
+      type: 'invitation-failed',
+      level: 'error',
+      title: 'An invitation could not be sent',
+      message: `No email reached ${invitation.email}: revoke the invitation, check the address and invite again.`,
+      recipientIds: [invitation.invited_by],
+      dedupeKey: `invitation-failed:${invitationId}`,
+    })
+  },
+})

@@ -1,0 +1,23 @@
+import { jsonAnswer, page } from '#runtime/page'
+import { line, object } from '#runtime/schema'
+import { acceptInvitation, findInvitation } from '../accept.ts'
+import { acceptedPage, deadPage, unknownPage } from '../invitation-texts.ts'
+
+const body = object({ name: line(1, 120).optional() })
+
+export default page({
+  method: 'POST',
+  path: '/invitations/:token',
+  description: 'Accepts an invitation to a team, by form or JSON; a new person says their name.',
+  trust: 'The token in the path, 32 bytes that only the invited address was sent.',
+  async handler(ctx, request) {
+    const invitation = await findInvitation(ctx, request.params.token!)
+    if (invitation === null) return unknownPage()
+    const store = invitation === 'dead' ? null : await ctx.forStore(invitation.storeId)
+    if (invitation === 'dead' || !store) return deadPage()
+    const { isJson, fields } = await request.formOrJson(body)
+    if (!(await acceptInvitation(store, invitation, fields.name ?? null))) return deadPage()
+    const { storeName, email, role } = invitation
+    return isJson ? jsonAnswer({ status: 'accepted', storeName, email, role }) : acceptedPage(invitation)
+  },
+})
