@@ -1,12 +1,12 @@
 import { sending, templates } from '#operations/messaging/lib/door'
 import { exports, stores } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
-import { contactsExport } from './lib/contacts-export.ts'
-import { applyStatuses } from './lib/message-statuses.ts'
-import * as optOuts from './lib/opt-outs.ts'
-import { optOutsExport } from './lib/opt-outs-export.ts'
-import { templateUse } from './lib/template-use.ts'
-import { lookAtWindows } from './lib/windows.ts'
+import { lookAtWindows } from './campaigns/windows.ts'
+import { contactsExport } from './lists/contacts-export.ts'
+import { optOutsExport } from './opt-outs/export.ts'
+import * as optOuts from './opt-outs/opt-outs.ts'
+import { applyStatuses } from './sending/statuses.ts'
+import { templateUse } from './template-use.ts'
 
 export default wiring(() => {
   sending.onInbound(async (ctx, { phone, text, at }) => {

@@ -1,4 +1,4 @@
-import { onListDeleted } from '#operations/campaigns/lib/door'
+import { onListDeleted } from '#operations/campaigns/door'
 import { exports, onboarding } from '#operations/store/door'
 import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'

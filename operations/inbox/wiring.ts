@@ -1,4 +1,4 @@
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { onOfficialDisconnected, sending } from '#operations/messaging/lib/door'
 import { exports, members, orders } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'

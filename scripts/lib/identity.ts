@@ -18,7 +18,7 @@ const allowed: readonly Exception[] = [
   { file: 'operations/capture/subscribers/unsubscribes.ts', wrong, why: 'email_unsubscribes holds keys' },
   { file: 'operations/store/conversions/last-touch.ts', wrong, why: 'attribution_touches holds keys' },
   {
-    file: 'operations/campaigns/lib/import-entries.ts',
+    file: 'operations/campaigns/imports/entries.ts',
     wrong,
     why: 'it asks whether a row has to be written: another spelling is',
   },

@@ -29,9 +29,9 @@ const places: readonly (readonly [file: string, type: string, why: string])[] = 
   ['operations/inbox/switch/switch.ts', 'inbox-disabled', moved],
   ['operations/product-page/looks/health.ts', 'look-broken', moved],
   ['operations/reviews/submitting/submit.ts', 'review-pending', moved],
-  ['operations/campaigns/lib/endings.ts', 'campaign-failed', moved],
-  ['operations/campaigns/lib/endings.ts', 'campaign-paused', moved],
-  ['operations/campaigns/lib/endings.ts', 'campaign-sent, campaign-failed', moved],
+  ['operations/campaigns/sending/endings.ts', 'campaign-failed', moved],
+  ['operations/campaigns/sending/endings.ts', 'campaign-paused', moved],
+  ['operations/campaigns/sending/endings.ts', 'campaign-sent, campaign-failed', moved],
   ['operations/subscription/rows.ts', 'what is computed', moved],
 ]
 const exceptions: readonly Exception[] = places.map(([file, type, why]) => ({

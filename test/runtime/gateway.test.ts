@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
-import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
+import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { RateLimiter } from '#runtime/rate-limit'
 import { clientAddress } from '#runtime/web'
 import { freshDatabase, testApp } from '#test/support/app'

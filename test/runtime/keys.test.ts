@@ -1,7 +1,7 @@
 /** Keys die everywhere at once: two gateways on one database, each with what it remembers. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { createKey } from '#operations/store/admin/keys'
 import { sha256 } from '#runtime/ids'
 import { freshDatabase, testApp } from '#test/support/app'

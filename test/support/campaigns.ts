@@ -1,7 +1,7 @@
 /** Stores that can send campaigns, their lists, and what left. */
 import { sql } from 'kysely'
-import createCampaign from '#operations/campaigns/campaigns/create-campaign'
-import getCampaign from '#operations/campaigns/campaigns/get-campaign'
+import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
+import getCampaign from '#operations/campaigns/campaigns/api/get-campaign'
 import { connectNumber } from '#operations/messaging/lib/connect'
 import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'

@@ -1,9 +1,9 @@
 /** What the tests of imports ask of a store's lists. */
 
-import listContacts from '#operations/campaigns/contacts/list-contacts'
-import importCsvIntoList from '#operations/campaigns/imports/import-csv-into-list'
-import createList from '#operations/campaigns/lists/create-list'
-import getList from '#operations/campaigns/lists/get-list'
+import importCsvIntoList from '#operations/campaigns/imports/api/import-csv-into-list'
+import createList from '#operations/campaigns/lists/api/create-list'
+import getList from '#operations/campaigns/lists/api/get-list'
+import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import type { Answer, Shop } from './store.ts'
 
 export const columns = ['Telefone', 'Nome', 'E-mail', 'Cidade']

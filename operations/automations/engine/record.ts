@@ -1,6 +1,6 @@
 /** What became of a batch, in one transaction: executions, ledger, touches, what follows (Rules 14). */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { numberUsage, sending } from '#operations/messaging/lib/door'
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,7 +1,7 @@
 /** Whom execute would write to (Rules 17): newest first, page after page. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { checkRoute, templates } from '#operations/messaging/lib/door'
 import type { Context } from '#runtime/context'
 import { pagesOf } from '#runtime/ports/pages'

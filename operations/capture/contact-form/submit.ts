@@ -1,5 +1,5 @@
 /** A contact form that was sent: stored with all that follows from it. */
-import { addCaptured } from '#operations/campaigns/lib/door'
+import { addCaptured } from '#operations/campaigns/door'
 import { notify } from '#operations/store/door'
 import { tokens, type Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

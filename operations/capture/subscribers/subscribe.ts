@@ -1,7 +1,7 @@
 /** A capture: who is new becomes a subscriber, with a prize and a code; who is known stays one. */
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
-import { addCaptured } from '#operations/campaigns/lib/door'
+import { addCaptured } from '#operations/campaigns/door'
 import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'

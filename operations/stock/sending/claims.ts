@@ -1,6 +1,6 @@
 /** Who is told next: claimed in the database before anything leaves. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { numberUsage } from '#operations/messaging/lib/door'
 import { isAmong, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,5 +1,5 @@
 /** The alerts of one claim: looked at again, rendered, handed over at the number's pace, written down. */
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { unsubscribes } from '#operations/capture/door'
 import { sending } from '#operations/messaging/lib/door'
 import { isAmong } from '#operations/store/door'

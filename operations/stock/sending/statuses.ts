@@ -1,6 +1,6 @@
 /** What the network reports of alerts to phones, applied in bulk. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import type { sending } from '#operations/messaging/lib/door'
 import { attribution, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'

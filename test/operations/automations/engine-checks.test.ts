@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import { registerReviewed } from '#operations/automations/door'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { makeTemplate } from '#operations/messaging/lib/connect'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, never } from '#test/support/automations'

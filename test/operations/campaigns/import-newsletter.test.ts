@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import importNewsletter from '#operations/campaigns/imports/import-newsletter'
+import importNewsletter from '#operations/campaigns/imports/api/import-newsletter'
 import { newId } from '#runtime/ids'
 import { testApp } from '#test/support/app'
 import { contactsOf, phoneOf, read } from '#test/support/imports'

@@ -1,9 +1,9 @@
 /** Imports that meet each other, a deleted list, or a dead worker. */
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
-import importCsvIntoList from '#operations/campaigns/imports/import-csv-into-list'
-import { failImport, runImport } from '#operations/campaigns/lib/import-run'
-import deleteList from '#operations/campaigns/lists/delete-list'
+import importCsvIntoList from '#operations/campaigns/imports/api/import-csv-into-list'
+import { failImport, runImport } from '#operations/campaigns/imports/run'
+import deleteList from '#operations/campaigns/lists/api/delete-list'
 import { Context } from '#runtime/context'
 import { testApp } from '#test/support/app'
 import { columns, emptyList, into, noticesOf, read, rowsOf, stagedOf } from '#test/support/imports'

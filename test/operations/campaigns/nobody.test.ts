@@ -1,10 +1,10 @@
 /** Campaigns that reach nobody: refused before they start, told as they ended; and a retry that minds the window. */
 import { describe, expect, test } from 'vitest'
-import previewCampaign from '#operations/campaigns/campaigns/preview-campaign'
-import retryMessage from '#operations/campaigns/campaigns/retry-message'
-import scheduleCampaign from '#operations/campaigns/campaigns/schedule-campaign'
-import sendCampaign from '#operations/campaigns/campaigns/send-campaign'
-import { optOuts } from '#operations/campaigns/lib/door'
+import previewCampaign from '#operations/campaigns/campaigns/api/preview-campaign'
+import retryMessage from '#operations/campaigns/campaigns/api/retry-message'
+import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
+import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
+import { optOuts } from '#operations/campaigns/door'
 import { testApp } from '#test/support/app'
 import { phoneOf, type SendingShop, sendingShop } from '#test/support/campaigns'
 

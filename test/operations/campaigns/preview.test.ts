@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import previewCampaign from '#operations/campaigns/campaigns/preview-campaign'
-import sendCampaign from '#operations/campaigns/campaigns/send-campaign'
+import previewCampaign from '#operations/campaigns/campaigns/api/preview-campaign'
+import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import { makeTemplate } from '#operations/messaging/lib/connect'
 import { testApp } from '#test/support/app'
 import { phoneOf, sendingShop } from '#test/support/campaigns'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { estimatedFinish, isOpen, nextOpening, scheduledInstant } from '#operations/campaigns/lib/times'
+import { estimatedFinish, isOpen, nextOpening, scheduledInstant } from '#operations/campaigns/sending/times'
 
 const sp = 'America/Sao_Paulo'
 const ny = 'America/New_York'

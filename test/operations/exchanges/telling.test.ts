@@ -1,6 +1,6 @@
 /** What shoppers are told (Rules 12): by email and by message, once. */
 import { describe, expect, test } from 'vitest'
-import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import saveSettings from '#operations/exchanges/settings/api/save-settings'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import deleteTemplate from '#operations/messaging/templates/delete-template'

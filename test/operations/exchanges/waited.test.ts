@@ -1,6 +1,6 @@
 /** A notice that waited is judged again before it leaves: each cause of waiting, each fact that changed meanwhile. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { holdsFor, statuses } from '#operations/exchanges/requests/moves'
 import { events } from '#operations/exchanges/settings/schema'
 import { connectNumber } from '#operations/messaging/lib/connect'

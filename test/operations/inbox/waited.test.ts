@@ -1,6 +1,6 @@
 /** An answer of the team that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import closeOrOpen from '#operations/inbox/conversations/api/set-status'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'

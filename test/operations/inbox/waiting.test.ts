@@ -1,8 +1,8 @@
 /** Who waits for an answer, what is unread, and what a client that polls hears of (Rules 1, 3 and 4). */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
-import deleteOptOut from '#operations/campaigns/opt-outs/delete-opt-out'
+import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
+import deleteOptOut from '#operations/campaigns/opt-outs/api/delete-opt-out'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import markRead from '#operations/inbox/conversations/api/mark-read'
 import setStatus from '#operations/inbox/conversations/api/set-status'

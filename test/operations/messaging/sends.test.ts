@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
-import listOptOuts from '#operations/campaigns/opt-outs/list-opt-outs'
+import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
+import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import sendMessage from '#operations/messaging/sends/send-message'
 import testTemplate from '#operations/messaging/templates/test-template'

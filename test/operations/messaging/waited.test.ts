@@ -1,6 +1,6 @@
 /** A single send that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import sendMessage from '#operations/messaging/sends/send-message'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import getConversions from '#operations/statistics/conversions/api/list-conversions'
 import sendSingle from '#operations/stock/sending/api/send-single'
 import deleteSubscription from '#operations/stock/subscriptions/api/delete-subscription'

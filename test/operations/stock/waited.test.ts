@@ -1,6 +1,6 @@
 /** A claimed alert that waited is judged again before it leaves: each cause of waiting, each fact that changed. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/lib/door'
+import { optOuts } from '#operations/campaigns/door'
 import { unsubscribes } from '#operations/capture/door'
 import sendSingle from '#operations/stock/sending/api/send-single'
 import { judge } from '#operations/stock/sending/leaving'

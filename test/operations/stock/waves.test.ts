@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import addOptOut from '#operations/campaigns/opt-outs/add-opt-out'
+import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import { unsubscribes } from '#operations/capture/door'
 import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import { runWave } from '#operations/stock/sending/waves'

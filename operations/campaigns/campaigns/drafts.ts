@@ -1,0 +1,175 @@
+/** Drafts: made, changed, copied, deleted. */
+import type { Row } from '#db/tables'
+import { templates } from '#operations/messaging/lib/door'
+import { files } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { z } from '#runtime/schema'
+import { changedContent, changedWindow, copiedName, emptyContent } from '../content.ts'
+import { noCampaign } from '../json.ts'
+import { type CampaignChange, type CampaignContent, content, type SendWindow } from '../schema.ts'
+import { cancelPending } from '../sending/units.ts'
+
+export type CampaignRow = Row<'campaigns'> & { content: CampaignContent; send_window: SendWindow | null }
+
+/** A row, locked until the transaction ends; refuses one that there is not. */
+export async function lockCampaign(ctx: Context, id: string): Promise<CampaignRow> {
+  const row = isId(id)
+    ? await ctx.db
+        .selectFrom('campaigns')
+        .selectAll()
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .forNoKeyUpdate()
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw noCampaign()
+  return row as CampaignRow
+}
+
+interface Draft {
+  name: string
+  list_id: string | null
+  list_name: string | null
+  content: CampaignContent
+  send_window: SendWindow | null
+}
+
+/** Makes a draft. Refuses an unknown list or template. Answers its id. */
+export async function createCampaign(
+  ctx: Context,
+  input: CampaignChange & { name: string; listId: string },
+): Promise<string> {
+  const before = { content: emptyContent, send_window: null, list_id: null, list_name: null }
+  return insertDraft(ctx, await changedDraft(ctx, { ...before, name: input.name }, input))
+}
+
+/** Changes a draft; fields left out stay as they are. Refuses what is no draft, an unknown list or template. */
+export async function updateCampaign(ctx: Context, id: string, change: CampaignChange): Promise<void> {
+  const row = await lockCampaign(ctx, id)
+  if (row.status !== 'draft') {
+    throw refuse(
+      'conflict',
+      `The campaign is ${row.status}: only a draft can be changed. Duplicate it instead`,
+    )
+  }
+  const draft = await changedDraft(ctx, row, change)
+  if (isSame(draft, row)) return
+  await ctx.db
+    .updateTable('campaigns')
+    .set({ ...asColumns(draft), updated_at: ctx.now() })
+    .where('id', '=', id)
+    .execute()
+  await keepFiles(ctx, id, row.content, draft.content)
+}
+
+/** A draft like this campaign, whatever its state. Answers its id. */
+export async function duplicateCampaign(ctx: Context, id: string): Promise<string> {
+  const row = await lockCampaign(ctx, id)
+  return insertDraft(ctx, { ...row, name: copiedName(row.name) }, row.content)
+}
+
+/** Gone from every read at once; what has not left never will. Refuses one that is sending. */
+export async function deleteCampaign(ctx: Context, id: string): Promise<void> {
+  const row = await lockCampaign(ctx, id)
+  if (row.status === 'sending') {
+    throw refuse('conflict', 'The campaign is sending: cancel it first, then delete it')
+  }
+  await cancelPending(ctx, row)
+  await ctx.db.updateTable('campaigns').set({ deleted_at: ctx.now() }).where('id', '=', id).execute()
+  await keepFiles(ctx, id, row.content, null)
+}
+
+/** Its media stays for as long as the campaign does: one that is scheduled leaves weeks later. */
+const keepFiles = (
+  ctx: Context,
+  id: string,
+  before: CampaignContent | null,
+  after: CampaignContent | null,
+): Promise<void> =>
+  files.keepNamed(ctx, `campaign:${id}`, named, { before: inContent(before), after: inContent(after) })
+const named = z.object({ content })
+const inContent = (value: CampaignContent | null): unknown => value && { content: value }
+
+async function changedDraft(ctx: Context, before: Draft, change: CampaignChange): Promise<Draft> {
+  const changed = changedContent(before.content, change.content, ctx.settings.publicUrl)
+  const draft: Draft = {
+    name: change.name ?? before.name,
+    list_id: change.listId === undefined ? before.list_id : change.listId,
+    list_name: before.list_name,
+    content: changed,
+    send_window: changedWindow(before.send_window, change.sendWindow),
+  }
+  if (draft.list_id !== before.list_id) draft.list_name = await nameOfList(ctx, draft.list_id)
+  await requireTemplate(ctx, before.content, changed)
+  return draft
+}
+
+/** Looked at where it or its parameters are new: what was saved stays, though the template is another meanwhile. */
+async function requireTemplate(ctx: Context, before: CampaignContent, after: CampaignContent): Promise<void> {
+  const { officialapiTemplateId: id, templateParameters } = after
+  if (id === null) return
+  const isNew = id !== before.officialapiTemplateId
+  if (
+    !isNew &&
+    after.type === before.type &&
+    sorted(templateParameters) === sorted(before.templateParameters)
+  ) {
+    return
+  }
+  const template = await templates.get(ctx, id)
+  if (!template && isNew) {
+    throw refuse('not_found', `content.officialapiTemplateId: there is no template ${id}`)
+  }
+  if (!template || after.type !== 'template') return
+  templates.refuseMiscounted(template, templateParameters, 'content.templateParameters')
+}
+
+/** Locked against being deleted before this transaction ends. */
+async function nameOfList(ctx: Context, listId: string | null): Promise<string | null> {
+  if (listId === null) return null
+  const list = await ctx.db
+    .selectFrom('contact_lists')
+    .select('name')
+    .where('id', '=', listId)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!list) throw refuse('not_found', `listId: there is no contact list ${listId}`)
+  return list.name
+}
+
+async function insertDraft(
+  ctx: Context,
+  draft: Draft,
+  before: CampaignContent | null = null,
+): Promise<string> {
+  const id = ctx.newId()
+  const now = ctx.now()
+  await ctx.db
+    .insertInto('campaigns')
+    .values({ id, ...asColumns(draft), created_by: ctx.actor.userId, created_at: now, updated_at: now })
+    .execute()
+  await keepFiles(ctx, id, before, draft.content)
+  return id
+}
+
+const asColumns = ({ name, list_id, list_name, content, send_window }: Draft) => ({
+  name,
+  list_id,
+  list_name,
+  content: JSON.stringify(content),
+  send_window: send_window && JSON.stringify(send_window),
+})
+
+/** Whatever the order of their keys. */
+function isSame(a: Draft, b: Draft): boolean {
+  if (a.name !== b.name || a.list_id !== b.list_id) return false
+  return sorted([a.content, a.send_window]) === sorted([b.content, b.send_window])
+}
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_key, each: unknown) =>
+    each !== null && typeof each === 'object' && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([x], [y]) => (x < y ? -1 : 1)))
+      : each,
+  )

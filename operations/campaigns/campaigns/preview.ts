@@ -1,0 +1,113 @@
+/** A campaign as one contact would get it. */
+import { sending, templates } from '#operations/messaging/lib/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { noCampaign } from '../json.ts'
+import { isOfList } from '../lists/contacts.ts'
+import type { CampaignContent, CampaignPreview } from '../schema.ts'
+import { whyNobody } from '../sending/readiness.ts'
+import {
+  mediaFor,
+  type Recipient,
+  type Rendered,
+  renderMessage,
+  type Template,
+  valuesOf,
+} from '../sending/render.ts'
+
+type Sample = Recipient & { id: string | null }
+
+/** Of a campaign without contacts. */
+const builtIn: Sample = {
+  id: null,
+  phone: '+5511999998888',
+  name: 'Maria Silva',
+  email: null,
+  custom_fields: {},
+}
+
+/** Rendered for `contactId`, else for the oldest contact of the list, else for one that is made up. */
+export async function previewCampaign(
+  ctx: Context,
+  id: string,
+  contactId: string | undefined,
+): Promise<CampaignPreview> {
+  const campaign = isId(id)
+    ? await ctx.db
+        .selectFrom('campaigns')
+        .select(['list_id', 'content'])
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+    : undefined
+  if (!campaign) throw noCampaign()
+  const sample = await findSample(ctx, campaign.list_id, contactId)
+  const content = campaign.content as CampaignContent
+  const template = await templateOf(ctx, content)
+  const connection = await sending.selected(ctx)
+  const rendered = renderMessage(content, template, connection, valuesOf(sample, ctx.store))
+  const { skip } = rendered
+  const obstacles = async (): Promise<Pick<CampaignPreview, 'skipReason' | 'nobodyReason'>> => {
+    if (!skip) return {}
+    const nobody =
+      campaign.list_id === null ? null : await whyNobody(ctx, campaign.list_id, content, template, connection)
+    return { skipReason: skip, ...(nobody && { nobodyReason: nobody }) }
+  }
+  return {
+    type: content.type,
+    ...parts(content, template, rendered),
+    sample: { contactId: sample.id, name: sample.name, phone: sample.phone },
+    missingVariables: rendered.missing,
+    ...(await obstacles()),
+  }
+}
+
+function parts(
+  content: CampaignContent,
+  template: Template | null,
+  { content: outgoing, text }: Rendered,
+): Pick<CampaignPreview, 'header' | 'text' | 'footer' | 'buttons' | 'media'> {
+  if (!template || outgoing.kind === 'text') {
+    return { header: null, text, footer: null, buttons: [], media: content.media }
+  }
+  const { header, body, footer, buttons } = templates.render(template, outgoing.parameters)
+  return { header, text: body, footer, buttons, media: mediaFor(content, template) }
+}
+
+async function findSample(
+  ctx: Context,
+  listId: string | null,
+  contactId: string | undefined,
+): Promise<Sample> {
+  const found =
+    listId === null
+      ? undefined
+      : await ctx.db
+          .selectFrom('list_contacts')
+          .select(['id', 'phone', 'name', 'email', 'custom_fields'])
+          .$if(contactId === undefined, (query) => query.where('list_id', '=', listId))
+          .$if(contactId !== undefined, (query) => query.where('id', '=', contactId!).where(isOfList(listId)))
+          .orderBy('id')
+          .limit(1)
+          .executeTakeFirst()
+  if (found) return found as Sample
+  if (contactId === undefined) return builtIn
+  throw refuse('not_found', "contactId: there is no such contact in the campaign's list")
+}
+
+async function templateOf(ctx: Context, content: CampaignContent): Promise<Template | null> {
+  if (content.type === 'text') {
+    if (content.text === null)
+      throw refuse('conflict', 'The campaign has no text yet: write content.text first')
+    return null
+  }
+  if (content.officialapiTemplateId === null) {
+    throw refuse('conflict', 'The campaign has no template yet: choose content.officialapiTemplateId first')
+  }
+  const template = await templates.get(ctx, content.officialapiTemplateId)
+  if (!template) {
+    throw refuse('conflict', 'The template of the campaign is no longer there: choose another one')
+  }
+  return template
+}

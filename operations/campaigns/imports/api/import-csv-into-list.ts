@@ -1,0 +1,28 @@
+import { operation } from '#runtime/operation'
+import { importQueued } from '../../lists/schema.ts'
+import { csvBody } from '../csv-schema.ts'
+import listImport from '../jobs/list-import.ts'
+import { importCsvInto } from '../start.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/lists/:id/import/csv',
+  description: 'Add the rows of a CSV to a contact list.',
+  details:
+    'Rows that cannot be taken are told, with their line, in `import.errors` of the list; the others go in.',
+  words: 'upload more phone numbers into a list, excel',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { body: csvBody },
+  answer: { status: 202, body: importQueued },
+  refuses: { not_found: 'No such list', conflict: 'An import of this list is queued or running' },
+  example: {
+    body: {
+      columns: ['Cliente', 'Contato', 'Cidade'],
+      rows: [['Ana Souza', '(11) 98888-7777', 'Santos']],
+      mapping: { phone: 'Contato', name: 'Cliente', customFields: { cidade: 'Cidade' } },
+    },
+  },
+  handler: (ctx, { params, body }) => importCsvInto(ctx, listImport, params.id, body),
+})

@@ -1,0 +1,16 @@
+import { job } from '#runtime/job'
+import { failImport, runImport } from '../run.ts'
+import { importPayload } from '../start.ts'
+
+export default job({
+  description: 'Fills a contact list from CSV rows, the platform or the popup',
+  payload: importPayload,
+  retry: { limit: 5, backoffSeconds: 10 },
+  timeoutSeconds: 1800,
+  oneAtATimePer: ({ listId }) => listId,
+  concurrency: 2,
+  safeTwice:
+    'Each page writes contacts, counts and cursor in one transaction, under the lock of its list; a page whose cursor has moved on is dropped.',
+  run: (ctx, { importId }, { signal }) => runImport(ctx, importId, signal),
+  failed: (ctx, { importId }) => failImport(ctx, importId),
+})

@@ -1,0 +1,164 @@
+/** Starting imports: a list at a time has one, which the job `list-import` works through. */
+import { connections } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { isDuplicate, refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import type { Job } from '#runtime/job'
+import { object, z } from '#runtime/schema'
+import { storableCell } from '#runtime/storable'
+import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
+import { createList, lockList, noSuchList } from '../lists/lists.ts'
+import { layoutOf } from './csv-columns.ts'
+import { isBlank } from './csv-rows.ts'
+import type { Cell, CsvInput } from './csv-schema.ts'
+import { type ImportOptions, subscriberRows } from './pages.ts'
+import { stageRows } from './writes.ts'
+
+/** What the job is given. */
+export const importPayload = object({ importId: z.string(), listId: z.string() })
+export type ImportJob = Job<typeof importPayload>
+
+export interface ImportQueued {
+  jobId: string
+  status: 'queued'
+  listId: string
+}
+
+/** A live import without progress for so long has lost its worker at the last try. */
+const deadAfterMs = 6 * 3_600_000
+
+/** Queues an import into a list, in the caller's transaction. Refuses a second one while one waits or runs. */
+async function startImport(
+  ctx: Context,
+  job: ImportJob,
+  listId: string,
+  options: ImportOptions,
+  total: number | null,
+): Promise<ImportQueued> {
+  const jobId = ctx.newId()
+  const now = ctx.now()
+  await ctx.db
+    .updateTable('list_imports')
+    .set({ status: 'failed', failure_reason: 'It was interrupted', finished_at: now, updated_at: now })
+    .where('list_id', '=', listId)
+    .where('status', 'in', ['queued', 'running'])
+    .where('updated_at', '<', new Date(now.getTime() - deadAfterMs))
+    .execute()
+  try {
+    await ctx.db
+      .insertInto('list_imports')
+      .values({
+        id: jobId,
+        list_id: listId,
+        kind: options.kind,
+        status: 'queued',
+        options: JSON.stringify(options),
+        total,
+        user_id: ctx.actor.userId,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  } catch (error) {
+    if (isDuplicate(error, 'list_imports_live')) throw busy()
+    throw error
+  }
+  const queued = await ctx.queue(job, { importId: jobId, listId }, { id: jobId })
+  // The job of an import that ended just now has not left the queue yet.
+  if (queued.jobId !== jobId) throw busy()
+  return { jobId, status: 'queued', listId }
+}
+const busy = () => refuse('conflict', 'An import of this list is queued or running: wait until it has ended')
+
+/** Makes a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
+export async function importPlatform(
+  ctx: Context,
+  job: ImportJob,
+  input: { name: string; filters: CustomerFilters },
+): Promise<ImportQueued> {
+  await connections.requireEcommerce(ctx)
+  const { name, filters } = input
+  const listId = await createList(ctx, { name, source: 'ecomplatform', filters })
+  return startImport(ctx, job, listId, { kind: 'ecomplatform', filters }, null)
+}
+
+/** Runs a list's filters again. Refuses a list that is not from the platform, and a second sync at once. */
+export async function syncList(ctx: Context, job: ImportJob, listId: string): Promise<ImportQueued> {
+  const list = isId(listId)
+    ? await ctx.db
+        .selectFrom('contact_lists')
+        .select(['source', 'filters'])
+        .where('id', '=', listId)
+        .forUpdate()
+        .executeTakeFirst()
+    : undefined
+  if (!list) throw noSuchList()
+  if (list.source !== 'ecomplatform') {
+    throw refuse('conflict', 'This list was not built from the platform: there is nothing to sync it with')
+  }
+  await connections.requireEcommerce(ctx)
+  const filters = (list.filters ?? {}) as CustomerFilters
+  return startImport(ctx, job, listId, { kind: 'ecomplatform', filters }, null)
+}
+
+/** Makes a list of the popup's subscribers who gave their phone and consent. Refuses a taken name. */
+export async function importNewsletter(
+  ctx: Context,
+  job: ImportJob,
+  input: { name: string; filters: NewsletterFilters },
+): Promise<ImportQueued> {
+  const { name, filters } = input
+  const listId = await createList(ctx, { name, source: 'newsletter', filters })
+  const { total } = await subscriberRows(ctx, filters)
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return startImport(ctx, job, listId, { kind: 'newsletter', filters }, total)
+}
+
+/** Makes a list of CSV rows. Refuses faults of the form (columns, mapping) and a taken name. */
+export async function importCsv(
+  ctx: Context,
+  job: ImportJob,
+  { name, ...csv }: CsvInput & { name: string },
+): Promise<ImportQueued> {
+  const layout = layoutOf(csv)
+  return stageCsv(ctx, job, await createList(ctx, { name, source: 'csv' }), csv, layout)
+}
+
+/** Adds CSV rows to a list of any source. Refuses faults of the form, and a second import at once. */
+export async function importCsvInto(
+  ctx: Context,
+  job: ImportJob,
+  listId: string,
+  csv: CsvInput,
+): Promise<ImportQueued> {
+  const layout = layoutOf(csv)
+  if (!(await lockList(ctx, listId))) throw noSuchList()
+  return stageCsv(ctx, job, listId, csv, layout)
+}
+
+const lineEnds = (cells: readonly Cell[]): number =>
+  cells.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? endsIn(cell) : 0), 0)
+const endsIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0
+const storable = (cell: Cell): Cell => (typeof cell === 'string' ? storableCell(cell) : cell)
+
+/** Lines as an editor shows them: the header is line 1, a cell may have several. Blank rows are no rows. */
+async function stageCsv(
+  ctx: Context,
+  job: ImportJob,
+  listId: string,
+  csv: CsvInput,
+  layout: ReturnType<typeof layoutOf>,
+): Promise<ImportQueued> {
+  let line = 1 + lineEnds(csv.columns)
+  const rows = csv.rows.flatMap((cells) => {
+    line += 1
+    const first = line
+    line += lineEnds(cells)
+    return isBlank(cells) ? [] : [[first, cells.map(storable)] as const]
+  })
+  const options = { kind: 'csv', layout, updates: csv.onDuplicate === 'update' } as const
+  const started = await startImport(ctx, job, listId, options, rows.length)
+  await stageRows(ctx, started.jobId, rows)
+  return started
+}

@@ -1,0 +1,157 @@
+/** The statements of an import: thousands of rows each, given as JSON. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/query'
+import type { Cell } from './csv-schema.ts'
+import type { KnownContact, Written } from './entries.ts'
+
+const stagedAtOnce = 5000
+
+/** Keeps rows with their lines for the job, in the caller's transaction. */
+export async function stageRows(
+  ctx: Context,
+  importId: string,
+  rows: readonly (readonly [line: number, cells: readonly Cell[]])[],
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += stagedAtOnce) {
+    const json = JSON.stringify(rows.slice(from, from + stagedAtOnce))
+    await ctx.db
+      .insertInto('list_import_rows')
+      .columns(['import_id', 'line', 'cells'])
+      .expression((eb) =>
+        eb
+          .selectFrom(sql<{ row: unknown }>`jsonb_array_elements(${json}::jsonb)`.as<'r'>(sql`r(row)`))
+          .select([
+            sql<string>`${importId}::uuid`.as('import_id'),
+            sql<number>`(r.row->>0)::int`.as('line'),
+            sql<string>`r.row->1`.as('cells'),
+          ]),
+      )
+      .execute()
+  }
+}
+
+/** Forgets staged rows: up to a line, or all. */
+export async function unstageRows(ctx: Context, importId: string, upTo: number | null): Promise<void> {
+  let rows = ctx.db.deleteFrom('list_import_rows').where('import_id', '=', importId)
+  if (upTo !== null) rows = rows.where('line', '<=', upTo)
+  await rows.execute()
+}
+
+interface Keys {
+  listId: string
+  keys: string[]
+}
+
+/**
+ * One look into the index for each phone. With `phone_key = any(…)`, a plan made while the list was empty stays: it
+ * reads the whole list for each page of the import.
+ */
+const findContacts = prepared((db, values: Keys) =>
+  db
+    .selectFrom(sql<{ key: string }>`unnest(${values.keys}::text[])`.as<'k'>(sql`k(key)`))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('list_contacts as c')
+          .select(['c.id', 'c.phone', 'c.phone_key', 'c.name', 'c.email', 'c.custom_fields'])
+          .where('c.list_id', '=', values.listId)
+          .whereRef('c.phone_key', '=', 'k.key')
+          .limit(1)
+          .as('found'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('found'),
+)
+/** Contacts of a list by the match forms of their phones. */
+export const contactsAmong = (ctx: Context, listId: string, keys: string[]): Promise<KnownContact[]> =>
+  keys.length === 0 ? Promise.resolve([]) : findContacts(ctx, { listId, keys })
+
+const findExcluded = prepared((db, values: Keys) =>
+  db
+    .selectFrom('list_exclusions as e')
+    .select('e.phone_key')
+    .where('e.list_id', '=', values.listId)
+    .where(sql<boolean>`e.phone_key = any(${values.keys}::text[])`),
+)
+/** Which of these match forms were removed from the list by hand. */
+export async function excludedAmong(ctx: Context, listId: string, keys: string[]): Promise<Set<string>> {
+  const rows = keys.length === 0 ? [] : await findExcluded(ctx, { listId, keys })
+  return new Set(rows.map((row) => row.phone_key))
+}
+
+interface Given {
+  id: string
+  phone: string
+  phone_key: string
+  name: string | null
+  email: string | null
+  custom_fields: string
+  platform_customer_id: string | null
+}
+
+/** Adds contacts, or gives those of the same phone their new name, email and custom fields. */
+export async function writeContacts(
+  ctx: Context,
+  listId: string,
+  source: string,
+  contacts: readonly Written[],
+): Promise<void> {
+  if (contacts.length === 0) return
+  const now = ctx.now()
+  const json = JSON.stringify(
+    contacts.map(({ id, phone, phoneKey, name, email, customFields, platformCustomerId }) => ({
+      id,
+      phone,
+      phone_key: phoneKey,
+      name,
+      email,
+      custom_fields: customFields,
+      platform_customer_id: platformCustomerId,
+    })),
+  )
+  const given = sql<Given>`jsonb_to_recordset(${json}::jsonb)`.as<'r'>(
+    sql`r(id uuid, phone text, phone_key text, name text, email text, custom_fields jsonb, platform_customer_id text)`,
+  )
+  await ctx.db
+    .insertInto('list_contacts')
+    .columns([
+      'id',
+      'phone',
+      'phone_key',
+      'name',
+      'email',
+      'custom_fields',
+      'platform_customer_id',
+      'list_id',
+      'source',
+      'created_at',
+      'updated_at',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(given)
+        .select([
+          'r.id',
+          'r.phone',
+          'r.phone_key',
+          'r.name',
+          'r.email',
+          'r.custom_fields',
+          'r.platform_customer_id',
+          sql<string>`${listId}::uuid`.as('list_id'),
+          sql<string>`${source}::text`.as('source'),
+          sql<Date>`${now}::timestamptz`.as('created_at'),
+          sql<Date>`${now}::timestamptz`.as('updated_at'),
+        ]),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'list_id', 'phone_key']).doUpdateSet((eb) => ({
+        name: eb.ref('excluded.name'),
+        email: eb.ref('excluded.email'),
+        custom_fields: eb.ref('excluded.custom_fields'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
+    .execute()
+}

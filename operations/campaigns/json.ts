@@ -1,0 +1,242 @@
+/** Campaigns and their messages as they are read: one statement each, its JSON made by the database. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { type Paging, preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { containing, phoneContaining, phoneLike } from '#runtime/search'
+import { countOptedOut } from './opt-outs/count.ts'
+
+type Db = Kysely<TenantTables>
+
+const ofList = (db: Db) =>
+  db.selectFrom('contact_lists as l').where('l.id', '=', sql.ref<string>('c.list_id'))
+
+/** The audience is the list's until the snapshot, then what was frozen. Needs the alias `c`. */
+function audience(db: Db): RawBuilder<unknown> {
+  const object = (size: string, optedOut: string) =>
+    sql`json_build_object('size', ${sql.ref(size)}, 'optedOut', ${sql.ref(optedOut)},
+      'reachable', ${sql.ref(size)} - ${sql.ref(optedOut)})`
+  const ofNow = ofList(db)
+    .innerJoinLateral(
+      () => db.selectNoFrom(countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')).as('opted_out')).as('now'),
+      (join) => join.onTrue(),
+    )
+    .select(object('l.size', 'now.opted_out').as('json'))
+  const none = sql.lit('{"size":0,"optedOut":0,"reachable":0}')
+  return sql`case when c.snapshot_at is null then coalesce((${ofNow}), ${none}::json)
+    else ${object('c.audience_size', 'c.audience_opted_out')} end`
+}
+
+/** The JSON of a campaign; needs the alias `c`. */
+function campaignJson(db: Db): RawBuilder<unknown> {
+  const optOuts = db
+    .selectFrom('opt_outs as o')
+    .select((eb) => eb.fn.countAll().as('n'))
+    .where('o.campaign_id', '=', sql.ref<string>('c.id'))
+  const attributed = db
+    .selectFrom('stores as s')
+    .leftJoin('conversions as v', (join) =>
+      join
+        .on('v.source_type', '=', 'messaging-campaign')
+        .on('v.source_id', '=', sql<string>`c.id::text`)
+        .on('v.status', 'in', ['confirmed', 'partially-refunded'])
+        .onRef('v.currency', '=', 's.currency'),
+    )
+    .select(
+      sql`json_build_object('orders', count(v.id), 'revenue', coalesce(sum(v.revenue), 0), 'currency', s.currency)`.as(
+        'json',
+      ),
+    )
+    .groupBy('s.currency')
+  const creator = db
+    .selectFrom('store_people as p')
+    .select(sql`json_build_object('userId', p.user_id, 'name', p.name)`.as('json'))
+    .where('p.user_id', '=', sql.ref<string>('c.created_by'))
+  const isSending = (column: string) => sql`case when c.status = 'sending' then ${instantOf(column)} end`
+  return jsonObject({
+    id: 'c.id',
+    name: 'c.name',
+    listId: 'c.list_id',
+    // Its name now; the campaign's own where the list is gone.
+    listName: sql`coalesce((${ofList(db).select('l.name')}), c.list_name)`,
+    content: 'c.content',
+    sendWindow: 'c.send_window',
+    status: 'c.status',
+    pauseReason: 'c.pause_reason',
+    failureReason: 'c.failure_reason',
+    audience: audience(db),
+    counters: jsonObject({
+      total: 'c.total',
+      pending: 'c.pending',
+      sent: 'c.sent',
+      delivered: 'c.delivered',
+      read: 'c.read',
+      failed: 'c.failed',
+      skipped: 'c.skipped',
+      cancelled: 'c.cancelled',
+      optOuts: sql`(${optOuts})`,
+    }),
+    attributed: sql`(${attributed})`,
+    scheduledAt: instantOf('c.scheduled_at'),
+    startedAt: instantOf('c.started_at'),
+    pausedAt: instantOf('c.paused_at'),
+    completedAt: instantOf('c.completed_at'),
+    nextBatchAt: isSending('c.next_batch_at'),
+    estimatedFinishAt: isSending('c.estimated_finish_at'),
+    createdBy: sql`(${creator})`,
+    createdAt: instantOf('c.created_at'),
+    updatedAt: instantOf('c.updated_at'),
+  })
+}
+
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('campaigns as c')
+      .select(sql<string>`${campaignJson(db)}::text`.as('text'))
+      .where('c.id', '=', values.id)
+      .where('c.deleted_at', 'is', null),
+  { planOnce: true },
+)
+
+export const noCampaign = () => refuse('not_found', 'There is no such campaign')
+
+/** The JSON of one campaign; refuses one that there is not. */
+export async function campaignText(ctx: Context, id: string): Promise<string> {
+  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!row) throw noCampaign()
+  return row.text
+}
+
+export const readCampaign = async (ctx: Context, id: string): Promise<JsonText> =>
+  new JsonText(await campaignText(ctx, id))
+
+export interface CampaignFilters {
+  status?: string[] | undefined
+  /** Within the name, without case. */
+  search?: string | undefined
+}
+
+/** Newest first. Several statuses are read each in its own order and merged, so that no filter walks all rows. */
+const listed = preparedList<{ search?: string | undefined } & Record<`status${number}`, string>>(
+  (db, values, has) => {
+    const of = (status?: string) => {
+      let rows = db.selectFrom('campaigns as c').select('c.id').where('c.deleted_at', 'is', null)
+      if (status !== undefined) rows = rows.where('c.status', '=', status)
+      if (has('search')) {
+        rows = rows.where(sql<boolean>`lower(c.name) like lower(${values.search}::text)`)
+      }
+      return rows
+    }
+    const statuses: string[] = []
+    for (let i = 0; has(`status${i}`); i += 1) statuses.push(values[`status${i}`]!)
+    const [first, ...others] = statuses
+    const rows = others.reduce((all, status) => all.unionAll(of(status)), of(first))
+    return {
+      rows: db.selectFrom(rows.as('c')),
+      item: campaignJson(db),
+      order: [['c.id', 'desc']],
+      page: 'c',
+      table: 'campaigns',
+    }
+  },
+  { text: ['search'] },
+)
+
+export function listCampaigns(ctx: Context, filters: CampaignFilters & Paging): Promise<JsonText> {
+  const { status, search, ...others } = filters
+  const statuses = [...new Set(status)].sort()
+  const pattern = search === undefined ? {} : { search: containing(search) }
+  return listed(ctx, {
+    ...others,
+    ...pattern,
+    ...Object.fromEntries(statuses.map((each, i) => [`status${i}`, each])),
+  })
+}
+
+const messageJson = (db: Db) =>
+  jsonObject({
+    id: 'm.id',
+    campaignId: 'm.campaign_id',
+    contactId: sql`(${db
+      .selectFrom('list_contacts as x')
+      .select('x.id')
+      .where('x.id', '=', sql.ref<string>('m.contact_id'))})`,
+    phone: 'm.phone',
+    name: 'm.name',
+    status: 'm.status',
+    skipReason: 'm.skip_reason',
+    failureCode: 'm.failure_code',
+    failureMessage: 'm.failure_message',
+    text: 'm.text',
+    attempts: 'm.attempts',
+    providerMessageId: 'm.provider_message_id',
+    sentAt: instantOf('m.sent_at'),
+    deliveredAt: instantOf('m.delivered_at'),
+    readAt: instantOf('m.read_at'),
+    failedAt: instantOf('m.failed_at'),
+    createdAt: instantOf('m.created_at'),
+    updatedAt: instantOf('m.updated_at'),
+  })
+
+export interface MessageFilters {
+  status?: string[] | undefined
+  /** Within the name, without case, or digits within the phone. */
+  search?: string | undefined
+}
+
+/** As the prepared texts take them: patterns for `like`. */
+interface MessageConditions {
+  campaignId: string
+  status?: string[] | undefined
+  search?: string
+  digits?: string[]
+}
+
+const messagesListed = preparedList<MessageConditions>(
+  (db, values, has) => {
+    let rows = db.selectFrom('campaign_messages as m').where('m.campaign_id', '=', values.campaignId)
+    if (has('status')) rows = rows.where('m.status', '=', sql<string>`any(${values.status}::text[])`)
+    if (has('search')) {
+      rows = rows.where(
+        sql<boolean>`(lower(m.name) like lower(${values.search}::text)
+          ${has('digits') ? sql`or ${phoneLike('m.phone', values.digits)}` : sql``})`,
+      )
+    }
+    return {
+      rows,
+      item: messageJson(db),
+      order: [['m.id', 'asc']],
+      page: 'm',
+      table: 'campaign_messages',
+    }
+  },
+  { text: ['search'] },
+)
+
+const exists = prepared((db, values: { id: string }) =>
+  db.selectFrom('campaigns').select('id').where('id', '=', values.id).where('deleted_at', 'is', null),
+)
+
+/** In the order of sending. Refuses a campaign that there is not. */
+export async function listMessages(
+  ctx: Context,
+  campaignId: string,
+  filters: MessageFilters & Paging,
+): Promise<JsonText> {
+  const [campaign] = isId(campaignId) ? await exists(ctx, { id: campaignId }) : []
+  if (!campaign) throw noCampaign()
+  const { search, ...others } = filters
+  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+  return messagesListed(ctx, {
+    ...others,
+    campaignId,
+    ...(search === undefined ? {} : { search: containing(search) }),
+    ...(digits === null ? {} : { digits }),
+  })
+}

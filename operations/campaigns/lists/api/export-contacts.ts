@@ -1,0 +1,23 @@
+import { exports } from '#operations/store/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object, queryFlag } from '#runtime/schema'
+import { contactSearch } from '../contact-schema.ts'
+import { mustExist } from '../contacts.ts'
+import contactsExport from '../jobs/contacts-export.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/lists/:id/contacts/export',
+  description: 'Email the contacts of a list as a CSV file to the member whose key asks.',
+  words: 'contacts of a list as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'campaigns',
+  input: { query: object({ search: contactSearch, optedOut: queryFlag.optional() }) },
+  answer: { status: 202, body: exportQueued },
+  refuses: { not_found: 'No such list' },
+  async handler(ctx, { params, query }) {
+    await mustExist(ctx, params.id)
+    return exports.start(ctx, contactsExport, { listId: params.id, ...query })
+  },
+})

@@ -1,0 +1,23 @@
+import { operation } from '#runtime/operation'
+import { object, paging, text } from '#runtime/schema'
+import { listLists } from '../lists.ts'
+import { contactLists, listSource } from '../schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/lists',
+  description: 'List the contact lists, newest first.',
+  words: 'audiences, groups of contacts, segments',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'campaigns',
+  input: {
+    query: object({
+      ...paging,
+      search: text(1, 120).optional().describe('Within the name'),
+      source: listSource.optional(),
+    }),
+  },
+  answer: { status: 200, body: contactLists },
+  handler: (ctx, { query }) => listLists(ctx, query),
+})

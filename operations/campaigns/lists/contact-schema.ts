@@ -1,0 +1,61 @@
+import { email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
+import { listSource } from './schema.ts'
+
+/** Names that variables have already. */
+export const reservedFields: readonly string[] = [
+  'name',
+  'customerName',
+  'firstName',
+  'phone',
+  'email',
+  'storeName',
+  'storeUrl',
+]
+export const customFieldsAtMost = 20
+export const customValueAtMost = 500
+
+export const customFieldName = z
+  .string()
+  .regex(
+    /^(?!(?:name|customerName|firstName|phone|email|storeName|storeUrl)$)[A-Za-z][A-Za-z0-9_]{0,39}$/,
+    `is no name of a custom field: a letter, then at most 39 letters, digits or _, and none of ${reservedFields.join(', ')}`,
+  )
+
+const name = z.string().trim().max(120)
+
+export const contact = named(
+  'Contact',
+  object({
+    id,
+    listId: id,
+    phone: z.string().describe('E.164'),
+    name: name.nullable(),
+    email: email.nullable(),
+    customFields: z.record(customFieldName, text(1, customValueAtMost)).describe('At most 20'),
+    source: z.enum([...listSource.options, 'contact-form']).describe('What added it first'),
+    platformCustomerId: z.string().nullable(),
+    optedOut: z.boolean().describe('Now'),
+    createdAt: instant,
+    updatedAt: instant,
+  }),
+  { moves: ['optedOut'] },
+)
+
+const customFieldsInput = z
+  .record(customFieldName, text(1, customValueAtMost).nullable())
+  .refine((fields) => Object.keys(fields).length <= customFieldsAtMost, 'must have at most 20 fields')
+
+export const newContactBody = writeBody(
+  {
+    phone: z.string().max(40),
+    name: name.nullable(),
+    email: email.nullable(),
+    customFields: customFieldsInput,
+  },
+  ['id', 'listId', 'source', 'platformCustomerId', 'optedOut', 'createdAt', 'updatedAt'],
+  ['phone'],
+)
+export type NewContact = z.infer<typeof newContactBody>
+
+/** Filters of the list of contacts, and of its export. */
+export const contactSearch = text(1, 120).optional().describe('Within name, email or digits of the phone')

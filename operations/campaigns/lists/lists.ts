@@ -1,0 +1,205 @@
+/** Contact lists: their names are unique in a store without case, their size is kept with their contacts. */
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { isDuplicate, refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { instantOf, jsonObject } from '#runtime/json'
+import { preparedList } from '#runtime/list'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import { countOptedOut } from '../opt-outs/count.ts'
+import type { ListSource } from './schema.ts'
+
+export const listsAtMost = 200
+export const contactsAtMost = 200_000
+
+const importJson = jsonObject({
+  jobId: 'i.id',
+  kind: 'i.kind',
+  status: 'i.status',
+  total: 'i.total',
+  processed: 'i.processed',
+  added: 'i.added',
+  updated: 'i.updated',
+  unchanged: 'i.unchanged',
+  invalid: 'i.invalid',
+  excluded: 'i.excluded',
+  errors: 'i.errors',
+  failureReason: 'i.failure_reason',
+  startedAt: instantOf('i.started_at'),
+  finishedAt: instantOf('i.finished_at'),
+})
+
+type Db = Context['db']
+
+const listJson = (db: Db) =>
+  jsonObject({
+    id: 'l.id',
+    name: 'l.name',
+    source: 'l.source',
+    filters: 'l.filters',
+    size: 'l.size',
+    optedOut: countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')),
+    customFieldNames: 'l.custom_field_names',
+    import: sql`(${db
+      .selectFrom('list_imports as i')
+      .select(importJson.as('json'))
+      .where('i.list_id', '=', sql.ref<string>('l.id'))
+      .orderBy('i.id', 'desc')
+      .limit(sql.lit(1))})`,
+    lastSyncedAt: instantOf('l.last_synced_at'),
+    createdAt: instantOf('l.created_at'),
+    updatedAt: instantOf('l.updated_at'),
+  })
+
+const listById = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('contact_lists as l')
+      .select(sql<string>`${listJson(db)}::text`.as('text'))
+      .where('l.id', '=', values.id),
+  { planOnce: true },
+)
+
+/** One list as JSON; refuses an unknown one. */
+export async function getList(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = isId(id) ? await listById(ctx, { id }) : []
+  if (!row) throw noSuchList()
+  return new JsonText(row.text)
+}
+export const noSuchList = () => refuse('not_found', 'There is no such contact list')
+
+export interface ListFilters {
+  /** Within the name. */
+  search?: string | undefined
+  source?: string | undefined
+}
+
+export const listLists = preparedList<ListFilters>((db, values, has) => {
+  let rows = db.selectFrom('contact_lists as l')
+  if (has('source')) rows = rows.where('l.source', '=', values.source!)
+  if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(l.name), lower(${values.search})) > 0`)
+  return { rows, item: listJson(db), order: [['l.id', 'desc']] }
+})
+
+/** Makes a list, in the caller's transaction. Refuses a name that is taken, and the 201st. */
+export async function createList(
+  ctx: Context,
+  list: { name: string; source: ListSource; filters?: object | null },
+): Promise<string> {
+  await ctx.lockStore()
+  const { lists } = await ctx.db
+    .selectFrom('contact_lists')
+    .select((eb) => eb.fn.countAll<number>().as('lists'))
+    .executeTakeFirstOrThrow()
+  if (lists >= listsAtMost) {
+    throw refuse('conflict', `There are ${listsAtMost} lists, and there cannot be more: delete one first`)
+  }
+  const id = ctx.newId()
+  const now = ctx.now()
+  await nameTaken(list.name, () =>
+    ctx.db
+      .insertInto('contact_lists')
+      .values({
+        id,
+        name: list.name,
+        source: list.source,
+        filters: list.filters ? JSON.stringify(list.filters) : null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute(),
+  )
+  return id
+}
+
+/** Gives a list another name; the same name changes nothing. Refuses an unknown list and a taken name. */
+export async function renameList(ctx: Context, id: string, name: string | undefined): Promise<void> {
+  if (name === undefined || !isId(id)) return
+  await nameTaken(name, () =>
+    ctx.db
+      .updateTable('contact_lists')
+      .set({ name, updated_at: ctx.now() })
+      .where('id', '=', id)
+      .where('name', '!=', name)
+      .execute(),
+  )
+}
+
+async function nameTaken(name: string, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (isDuplicate(error, 'contact_lists_name')) {
+      throw refuse('conflict', `name: there is a list named ${name} already`)
+    }
+    throw error
+  }
+}
+
+export interface LockedList {
+  id: string
+  name: string
+  source: string
+  size: number
+  custom_field_names: string[]
+}
+
+/** Who changes the contacts of a list takes turns, so that its size and its bound are right. Null: no such list. */
+export async function lockList(ctx: Context, id: string): Promise<LockedList | null> {
+  if (!isId(id)) return null
+  const row = await ctx.db
+    .selectFrom('contact_lists')
+    .select(['id', 'name', 'source', 'size', 'custom_field_names'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row ?? null
+}
+
+const usingStatuses = ['scheduled', 'sending', 'paused']
+
+type Deleted = (ctx: Context, listId: string) => Promise<void>
+const listeners: Deleted[] = []
+
+/** Told of a list that is deleted, in that transaction: settings that name it let go of it. Called once at start. */
+export const onDeleted = (listener: Deleted): void => {
+  listeners.push(listener)
+}
+
+/**
+ * Deletes a list with its contacts, exclusions and imports (a running one finds nothing more to do); campaigns keep
+ * its name. Refuses an unknown list, and one that a scheduled, sending or paused campaign uses.
+ */
+export async function deleteList(ctx: Context, id: string): Promise<void> {
+  // Campaigns first, as those who change a campaign do; again under the list's lock, for what was made meanwhile.
+  if (isId(id)) await lockCampaigns(ctx, id)
+  const list = await lockList(ctx, id)
+  if (!list) throw noSuchList()
+  await lockCampaigns(ctx, id)
+  await ctx.db
+    .updateTable('campaigns')
+    .set({ list_id: null, list_name: list.name, updated_at: ctx.now() })
+    .where('list_id', '=', id)
+    .execute()
+  for (const listener of listeners) await listener(ctx, id)
+  await ctx.db.deleteFrom('contact_lists').where('id', '=', id).execute()
+}
+
+async function lockCampaigns(ctx: Context, listId: string): Promise<void> {
+  const campaigns = await ctx.db
+    .selectFrom('campaigns')
+    .select(['name', 'status'])
+    .where('list_id', '=', listId)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const using = campaigns.find((campaign) => usingStatuses.includes(campaign.status))
+  if (using) {
+    throw refuse(
+      'conflict',
+      `The campaign ${using.name} is ${using.status} and uses this list: cancel it first`,
+    )
+  }
+}

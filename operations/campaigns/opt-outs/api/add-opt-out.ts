@@ -1,0 +1,27 @@
+import { operation, z } from '#runtime/operation'
+import { writeBody } from '#runtime/schema'
+import { addOptOut } from '../opt-outs.ts'
+import { optOut } from '../schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/campaigns/opt-outs',
+  description: 'Opt a phone out: from this answer on no campaign writes to it, one that is sending included.',
+  words: 'asked not to be written to any more, do not contact, block, unsubscribe somebody',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'messaging',
+  input: {
+    body: writeBody(
+      { phone: z.string().max(40), note: optOut.shape.note },
+      ['id', 'source', 'campaignId', 'createdAt', 'updatedAt'],
+      ['phone'],
+    ),
+  },
+  answer: { status: 201, body: optOut },
+  refuses: { conflict: 'The phone is opted out already' },
+  etag: true,
+  transaction: 'statement',
+  example: { body: { phone: '(11) 98888-7777', note: 'Asked by phone' } },
+  handler: (ctx, { body }) => addOptOut(ctx, body),
+})

@@ -1,0 +1,19 @@
+import { operation } from '#runtime/operation'
+import { deleteOptOut } from '../opt-outs.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/campaigns/opt-outs/:phone',
+  description: 'Take a phone off the opt-outs, so that campaigns may write to it again.',
+  details:
+    'The phone may be written in any form, with %2B for its plus or without. What a campaign skipped stays skipped.',
+  words: 'may be written to again, wants messages again',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'messaging',
+  answer: { status: 204 },
+  refuses: { not_found: 'The phone is not opted out' },
+  transaction: 'statement',
+  example: { params: { phone: '+5511988887777' } },
+  handler: (ctx, { params }) => deleteOptOut(ctx, params.phone),
+})

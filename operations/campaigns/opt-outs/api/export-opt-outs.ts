@@ -1,0 +1,18 @@
+import { exports } from '#operations/store/door'
+import { operation } from '#runtime/operation'
+import { exportQueued, object } from '#runtime/schema'
+import optOutsExport from '../jobs/opt-outs-export.ts'
+import { optOutFilters } from '../schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/opt-outs/export',
+  description: 'Email the opted-out phones as a CSV file to the member whose key asks.',
+  words: 'who unsubscribed as a spreadsheet',
+  scopes: ['platform:write'],
+  readOnly: false,
+  feature: 'messaging',
+  input: { query: object(optOutFilters) },
+  answer: { status: 202, body: exportQueued },
+  handler: (ctx, { query }) => exports.start(ctx, optOutsExport, query),
+})

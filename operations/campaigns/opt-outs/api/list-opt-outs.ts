@@ -1,0 +1,19 @@
+import { operation } from '#runtime/operation'
+import { listOf, object, paging } from '#runtime/schema'
+import { listOptOuts } from '../opt-outs.ts'
+import { optOut, optOutFilters } from '../schema.ts'
+
+export default operation({
+  method: 'GET',
+  path: '/campaigns/opt-outs',
+  description: 'List the phones that no campaign may write to, newest first.',
+  words: 'who unsubscribed, said stop, do not write, blocked',
+  scopes: ['platform:read'],
+  readOnly: true,
+  feature: 'messaging',
+  input: {
+    query: object({ ...paging, ...optOutFilters }),
+  },
+  answer: { status: 200, body: listOf(optOut) },
+  handler: (ctx, { query }) => listOptOuts(ctx, query),
+})

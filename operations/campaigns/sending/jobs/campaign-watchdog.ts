@@ -1,0 +1,45 @@
+import { sending } from '#operations/messaging/lib/door'
+import { serverJob } from '#runtime/job'
+import { object } from '#runtime/schema'
+import campaignStart from '../../campaigns/jobs/campaign-start.ts'
+import { isOver, settleDeadClaims } from '../recovery.ts'
+import { findDeadClaims, findDue, findStuck } from '../watchdog.ts'
+import campaignMessageSend from './campaign-message-send.ts'
+import campaignSend from './campaign-send.ts'
+
+export default serverJob({
+  description: 'Looks for campaigns that no worker looks after',
+  payload: object({}),
+  retry: { limit: 0, backoffSeconds: 1 },
+  timeoutSeconds: 55,
+  everySeconds: 60,
+  oneAtATimePer: () => 'all',
+  safeTwice: 'It only queues jobs that run one at a time, and settles claims once, by claim.',
+  async run(system) {
+    const now = system.now()
+    for (const { store_id, campaign_id, scheduled_at } of await findDue(system.root, now)) {
+      const ctx = await system.forStore(store_id)
+      await ctx?.queue(campaignStart, { campaignId: campaign_id, scheduledAt: scheduled_at.toISOString() })
+    }
+    for (const { store_id, campaign_id } of await findStuck(system.root, now)) {
+      const ctx = await system.forStore(store_id)
+      await ctx?.queue(campaignSend, { campaignId: campaign_id, places: 0 })
+    }
+    for (const dead of await findDeadClaims(system.root, now)) {
+      const ctx = await system.forStore(dead.store_id)
+      if (!ctx) continue
+      const campaignId = dead.campaign_id
+      const isIdempotent = await sending.isIdempotent(ctx)
+      if (dead.status === 'sending' && !dead.is_deleted) {
+        await ctx.queue(campaignSend, { campaignId, places: 0 })
+      } else if (isOver({ status: dead.status as 'sent', is_deleted: dead.is_deleted }) || !isIdempotent) {
+        await settleDeadClaims(ctx, campaignId)
+      } else if (dead.status !== 'paused') {
+        // Retries of a campaign that is through. What is claimed in a paused one is sent when it is resumed.
+        for (const messageId of dead.message_ids) {
+          await ctx.queue(campaignMessageSend, { campaignId, messageId, hasPlace: false, troubleSince: null })
+        }
+      }
+    }
+  },
+})

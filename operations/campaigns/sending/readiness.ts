@@ -1,0 +1,226 @@
+/** Whether a campaign can be sent: the checks of Rules 2, for operations (which refuse) and jobs (which fail or pause). */
+import { sql } from 'kysely'
+import { sending, templates } from '#operations/messaging/lib/door'
+import { entitlementOf } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { prepared } from '#runtime/query'
+import { countOptedOut } from '../opt-outs/count.ts'
+import type { CampaignContent } from '../schema.ts'
+import {
+  type Connection,
+  type Recipient,
+  type Rendered,
+  renderMessage,
+  type Template,
+  takesMedia,
+  valuesOf,
+} from './render.ts'
+
+/** `reason` is what a job writes down, `message` what an operation answers. */
+export interface Problem {
+  reason:
+    | 'empty-audience'
+    | 'list-busy'
+    | 'connection-lost'
+    | 'template-unavailable'
+    | 'subscription-inactive'
+    | 'content-unfit'
+  message: string
+}
+
+/** What a campaign leaves with. */
+export interface Means {
+  connection: Connection
+  template: Template | null
+}
+
+export const refusal = (problem: Problem) => refuse('conflict', problem.message)
+
+/** Content, connection and template (c, d), in that order. */
+export async function findMeans(ctx: Context, content: CampaignContent): Promise<Means | Problem> {
+  const isTemplate = content.type === 'template'
+  const id = content.officialapiTemplateId
+  const template = isTemplate && id !== null ? await templates.get(ctx, id) : null
+  const unfinished = isTemplate ? templateFault(content, template) : textFault(content)
+  if (unfinished) return { reason: 'template-unavailable', message: unfinished }
+  const connection = await sending.selected(ctx)
+  if (!connection) {
+    return {
+      reason: 'connection-lost',
+      message: 'No messaging connection can send: connect or select one first',
+    }
+  }
+  const unfit = connectionFault(content, connection)
+  if (unfit) return { reason: 'connection-lost', message: unfit }
+  if (template && template.status !== 'approved') {
+    return {
+      reason: 'template-unavailable',
+      message: `The template ${template.name} is ${template.status}: only an approved one can be sent`,
+    }
+  }
+  return { connection, template }
+}
+
+export const isProblem = (found: Means | Problem): found is Problem => 'reason' in found
+
+/** The means, or the refusal of an operation. */
+export async function requireMeans(ctx: Context, content: CampaignContent): Promise<Means> {
+  const found = await findMeans(ctx, content)
+  if (isProblem(found)) throw refusal(found)
+  return found
+}
+
+const textFault = (content: CampaignContent): string | null =>
+  content.text === null || content.text.trim() === ''
+    ? 'The campaign has no text yet: write content.text first'
+    : null
+
+function templateFault(content: CampaignContent, template: Template | null): string | null {
+  if (content.officialapiTemplateId === null) {
+    return 'The campaign has no template yet: choose content.officialapiTemplateId first'
+  }
+  if (!template) return 'The template of the campaign is no longer there: choose another one'
+  const wrong = templates.miscounted(template, content.templateParameters)
+  if (wrong) return `content.templateParameters.${wrong.part}: ${wrong.fault}`
+  if (takesMedia(template) && content.media?.type !== template.header?.type) {
+    return `content.media: the template ${template.name} needs a media of type ${template.header?.type} for its header`
+  }
+  return null
+}
+
+function connectionFault(content: CampaignContent, connection: Connection): string | null {
+  if (content.type === 'template') {
+    return connection.type === 'official'
+      ? null
+      : 'Templates leave through an official number only: select it, or write a text'
+  }
+  if (connection.type === 'official') {
+    return 'A text would be refused over the official number: choose an approved template, or select another connection'
+  }
+  if (connection.type === 'shared' && content.media) {
+    return 'The shared number takes no media: remove content.media, or select another connection'
+  }
+  return null
+}
+
+/** Whether subscription and plan let campaigns leave now. */
+export async function mayLeave(ctx: Context): Promise<boolean> {
+  const { canWrite, features } = await entitlementOf(ctx)
+  return canWrite && features.has('campaigns')
+}
+
+interface Audience {
+  size: number
+  opted_out: number
+  importing: boolean
+}
+
+const audienceOfList = prepared<{ id: string }, Audience>((db, values) =>
+  db
+    .selectFrom('contact_lists as l')
+    .select((eb) => [
+      'l.size',
+      countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')).as('opted_out'),
+      eb
+        .exists(
+          eb
+            .selectFrom('list_imports as i')
+            .select('i.id')
+            .where('i.list_id', '=', values.id)
+            .where('i.status', 'in', ['queued', 'running']),
+        )
+        .$castTo<boolean>()
+        .as('importing'),
+    ])
+    .where('l.id', '=', values.id),
+)
+
+/** Whom it would be sent to is looked at in parts; of a longer list the end of the campaign tells. */
+const partSize = 200
+const partsAtMost = 10
+
+/** Why none of the contacts that can be reached would get it, or null: the first whom it fits decides. */
+export async function whyNobody(
+  ctx: Context,
+  listId: string,
+  content: CampaignContent,
+  template: Template | null,
+  connection: Connection | null,
+): Promise<NonNullable<Rendered['skip']> | null> {
+  let reason: Rendered['skip'] = null
+  let after: string | null = null
+  for (let part = 0; part < partsAtMost; part += 1) {
+    const contacts = await reachableAfter(ctx, listId, after)
+    for (const contact of contacts) {
+      const { skip } = renderMessage(content, template, connection, valuesOf(contact, ctx.store))
+      if (!skip) return null
+      reason ??= skip
+    }
+    if (contacts.length < partSize) return reason
+    after = contacts.at(-1)!.id
+  }
+  return null
+}
+
+async function reachableAfter(
+  ctx: Context,
+  listId: string,
+  after: string | null,
+): Promise<(Recipient & { id: string })[]> {
+  const rows = await ctx.db
+    .selectFrom('list_contacts as x')
+    .select(['x.id', 'x.phone', 'x.name', 'x.email', 'x.custom_fields'])
+    .where('x.list_id', '=', listId)
+    .$if(after !== null, (query) => query.where('x.id', '>', after!))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('opt_outs as o').select('o.id').whereRef('o.phone_key', '=', 'x.phone_key'))),
+    )
+    .orderBy('x.id')
+    .limit(partSize)
+    .execute()
+  return rows as (Recipient & { id: string })[]
+}
+
+/** The contacts that can be reached now, to one of whom at least the content fits (e). */
+export async function findAudience(
+  ctx: Context,
+  listId: string,
+  content: CampaignContent,
+  { template, connection }: Means,
+): Promise<{ reachable: number } | Problem> {
+  const found = await findReachable(ctx, listId)
+  if ('reason' in found) return found
+  const reason = await whyNobody(ctx, listId, content, template, connection)
+  return reason ? { reason: 'content-unfit', message: nobodyGetsIt[reason] } : found
+}
+
+const nobodyGetsIt: Record<NonNullable<Rendered['skip']>, string> = {
+  'too-long':
+    'content: with its values filled in it is too long for everybody on the list, over the connection that is selected: shorten it',
+  'missing-variable':
+    'content: a variable that it cannot do without has no value for anybody on the list: give it a fallback, as in {{name|friend}}',
+}
+
+/** How many contacts of the list can be reached now (e). */
+export async function findReachable(
+  ctx: Context,
+  listId: string | null,
+): Promise<{ reachable: number } | Problem> {
+  const [list] = listId === null ? [] : await audienceOfList(ctx, { id: listId })
+  if (list?.importing) {
+    return {
+      reason: 'list-busy',
+      message: 'Contacts are being imported into the list: wait until it is done',
+    }
+  }
+  const reachable = list ? list.size - list.opted_out : 0
+  if (reachable <= 0) {
+    const why = list && list.size > 0 ? 'all its contacts are opted out' : 'it has no contacts'
+    return {
+      reason: 'empty-audience',
+      message: `Nobody on the list can be reached, ${why}: add contacts first`,
+    }
+  }
+  return { reachable }
+}

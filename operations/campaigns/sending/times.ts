@@ -1,0 +1,83 @@
+/** Wall clocks: when a campaign is scheduled for, and when its window is open. No database, no clock. */
+import { DateTime, IANAZone } from 'luxon'
+import { refuse } from '#runtime/errors'
+import type { SendWindow } from '../schema.ts'
+
+const atMostMs = 365 * 24 * 3_600_000
+const minuteMs = 60_000
+
+/**
+ * The instant that `text` means: itself with `Z` or an offset, else the wall clock of the zone. Refuses what is no
+ * time there, what is not after `now`, and what is more than 365 days ahead.
+ */
+export function scheduledInstant(text: string, zone: string, now: Date): Date {
+  const isInstant = /(Z|[+-]\d\d:\d\d)$/.test(text)
+  const parsed = DateTime.fromISO(text, { zone: 'utc' })
+  const at = isInstant ? parsed.toJSDate() : atWallClock(parsed.toMillis(), zone)
+  if (!at) {
+    throw refuse(
+      'bad_request',
+      `scheduledAt: there is no such time in ${zone} that day, clocks skip it: choose another hour`,
+    )
+  }
+  if (at <= now) throw refuse('bad_request', 'scheduledAt: must be after now')
+  if (at.getTime() - now.getTime() > atMostMs) {
+    throw refuse('bad_request', 'scheduledAt: must be at most 365 days ahead')
+  }
+  return at
+}
+
+/**
+ * The instant at which the zone's clocks show a wall time (given as if it were UTC): the first where they show it
+ * twice, null where they skip it.
+ */
+function atWallClock(wall: number, zone: string): Date | null {
+  const clock = IANAZone.create(zone)
+  const dayMs = 24 * 60 * minuteMs
+  const candidates = [wall - dayMs, wall + dayMs]
+    .map((near) => wall - clock.offset(near) * minuteMs)
+    .filter((at) => at + clock.offset(at) * minuteMs === wall)
+  return candidates.length === 0 ? null : new Date(Math.min(...candidates))
+}
+
+/** Whether the window is open now; without one it always is. Open at its start, shut at its end. */
+export function isOpen(window: SendWindow | null, zone: string, now: Date): boolean {
+  if (!window) return true
+  const time = DateTime.fromJSDate(now, { zone }).toFormat('HH:mm')
+  return time >= window.start && time < window.end
+}
+
+/** When the window opens next: today where its start is still to come, else tomorrow. */
+export function nextOpening(window: SendWindow, zone: string, now: Date): Date {
+  const local = DateTime.fromJSDate(now, { zone })
+  const today = onDay(local, window.start)
+  return (today > local ? today : onDay(local.plus({ days: 1 }), window.start)).toJSDate()
+}
+
+/** A start that a clock change skips is as much later as the clocks are moved. */
+function onDay(day: DateTime, time: string): DateTime {
+  const [hour, minute] = time.split(':').map(Number) as [number, number]
+  return day.set({ hour, minute, second: 0, millisecond: 0 })
+}
+
+/** When `messages` more will have left at `perSecond`, beginning at `from`, within the window. Days are counted, not walked. */
+export function estimatedFinish(
+  messages: number,
+  perSecond: number,
+  window: SendWindow | null,
+  zone: string,
+  from: Date,
+): Date {
+  const workMs = (messages / perSecond) * 1000
+  if (!window) return new Date(from.getTime() + workMs)
+  const start = isOpen(window, zone, from) ? from : nextOpening(window, zone, from)
+  const local = DateTime.fromJSDate(start, { zone })
+  const leftToday = onDay(local, window.end).toMillis() - local.toMillis()
+  if (workMs <= leftToday) return new Date(start.getTime() + workMs)
+  const untilEnd = onDay(local, window.end).toMillis() - onDay(local, window.start).toMillis()
+  const lengthOfDay = Math.max(untilEnd, minuteMs)
+  const rest = workMs - leftToday
+  const fullDays = Math.ceil(rest / lengthOfDay) - 1
+  const lastDay = onDay(local.plus({ days: fullDays + 1 }), window.start)
+  return new Date(lastDay.toMillis() + (rest - fullDays * lengthOfDay))
+}
