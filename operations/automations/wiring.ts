@@ -1,4 +1,4 @@
-import { onConnected, sending, templates } from '#operations/messaging/lib/door'
+import { onConnected, sending, templates } from '#operations/messaging/door'
 import { attribution, connections, events, onboarding, orders, stores } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import cartsSync from './carts/jobs/carts-sync.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 
 /** Campaigns that will send a template, or are sending it. */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>

@@ -1,4 +1,4 @@
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import { exports, stores } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { lookAtWindows } from './campaigns/windows.ts'

@@ -1,4 +1,4 @@
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import { exports, home, onboarding } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { requestsExport } from './figures/export.ts'

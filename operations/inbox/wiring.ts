@@ -1,5 +1,5 @@
 import { optOuts } from '#operations/campaigns/door'
-import { onOfficialDisconnected, sending } from '#operations/messaging/lib/door'
+import { onOfficialDisconnected, sending } from '#operations/messaging/door'
 import { exports, members, orders } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import { moveConversations } from './conversations/contacts.ts'

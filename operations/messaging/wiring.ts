@@ -1,19 +1,19 @@
 import { events, files, members, stores } from '#operations/store/door'
 import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
-import { buttonWidget, connectedNumberChanged } from './lib/button.ts'
-import { applyEchoes, applyInbound, applyStatuses, findStores } from './lib/callbacks.ts'
-import { forgetMember } from './lib/chat-codes.ts'
-import { headerFiles, headerPurpose } from './lib/header-media.ts'
-import { applyNumberAccount, applyNumberHealth, applyNumberName } from './lib/official-callbacks.ts'
-import { applySendStatuses } from './lib/send-statuses.ts'
-import { onStatus } from './lib/sending.ts'
-import { applySessionEvents } from './lib/session-events.ts'
+import { forgetMember } from './assistant/codes.ts'
+import { buttonWidget, connectedNumberChanged } from './button/button.ts'
+import { applyEchoes, applyInbound, applyStatuses, findStores } from './callbacks/apply.ts'
+import { applyNumberAccount, applyNumberHealth, applyNumberName } from './official/callbacks.ts'
+import { applySessionEvents } from './qr/events.ts'
+import { onStatus } from './sending/deliver.ts'
+import { applySendStatuses } from './sends/statuses.ts'
 import {
   applyTemplateCategories,
   applyTemplateQualities,
   applyTemplateStatuses,
-} from './lib/template-callbacks.ts'
+} from './templates/callbacks.ts'
+import { headerFiles, headerPurpose } from './templates/header-media.ts'
 
 export default wiring(() => {
   files.registerPurpose(headerPurpose, headerFiles)

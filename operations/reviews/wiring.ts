@@ -1,7 +1,7 @@
 import { onReviewRequests, registerReviewed } from '#operations/automations/door'
 import { registerReviews as registerAlertReviews } from '#operations/bars/door'
 import { registerReviews } from '#operations/inbox/door'
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import { exports, home, onboarding, orders } from '#operations/store/door'
 import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'

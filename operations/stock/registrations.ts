@@ -1,6 +1,6 @@
 /** What other sections ask of this one. */
 import { sql } from 'kysely'
-import type { templates } from '#operations/messaging/lib/door'
+import type { templates } from '#operations/messaging/door'
 import type { home } from '#operations/store/door'
 
 /** Alerts that are on send their template when stock returns; they fill in three parameters at most. */

@@ -1,5 +1,5 @@
 import { unsubscribes } from '#operations/capture/door'
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import { attribution, events, exports, home, onboarding } from '#operations/store/door'
 import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'

@@ -12,13 +12,13 @@ const moved = 'the row is moved in the same transaction, under its lock'
 const finished = 'the run is ended in the same transaction, under its lock'
 
 const places: readonly (readonly [file: string, type: string, why: string])[] = [
-  ['operations/messaging/lib/template-moves.ts', 'template-recategorised', moved],
-  ['operations/messaging/lib/template-moves.ts', 'template-changed', moved],
-  ['operations/messaging/lib/template-moves.ts', 'template-removed', moved],
-  ['operations/messaging/lib/session-events.ts', 'messaging-disconnected', moved],
-  ['operations/messaging/lib/connected.ts', 'messaging-connected', moved],
-  ['operations/messaging/lib/official-state.ts', 'official-number-issue', moved],
-  ['operations/messaging/lib/official-state.ts', 'number-quality', moved],
+  ['operations/messaging/templates/moves.ts', 'template-recategorised', moved],
+  ['operations/messaging/templates/moves.ts', 'template-changed', moved],
+  ['operations/messaging/templates/moves.ts', 'template-removed', moved],
+  ['operations/messaging/qr/events.ts', 'messaging-disconnected', moved],
+  ['operations/messaging/numbers/connected.ts', 'messaging-connected', moved],
+  ['operations/messaging/official/state.ts', 'official-number-issue', moved],
+  ['operations/messaging/official/state.ts', 'number-quality', moved],
   ['operations/promotions/bundles/availability.ts', 'bundle-unavailable', moved],
   ['operations/promotions/platform/reconcile.ts', 'discount-refused', moved],
   ['operations/store/team/accept.ts', 'member-joined', moved],

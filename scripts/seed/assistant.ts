@@ -1,6 +1,6 @@
 /** Aurora's chat button, and the phones that talk to the assistant. */
 import type { RootDatabase } from '#db/database'
-import type { ButtonContent } from '#operations/messaging/lib/button-schema'
+import type { ButtonContent } from '#operations/messaging/button/schema'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'
 import { Random } from './random.ts'

@@ -2,7 +2,7 @@
 import { cartRow } from '#operations/automations/carts/carts'
 import { addDays, localDay } from '#operations/automations/deciding/clock-times'
 import { defaultDefinition } from '#operations/automations/definitions/definition'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { phoneKey } from '#runtime/phone'

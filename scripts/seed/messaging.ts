@@ -1,6 +1,7 @@
 /** The numbers the demo's messages leave through, and Aurora's templates. */
-import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
+
 import type { Context } from '#runtime/context'
+import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import type { DemoStore } from './store.ts'
 import { auroraTemplates, type DemoTemplate } from './templates.ts'
 import { hourMs, minuteMs, type Timeline } from './timeline.ts'

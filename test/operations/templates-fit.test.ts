@@ -1,6 +1,6 @@
 /** Whoever sends a template fills in as many parameters as it has placeholders: else it is refused when it is chosen, and told of when the template changes. */
 import { describe, expect, test } from 'vitest'
-import { makeTemplate } from '#operations/messaging/lib/connect'
+import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type World, world } from '../registry/holders.ts'
 

@@ -3,12 +3,12 @@
  * it is made, changed and taken away, with bodies that between them fill every such field.
  */
 import { alertTypes } from '#operations/bars/alerts/types'
-import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
 import { files } from '#operations/store/door'
 import { putCategories } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { innerOf, referenceOf } from '#runtime/references'
 import type { LoadedOperation, Registry } from '#runtime/registry'
 import { ignoredKeys, z } from '#runtime/schema'
+import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import type { TestApp } from '#test/support/app'
 import { withInbox } from '#test/support/inbox'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'

@@ -1,7 +1,7 @@
 /** kill -9 of the process that sends an automation's messages: each customer has one, none is left on its way. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
+import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from '#test/support/app'
 import {
   advance,

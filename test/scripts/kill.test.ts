@@ -1,7 +1,7 @@
 /** kill -9 of real processes in the middle of real work: nobody twice, nobody lost. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
+import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from '#test/support/app'
 import { call, outbox, prepared, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

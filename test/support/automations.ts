@@ -2,9 +2,9 @@
 
 import type { Row } from '#db/tables'
 import createAutomation from '#operations/automations/definitions/api/create-automation'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { type SandboxMessage, sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type ConnectedShop, connectedStore } from './platform.ts'
 import type { store } from './store.ts'

@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
 import getCampaign from '#operations/campaigns/campaigns/api/get-campaign'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
 

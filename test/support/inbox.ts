@@ -1,12 +1,12 @@
 /** Stores whose inbox is on, and people who write to them. */
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import enable from '#operations/inbox/switch/api/enable'
-import { connectNumber } from '#operations/messaging/lib/connect'
-import { receiveHook } from '#operations/messaging/lib/hooks'
+import { receiveHook } from '#operations/messaging/callbacks/receive'
 import { SystemContext } from '#runtime/context'
 import { hookBody, timestampOf } from '#runtime/ports/messaging/hook-body'
 import { type SandboxInbound, sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { derivedKey } from '#runtime/secrets'
+import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
 

@@ -1,10 +1,11 @@
 /** Stores that connect numbers, and the outside world that scans, sets up and calls back. */
-import endSession from '#operations/messaging/connection/end-session'
-import getSession from '#operations/messaging/connection/get-session'
-import startSession from '#operations/messaging/connection/start-session'
-import confirmRedirect from '#operations/messaging/official/confirm-redirect'
-import getStatus from '#operations/messaging/official/get-status'
-import startSetup from '#operations/messaging/official/start-setup'
+
+import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
+import getStatus from '#operations/messaging/official/api/get-status'
+import startSetup from '#operations/messaging/official/api/start-setup'
+import endSession from '#operations/messaging/qr/api/end-session'
+import getSession from '#operations/messaging/qr/api/get-session'
+import startSession from '#operations/messaging/qr/api/start-session'
 import type { TestApp } from './app.ts'
 import { type Answer, type Shop, store } from './store.ts'
 

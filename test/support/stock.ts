@@ -1,5 +1,5 @@
 /** Stores whose shoppers wait for stock: a sold-out product, who waits, and what left. */
-import { connectNumber } from '#operations/messaging/lib/connect'
+
 import saveSettings from '#operations/stock/settings/api/save-settings'
 import getSubscription from '#operations/stock/subscriptions/api/get-subscription'
 import listSubscriptions from '#operations/stock/subscriptions/api/list-subscriptions'
@@ -7,6 +7,7 @@ import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { post } from './numbers.ts'
 import { type ConnectedShop, connectedStore } from './platform.ts'

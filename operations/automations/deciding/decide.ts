@@ -1,7 +1,7 @@
 /** What becomes of an execution that is due (Rules 11, 12, 14, 15). No database, no clock. */
 import type { StoreFacts } from '#db/access'
-import type { Objection } from '#operations/messaging/lib/door'
-import { sending, type templates } from '#operations/messaging/lib/door'
+import type { Objection } from '#operations/messaging/door'
+import { sending, type templates } from '#operations/messaging/door'
 import { coupons } from '#operations/store/door'
 import { type CashbackSettings, cashbackVariables, couponVariables } from '../kinds.ts'
 import { reasonOf } from '../own-reasons.ts'

@@ -1,6 +1,6 @@
 /** Which message leaves, and how it reads (Rules 11). No database, no clock. */
-import type { sending } from '#operations/messaging/lib/door'
-import { templates } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
+import { templates } from '#operations/messaging/door'
 import { parseVariables, renderParameter, renderText, type Values } from '#runtime/variables'
 import type { AutomationMessage } from '../types.ts'
 

@@ -1,6 +1,6 @@
 /** What other sections ask of the definitions: templates in use, and the steps of the onboarding. */
 import { type RawBuilder, sql } from 'kysely'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 

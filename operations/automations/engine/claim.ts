@@ -1,6 +1,6 @@
 /** What is due, decided and claimed in one transaction (Rules 14). */
 import { sql } from 'kysely'
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 import { isAmong, metering, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** A claimed batch on its way: handed over, one recipient's refusal stopping no other. */
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { Claim, ClaimedMessage } from './claim.ts'
 

@@ -1,7 +1,7 @@
 /** What became of a batch, in one transaction: executions, ledger, touches, what follows (Rules 14). */
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/door'
-import { numberUsage, sending } from '#operations/messaging/lib/door'
+import { numberUsage, sending } from '#operations/messaging/door'
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { codeOfHold, holdOn } from '../deciding/holds.ts'

@@ -1,6 +1,6 @@
 /** Messages whose worker died: what is known of them decides (Rules 14). */
 import { sql } from 'kysely'
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'

@@ -1,6 +1,6 @@
 /** Holds that end: what they held is due at once (Rules 15). */
 import { sql } from 'kysely'
-import { checkRoute } from '#operations/messaging/lib/door'
+import { checkRoute } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { Hold } from '../deciding/holds.ts'
 import { queueAdvance } from './schedule.ts'

@@ -1,5 +1,5 @@
 /** A message of an automation sent to a phone to look at it. */
-import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#operations/messaging/lib/door'
+import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'

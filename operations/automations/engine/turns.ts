@@ -1,5 +1,5 @@
 /** A store's places on its numbers: taken once for the next batch, by whichever worker sends it. */
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 
 /** Of the number's rate: campaigns have the rest. */

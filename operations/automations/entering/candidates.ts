@@ -2,7 +2,7 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { optOuts } from '#operations/campaigns/door'
-import { checkRoute, templates } from '#operations/messaging/lib/door'
+import { checkRoute, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { pagesOf } from '#runtime/ports/pages'
 import { addDays, instantsOf, localDay } from '../deciding/clock-times.ts'

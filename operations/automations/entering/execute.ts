@@ -1,5 +1,5 @@
 /** An automation sent now to whom it would have written (Rules 17). */
-import { checkRoute, templates } from '#operations/messaging/lib/door'
+import { checkRoute, templates } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'

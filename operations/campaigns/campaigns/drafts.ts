@@ -1,6 +1,6 @@
 /** Drafts: made, changed, copied, deleted. */
 import type { Row } from '#db/tables'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -3,7 +3,7 @@
  * first; a check that fails afterwards undoes it with the transaction.
  */
 import type { RowChange } from '#db/tables'
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

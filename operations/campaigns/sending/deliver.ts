@@ -1,5 +1,5 @@
 /** A claimed batch on its way: looked at again, rendered, handed over, one recipient's refusal stopping no other. */
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { CampaignContent, CampaignStatus } from '../schema.ts'
 import { failureCode } from '../schema.ts'

@@ -1,6 +1,6 @@
 /** Whether a campaign can be sent: the checks of Rules 2, for operations (which refuse) and jobs (which fail or pause). */
 import { sql } from 'kysely'
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

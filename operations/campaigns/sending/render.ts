@@ -1,8 +1,8 @@
 /** What one recipient gets: the content of a campaign with their own values. No database. */
 
 import type { StoreFacts } from '#db/access'
-import type { sending } from '#operations/messaging/lib/door'
-import { templates } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
+import { templates } from '#operations/messaging/door'
 import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/variables'
 import { textAtMost, textWithMediaAtMost } from '../content.ts'
 import type { CampaignContent } from '../schema.ts'

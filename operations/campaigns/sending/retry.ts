@@ -1,5 +1,5 @@
 /** One failed message, sent again. */
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

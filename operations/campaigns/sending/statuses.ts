@@ -1,6 +1,6 @@
 /** What the provider reports of campaign messages, applied in bulk (Rules 4 and the states of CampaignMessage). */
 import { sql } from 'kysely'
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'

@@ -3,7 +3,7 @@
  * (`unit: reserved`); it is committed or released once, with the move that ends that state.
  */
 import { sql } from 'kysely'
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 

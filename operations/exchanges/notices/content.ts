@@ -1,5 +1,5 @@
 /** What a notice says, made once, when it is about to leave for the first time. */
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import type { Values } from '#runtime/variables'
 import { itemsOf } from '../requests/items.ts'

@@ -1,5 +1,5 @@
 /** Hands a notice to the shopper: claimed first, then handed over with no transaction open, then written down. */
-import { check, sending } from '#operations/messaging/lib/door'
+import { check, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'

@@ -1,6 +1,6 @@
 /** What other sections show of exchanges and ask of them. */
 import { sql } from 'kysely'
-import type { templates } from '#operations/messaging/lib/door'
+import type { templates } from '#operations/messaging/door'
 import type { home } from '#operations/store/door'
 import { events } from '../settings/schema.ts'
 

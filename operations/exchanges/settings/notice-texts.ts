@@ -1,5 +1,5 @@
 /** How what shoppers are told reads (Rules 12): no database. */
-import { type sending, templates } from '#operations/messaging/lib/door'
+import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/variables'
 

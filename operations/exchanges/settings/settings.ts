@@ -1,6 +1,6 @@
 /** The store's settings of exchanges: one row over the defaults, merged at every depth, checked as a whole. */
 import { isDeepStrictEqual } from 'node:util'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -7,7 +7,7 @@ import {
   getAutomation,
   requirementOf,
 } from '#operations/automations/door'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { id, object, z } from '#runtime/schema'

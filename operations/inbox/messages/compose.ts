@@ -1,5 +1,5 @@
 /** What a message will say, put together and looked at when it is asked for (Rules 5). */
-import { type sending, templates } from '#operations/messaging/lib/door'
+import { type sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

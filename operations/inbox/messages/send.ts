@@ -1,6 +1,6 @@
 /** A message of the team, as it is asked for: written down, its unit taken, its job queued (Rules 5). */
 import { sql } from 'kysely'
-import { check } from '#operations/messaging/lib/door'
+import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,5 +1,5 @@
 /** What the merchant wrote in the provider's own app: shown where there is a conversation, like any answer. */
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { addWords } from '../conversations/conversation-words.ts'
 import { isReceiving } from '../state.ts'

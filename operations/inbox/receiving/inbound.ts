@@ -1,5 +1,5 @@
 /** What a contact wrote, in the inbox's own words. Pure. */
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 
 export interface InboundPart {
   type: string

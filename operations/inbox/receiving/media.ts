@@ -1,6 +1,6 @@
 /** Files that contacts sent: fetched from the provider into our storage, where they stay. */
 import { Readable } from 'node:stream'
-import { routeOfType } from '#operations/messaging/lib/door'
+import { routeOfType } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'

@@ -1,7 +1,7 @@
 /** Messages that other sections sent, and what became of any: shown where there is a conversation (Rules 4). */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/phone'

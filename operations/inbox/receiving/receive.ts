@@ -1,6 +1,6 @@
 /** Rules 3: what the inbox does with a message that came in, within the transaction that applies the callback. */
 import { sql } from 'kysely'
-import type { sending } from '#operations/messaging/lib/door'
+import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/sql'
 import { conversationsOf, ensureContact } from '../conversations/contacts.ts'

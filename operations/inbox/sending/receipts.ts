@@ -1,5 +1,5 @@
 /** The contact sees that what they wrote was read, where the provider can say so. */
-import { routeOfType } from '#operations/messaging/lib/door'
+import { routeOfType } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 

@@ -1,6 +1,6 @@
 /** What became of a message of the team: message, list, unit and ledger in one transaction. */
 import { sql } from 'kysely'
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { recountWaiting } from '../waiting.ts'

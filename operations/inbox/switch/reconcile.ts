@@ -1,6 +1,6 @@
 /** What came while nobody looked is put in its place (Rules 8b). */
 import { sql } from 'kysely'
-import { routeOfType, type sending } from '#operations/messaging/lib/door'
+import { routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,23 +1,53 @@
-import { operation } from '#runtime/operation'
-import { readOfficial } from '../lib/official-read.ts'
-import { revalidate } from '../lib/official-revalidate.ts'
-import { officialConnection } from '../lib/official-schema.ts'
+/** Asking the provider how the official number stands. */
+import type { Context } from '#runtime/context'
+import { type Refusal, refuse } from '#runtime/errors'
+import type { NumberHealth, OfficialState } from '#runtime/ports/messaging/number-port'
+import { type Route, routeOfType } from '../numbers/route.ts'
+import { withinTime } from '../numbers/within-time.ts'
+import { readOfficial } from './read.ts'
+import { lockOfficial, takeOverHealth, takeOverState } from './state.ts'
 
-export default operation({
-  method: 'POST',
-  path: '/officialapi/revalidate',
-  description: 'Ask the provider how the official number stands, and take over what it says.',
-  words: 'repair the official number, check its credentials again',
-  scopes: ['platform:write', 'integrations:write'],
-  readOnly: false,
-  feature: 'official-api',
-  transaction: 'own',
-  answer: { status: 200, body: officialConnection },
-  refuses: { conflict: 'No official number was connected' },
-  etag: true,
-  ifMatch: ['/officialapi/status'],
-  async handler(ctx) {
-    await revalidate(ctx)
-    return readOfficial(ctx)
-  },
-})
+const answerWithinMs = 20_000
+
+/**
+ * Takes over what the provider says of state, names, issue and limits. Outside a transaction. Refuses where no number
+ * was connected, or another one was meanwhile; a provider that does not answer changes nothing.
+ */
+export async function revalidate(ctx: Context): Promise<void> {
+  const asked = await connectionOf(ctx)
+  const route = asked?.credentials ? await routeOfType(ctx, 'official') : null
+  if (!asked || !route) throw await notConnected(ctx)
+  const { state, health } = await withinTime(ask(route), answerWithinMs)
+  await ctx.transaction(async (tx) => {
+    const row = await lockOfficial(tx)
+    if (!row || row.credentials !== asked.credentials) {
+      throw refuse('conflict', 'The official number was disconnected or replaced meanwhile')
+    }
+    await takeOverState(tx, row, state)
+    if (health) await takeOverHealth(tx, row, health, tx.now())
+  })
+}
+
+/** Told apart: a setup that waits to be finished, and none. */
+async function notConnected(ctx: Context): Promise<Refusal> {
+  const { status, setup } = await readOfficial(ctx)
+  return refuse(
+    'conflict',
+    status === 'setup-pending'
+      ? `The setup of the official number is not finished: finish it at the provider before ${setup!.expiresAt}, or start a new one`
+      : 'No official number was connected: start a setup first',
+  )
+}
+
+const connectionOf = (ctx: Context) =>
+  ctx.db
+    .selectFrom('messaging_connections')
+    .select('credentials')
+    .where('type', '=', 'official')
+    .executeTakeFirst()
+
+/** A number in trouble has no health that could be asked for. */
+async function ask({ port, store }: Route): Promise<{ state: OfficialState; health: NumberHealth | null }> {
+  const state = await port.officialState(store)
+  return { state, health: state.status === 'error' ? null : await port.phoneHealth(store) }
+}

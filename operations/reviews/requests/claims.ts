@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { sending, templates } from '#operations/messaging/lib/door'
+import { sending, templates } from '#operations/messaging/door'
 import { isAmong, metering } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

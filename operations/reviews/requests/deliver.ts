@@ -1,6 +1,6 @@
 /** Hands claimed messages over, one by one, with no transaction open meanwhile. */
 import { sql } from 'kysely'
-import { check, sending } from '#operations/messaging/lib/door'
+import { check, sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { type MessageContent, objectionToMessage } from './claims.ts'

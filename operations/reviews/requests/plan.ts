@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { optOuts } from '#operations/campaigns/door'
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import { entitlementOf, isAmong, type orders } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

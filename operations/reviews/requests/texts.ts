@@ -1,5 +1,5 @@
 /** How requests read (Rules 1). No database, no clock. */
-import type { sending, templates } from '#operations/messaging/lib/door'
+import type { sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/variables'
 import type { ReviewSettings } from '../settings/schema.ts'

@@ -1,6 +1,6 @@
 /** How the store asks for reviews, publishes and shows them: one row, written over defaults. */
 import { isDeepStrictEqual } from 'node:util'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

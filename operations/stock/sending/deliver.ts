@@ -1,5 +1,5 @@
 /** Claimed alerts on their way: handed over, one recipient's refusal stopping no other. */
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Values } from '#runtime/variables'

@@ -1,5 +1,5 @@
 /** What alerts leave with: plan, number, template. */
-import { checkRoute, type sending, templates } from '#operations/messaging/lib/door'
+import { checkRoute, type sending, templates } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { AlertContent } from '../settings/schema.ts'

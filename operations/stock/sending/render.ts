@@ -1,7 +1,7 @@
 /** How an alert reads (Rules 1). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import { unsubscribes } from '#operations/capture/door'
-import { type sending, templates } from '#operations/messaging/lib/door'
+import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderLoosely, type Values } from '#runtime/variables'
 import type { Live } from '../facts.ts'

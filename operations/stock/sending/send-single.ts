@@ -1,6 +1,6 @@
 /** One alert, now, because the merchant wants it: threshold, waves and stock do not hold it back. */
 import { sql } from 'kysely'
-import { check, type sending } from '#operations/messaging/lib/door'
+import { check, type sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'

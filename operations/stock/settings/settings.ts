@@ -1,7 +1,7 @@
 /** Settings of the alerts: one row a store, which may be there before they are saved. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { templates } from '#operations/messaging/lib/door'
+import { templates } from '#operations/messaging/door'
 import { connections, files } from '#operations/store/door'
 import * as storefront from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

@@ -6,11 +6,11 @@ import { getAutomation } from '#operations/automations/automations'
 import { createAutomation } from '#operations/automations/definitions/save'
 import { freeExecutes, storesHeld, storesToSweep } from '#operations/automations/engine/sweep'
 import { enterRuns } from '#operations/automations/entering/enter'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/operation'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { area, type Measure, type World } from '../area.ts'
 
 interface Filled {

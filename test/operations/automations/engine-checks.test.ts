@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import { registerReviewed } from '#operations/automations/door'
 import { optOuts } from '#operations/campaigns/door'
-import { makeTemplate } from '#operations/messaging/lib/connect'
+import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, never } from '#test/support/automations'
 
@@ -369,9 +369,9 @@ describe('held (acceptance 11)', () => {
     await shop.sell({ customer })
     await tick(1_000)
     expect(await states(shop, automation.id)).toEqual(['template-pending'])
-    const { templates } = await import('#operations/messaging/lib/door')
+    const { templates } = await import('#operations/messaging/door')
     expect((await templates.get(ctx, id))!.status).toBe('pending')
-    const { moveStatus } = await import('#operations/messaging/lib/template-moves')
+    const { moveStatus } = await import('#operations/messaging/templates/moves')
     const row = await ctx.db
       .selectFrom('message_templates')
       .selectAll()
@@ -448,7 +448,7 @@ describe('held (acceptance 11)', () => {
       templateParameters: { body: ['{{firstName|x}}'] },
     }
     const automation = await shop.automation({ type: 'order-created', message })
-    const { sending } = await import('#operations/messaging/lib/door')
+    const { sending } = await import('#operations/messaging/door')
     const connection = (await sending.selected(ctx))!
     const phones = Array.from({ length: 250 }, (_, i) => `+55119700${String(10_005 + i * 10)}`)
     await sending.takeRecipients(ctx, connection, phones)

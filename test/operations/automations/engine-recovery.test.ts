@@ -189,7 +189,7 @@ describe('by hand', () => {
     // The selected connection is a QR one: by hand it goes through the official number alone.
     const [held] = (await shop.executions(automation.id)).filter((row) => row.id === executionId)
     expect(held).toMatchObject({ status: 'pending', hold_reason: 'not-connected' })
-    const { connectNumber } = await import('#operations/messaging/lib/connect')
+    const { connectNumber } = await import('#scripts/seed/connect-number')
     await connectNumber(ctx, { type: 'official', phone: '+5511400010002' })
     await shop.sandbox(`/messaging/${shop.id}/inbound`, { phone: customer.phone, type: 'text', text: 'Oi' })
     // What the customer wrote must have arrived: it opens the window.

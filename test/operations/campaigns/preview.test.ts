@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import previewCampaign from '#operations/campaigns/campaigns/api/preview-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
-import { makeTemplate } from '#operations/messaging/lib/connect'
+import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { phoneOf, sendingShop } from '#test/support/campaigns'
 

@@ -8,7 +8,7 @@ import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campa
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
+import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 

@@ -7,7 +7,7 @@ import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { applyStatuses } from '#operations/campaigns/sending/statuses'
-import type { DeliveryStatus } from '#operations/messaging/lib/sending'
+import type { DeliveryStatus } from '#operations/messaging/sending/deliver'
 import { testApp } from '#test/support/app'
 import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 

@@ -7,7 +7,7 @@ import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
 import getStatus from '#operations/inbox/switch/api/get-status'
 import reconcile from '#operations/inbox/switch/api/reconcile'
-import { connectNumber } from '#operations/messaging/lib/connect'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
-import * as sending from '#operations/messaging/lib/sending'
+import * as sending from '#operations/messaging/sending/deliver'
 import * as metering from '#operations/store/quota/metering'
 import type { Context } from '#runtime/context'
 import { newId } from '#runtime/ids'
 import { hookBody, type SignedHook } from '#runtime/ports/messaging/hook-body'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

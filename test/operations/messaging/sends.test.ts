@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { connectNumber, makeTemplate } from '#operations/messaging/lib/connect'
-import sendMessage from '#operations/messaging/sends/send-message'
-import testTemplate from '#operations/messaging/templates/test-template'
+import sendMessage from '#operations/messaging/sends/api/send-message'
+import testTemplate from '#operations/messaging/sends/api/test-template'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Answer, type Shop, store } from '#test/support/store'
 

@@ -4,7 +4,7 @@ import {
   fill,
   placeholdersOf,
   type TemplateText,
-} from '#operations/messaging/lib/template-content'
+} from '#operations/messaging/templates/content'
 
 const template = (change: Partial<TemplateText>): TemplateText => ({
   header: null,

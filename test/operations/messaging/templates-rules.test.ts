@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
-import createTemplate from '#operations/messaging/templates/create-template'
-import uploadHeaderMedia from '#operations/messaging/templates/upload-header-media'
+import createTemplate from '#operations/messaging/templates/api/create-template'
+import uploadHeaderMedia from '#operations/messaging/templates/api/upload-header-media'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

@@ -1,9 +1,9 @@
 /** Requests by messaging: quota, opt-outs, failures told later, workers that died. */
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/campaigns/door'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type ReviewShop, reviewShop } from './shop.ts'
 

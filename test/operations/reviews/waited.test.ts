@@ -1,9 +1,9 @@
 /** A claimed request that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/campaigns/door'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type ReviewShop, reviewShop } from './shop.ts'
 

@@ -1,7 +1,7 @@
 /** The onboarding checklist (Rules 13). */
 import { describe, expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import { onboarding } from '#operations/store/door'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

@@ -1,8 +1,8 @@
 /** The JSON endpoints that play the outside world: they act through the doors that the real one uses. */
 import { describe, expect, test } from 'vitest'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import { connectEcommerce } from '#operations/store/connections/connections'
 import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

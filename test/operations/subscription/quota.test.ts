@@ -1,8 +1,8 @@
 /** Acceptance scenario 12 of the page: the quota of the cycle, over the API. */
 import { expect, test } from 'vitest'
 import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
-import { connectNumber } from '#operations/messaging/lib/connect'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
 

@@ -1,4 +1,4 @@
-import { sentMessage } from '#operations/messaging/lib/door'
+import { sentMessage } from '#operations/messaging/door'
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { sendTest } from '../test-send.ts'

@@ -1,4 +1,4 @@
-import { sending } from '#operations/messaging/lib/door'
+import { sending } from '#operations/messaging/door'
 import { serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
 import campaignStart from '../../campaigns/jobs/campaign-start.ts'

@@ -1,0 +1,14 @@
+import { operation } from '#runtime/operation'
+import { deleteBinding } from '../bindings.ts'
+
+export default operation({
+  method: 'DELETE',
+  path: '/chat-agent/bindings/:phone',
+  description: 'Part a phone from the assistant: from the answer on it is a stranger.',
+  words: 'unpair a phone from the assistant',
+  scopes: ['platform:write', 'integrations:write'],
+  readOnly: false,
+  answer: { status: 204 },
+  refuses: { not_found: 'The phone is not paired with this store' },
+  handler: (ctx, { params }) => deleteBinding(ctx, params.phone),
+})

@@ -1,0 +1,102 @@
+/** Codes that pair a phone with the assistant. Only their SHA-256 is kept. */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { randomText, sha256 } from '#runtime/ids'
+import { parsePhone, phoneKey } from '#runtime/phone'
+import type { z } from '#runtime/schema'
+import { assistantOf } from './numbers.ts'
+import type { connectCode } from './schema.ts'
+
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+const codeLength = 8
+const livesMs = 10 * 60_000
+const hourMs = 3_600_000
+const codesAnHourAtMost = 10
+export const bindingsAtMost = 10
+
+/** Makes a code for the caller and kills their earlier one, in the caller's transaction. */
+export async function createConnectCode(
+  ctx: Context,
+  input: { name?: string | undefined; phone?: string | null | undefined },
+): Promise<z.input<typeof connectCode>> {
+  const assistant = assistantOf(ctx.services)
+  if (!assistant) throw refuse('conflict', 'This server has no assistant')
+  const phone = input.phone ? parsePhone(input.phone, ctx.store.country) : null
+  if (input.phone && !phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const userId = ctx.actor.userId
+  if (!userId) throw new Error('A connect code belongs to a member')
+  await ctx.lockStore()
+  await refuseTooMany(ctx, phone)
+  const now = ctx.now()
+  await ctx.db
+    .updateTable('chat_agent_codes')
+    .set({ ended_at: now })
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+    .execute()
+  const plain = randomText(codeLength, alphabet)
+  const name = input.name ?? (await memberName(ctx, userId))
+  const expiresAt = new Date(now.getTime() + livesMs)
+  await ctx.db
+    .insertInto('chat_agent_codes')
+    .values({
+      id: ctx.newId(),
+      user_id: userId,
+      code_hash: sha256(plain),
+      name,
+      phone_key: phone && phoneKey(phone),
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    .execute()
+  const code = `${plain.slice(0, 4)}-${plain.slice(4)}`
+  return {
+    code,
+    phone,
+    name,
+    assistantPhone: assistant.phone,
+    link: `https://wa.me/${assistant.phone.slice(1)}?text=${code}`,
+    expiresAt: expiresAt.toISOString(),
+    createdAt: now.toISOString(),
+  }
+}
+
+async function refuseTooMany(ctx: Context, phone: string | null): Promise<void> {
+  const bindings = await ctx.db.selectFrom('chat_agent_bindings').select('phone_key').execute()
+  if (phone && bindings.some((row) => row.phone_key === phoneKey(phone))) {
+    throw refuse('conflict', `phone: ${phone} is paired with this store already`)
+  }
+  if (bindings.length >= bindingsAtMost) {
+    throw refuse('conflict', `${bindingsAtMost} phones are paired, which is the most: remove one first`)
+  }
+  const { lately } = await ctx.db
+    .selectFrom('chat_agent_codes')
+    .select((eb) => eb.fn.countAll<number>().as('lately'))
+    .where('created_at', '>', new Date(ctx.clock.ms() - hourMs))
+    .executeTakeFirstOrThrow()
+  if (lately >= codesAnHourAtMost) {
+    throw refuse('conflict', `${codesAnHourAtMost} codes were made in the last hour: try again later`)
+  }
+}
+
+async function memberName(ctx: Context, userId: string): Promise<string> {
+  const { name } = await ctx.db
+    .selectFrom('store_people')
+    .select('name')
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return name.slice(0, 60)
+}
+
+/** The code in a message, as it was made, dash, case and spaces ignored; null where it holds none. */
+export function codeIn(text: string): string | null {
+  const plain = text.toUpperCase().replace(/[\s\-‐-―]/g, '')
+  if (plain.length !== codeLength) return null
+  return [...plain].every((letter) => alphabet.includes(letter)) ? plain : null
+}
+
+/** Codes and bindings of a member who was removed end with them. */
+export async function forgetMember(ctx: Context, userId: string): Promise<void> {
+  await ctx.db.deleteFrom('chat_agent_codes').where('user_id', '=', userId).execute()
+  await ctx.db.deleteFrom('chat_agent_bindings').where('user_id', '=', userId).execute()
+}

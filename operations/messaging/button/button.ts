@@ -1,0 +1,193 @@
+/** The chat button of the storefront, at most one a store. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import { files } from '#operations/store/door'
+import { changed, type Widget } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { isDuplicate, refuse } from '#runtime/errors'
+import { isId } from '#runtime/ids'
+import { parsePhone } from '#runtime/phone'
+import { prepared } from '#runtime/query'
+import type { z } from '#runtime/schema'
+import { type ButtonChange, type ButtonContent, defaultButton, messagingButton } from './schema.ts'
+
+interface Found {
+  id: string | null
+  content: ButtonContent | null
+  created_at: Date | null
+  updated_at: Date | null
+  connected_phone: string | null
+  clicks: number
+  impressions: number
+}
+
+const countedDays = 30
+
+const found = prepared<{ now: Date }, Found>((db, values) => {
+  const today = sql`(${values.now}::timestamptz at time zone s.timezone)::date`
+  const counted = db
+    .selectFrom('widget_daily as w')
+    .where('w.widget', '=', 'messaging-button')
+    .where(sql<boolean>`w.day > ${today} - ${sql.lit(countedDays)}::int and w.day <= ${today}`)
+  const connected = db
+    .selectFrom('messaging_connections as c')
+    .select('c.phone')
+    .where('c.type', '=', sql<string>`s.messaging_connection_type`)
+    .where('c.status', '=', 'connected')
+  return db
+    .selectFrom('stores as s')
+    .leftJoin('messaging_buttons as b', (join) => join.onTrue())
+    .select([
+      'b.id',
+      sql<ButtonContent | null>`b.content`.as('content'),
+      'b.created_at',
+      'b.updated_at',
+      sql<string | null>`(${connected})`.as('connected_phone'),
+      sql<number>`(${counted.select(sql`coalesce(sum(w.clicks), 0)::int`.as('n'))})`.as('clicks'),
+      sql<number>`(${counted.select(sql`coalesce(sum(w.impressions), 0)::int`.as('n'))})`.as('impressions'),
+    ])
+})
+
+async function findButton(ctx: Context): Promise<Found> {
+  const [row] = await found(ctx, { now: ctx.now() })
+  return row!
+}
+
+/** The button, or the defaults with `id` null where it was never created. */
+export async function readButton(ctx: Context): Promise<z.input<typeof messagingButton>> {
+  const row = await findButton(ctx)
+  const content = row.content ?? defaultButton
+  return {
+    id: row.id,
+    ...content,
+    effectivePhone: content.phone ?? row.connected_phone,
+    clicks30d: row.clicks,
+    impressions30d: row.impressions,
+    createdAt: row.created_at?.toISOString() ?? null,
+    updatedAt: row.updated_at?.toISOString() ?? null,
+  }
+}
+
+/** A number that is not the button's own may be another a minute from now. */
+const connectedForMs = 60_000
+
+/** What the storefront draws; hours are told in `timezone`. */
+export async function buttonWidget(ctx: Context): Promise<Widget | null> {
+  const row = await findButton(ctx)
+  if (!row.content?.isEnabled) return null
+  const { isEnabled: _on, ...shown } = row.content
+  const phone = shown.phone ?? row.connected_phone
+  const isOwn = shown.phone !== null
+  const until = isOwn ? null : new Date(ctx.clock.ms() + connectedForMs)
+  if (phone === null && shown.attendants.length === 0) return { value: null, until }
+  const { name: storeName, timezone } = ctx.store
+  return { value: { ...shown, phone, storeName, timezone }, until }
+}
+
+/** In the caller's transaction. Refuses a second one, and one that would open no number. */
+export async function createButton(ctx: Context, change: ButtonChange): Promise<void> {
+  const row = await findButton(ctx)
+  const exists = () => refuse('conflict', 'There is a button already: change that one')
+  if (row.id !== null) throw exists()
+  const content = changedButton(defaultButton, change, ctx.store.country)
+  refuseNumberless(content, row.connected_phone)
+  const now = ctx.now()
+  try {
+    await ctx.db
+      .insertInto('messaging_buttons')
+      .values({ id: ctx.newId(), content: JSON.stringify(content), created_at: now, updated_at: now })
+      .execute()
+  } catch (error) {
+    if (isDuplicate(error)) throw exists()
+    throw error
+  }
+  await keepFiles(ctx, null, content)
+  if (content.isEnabled) await changed(ctx)
+}
+
+/** In the caller's transaction. Refuses an unknown id, and what would open no number. */
+export async function updateButton(ctx: Context, id: string, change: ButtonChange): Promise<void> {
+  const row = isId(id)
+    ? await ctx.db
+        .selectFrom('messaging_buttons')
+        .select('content')
+        .where('id', '=', id)
+        .forUpdate()
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw refuse('not_found', 'There is no such button')
+  const before = row.content as ButtonContent
+  const content = changedButton(before, change, ctx.store.country)
+  if (isDeepStrictEqual(before, content)) return
+  refuseNumberless(content, (await findButton(ctx)).connected_phone)
+  await ctx.db
+    .updateTable('messaging_buttons')
+    .set({ content: JSON.stringify(content), updated_at: ctx.now() })
+    .where('id', '=', id)
+    .execute()
+  await keepFiles(ctx, before, content)
+  if (before.isEnabled || content.isEnabled) await changed(ctx)
+}
+
+const keepFiles = (ctx: Context, before: ButtonContent | null, after: ButtonContent): Promise<void> =>
+  files.keepNamed(ctx, 'messaging-button', messagingButton, { before, after })
+
+/** Another number, or none, is the one that sends now: a button without a phone of its own opens that one. */
+export async function connectedNumberChanged(ctx: Context): Promise<void> {
+  const shown = await ctx.db
+    .selectFrom('messaging_buttons')
+    .select('id')
+    .where(sql<boolean>`content -> 'isEnabled' = 'true' and content -> 'phone' = 'null'`)
+    .executeTakeFirst()
+  if (shown) await changed(ctx)
+}
+
+function refuseNumberless(content: ButtonContent, connectedPhone: string | null): void {
+  if (!content.isEnabled || content.phone || content.attendants.length > 0 || connectedPhone) return
+  throw refuse(
+    'conflict',
+    'The button would open no number: give it a phone or attendants, or connect a number first',
+  )
+}
+
+/** What is left out stays, at every depth; lists are replaced. Refuses what does not go together. */
+function changedButton(before: ButtonContent, change: ButtonChange, country: string): ButtonContent {
+  const { attendants, schedule, phone, ...fields } = change
+  const content: ButtonContent = {
+    ...before,
+    ...given(fields),
+    phone: phone === undefined ? before.phone : phone && wholePhone('phone', phone, country),
+    attendants:
+      attendants?.map(({ name, role = null, phone: typed, avatarUrl = null }, at) => ({
+        name,
+        role,
+        phone: wholePhone(`attendants.${at}.phone`, typed, country),
+        avatarUrl,
+      })) ?? before.attendants,
+    schedule: { ...before.schedule, ...given(schedule ?? {}) },
+  }
+  checkHours(content.schedule.hours)
+  return content
+}
+
+function wholePhone(field: string, text: string, country: string): string {
+  const phone = parsePhone(text, country)
+  if (!phone) throw refuse('bad_request', `${field}: is not a phone number`)
+  return phone
+}
+
+function checkHours(hours: ButtonContent['schedule']['hours']): void {
+  for (const [at, { day, start, end }] of hours.entries()) {
+    if (start >= end) throw refuse('bad_request', `schedule.hours.${at}.end: must be after its start`)
+    const other = hours.findIndex(
+      (each, i) => i < at && each.day === day && each.start < end && start < each.end,
+    )
+    if (other >= 0) {
+      throw refuse('bad_request', `schedule.hours.${at}: overlaps schedule.hours.${other}`)
+    }
+  }
+}
+
+function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

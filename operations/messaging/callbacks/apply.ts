@@ -1,0 +1,338 @@
+/** Applies what the provider calls back about (Rules 7). */
+import { sql } from 'kysely'
+import { type events, metering } from '#operations/store/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { isId } from '#runtime/ids'
+import { phoneKey } from '#runtime/phone'
+import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
+import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { greatest } from '#runtime/sql'
+import { assistantNumbers } from '../assistant/numbers.ts'
+import { storesOfAccounts } from '../official/callbacks.ts'
+import { storesOfSessions } from '../qr/events.ts'
+import {
+  type DeliveryStatus,
+  type InboundMessage,
+  listenersOfEchoes,
+  listenersOfEveryStatus,
+  listenersOfInbound,
+  statusListener,
+} from '../sending/deliver.ts'
+import { openSharedWindows } from '../sending/shared-text.ts'
+import { storesOfTemplates } from '../templates/callbacks.ts'
+
+type StoredEvent = events.StoredEvent
+
+/** The first part of the keys that a source sends with. */
+const kindOfSource: Record<string, string> = {
+  direct: 'dm',
+  automation: 'au',
+  'messaging-campaign': 'cm',
+  inbox: 'in',
+  'review-request': 'rv',
+  'stock-notification': 'st',
+  exchange: 'ex',
+}
+
+interface Located {
+  eventId: string
+  kind: string
+  change: DeliveryStatus
+}
+
+/** Statuses to their senders and the ledger; answers the events about messages that the ledger does not know. */
+export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
+  const located = await locate(ctx, stored)
+  for (const [kind, changes] of byKind(located)) await statusListener(kind)?.(ctx, changes)
+  const changes = located.map(({ change }) => change)
+  for (const listener of listenersOfEveryStatus()) await listener(ctx, changes)
+  await metering.status(
+    ctx,
+    located.flatMap(({ change: { messageId, status, at, failureCode } }) =>
+      status === 'sent' ? [] : [{ messageId, status, at, failureCode }],
+    ),
+  )
+  // Asked last: a status may have proved to its sender that a message left whose answer was lost.
+  const known = await knownAmong(
+    ctx,
+    located.map(({ change }) => change.messageId),
+  )
+  const placed = new Set(
+    located.filter(({ change }) => known.has(change.messageId)).map((each) => each.eventId),
+  )
+  return stored.filter((event) => !placed.has(event.id)).map((event) => event.id)
+}
+
+/** By the key that came back with it, else by the provider's id: in the ledger, or written in its own app. */
+async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
+  const keyless: string[] = []
+  for (const { data } of stored) {
+    const { key, providerMessageId } = data as StatusData
+    if (!parseKey(key)) keyless.push(providerMessageId)
+  }
+  const found = await findByProviderId(ctx, keyless)
+  return stored.flatMap((event) => {
+    const { key, status, providerMessageId, failureCode, failureMessage } = event.data as StatusData
+    const sender = parseKey(key) ?? found.get(providerMessageId)
+    if (!sender) return []
+    const { kind, messageId, attempt } = sender
+    const at = event.occurredAt
+    const change = { messageId, attempt, status, at, providerMessageId, failureCode, failureMessage }
+    return [{ eventId: event.id, kind, change }]
+  })
+}
+
+interface Sender {
+  kind: string
+  messageId: string
+  attempt: number
+}
+
+function parseKey(key: string | null): Sender | null {
+  const [, kind, messageId, attempt] = /^([a-z]{2})_([0-9a-f-]{36})_(\d{1,6})$/.exec(key ?? '') ?? []
+  if (!kind || !messageId || !isId(messageId)) return null
+  return { kind, messageId, attempt: Number(attempt) }
+}
+
+async function findByProviderId(ctx: Context, ids: string[]): Promise<Map<string, Sender>> {
+  if (ids.length === 0) return new Map()
+  const rows = await ctx.db
+    .selectFrom('message_ledger')
+    .select(['message_id', 'source', 'provider_message_id'])
+    .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
+    .execute()
+  const written = await ctx.db
+    .selectFrom('inbox_messages')
+    .select(['id', 'provider_message_id'])
+    .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
+    .where('source', '=', 'provider')
+    .execute()
+  return new Map([
+    ...written.map((row): [string, Sender] => [
+      row.provider_message_id!,
+      { kind: 'in', messageId: row.id, attempt: 1 },
+    ]),
+    ...rows.map((row): [string, Sender] => [
+      row.provider_message_id!,
+      { kind: kindOfSource[row.source] ?? row.source, messageId: row.message_id, attempt: 1 },
+    ]),
+  ])
+}
+
+function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
+  const kinds = new Map<string, DeliveryStatus[]>()
+  for (const { kind, change } of located) {
+    const changes = kinds.get(kind)
+    if (changes) changes.push(change)
+    else kinds.set(kind, [change])
+  }
+  return kinds
+}
+
+async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<string>> {
+  if (messageIds.length === 0) return new Set()
+  const ids = [...new Set(messageIds)]
+  const rows = await ctx.db
+    .selectFrom('message_ledger')
+    .select('message_id')
+    .where(sql<boolean>`message_id = any(${ids}::uuid[])`)
+    .unionAll(
+      ctx.db
+        .selectFrom('inbox_messages')
+        .select('id as message_id')
+        .where(sql<boolean>`id = any(${ids}::uuid[])`)
+        .where('source', '=', 'provider'),
+    )
+    .execute()
+  return new Set(rows.map((row) => row.message_id))
+}
+
+/** Inbound messages: the 24-hour window of the official number, then whoever listens. */
+export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise<void> {
+  const messages = (await messagesOf(ctx, stored)).map((message) => ({
+    message,
+    isReaction: message.type === 'reaction',
+  }))
+  await openWindows(
+    ctx,
+    messages
+      .filter((each) => each.message.via === 'official' && !each.isReaction)
+      .map((each) => each.message),
+  )
+  await openSharedWindows(
+    ctx,
+    stored.filter((_event, i) => messages[i]!.message.via === 'shared' && !messages[i]!.isReaction),
+  )
+  for (const { message } of messages) {
+    for (const listener of listenersOfInbound()) await listener(ctx, message)
+  }
+}
+
+/** What the merchant wrote in the provider's own app: to whoever listens. */
+export async function applyEchoes(ctx: Context, stored: StoredEvent[]): Promise<void> {
+  for (const message of await messagesOf(ctx, stored)) {
+    for (const listener of listenersOfEchoes()) await listener(ctx, message)
+  }
+}
+
+async function messagesOf(ctx: Context, stored: readonly StoredEvent[]): Promise<InboundMessage[]> {
+  const via = await connectionsByNumber(ctx)
+  return stored.map((event) => {
+    const { phone, text, type, name, content, providerMessageId } = event.data as InboundData
+    return {
+      phone,
+      text,
+      name,
+      type,
+      content,
+      at: event.occurredAt,
+      providerMessageId,
+      via: via.get(event.storeRef ?? '') ?? 'shared',
+    }
+  })
+}
+
+/** Of two connections over one number, as the sandbox's, the official one when it is connected, else the selected. */
+async function connectionsByNumber(ctx: Context): Promise<Map<string, ConnectionType>> {
+  const rows = await ctx.db
+    .selectFrom('messaging_connections as c')
+    .innerJoin('stores as s', (join) => join.onTrue())
+    .select(['c.number_id', 'c.type'])
+    .where('c.number_id', 'is not', null)
+    .orderBy(sql`c.type = 'official' and c.status = 'connected'`)
+    .orderBy(sql`c.status in ('connected', 'reconnecting')`)
+    .orderBy(sql`c.type is not distinct from s.messaging_connection_type`)
+    .execute()
+  return new Map(rows.map((row) => [row.number_id!, row.type as ConnectionType]))
+}
+
+async function openWindows(ctx: Context, messages: readonly InboundMessage[]): Promise<void> {
+  const latest = new Map<string, Date>()
+  for (const { phone, at } of messages) {
+    const key = phoneKey(phone)
+    const known = latest.get(key)
+    if (!known || known < at) latest.set(key, at)
+  }
+  if (latest.size === 0) return
+  await ctx.db
+    .insertInto('contact_windows')
+    .values([...latest].map(([phone_key, last_inbound_at]) => ({ phone_key, last_inbound_at })))
+    .onConflict((conflict) =>
+      conflict.columns(['store_id', 'phone_key']).doUpdateSet({
+        last_inbound_at: greatest<Date>(
+          sql.ref('contact_windows.last_inbound_at'),
+          sql.ref('excluded.last_inbound_at'),
+        ),
+      }),
+    )
+    .execute()
+}
+
+/** By what the store of an event is found. */
+function subjectOf({ key }: StoredEvent): 'template' | 'session' | 'account' | 'number' {
+  if (key.startsWith('template-')) return 'template'
+  if (key.startsWith('qr-session:')) return 'session'
+  return key.startsWith('number-') ? 'account' : 'number'
+}
+
+const sharedForDays = 30
+
+/** What merchants write to the assistant: a job each, which knows one inbound message once. */
+async function passOn(ctx: SystemContext, stored: readonly StoredEvent[]): Promise<void> {
+  for (const { key, data, occurredAt } of stored) {
+    const { phone, text, providerMessageId } = data as Partial<InboundData>
+    if (!phone || !providerMessageId || !key.startsWith('inbound:')) continue
+    await ctx.queue('chat-agent-reply', {
+      inboundId: providerMessageId,
+      phone,
+      text: text ?? '',
+      at: occurredAt.toISOString(),
+    })
+  }
+}
+
+/**
+ * The stores of events that name none, by event id: of a template, a QR session or an account the one that has it
+ * (unknown ones come again), else of a number that several use.
+ */
+export async function findStores(
+  ctx: SystemContext,
+  stored: StoredEvent[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const assistants = assistantNumbers(ctx)
+  const isAssistants = (event: StoredEvent): boolean => assistants.has(event.storeRef ?? '')
+  await passOn(ctx, stored.filter(isAssistants))
+  const subjects = Map.groupBy(stored, (event) => (isAssistants(event) ? 'assistant' : subjectOf(event)))
+  const templates = subjects.get('template') ?? []
+  const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
+  const owners = await storesOfTemplates(ctx, templates.map(providerIdOf))
+  const stores = new Map<string, string | null>([
+    ...(await storesOnShared(ctx, subjects.get('number') ?? [])),
+    ...(await storesOfSessions(ctx, subjects.get('session') ?? [])),
+    ...(await storesOfAccounts(ctx, subjects.get('account') ?? [])),
+  ])
+  for (const event of subjects.get('assistant') ?? []) stores.set(event.id, null)
+  for (const event of templates) {
+    const owner = owners.get(providerIdOf(event))
+    if (owner) stores.set(event.id, owner)
+  }
+  return stores
+}
+
+/**
+ * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
+ * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
+ */
+async function storesOnShared(
+  ctx: SystemContext,
+  stored: StoredEvent[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (stored.length === 0) return new Map()
+  const shared = await sharedNumbers(
+    ctx,
+    stored.map((event) => event.storeRef ?? ''),
+  )
+  const stores = new Map<string, string | null>()
+  const given = stored.flatMap(({ id, storeRef, data }) => {
+    if (!shared.has(storeRef ?? '')) {
+      stores.set(id, null)
+      return []
+    }
+    const { key, phone } = data as Partial<StatusData & InboundData>
+    const messageId = parseKey(key ?? null)?.messageId ?? null
+    return [{ id, ref: storeRef, message_id: messageId, phone_key: phone ? phoneKey(phone) : null }]
+  })
+  const since = new Date(ctx.now().getTime() - sharedForDays * 24 * 3_600_000)
+  const { rows } = await sql<{ id: string; store_id: string }>`
+    with e as (
+      select * from json_to_recordset(${JSON.stringify(given)}::json)
+        as e(id uuid, ref text, message_id uuid, phone_key text))
+    select e.id, l.store_id
+    from e
+    join messaging_connections c on c.number_id = e.ref and c.type = 'shared'
+    join message_ledger l on l.store_id = c.store_id and l.message_id = e.message_id
+    union all
+    select e.id, last.store_id
+    from e
+    join lateral (
+      select l.store_id
+      from messaging_connections c
+      join message_ledger l on l.store_id = c.store_id
+      where c.number_id = e.ref and c.type = 'shared'
+        and l.phone_key = e.phone_key and l.sent_at > ${since}::timestamptz
+      order by l.sent_at desc limit 1) last on true
+    where e.message_id is null and e.phone_key is not null`.execute(ctx.root)
+  for (const row of rows) stores.set(row.id, row.store_id)
+  return stores
+}
+
+async function sharedNumbers(ctx: SystemContext, numberIds: string[]): Promise<Set<string>> {
+  const rows = await ctx.root
+    .selectFrom('messaging_connections')
+    .select('number_id')
+    .distinct()
+    .where('type', '=', 'shared')
+    .where(sql<boolean>`number_id = any(${[...new Set(numberIds)]}::text[])`)
+    .execute()
+  return new Set(rows.flatMap((row) => row.number_id ?? []))
+}

@@ -1,0 +1,11 @@
+/** What other sections may use of this one. */
+
+export { onConnected, onOfficialDisconnected } from './numbers/connected.ts'
+export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './numbers/limit.ts'
+export { routeOfType } from './numbers/route.ts'
+export { numberLimit } from './official/health.ts'
+export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'
+export * as sending from './sending/deliver.ts'
+export { sentMessage } from './sends/schema.ts'
+export { type SingleSend, sendOne } from './sends/start.ts'
+export * as templates from './templates/read.ts'

@@ -1,0 +1,71 @@
+/** What it means that a number connects: nobody else has it, it is selected, and what waited for it is due. */
+import { sql } from 'kysely'
+import { notify } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { connectedNumberChanged } from '../button/button.ts'
+import { selectConnection } from './select.ts'
+
+type Listener = (ctx: Context, type: ConnectionType) => Promise<void>
+const connectedListeners: Listener[] = []
+const officialListeners: ((ctx: Context) => Promise<void>)[] = []
+
+/** Called in the transaction in which a connection can send (again): what was held for want of it is due. */
+export const onConnected = (listener: Listener): void => {
+  connectedListeners.push(listener)
+}
+
+/** Called in the transaction that gives the official number up: the inbox goes off. */
+export const onOfficialDisconnected = (listener: (ctx: Context) => Promise<void>): void => {
+  officialListeners.push(listener)
+}
+
+/** Tells those who wait that a connection can send again, selected or not. */
+export async function tellConnected(ctx: Context, type: ConnectionType): Promise<void> {
+  await connectedNumberChanged(ctx)
+  for (const listener of connectedListeners) await listener(ctx, type)
+}
+
+export async function tellOfficialDisconnected(ctx: Context): Promise<void> {
+  for (const listener of officialListeners) await listener(ctx)
+}
+
+/**
+ * Whether a number (E.164) is free to connect to this store. In the caller's transaction, until whose end nobody else
+ * decides about that number: of two stores that connect it at once, one finds it taken.
+ */
+export async function claimPhone(ctx: Context, phone: string): Promise<boolean> {
+  const key = phoneKey(phone)
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`messaging-phone:${key}`}, 0))`.execute(
+    ctx.system,
+  )
+  const taken = await ctx.system
+    .selectFrom('messaging_connections')
+    .select('store_id')
+    .where('phone_key', '=', key)
+    .where('store_id', '<>', ctx.store.id)
+    .where('type', '<>', 'shared')
+    .where('status', 'in', ['connected', 'reconnecting', 'verifying'])
+    .limit(1)
+    .executeTakeFirst()
+  return taken === undefined
+}
+
+/** Selects a number that has just connected, tells the merchant, and those who waited for it. */
+export async function welcome(
+  ctx: Context,
+  type: 'qr' | 'official',
+  number: { phone: string; displayName: string | null },
+): Promise<void> {
+  await selectConnection(ctx, type)
+  const name = number.displayName ? `${number.displayName} (${number.phone})` : number.phone
+  await notify(ctx, {
+    type: 'messaging-connected',
+    level: 'success',
+    title: `${number.phone} is connected`,
+    message: `Messages of the store leave through ${name} from now on.`,
+    data: { connectionType: type, phone: number.phone },
+  })
+  await tellConnected(ctx, type)
+}

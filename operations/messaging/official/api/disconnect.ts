@@ -1,0 +1,24 @@
+import { operation } from '#runtime/operation'
+import { disconnectOfficial } from '../disconnect.ts'
+import { readOfficial } from '../read.ts'
+import { officialConnection } from '../schema.ts'
+
+export default operation({
+  method: 'POST',
+  path: '/officialapi/disconnect',
+  description: 'Give the official number up: its access is destroyed and its templates are deleted.',
+  details:
+    'Messages that were to leave wait for a connection. Templates are created and approved anew afterwards.',
+  words: 'take the official number off',
+  scopes: ['platform:write', 'integrations:write'],
+  readOnly: false,
+  feature: 'messaging',
+  answer: { status: 200, body: officialConnection },
+  refuses: { conflict: 'There is no official number' },
+  etag: true,
+  ifMatch: ['/officialapi/status'],
+  async handler(ctx) {
+    await disconnectOfficial(ctx)
+    return readOfficial(ctx)
+  },
+})

@@ -1,0 +1,111 @@
+/** What the provider calls back about the official number and its account (Rules 7). */
+import { sql } from 'kysely'
+import type { events } from '#operations/store/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import type {
+  NumberAccountData,
+  NumberHealth,
+  NumberHealthData,
+  NumberNameData,
+} from '#runtime/ports/messaging/number-port'
+import {
+  changeOfficial,
+  lockOfficial,
+  type OfficialNumberRow,
+  takeOverHealth,
+  toConnected,
+  toTrouble,
+} from './state.ts'
+
+type StoredEvent = events.StoredEvent
+type Subject = { account: string; phone: string | null }
+
+/**
+ * The stores of events about accounts, by event id: of several numbers of one account the one that is named, else the
+ * one that was connected last. An account that is unknown may be about to be written down.
+ */
+export async function storesOfAccounts(
+  ctx: SystemContext,
+  stored: readonly StoredEvent[],
+): Promise<Map<string, string>> {
+  if (stored.length === 0) return new Map()
+  const rows = await ctx.root
+    .selectFrom('messaging_connections')
+    .select(['account_id', 'phone_key', 'store_id'])
+    .where('type', '=', 'official')
+    .where('account_id', '=', sql<string>`any(${stored.map((event) => subjectOf(event).account)}::text[])`)
+    .orderBy('connected_at', (order) => order.desc().nullsLast())
+    .execute()
+  return new Map(
+    stored.flatMap((event) => {
+      const { account, phone } = subjectOf(event)
+      const ofAccount = rows.filter((row) => row.account_id === account)
+      const found = ofAccount.find((row) => !phone || row.phone_key === phoneKey(phone)) ?? ofAccount[0]
+      return found ? [[event.id, found.store_id] as const] : []
+    }),
+  )
+}
+
+const subjectOf = (event: StoredEvent): Subject => event.data as Subject
+
+/** Calls `apply` for each event that is about the number of now, in the order they happened. */
+async function applyEach<D extends Subject>(
+  ctx: Context,
+  stored: StoredEvent[],
+  apply: (row: OfficialNumberRow, data: D) => Promise<void>,
+): Promise<void> {
+  const inOrder = [...stored].sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
+  for (const event of inOrder) {
+    const data = event.data as D
+    // Read anew for each: the one before may have moved it.
+    const row = await lockOfficial(ctx)
+    if (!row?.credentials || row.account_id !== data.account) continue
+    if (data.phone && row.phone_key && phoneKey(data.phone) !== row.phone_key) continue
+    await apply(row, data)
+  }
+}
+
+const unknownHealth: NumberHealth = {
+  qualityRating: 'unknown',
+  numberStatus: 'connected',
+  messagingLimitTier: 'tier-250',
+  throughput: 80,
+}
+
+export const applyNumberHealth = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
+  applyEach<NumberHealthData>(ctx, stored, async (row, data) => {
+    const before = (row.health as NumberHealth | null) ?? unknownHealth
+    await takeOverHealth(
+      ctx,
+      row,
+      {
+        ...before,
+        qualityRating: data.qualityRating ?? before.qualityRating,
+        numberStatus: data.numberStatus ?? before.numberStatus,
+        messagingLimitTier: data.messagingLimitTier ?? before.messagingLimitTier,
+      },
+      null,
+    )
+    const { phone, display_name: displayName } = row
+    if (data.numberStatus === 'banned') await toTrouble(ctx, row, 'account-restricted')
+    else if (data.numberStatus === 'connected' && row.status === 'verifying') {
+      await toConnected(ctx, row, { phone, displayName })
+    }
+  })
+
+export const applyNumberName = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
+  applyEach<NumberNameData>(ctx, stored, async (row, { status, displayName }) => {
+    const name = status === 'approved' && displayName ? displayName : row.display_name
+    await changeOfficial(ctx, { display_name_status: status, display_name: name })
+    if (row.status !== 'verifying') return
+    if (status === 'declined') await toTrouble(ctx, row, 'display-name-declined')
+    if (status === 'approved') await toConnected(ctx, row, { phone: row.phone, displayName: name })
+  })
+
+export const applyNumberAccount = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
+  applyEach<NumberAccountData>(ctx, stored, async (row, { issue }) => {
+    if (issue) await toTrouble(ctx, row, issue)
+    // Well again by this word; whether all is well, only the provider's answer tells.
+    else await ctx.queue('official-revalidate', {})
+  })

@@ -1,0 +1,200 @@
+/** What comes back from the provider's setup page: a number, or nothing. */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { sha256 } from '#runtime/ids'
+import { phoneKey } from '#runtime/phone'
+import { Refused } from '#runtime/ports/errors'
+import type { NumberHealth, OfficialNumber } from '#runtime/ports/messaging/number-port'
+import { seal } from '#runtime/secrets'
+import { claimPhone, welcome } from '../numbers/connected.ts'
+import { type Provider, providerNamed } from '../numbers/provider.ts'
+import { addRelease } from '../numbers/releases.ts'
+import { withinTime } from '../numbers/within-time.ts'
+import { forgetAllTemplates } from '../templates/moves.ts'
+import { changeOfficial, lockOfficial, type OfficialNumberRow, takeOverHealth } from './state.ts'
+
+export interface Confirmation {
+  state: string
+  /** Exactly one of these two. */
+  code?: string | undefined
+  error?: string | undefined
+}
+
+const answerWithinMs = 20_000
+/** A confirmation that runs longer belongs to a process that died. */
+const deadAfterMs = 60_000
+
+/**
+ * Ends a setup: with a code the number connects (or is under review), with an error the status is the one before.
+ * Outside a transaction. Refuses a state that is not of this store, a link that is over, a code that the provider does
+ * not take (the link stays open) and a number of another store.
+ */
+export async function confirmSetup(ctx: Context, confirmation: Confirmation): Promise<void> {
+  const { state, code, error } = confirmation
+  if ((code === undefined) === (error === undefined)) {
+    throw refuse('bad_request', 'code: send either code or error, as the provider handed it back')
+  }
+  const setup = await claimSetup(ctx, sha256(state))
+  if (code === undefined) return ctx.transaction((tx) => deny(tx, setup.id))
+  try {
+    await connect(ctx, setup, code)
+  } catch (failure) {
+    await ctx.db
+      .updateTable('messaging_setups')
+      .set({ claimed_at: null })
+      .where('id', '=', setup.id)
+      .execute()
+    throw failure
+  }
+}
+
+interface ClaimedSetup {
+  id: string
+  returnUrl: string
+  provider: Provider
+}
+
+async function claimSetup(ctx: Context, stateHash: string): Promise<ClaimedSetup> {
+  const now = ctx.now()
+  const claimed = await ctx.db
+    .updateTable('messaging_setups')
+    .set({ claimed_at: now })
+    .where('state_hash', '=', stateHash)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where((eb) =>
+      eb.or([eb('claimed_at', 'is', null), eb('claimed_at', '<=', new Date(now.getTime() - deadAfterMs))]),
+    )
+    .returning(['id', 'return_url'])
+    .executeTakeFirst()
+  if (!claimed) throw await refusalOf(ctx, stateHash)
+  const row = await ctx.db
+    .selectFrom('messaging_connections')
+    .select('provider')
+    .where('type', '=', 'official')
+    .executeTakeFirstOrThrow()
+  return { id: claimed.id, returnUrl: claimed.return_url, provider: providerNamed(ctx, row.provider) }
+}
+
+async function refusalOf(ctx: Context, stateHash: string): Promise<Error> {
+  const setup = await ctx.db
+    .selectFrom('messaging_setups')
+    .select(['outcome', 'expires_at'])
+    .where('state_hash', '=', stateHash)
+    .executeTakeFirst()
+  if (!setup) return refuse('not_found', 'state: is of no setup of this store')
+  if (setup.outcome === 'confirmed') return refuse('conflict', 'This setup was confirmed already')
+  if (setup.outcome === 'replaced') {
+    return refuse('conflict', 'Another setup was started after this one: use its link')
+  }
+  if (setup.outcome || setup.expires_at <= ctx.now()) {
+    return refuse('conflict', 'This setup is over: start a new one')
+  }
+  return refuse('conflict', 'This setup is being confirmed at this moment')
+}
+
+async function deny(tx: Context, setupId: string): Promise<void> {
+  if (await endSetup(tx, setupId, 'denied')) await changeOfficial(tx, { issue_code: 'setup-denied' })
+}
+
+/** Answers whether it was open until now. */
+async function endSetup(tx: Context, id: string, outcome: 'confirmed' | 'denied'): Promise<boolean> {
+  const ended = await tx.db
+    .updateTable('messaging_setups')
+    .set({ ended_at: tx.now(), outcome })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return ended !== undefined
+}
+
+async function connect(ctx: Context, setup: ClaimedSetup, code: string): Promise<void> {
+  const { id: setupId, returnUrl, provider } = setup
+  const store = { id: ctx.store.id, credentials: null }
+  const number = await withinTime(
+    provider.port.finishOfficialSetup(store, { code, returnUrl }),
+    answerWithinMs,
+  ).catch((error: unknown) => {
+    if (error instanceof Refused) {
+      throw refuse('bad_request', `code: The provider refused it: ${error.message}`)
+    }
+    throw error
+  })
+  const health = await healthOf(ctx, provider, number)
+  const refused = await ctx.transaction(async (tx) => {
+    const row = await lockOfficial(tx)
+    const isFree = await claimPhone(tx, number.phone)
+    if (row && isFree && (await endSetup(tx, setupId, 'confirmed'))) {
+      await takeNumber(tx, row, provider, number, health)
+      return null
+    }
+    // It is ours at the provider and not here: let go of again.
+    await addRelease(tx, {
+      kind: 'official',
+      provider: provider.name,
+      credentials: sealed(tx, number.credentials),
+      subject: number.accountId,
+    })
+    return isFree
+      ? 'This setup was replaced or ended meanwhile: start a new one'
+      : `${number.phone} is connected to another store: disconnect it there, or use another number`
+  })
+  if (refused) throw refuse('conflict', refused)
+}
+
+const sealed = (ctx: Context, credentials: unknown): string =>
+  seal(ctx.settings, ctx.store.id, credentials ?? null)
+
+/** Asked on the way, for its limit; a number without an answer is asked again when it is needed. */
+async function healthOf(
+  ctx: Context,
+  { port }: Provider,
+  { credentials }: OfficialNumber,
+): Promise<NumberHealth | null> {
+  try {
+    return await withinTime(port.phoneHealth({ id: ctx.store.id, credentials }), 5_000)
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the health of a new number is not known yet')
+    return null
+  }
+}
+
+async function takeNumber(
+  tx: Context,
+  row: OfficialNumberRow,
+  provider: Provider,
+  number: OfficialNumber,
+  health: NumberHealth | null,
+): Promise<void> {
+  const { numberId, accountId, phone, displayName, ready } = number
+  if (row.credentials && row.phone_key !== phoneKey(phone)) {
+    await addRelease(tx, {
+      kind: row.account_id === accountId ? 'templates' : 'official',
+      provider: row.provider,
+      credentials: row.credentials,
+      subject: row.account_id,
+      templates: await forgetAllTemplates(tx),
+    })
+  }
+  const now = tx.now()
+  await changeOfficial(tx, {
+    status: ready ? 'connected' : 'verifying',
+    provider: provider.name,
+    credentials: sealed(tx, number.credentials),
+    number_id: numberId,
+    account_id: accountId,
+    phone,
+    phone_key: phoneKey(phone),
+    display_name: displayName,
+    display_name_status: ready ? 'approved' : 'pending',
+    issue_code: null,
+    connected_at: ready ? now : null,
+    checked_at: now,
+    health: null,
+    health_at: null,
+  })
+  if (health) await takeOverHealth(tx, { ...row, number_id: numberId, phone, health: null }, health, now)
+  if (ready) await welcome(tx, 'official', { phone, displayName })
+  await tx.queue('template-sync', {})
+}

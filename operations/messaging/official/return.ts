@@ -1,0 +1,71 @@
+/** The page that merchants come back to from the provider's setup, which confirms by itself. */
+import { entitlementOf, escaped, htmlAnswer } from '#operations/store/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { Refusal, refuse, statusOf } from '#runtime/errors'
+import { sha256 } from '#runtime/ids'
+import { Unavailable } from '#runtime/ports/errors'
+import { confirmSetup } from './confirm.ts'
+import { readOfficial } from './read.ts'
+
+/** Confirms what the provider handed back, for the store whose setup has this state. */
+export async function finishReturn(ctx: SystemContext, query: URLSearchParams): Promise<Response> {
+  const state = query.get('state') ?? ''
+  const setup = await ctx.root
+    .selectFrom('messaging_setups')
+    .select('store_id')
+    .where('state_hash', '=', sha256(state))
+    .executeTakeFirst()
+  const store = setup && (await ctx.forStore(setup.store_id))
+  if (!store) {
+    const advice = '<p>Look whether the address is complete, or start the setup again.</p>'
+    return htmlAnswer('There is no such setup', advice, 404)
+  }
+  try {
+    await confirm(store, state, query)
+    return await resultPage(store)
+  } catch (error) {
+    return failurePage(ctx, error)
+  }
+}
+
+async function confirm(store: Context, state: string, query: URLSearchParams): Promise<void> {
+  const { features, canWrite } = await entitlementOf(store)
+  if (!features.has('official-api') || !canWrite) {
+    throw refuse(
+      'forbidden',
+      'The plan or the subscription of the store does not allow an official number now',
+    )
+  }
+  const error = query.get('error') ?? undefined
+  const code = error === undefined ? (query.get('code') ?? undefined) : undefined
+  await confirmSetup(store, { state, code, error })
+}
+
+async function resultPage(store: Context): Promise<Response> {
+  const { status, phone } = await readOfficial(store)
+  const shop = escaped(store.store.name)
+  const number = escaped(phone ?? '')
+  if (status === 'connected') {
+    return htmlAnswer('Connected', `<p>${number} is connected: messages of ${shop} leave through it now.</p>`)
+  }
+  if (status === 'verifying') {
+    return htmlAnswer(
+      'Under review',
+      `<p>${number} is set up. The provider still reviews it; ${shop} hears of it once it can send.</p>`,
+    )
+  }
+  return htmlAnswer('Not connected', `<p>The setup was cancelled. Nothing changed for ${shop}.</p>`)
+}
+
+function failurePage(ctx: SystemContext, error: unknown): Response {
+  if (error instanceof Refusal) {
+    return htmlAnswer('Not connected', `<p>${escaped(error.message)}.</p>`, statusOf(error.code))
+  }
+  if (!(error instanceof Unavailable)) throw error
+  ctx.log.warn({ err: error }, 'the provider did not answer to a setup that came back')
+  return htmlAnswer(
+    'The provider does not answer',
+    '<p>Nothing changed. Load this page again in a minute.</p>',
+    statusOf('unavailable'),
+  )
+}

@@ -1,0 +1,165 @@
+/** What the provider tells of a QR session: scanned, linked, lost, back, logged out (States). */
+import { sql } from 'kysely'
+import type { RowChange } from '#db/tables'
+import { type events, notify } from '#operations/store/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import type { QrSessionData } from '#runtime/ports/messaging/number-port'
+import { connectedNumberChanged } from '../button/button.ts'
+import { claimPhone, tellConnected, welcome } from '../numbers/connected.ts'
+import { type EndReason, sessionAt } from '../numbers/qr-clock.ts'
+import { addRelease } from '../numbers/releases.ts'
+
+type StoredEvent = events.StoredEvent
+
+const lostForMs = 30 * 60_000
+/** The queue goes by the database's clock: a job that came early would tell too soon. */
+const marginMs = 250
+
+async function queueLoss(ctx: Context, lostAt: Date): Promise<void> {
+  const at = new Date(lostAt.getTime() + lostForMs + marginMs)
+  await ctx.queue('qr-link-lost', { lostAt: lostAt.toISOString() }, { at })
+}
+
+/** The stores of QR sessions, by event id; a session that is unknown may be about to be written down. */
+export async function storesOfSessions(
+  ctx: SystemContext,
+  stored: readonly StoredEvent[],
+): Promise<Map<string, string>> {
+  if (stored.length === 0) return new Map()
+  const refOf = (event: StoredEvent): string => (event.data as QrSessionData).sessionRef
+  const rows = await ctx.root
+    .selectFrom('messaging_connections')
+    .select(['session_ref', 'store_id'])
+    .where('session_ref', '=', sql<string>`any(${stored.map(refOf)}::text[])`)
+    .execute()
+  const stores = new Map(rows.map((row) => [row.session_ref, row.store_id]))
+  return new Map(
+    stored.flatMap((event) => {
+      const store = stores.get(refOf(event))
+      return store ? [[event.id, store] as const] : []
+    }),
+  )
+}
+
+/** In the order they happened. */
+export async function applySessionEvents(ctx: Context, stored: StoredEvent[]): Promise<void> {
+  const inOrder = [...stored].sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
+  for (const { data, occurredAt } of inOrder) await applyOne(ctx, data as QrSessionData, occurredAt)
+}
+
+async function applyOne(ctx: Context, data: QrSessionData, at: Date): Promise<void> {
+  const row = await ctx.db
+    .selectFrom('messaging_connections')
+    .selectAll()
+    .where('type', '=', 'qr')
+    .where('session_ref', '=', data.sessionRef)
+    .forUpdate()
+    .executeTakeFirst()
+  // Another session has taken its place.
+  if (!row) return
+  // By the time of the scan: an event that is applied late was not made late.
+  const { status } = sessionAt(row, at)
+  const isWaiting = status === 'awaiting-scan' || status === 'connecting'
+  switch (data.event) {
+    case 'scanned':
+      if (status === 'awaiting-scan') await change(ctx, { status: 'connecting' })
+      return
+    case 'linked':
+      if (isWaiting) await link(ctx, row.provider, data, at)
+      // Ended here while the phone was scanning.
+      else if (status !== 'connected' && status !== 'reconnecting') {
+        await addRelease(ctx, { kind: 'qr', provider: row.provider, subject: data.sessionRef })
+      }
+      return
+    case 'lost':
+      if (status !== 'connected') return
+      await change(ctx, { status: 'reconnecting', lost_at: at })
+      await connectedNumberChanged(ctx)
+      await queueLoss(ctx, at)
+      return
+    case 'back':
+      if (status !== 'reconnecting') return
+      await change(ctx, { status: 'connected', lost_at: null })
+      await tellConnected(ctx, 'qr')
+      return
+    case 'logout':
+    case 'replaced':
+      if (!isWaiting && status !== 'connected' && status !== 'reconnecting') return
+      await end(ctx, data.event === 'logout' ? 'logged-out' : 'replaced', at)
+      if (isWaiting) return
+      await connectedNumberChanged(ctx)
+      await tellOfEnd(ctx, row.phone)
+  }
+}
+
+async function link(ctx: Context, provider: string, data: QrSessionData, at: Date): Promise<void> {
+  const { phone, name, numberId, sessionRef } = data
+  if (!phone || !(await claimPhone(ctx, phone))) {
+    await end(ctx, 'number-in-use', at)
+    await addRelease(ctx, { kind: 'qr', provider, subject: sessionRef })
+    return
+  }
+  await change(ctx, {
+    status: 'connected',
+    number_id: numberId,
+    phone,
+    phone_key: phoneKey(phone),
+    display_name: name,
+    connected_at: at,
+    checked_at: ctx.now(),
+    session_codes: null,
+  })
+  await welcome(ctx, 'qr', { phone, displayName: name })
+}
+
+const end = (ctx: Context, reason: EndReason, at: Date): Promise<void> =>
+  change(ctx, {
+    status: 'disconnected',
+    end_reason: reason,
+    session_ended_at: at,
+    session_codes: null,
+    lost_at: null,
+  })
+
+async function change(ctx: Context, set: RowChange<'messaging_connections'>): Promise<void> {
+  await ctx.db
+    .updateTable('messaging_connections')
+    .set({ ...set, updated_at: ctx.now() })
+    .where('type', '=', 'qr')
+    .execute()
+}
+
+async function tellOfEnd(ctx: Context, phone: string | null): Promise<void> {
+  await notify(ctx, {
+    type: 'messaging-disconnected',
+    level: 'error',
+    title: `${phone ?? 'The phone'} is not linked any more`,
+    message: 'The link was ended on the phone. Nothing leaves through it until you scan a new code.',
+    data: { connectionType: 'qr', phone },
+  })
+}
+
+/** Tells of a link that has been lost for 30 minutes and is still lost. */
+export async function tellOfLoss(ctx: Context, lostAt: Date): Promise<void> {
+  if (ctx.now().getTime() < lostAt.getTime() + lostForMs) return queueLoss(ctx, lostAt)
+  await ctx.transaction(async (tx) => {
+    const row = await tx.db
+      .selectFrom('messaging_connections')
+      .select('phone')
+      .where('type', '=', 'qr')
+      .where('status', '=', 'reconnecting')
+      .where('lost_at', '=', lostAt)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!row) return
+    await notify(tx, {
+      type: 'messaging-disconnected',
+      level: 'warning',
+      title: `${row.phone ?? 'The phone'} has been out of reach for 30 minutes`,
+      message: 'Nothing leaves meanwhile. Look whether the phone is on and connected to the internet.',
+      data: { connectionType: 'qr', phone: row.phone },
+      dedupeKey: `messaging-disconnected:${lostAt.toISOString()}`,
+    })
+  })
+}

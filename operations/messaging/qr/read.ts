@@ -1,0 +1,177 @@
+/** The messaging session at the clock's now, without asking the provider. */
+import type { Row } from '#db/tables'
+import { entitlementOf } from '#operations/store/door'
+import { refusalOf } from '#runtime/access'
+import type { Context } from '#runtime/context'
+import { qrCodes } from '#runtime/ports/messaging/qr-times'
+import { prepared } from '#runtime/query'
+import { unseal } from '#runtime/secrets'
+import { describeIssue, officialAt } from '../numbers/official-clock.ts'
+import { sessionAt } from '../numbers/qr-clock.ts'
+import type { MessagingSession } from './schema.ts'
+
+type ConnectionRow = Pick<
+  Row<'messaging_connections'>,
+  | 'status'
+  | 'provider'
+  | 'phone'
+  | 'display_name'
+  | 'issue_code'
+  | 'connected_at'
+  | 'session_codes'
+  | 'session_started_at'
+  | 'session_ended_at'
+  | 'end_reason'
+> & { started_at: Date | null; expires_at: Date | null; ended_at: Date | null }
+
+type FoundRow = { [K in keyof ConnectionRow]: ConnectionRow[K] | null } & {
+  selected: string | null
+  type: string | null
+}
+
+const findConnections = prepared<object, FoundRow>((db) =>
+  db
+    .selectFrom('stores as s')
+    .leftJoin('messaging_connections as c', (join) => join.onTrue())
+    .leftJoin('messaging_setups as u', 'u.id', 'c.setup_id')
+    .select([
+      's.messaging_connection_type as selected',
+      'c.type',
+      'c.status',
+      'c.provider',
+      'c.phone',
+      'c.display_name',
+      'c.issue_code',
+      'c.connected_at',
+      'c.session_codes',
+      'c.session_started_at',
+      'c.session_ended_at',
+      'c.end_reason',
+      'u.started_at',
+      'u.expires_at',
+      'u.ended_at',
+    ]),
+)
+
+const untouched: ConnectionRow = {
+  status: 'none',
+  provider: '',
+  phone: null,
+  display_name: null,
+  issue_code: null,
+  connected_at: null,
+  session_codes: null,
+  session_started_at: null,
+  session_ended_at: null,
+  end_reason: null,
+  started_at: null,
+  expires_at: null,
+  ended_at: null,
+}
+
+/** Codes of a QR session only for a key that may start one: whoever has a code can link a phone. */
+export async function readSession(ctx: Context): Promise<MessagingSession> {
+  const rows = await findConnections(ctx, {})
+  const now = ctx.now()
+  const of = (type: string): ConnectionRow =>
+    (rows.find((row) => row.type === type) as ConnectionRow | undefined) ?? untouched
+  const type = (rows[0]?.selected ?? null) as MessagingSession['type']
+  const parts = {
+    qr: qrPart(ctx, of('qr'), now),
+    official: officialPart(of('official'), now),
+    shared: { status: of('shared').status as 'none' | 'connected', ...held(of('shared')) },
+  }
+  const issue = type === null ? null : await issueOf(ctx, type, of(type), now)
+  const connected = type !== null && issue === null
+  const { phone, displayName, connectedAt } = connected ? parts[type] : nothing
+  return { type, connected, phone, displayName, connectedAt, issue, ...parts }
+}
+
+const nothing = { phone: null, displayName: null, connectedAt: null }
+const text = (at: Date | null): string | null => at?.toISOString() ?? null
+const held = (row: ConnectionRow) => ({
+  phone: row.phone,
+  displayName: row.display_name,
+  connectedAt: text(row.connected_at),
+})
+
+function officialPart(row: ConnectionRow, now: Date): MessagingSession['official'] {
+  return { status: officialAt(row, now).status, ...held(row) }
+}
+
+function qrPart(ctx: Context, row: ConnectionRow, now: Date): MessagingSession['qr'] {
+  const { status, endedAt, endReason, code } = sessionAt(row, now)
+  return {
+    status,
+    phone: row.phone,
+    displayName: row.display_name,
+    startedAt: text(row.session_started_at),
+    connectedAt: text(row.connected_at),
+    endedAt: text(endedAt),
+    endReason,
+    code: code && row.session_codes && mayStart(ctx) ? codeShown(ctx, row, code) : null,
+  }
+}
+
+/** Sealed: who reads the database cannot link a phone. */
+export const codesContext = (ctx: Context): string => `${ctx.store.id}:qr-codes`
+
+function codeShown(
+  ctx: Context,
+  row: ConnectionRow,
+  { sequence, expiresAt }: { sequence: number; expiresAt: Date },
+): MessagingSession['qr']['code'] {
+  const payloads = unseal(ctx.settings, codesContext(ctx), row.session_codes!) as string[]
+  const payload = payloads[sequence - 1]!
+  return {
+    payload,
+    sequence,
+    expiresAt: expiresAt.toISOString(),
+    refreshesLeft: qrCodes - sequence,
+    scanUrl:
+      row.provider === 'sandbox' && ctx.settings.sandbox
+        ? `${ctx.settings.publicUrl}/sandbox/messaging/scan/${payload}`
+        : null,
+  }
+}
+
+function mayStart(ctx: Context): boolean {
+  const { access } = ctx.actor
+  const start = ctx.services.registry.operations.find((each) => each.id === 'post_messaging_session')
+  return access !== null && start !== undefined && refusalOf(start, access, ctx.clock.ms()) === null
+}
+
+const notConnected = { code: 'not-connected', message: 'The selected number is not connected' } as const
+
+async function issueOf(
+  ctx: Context,
+  type: 'qr' | 'official' | 'shared',
+  row: ConnectionRow,
+  now: Date,
+): Promise<MessagingSession['issue']> {
+  if (type === 'official') return officialIssue(ctx, row, now)
+  if (row.status === 'connected') return null
+  if (type === 'shared') return notConnected
+  if (row.status === 'reconnecting') {
+    return { code: 'reconnecting', message: 'The phone lost its link: open the app on it with a connection' }
+  }
+  if (row.end_reason === 'logged-out') {
+    return { code: 'logged-out', message: 'The link was ended on the phone: scan a new code' }
+  }
+  return notConnected
+}
+
+async function officialIssue(
+  ctx: Context,
+  row: ConnectionRow,
+  now: Date,
+): Promise<MessagingSession['issue']> {
+  const { status, issue } = officialAt(row, now)
+  if (status !== 'connected') return issue ? describeIssue(issue) : notConnected
+  const { features } = await entitlementOf(ctx)
+  if (features.has('official-api')) return null
+  return {
+    ...notConnected,
+    message: 'The plan does not include the official number: change the plan to use it',
+  }
+}

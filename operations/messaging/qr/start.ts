@@ -1,0 +1,180 @@
+/** Starting and ending a QR session (Rules 2). */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { qrCodes } from '#runtime/ports/messaging/qr-times'
+import { seal } from '#runtime/secrets'
+import { defaultProvider, type Provider } from '../numbers/provider.ts'
+import { isLive, sessionAt, sessionEnd } from '../numbers/qr-clock.ts'
+import { addReleaseTriedHere, tryRelease } from '../numbers/releases.ts'
+import { deselectConnection } from '../numbers/select.ts'
+import { withinTime } from '../numbers/within-time.ts'
+import { codesContext } from './read.ts'
+
+const answerWithinMs = 20_000
+/** A start that runs longer belongs to a process that died. */
+const deadAfterMs = 60_000
+
+/**
+ * Asks the provider for a session and its codes, and replaces a session that nobody has scanned yet. Outside a
+ * transaction. Refuses where a phone is linked, where the provider has no QR connection, and of two starts at once one.
+ */
+export async function startSession(ctx: Context): Promise<void> {
+  const provider = defaultProvider(ctx)
+  if (!provider.port.capabilities.qr) {
+    throw refuse('conflict', 'The provider of this server links no phones by QR code: use another connection')
+  }
+  const claimedAt = await claimStart(ctx)
+  try {
+    const startedAt = ctx.now()
+    const session = await withinTime(askCodes(ctx, provider), answerWithinMs)
+    await ctx.transaction((tx) => writeSession(tx, { ...session, provider, claimedAt, startedAt }))
+  } catch (error) {
+    await ctx.db
+      .updateTable('messaging_connections')
+      .set({ session_claimed_at: null })
+      .where('type', '=', 'qr')
+      .where('session_claimed_at', '=', claimedAt)
+      .execute()
+    throw error
+  }
+}
+
+async function claimStart(ctx: Context): Promise<Date> {
+  const now = ctx.now()
+  await ctx.db
+    .insertInto('messaging_connections')
+    .values({ type: 'qr', status: 'none', created_at: now, updated_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const claimed = await ctx.db
+    .updateTable('messaging_connections')
+    .set({ session_claimed_at: now })
+    .where('type', '=', 'qr')
+    .where('status', 'not in', ['connecting', 'connected', 'reconnecting'])
+    .where((eb) =>
+      eb.or([
+        eb('session_claimed_at', 'is', null),
+        eb('session_claimed_at', '<=', new Date(now.getTime() - deadAfterMs)),
+      ]),
+    )
+    .returning('type')
+    .executeTakeFirst()
+  if (claimed) return now
+  const { status } = await ctx.db
+    .selectFrom('messaging_connections')
+    .select('status')
+    .where('type', '=', 'qr')
+    .executeTakeFirstOrThrow()
+  throw refuse(
+    'conflict',
+    isLive(status) && status !== 'awaiting-scan'
+      ? `A phone is ${status} already: end that session first`
+      : 'A session is being started at this moment: look at it in a few seconds',
+  )
+}
+
+/** All codes at once: later ones are shown by the clock, whether a job runs or not. */
+async function askCodes(
+  ctx: Context,
+  { port }: Provider,
+): Promise<{ sessionRef: string; payloads: string[] }> {
+  const store = { id: ctx.store.id, credentials: null }
+  const { sessionRef, payload } = await port.startQr(store)
+  const payloads = [payload]
+  while (payloads.length < qrCodes) payloads.push((await port.refreshQr(store, sessionRef)).payload)
+  return { sessionRef, payloads }
+}
+
+async function writeSession(
+  tx: Context,
+  session: { sessionRef: string; payloads: string[]; provider: Provider; claimedAt: Date; startedAt: Date },
+): Promise<void> {
+  const { sessionRef, payloads, provider, claimedAt, startedAt } = session
+  const written = await tx.db
+    .updateTable('messaging_connections')
+    .set({
+      status: 'awaiting-scan',
+      provider: provider.name,
+      session_ref: sessionRef,
+      session_codes: seal(tx.settings, codesContext(tx), payloads),
+      session_started_at: startedAt,
+      session_claimed_at: null,
+      session_ended_at: null,
+      end_reason: null,
+      lost_at: null,
+      phone: null,
+      phone_key: null,
+      display_name: null,
+      connected_at: null,
+      updated_at: tx.now(),
+    })
+    .where('type', '=', 'qr')
+    .where('session_claimed_at', '=', claimedAt)
+    .returning('type')
+    .executeTakeFirst()
+  if (!written) throw refuse('conflict', 'Another session was started meanwhile: scan its code')
+  await queueExpiry(tx, startedAt)
+}
+
+/** The queue goes by the database's clock: a job that came early would find nothing to end. */
+const marginMs = 250
+
+async function queueExpiry(ctx: Context, startedAt: Date): Promise<void> {
+  const at = new Date(sessionEnd(startedAt).getTime() + marginMs)
+  await ctx.queue('qr-session-expire', { startedAt: startedAt.toISOString() }, { at })
+}
+
+/** Ends the store's QR session; the phone is logged out now, or by job. Refuses where there is none. */
+export async function endSession(ctx: Context): Promise<void> {
+  const releaseId = await ctx.transaction(async (tx) => {
+    const row = await tx.db
+      .selectFrom('messaging_connections')
+      .select(['status', 'provider', 'session_ref', 'session_started_at', 'session_ended_at', 'end_reason'])
+      .where('type', '=', 'qr')
+      .forUpdate()
+      .executeTakeFirst()
+    if (!row || !isLive(sessionAt(row, tx.now()).status)) {
+      throw refuse('conflict', 'There is no QR session to end')
+    }
+    await tx.db
+      .updateTable('messaging_connections')
+      .set({
+        status: 'disconnected',
+        end_reason: 'merchant',
+        session_codes: null,
+        session_ended_at: tx.now(),
+        lost_at: null,
+        updated_at: tx.now(),
+      })
+      .where('type', '=', 'qr')
+      .execute()
+    await deselectConnection(tx, 'qr')
+    return addReleaseTriedHere(tx, { kind: 'qr', provider: row.provider, subject: row.session_ref })
+  })
+  await tryRelease(ctx, releaseId)
+}
+
+/** Writes the end of a session whose last code ran out, and frees what the provider keeps for it. */
+export async function expireSession(ctx: Context, startedAt: Date): Promise<void> {
+  if (ctx.now() < sessionEnd(startedAt)) return queueExpiry(ctx, startedAt)
+  const releaseId = await ctx.transaction(async (tx) => {
+    const ended = await tx.db
+      .updateTable('messaging_connections')
+      .set({
+        status: 'expired',
+        end_reason: 'expired',
+        session_codes: null,
+        session_ended_at: sessionEnd(startedAt),
+        updated_at: tx.now(),
+      })
+      .where('type', '=', 'qr')
+      .where('status', '=', 'awaiting-scan')
+      .where('session_started_at', '=', startedAt)
+      .returning(['provider', 'session_ref'])
+      .executeTakeFirst()
+    if (!ended) return null
+    const release = { kind: 'qr', provider: ended.provider, subject: ended.session_ref } as const
+    return addReleaseTriedHere(tx, release)
+  })
+  if (releaseId) await tryRelease(ctx, releaseId)
+}

@@ -1,0 +1,25 @@
+import { serverJob } from '#runtime/job'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { object } from '#runtime/schema'
+import { receiveHook } from '../../callbacks/receive.ts'
+
+const workMs = 20_000
+
+export default serverJob({
+  description:
+    'Tells what became of the messages of the sandbox, as a provider would: through the signed hook.',
+  payload: object({}),
+  retry: { limit: 1, backoffSeconds: 2 },
+  timeoutSeconds: 60,
+  oneAtATimePer: () => 'all',
+  everySeconds: 2,
+  sandboxOnly: true,
+  safeTwice: 'A status that was told before has the same event key, and is passed over.',
+  async run(ctx, _payload, { signal }) {
+    const until = performance.now() + workMs
+    for await (const { headers, body } of sandboxOf(ctx.adapters.messaging).dueEvents()) {
+      await receiveHook(ctx, 'sandbox', headers, body)
+      if (signal.aborted || performance.now() > until) break
+    }
+  },
+})

@@ -1,0 +1,21 @@
+import { serverJob } from '#runtime/job'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { object } from '#runtime/schema'
+import { receiveHook } from '../../callbacks/receive.ts'
+
+export default serverJob({
+  description: 'Reviews the templates of the sandbox, five seconds after they were handed in',
+  payload: object({}),
+  retry: { limit: 1, backoffSeconds: 2 },
+  timeoutSeconds: 60,
+  oneAtATimePer: () => 'all',
+  everySeconds: 1,
+  sandboxOnly: true,
+  safeTwice: 'A review goes by the version it was of, and its event is known by template, word and instant.',
+  async run(ctx, _payload, { signal }) {
+    for await (const { headers, body } of sandboxOf(ctx.adapters.messaging).templates.dueEvents()) {
+      await receiveHook(ctx, 'sandbox', headers, body)
+      if (signal.aborted) break
+    }
+  },
+})

@@ -1,0 +1,24 @@
+import { requireStoreId } from '#operations/store/door'
+import { refuse } from '#runtime/errors'
+import { jsonAnswer, page } from '#runtime/page'
+import { sandboxOf } from '#runtime/ports/messaging/sandbox'
+import { object, z } from '#runtime/schema'
+import { receiveHook } from '../../callbacks/receive.ts'
+
+const body = object({ event: z.enum(['logout', 'lost', 'back']) })
+
+export default page({
+  method: 'POST',
+  path: '/sandbox/api/messaging/:storeId/qr',
+  description: 'The linked phone loses its link, finds it again, or logs out.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(ctx, request) {
+    const storeId = await requireStoreId(ctx, request.params.storeId!)
+    const { event } = await request.json(body)
+    const hook = await sandboxOf(ctx.adapters.messaging).qr.happen(storeId, event)
+    if (!hook) throw refuse('conflict', 'No phone of this store is linked by QR code')
+    await receiveHook(ctx, 'sandbox', hook.headers, hook.body)
+    return jsonAnswer({ received: true })
+  },
+})

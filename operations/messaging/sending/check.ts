@@ -1,0 +1,92 @@
+/** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (Rules 1, 5, 6). */
+import type { Context } from '#runtime/context'
+import { phoneKey } from '#runtime/phone'
+import { prepared } from '#runtime/query'
+import { hasRoom } from '../numbers/limit.ts'
+import { type Route, routeOrReason } from '../numbers/route.ts'
+import { type Template, get as templateOf } from '../templates/read.ts'
+import { type Content, unfitFor } from './deliver.ts'
+
+export interface Objection {
+  /** Of Rules 5, and `opted-out`, `not-connected`. */
+  code: string
+  message: string
+}
+
+const windowMs = 24 * 3_600_000
+
+const standing = prepared<{ phoneKey: string }, { opted_out: boolean; last_inbound_at: Date | null }>(
+  (db, values) =>
+    db.selectNoFrom((eb) => [
+      eb
+        .exists(eb.selectFrom('opt_outs').select('id').where('phone_key', '=', values.phoneKey))
+        .$castTo<boolean>()
+        .as('opted_out'),
+      eb
+        .selectFrom('contact_windows')
+        .select('last_inbound_at')
+        .where('phone_key', '=', values.phoneKey)
+        .as('last_inbound_at'),
+    ]),
+)
+
+/** Whether the 24-hour window to a phone is open on the official number. */
+export async function isWindowOpen(ctx: Context, phone: string): Promise<boolean> {
+  const [row] = await standing(ctx, { phoneKey: phoneKey(phone) })
+  return isOpenAt(row?.last_inbound_at ?? null, ctx.now())
+}
+
+const isOpenAt = (lastInboundAt: Date | null, now: Date): boolean =>
+  lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs
+
+/**
+ * Null, or the first of what speaks against it: connection, type, template, opt-out, window, number limit. `via`
+ * official: whatever is selected (template tests, the inbox). `ignoreOptOut`: an answer to who wrote first.
+ */
+export async function check(
+  ctx: Context,
+  message: { phone: string; content: Content; via?: 'official'; ignoreOptOut?: boolean },
+): Promise<Objection | null> {
+  const route = await checkRoute(ctx, message.via)
+  if ('code' in route) return route
+  const { content } = message
+  const template = content.kind === 'template' ? await templateOf(ctx, content.templateId) : null
+  const unfit = unfitFor(route.connection.type, content, template)
+  return unfit ?? checkRecipient(ctx, route, template, message)
+}
+
+/** The way it would take, or why it has none. */
+export async function checkRoute(ctx: Context, via?: 'official'): Promise<Route | Objection> {
+  const found = await routeOrReason(ctx, via)
+  if (found === 'not-connected') return { code: found, message: 'No number that can send is connected' }
+  if (found === 'subscription-inactive') {
+    return { code: found, message: 'The plan does not include the official number' }
+  }
+  return found
+}
+
+/** What speaks against this person: opt-out, window, number limit. */
+export async function checkRecipient(
+  ctx: Context,
+  { connection }: Route,
+  template: Template | null,
+  { phone, ignoreOptOut = false }: { phone: string; ignoreOptOut?: boolean },
+): Promise<Objection | null> {
+  const [row] = await standing(ctx, { phoneKey: phoneKey(phone) })
+  const isUtility = template?.status === 'approved' && template.category === 'utility'
+  if (row!.opted_out && !ignoreOptOut && !isUtility) {
+    return { code: 'opted-out', message: `${phone} does not want messages any more` }
+  }
+  if (connection.type !== 'official' || isOpenAt(row!.last_inbound_at, ctx.now())) return null
+  if (!template) {
+    return {
+      code: 'window-closed',
+      message: `${phone} has not written in the last 24 hours: send an approved template`,
+    }
+  }
+  if (await hasRoom(ctx, connection.numberId, phone)) return null
+  return {
+    code: 'number-limit',
+    message: 'The number has written to as many people in 24 hours as it may: try again later',
+  }
+}

@@ -1,0 +1,407 @@
+/** The one door that every message leaves through, whatever the section. */
+import { attribution, metering } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { pause } from '#runtime/pause'
+import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
+import { takeRecipients } from '../numbers/limit.ts'
+import { holdNumber, takePlaces } from '../numbers/pace.ts'
+import {
+  type Connection,
+  type Route,
+  routeFor,
+  routeOfType,
+  selectedPort,
+  selectedRoute,
+} from '../numbers/route.ts'
+import { withinTime } from '../numbers/within-time.ts'
+import { type Template, get as templateOf } from '../templates/read.ts'
+import { recently } from './recently.ts'
+import { sharedTextFor } from './shared-text.ts'
+
+export type { Connection }
+export { takeRecipients }
+
+const dayMs = 24 * 3_600_000
+const answerWithinMs = 8_000
+const tryAgainMs = 15_000
+
+/** The selected connection when it can send now, else null. */
+export async function selected(ctx: Context): Promise<Connection | null> {
+  return (await selectedRoute(ctx))?.connection ?? null
+}
+
+/** The connection that a message leaves through, when it can send now, else null. */
+export async function connectionFor(ctx: Context, via?: 'official'): Promise<Connection | null> {
+  return (await routeFor(ctx, via))?.connection ?? null
+}
+
+/** Whether the provider takes the same idempotency key twice for one message. */
+export async function isIdempotent(ctx: Context, via?: 'official'): Promise<boolean> {
+  const port = via ? (await routeOfType(ctx, via))?.port : await selectedPort(ctx)
+  return port?.capabilities.idempotentSend ?? false
+}
+
+export type Content =
+  | { kind: 'text'; text: string; media: Media | null }
+  | {
+      kind: 'template'
+      templateId: number
+      parameters: { header: string[]; body: string[]; buttons: string[] }
+      media: Media | null
+    }
+
+export interface OutgoingMessage {
+  /** E.164. */
+  phone: string
+  content: Content
+  /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
+  via?: 'official'
+  /** `takeRecipients` has counted it against the number's limit already. */
+  isCounted?: boolean
+  /** The provider's id of the message that it answers. */
+  replyTo?: string
+}
+
+export type Outcome =
+  | { outcome: 'accepted'; providerMessageId: string }
+  /** For good, this recipient only; codes of the messaging page's Rules 5. */
+  | { outcome: 'refused'; code: string; message: string }
+  /** Certainly not accepted: may be tried again. `numberLimit`: not before the number's day is over. */
+  | { outcome: 'retry'; afterMs: number; reason: 'throttled' | 'provider-unavailable' | 'number-limit' }
+  /** Not selected or not connected any more. */
+  | { outcome: 'disconnected' }
+  /** Nobody knows whether it was accepted. */
+  | { outcome: 'unknown' }
+
+/**
+ * Hands one message to the provider, outside any transaction, at most 8 s. `key`: `<kind>_<message
+ * id>_<attempt>`.
+ */
+export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<Outcome> {
+  const { via } = message
+  const route = await recently(ctx, `route ${via ?? ''}`, () => routeFor(ctx, via))
+  if (!route) return { outcome: 'disconnected' }
+  const { content } = message
+  const { type } = route.connection
+  const template =
+    content.kind === 'template'
+      ? await recently(ctx, `template ${content.templateId}`, () => templateOf(ctx, content.templateId))
+      : null
+  const unfit = unfitFor(type, content, template)
+  if (unfit) return { outcome: 'refused', ...unfit }
+  if (!template || message.isCounted) return hand(ctx, route, message, template, key)
+  const recipients = await takeRecipients(ctx, route.connection, [message.phone])
+  if (!recipients.has(message.phone)) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
+  const outcome = await hand(ctx, route, message, template, key)
+  if (outcome.outcome !== 'accepted' && outcome.outcome !== 'unknown') {
+    await recipients.giveBack([message.phone])
+  }
+  return outcome
+}
+
+async function hand(
+  ctx: Context,
+  route: Route,
+  message: OutgoingMessage,
+  template: Template | null,
+  key: string,
+): Promise<Outcome> {
+  try {
+    const { providerMessageId } = await withinTime(send(ctx, route, message, template, key), answerWithinMs)
+    return { outcome: 'accepted', providerMessageId }
+  } catch (error) {
+    // Bad credentials: once revalidated, the number says so, and the merchant is told.
+    if (isDisconnection(error) && route.connection.type === 'official') {
+      await ctx.queue('official-revalidate', {})
+    }
+    return outcomeOf(ctx, error)
+  }
+}
+
+const isDisconnection = (error: unknown): boolean => error instanceof Refused && error.code === 'disconnected'
+
+const sharedTextAtMost = 900
+
+/** What the connection cannot carry, known without asking the provider. */
+export function unfitFor(
+  type: ConnectionType,
+  content: Content,
+  template: Template | null,
+): { code: string; message: string } | null {
+  if (content.kind === 'template') {
+    const message = 'Templates leave through the official number, once they are approved'
+    return type === 'official' && template?.status === 'approved'
+      ? null
+      : { code: 'template-refused', message }
+  }
+  if (type !== 'shared') return null
+  if (content.media) {
+    return { code: 'media-refused', message: 'The shared number sends no pictures, videos or documents' }
+  }
+  const message = `The shared number sends at most ${sharedTextAtMost} characters`
+  return content.text.length > sharedTextAtMost ? { code: 'too-long', message } : null
+}
+
+async function send(
+  ctx: Context,
+  { connection, port, store }: Route,
+  { phone, content, replyTo }: OutgoingMessage,
+  template: Template | null,
+  idempotencyKey: string,
+): Promise<Accepted> {
+  const head = { phone, via: connection.type, idempotencyKey, ...(replyTo ? { replyTo } : {}) }
+  const { media } = content
+  if (content.kind === 'template') {
+    const { name, language, header } = template!
+    return port.sendTemplate(store, {
+      ...head,
+      template: { name, language },
+      parameters: content.parameters,
+      headerMediaUrl: media?.url ?? header?.mediaUrl ?? null,
+      layout: layoutOf(template!),
+    })
+  }
+  if (connection.type === 'shared') {
+    const text = await sharedTextFor(ctx, connection.numberId, { phone, text: content.text })
+    return port.sendText(store, { ...head, text })
+  }
+  if (!media) return port.sendText(store, { ...head, text: content.text })
+  return port.sendMedia(store, { ...head, media, text: content.text || null })
+}
+
+function layoutOf({ header, buttons }: Template): TemplateSend['layout'] {
+  const mediaTypes = ['image', 'video', 'document'] as const
+  return {
+    headerMediaType: mediaTypes.find((type) => type === header?.type) ?? null,
+    dynamicButtons: buttons.flatMap(({ type, url }, index) =>
+      type === 'coupon-code' || (type === 'url' && url?.includes('{{')) ? [{ index, type }] : [],
+    ),
+  }
+}
+
+const refusalCodes = new Set([
+  'not-on-network',
+  'undelivered',
+  'window-closed',
+  'template-refused',
+  'media-refused',
+  'frequency-capped',
+  'recipient-stopped',
+  'too-long',
+])
+
+function outcomeOf(ctx: Context, error: unknown): Outcome {
+  if (error instanceof Refused) {
+    if (isDisconnection(error)) return { outcome: 'disconnected' }
+    const code = refusalCodes.has(error.code) ? error.code : 'provider-error'
+    return { outcome: 'refused', code, message: error.message }
+  }
+  if (error instanceof Throttled) {
+    return { outcome: 'retry', afterMs: error.retryAfterMs, reason: 'throttled' }
+  }
+  if (error instanceof NumberLimit) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
+  if (error instanceof Unavailable && error.accepted === 'no') {
+    return { outcome: 'retry', afterMs: tryAgainMs, reason: 'provider-unavailable' }
+  }
+  if (!(error instanceof Unavailable)) ctx.log.error({ err: error }, 'a send ended in an unforeseen way')
+  return { outcome: 'unknown' }
+}
+
+/**
+ * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and
+ * stores. Those with one share queue behind each other, apart from those with another. Answers when the
+ * batch may leave: a date not after now means at once. `perSecond`: the whole rate, for who is in a transaction, where
+ * no provider may be asked.
+ */
+export async function takeTurn(
+  ctx: Context,
+  connection: Connection,
+  units: number,
+  share: number,
+  perSecond?: number,
+): Promise<Date> {
+  const rate = perSecond ?? (await ratePerSecond(ctx, connection))
+  return takePlaces(ctx, connection.numberId, String(share), units, rate * share)
+}
+
+/** Messages a second that the number behind the connection takes. */
+export async function ratePerSecond(ctx: Context, connection: Connection): Promise<number> {
+  return recently(ctx, `rate ${connection.type}`, async () => {
+    const route = await routeOfType(ctx, connection.type)
+    // Disconnected meanwhile: nothing leaves, at whatever pace.
+    if (!route) return 1
+    return (await route.port.sendLimits(route.store, connection.type)).perSecond
+  })
+}
+
+const nearMs = 2_500
+
+/** Waits for a turn that is near. False where it is not, or the job is to end: the message is then queued for that instant. */
+export async function reaches({ clock, services }: Context, turn: Date): Promise<boolean> {
+  const ahead = turn.getTime() - clock.ms()
+  if (ahead > nearMs) return false
+  return ahead <= 0 || pause(ahead, services.ending)
+}
+
+/** A provider's 429: nobody sends on this number before `until`. */
+export async function throttled(ctx: Context, connection: Connection, until: Date): Promise<void> {
+  await holdNumber(ctx, connection.numberId, until)
+}
+
+export interface SentMessage {
+  messageId: string
+  sourceId: string
+  sourceName: string | null
+  phone: string
+  providerMessageId: string | null
+  sentAt: Date
+  /** False for an unknown outcome: it counts, as failed and without a touch. */
+  isKnown: boolean
+  /** Of an automation, for its conversions. */
+  automationType?: string
+  /** Issued for this message alone: an order with it is its. */
+  couponCode?: string
+  /** What it was about, and what the order brings back by which it is known. `messageId`: of a second attempt's touch. */
+  touch?: { productId: string; clickToken: string; messageId?: string }
+  /** How it reads, for the inbox; where it is left out the inbox looks it up. */
+  text?: string | null
+  officialapiTemplateId?: number | null
+  /** The member who asked for it by hand. */
+  sentBy?: string | null
+  /** The official number whatever is selected. */
+  via?: 'official'
+}
+
+export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
+
+/** In the caller's transaction, in bulk: `metering.commit`, the touches and the inbox at once. */
+export async function accepted(
+  ctx: Context,
+  source: SentSource,
+  reservationId: string,
+  messages: SentMessage[],
+): Promise<void> {
+  if (messages.length === 0) return
+  await ctx.transaction(async (tx) => {
+    await metering.commit(
+      tx,
+      reservationId,
+      messages.map((message) => ({
+        messageId: message.messageId,
+        channel: 'messaging',
+        source,
+        sourceId: message.sourceId,
+        phone: message.phone,
+        email: null,
+        providerMessageId: message.providerMessageId,
+        status: message.isKnown ? 'sent' : 'failed',
+        sentAt: message.sentAt,
+      })),
+    )
+    for (const listener of departureListeners) {
+      await listener(
+        tx,
+        messages.map((message) => ({ ...message, source })),
+      )
+    }
+    if (!bringsOrders(source)) return
+    const touches = messages
+      .filter((message) => message.isKnown)
+      .map((message) => ({
+        sourceType: source,
+        sourceId: message.sourceId,
+        sourceName: message.sourceName,
+        channel: 'messaging' as const,
+        messageId: message.messageId,
+        phone: message.phone,
+        email: null,
+        touchedAt: message.sentAt,
+        ...message.touch,
+        ...(message.automationType ? { automationType: message.automationType } : {}),
+        ...(message.couponCode ? { couponCode: message.couponCode } : {}),
+      }))
+    if (touches.length > 0) await attribution.recordTouches(tx, touches)
+  })
+}
+
+export interface Departure extends SentMessage {
+  source: SentSource
+}
+type DepartureListener = (ctx: Context, departures: Departure[]) => Promise<void>
+const departureListeners: DepartureListener[] = []
+/** Called in the transaction that records messages as sent; the inbox shows them. */
+export const onAccepted = (listener: DepartureListener): void => {
+  departureListeners.push(listener)
+}
+
+/** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
+const bringsOrders = (
+  source: SentSource,
+): source is 'automation' | 'messaging-campaign' | 'stock-notification' =>
+  source === 'automation' || source === 'messaging-campaign' || source === 'stock-notification'
+
+export interface DeliveryStatus {
+  /** From the idempotency key: id and attempt of the message. */
+  messageId: string
+  attempt: number
+  status: 'sent' | 'delivered' | 'read' | 'failed'
+  at: Date
+  providerMessageId: string
+  failureCode: string | null
+  failureMessage: string | null
+}
+
+type StatusListener = (ctx: Context, statuses: DeliveryStatus[]) => Promise<void>
+const statusListeners = new Map<string, StatusListener>()
+/**
+ * `kind`: the first part of the keys a section sends with (`cm` campaigns, `au` automations…). Called in
+ * bulk, in the transaction that applies the events.
+ */
+export const onStatus = (kind: string, listener: StatusListener): void => {
+  statusListeners.set(kind, listener)
+}
+const everyStatusListeners: StatusListener[] = []
+/** Statuses of every sender's messages, in bulk, after the sender itself. */
+export const onEveryStatus = (listener: StatusListener): void => {
+  everyStatusListeners.push(listener)
+}
+export const listenersOfEveryStatus = (): readonly StatusListener[] => everyStatusListeners
+export const statusListener = (kind: string): StatusListener | undefined => statusListeners.get(kind)
+
+type StoppedListener = (ctx: Context, phone: string) => Promise<unknown>
+const stoppedListeners: StoppedListener[] = []
+/** Called where the network says that somebody (E.164) stopped marketing there. */
+export const onRecipientStopped = (listener: StoppedListener): void => {
+  stoppedListeners.push(listener)
+}
+export async function recipientStopped(ctx: Context, phone: string): Promise<void> {
+  for (const listener of stoppedListeners) await listener(ctx, phone)
+}
+
+export interface InboundMessage {
+  phone: string
+  text: string | null
+  at: Date
+  providerMessageId: string
+  via: ConnectionType
+  /** What they call themselves, where the provider says it. */
+  name: string | null
+  /** The provider's word for its type, and its parts as they came. */
+  type: string
+  content: unknown
+}
+
+type InboundListener = (ctx: Context, message: InboundMessage) => Promise<void>
+const inboundListeners: InboundListener[] = []
+/** Called in the transaction that applies an inbound message. */
+export const onInbound = (listener: InboundListener): void => {
+  inboundListeners.push(listener)
+}
+const echoListeners: InboundListener[] = []
+/** Called in the transaction that applies what the merchant wrote in the provider's own app; `phone`: to whom. */
+export const onEcho = (listener: InboundListener): void => {
+  echoListeners.push(listener)
+}
+export const listenersOfEchoes = (): readonly InboundListener[] => echoListeners
+export const listenersOfInbound = (): readonly InboundListener[] => inboundListeners

@@ -1,0 +1,58 @@
+/** What a single message is made of: its fields put together, or refused where they do not fit its type. */
+import { refuse } from '#runtime/errors'
+import type { Content } from '../sending/deliver.ts'
+import type { SendInput } from './schema.ts'
+
+const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
+const captionAtMost = 1024
+
+export interface Parameters {
+  header: string[]
+  body: string[]
+  buttons: string[]
+}
+
+/** The content of a message; a template's parameters are looked at once it is known. */
+export function contentOf(input: SendInput, publicUrl: string): Content {
+  const { text = null, mediaUrl = null, officialapiTemplateId: templateId = null } = input
+  const type = input.type ?? (templateId === null ? 'text' : 'template')
+  const misfit = (field: string) => bad(field, `does not belong to a message of type ${type}`)
+  if (type === 'template') {
+    if (templateId === null) throw bad('officialapiTemplateId', 'is required for a message of type template')
+    if (text !== null) throw misfit('text')
+    if (mediaUrl !== null) throw misfit('mediaUrl')
+    const { header = [], body = [], buttons = [] } = input.templateParameters ?? {}
+    return { kind: 'template', templateId, parameters: { header, body, buttons }, media: null }
+  }
+  if (templateId !== null) throw misfit('officialapiTemplateId')
+  if (input.templateParameters) throw misfit('templateParameters')
+  if (type === 'text') {
+    if (mediaUrl !== null) throw misfit('mediaUrl')
+    if (text === null || text.trim() === '') throw bad('text', 'is required')
+    return { kind: 'text', text, media: null }
+  }
+  if (mediaUrl === null) throw bad('mediaUrl', `is required for a message of type ${type}`)
+  refuseForeignAddress(mediaUrl, publicUrl)
+  if (text !== null && text.length > captionAtMost) {
+    throw bad('text', `must have at most ${captionAtMost} characters as a caption`)
+  }
+  return {
+    kind: 'text',
+    text: text ?? '',
+    media: { type, url: mediaUrl, fileName: fileNameOf(type, mediaUrl) },
+  }
+}
+
+function refuseForeignAddress(url: string, publicUrl: string): void {
+  const isHttps = /^https:\/\/[^\s/]+\S*$/.test(url) && URL.canParse(url)
+  if (!isHttps && !url.startsWith(`${publicUrl}/files/`)) {
+    throw bad('mediaUrl', "must be an https address, or one of this server's storage")
+  }
+}
+
+/** How a document is called on the phone. */
+function fileNameOf(type: string, url: string): string | null {
+  if (type !== 'document') return null
+  const last = /([^/?#]+)(?:[?#].*)?$/.exec(url)?.[1] ?? ''
+  return last.slice(0, 200) || null
+}

@@ -1,0 +1,24 @@
+import { serverJob } from '#runtime/job'
+import { id, object } from '#runtime/schema'
+import { settleSend } from '../attempt.ts'
+import { findUnsettled } from '../unsettled.ts'
+
+export default serverJob({
+  description: 'Settles single sends that are queued: sends them again where that is safe, or ends them',
+  payload: object({ storeId: id.optional(), messageId: id.optional() }),
+  retry: { limit: 3, backoffSeconds: 5 },
+  timeoutSeconds: 120,
+  oneAtATimePer: ({ messageId }) => messageId ?? 'all',
+  everySeconds: 60,
+  safeTwice:
+    'A message is claimed before it is sent again, always under the same key; otherwise it only asks.',
+  async run(system, { storeId, messageId }, { signal }) {
+    const found =
+      storeId && messageId ? [{ storeId, messageId }] : await findUnsettled(system.root, system.now())
+    for (const each of found) {
+      if (signal.aborted) return
+      const ctx = await system.forStore(each.storeId)
+      if (ctx) await settleSend(ctx, each.messageId)
+    }
+  },
+})

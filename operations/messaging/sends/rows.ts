@@ -1,0 +1,70 @@
+/** Rows of single sends. */
+import { sql } from 'kysely'
+import type { Row } from '#db/tables'
+import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/json'
+import { JsonText } from '#runtime/operation'
+import { prepared } from '#runtime/query'
+import type { Content, OutgoingMessage } from '../sending/deliver.ts'
+import type { Parameters } from './content.ts'
+
+export type SendRow = Row<'direct_messages'>
+
+const byId = prepared(
+  (db, values: { id: string }) =>
+    db
+      .selectFrom('direct_messages as m')
+      .select(
+        sql<string>`${jsonObject({
+          id: 'm.id',
+          purpose: 'm.purpose',
+          phone: 'm.phone',
+          name: 'm.name',
+          type: 'm.type',
+          text: 'm.text',
+          mediaUrl: 'm.media_url',
+          officialapiTemplateId: 'm.officialapi_template_id',
+          templateParameters: 'm.template_parameters',
+          connectionType: 'm.connection_type',
+          status: 'm.status',
+          error: sql`case when m.error_code is not null
+            then json_build_object('code', m.error_code, 'message', m.error_message) end`,
+          sentAt: instantOf('m.sent_at'),
+          deliveredAt: instantOf('m.delivered_at'),
+          readAt: instantOf('m.read_at'),
+          failedAt: instantOf('m.failed_at'),
+          createdAt: instantOf('m.created_at'),
+          updatedAt: instantOf('m.updated_at'),
+        })}::text`.as('text'),
+      )
+      .where('m.id', '=', values.id),
+  { planOnce: true },
+)
+
+/** The JSON of a SentMessage. */
+export async function readSend(ctx: Context, id: string): Promise<JsonText> {
+  const [row] = await byId(ctx, { id })
+  if (!row) throw new Error(`No single send ${id}`)
+  return new JsonText(row.text)
+}
+
+/** The message again, as it was handed over first. */
+export function messageOf(row: SendRow): OutgoingMessage {
+  return { phone: row.phone, content: contentIn(row), ...(row.via === 'official' ? { via: 'official' } : {}) }
+}
+
+function contentIn(row: SendRow): Content {
+  if (row.officialapi_template_id !== null) {
+    return {
+      kind: 'template',
+      templateId: row.officialapi_template_id,
+      parameters: row.template_parameters as Parameters,
+      media: null,
+    }
+  }
+  const { type, media_url: url, media_file_name: fileName } = row
+  const media = url === null ? null : { type: type as 'image' | 'video' | 'document', url, fileName }
+  return { kind: 'text', text: row.text ?? '', media }
+}
+
+export const keyOf = (id: string): string => `dm_${id}_1`

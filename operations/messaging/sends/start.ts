@@ -1,0 +1,200 @@
+/** Single sends: one message to one phone, tried once within the request (Rules 5). */
+import { sql } from 'kysely'
+import { files, metering } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { type ErrorCode, refuse } from '#runtime/errors'
+import { sha256 } from '#runtime/ids'
+import type { JsonText } from '#runtime/operation'
+import { parsePhone, phoneKey } from '#runtime/phone'
+import { requireReferences } from '#runtime/references'
+import { z } from '#runtime/schema'
+import type { Route } from '../numbers/route.ts'
+import { checkRecipient, checkRoute, type Objection } from '../sending/check.ts'
+import { type Content, unfitFor } from '../sending/deliver.ts'
+import { refuseMiscounted, render, type Template, get as templateOf } from '../templates/read.ts'
+import { settleSend, trySend } from './attempt.ts'
+import { contentOf } from './content.ts'
+import { readSend, type SendRow } from './rows.ts'
+import { type SendInput, sendInput } from './schema.ts'
+
+export interface SingleSend {
+  purpose: 'message' | 'template-test' | 'automation-test'
+  /** As it was typed. */
+  phone: string
+  name?: string | null
+  content: Content
+  /** The official number, whatever is selected. */
+  via?: 'official'
+}
+
+const dayMs = 24 * 3_600_000
+
+/** As `sendOne`, of the fields of a body; refuses them where they do not fit, and a file of ours that is not there. */
+export async function sendGiven(ctx: Context, input: SendInput): Promise<JsonText> {
+  const { phone, name = null } = input
+  const content = contentOf(input, ctx.settings.publicUrl)
+  await requireReferences(ctx, z.object(sendInput), { before: null, after: input, kinds: ['file'] })
+  return sendOne(ctx, { purpose: 'message', phone, name, content })
+}
+
+/**
+ * Sends one message, outside any transaction, and answers its SentMessage: `sent`, or `queued` where the provider was
+ * silent. Refuses, in this order: no connection, a type it cannot carry, an unknown or unapproved template, miscounted
+ * parameters, an opt-out, a closed window, the number's limit, the quota; and what the provider refuses.
+ */
+export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText> {
+  const phone = parsePhone(send.phone, ctx.store.country)
+  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const requestKey = requestKeyOf(ctx, send)
+  const before = requestKey === null ? null : await findRequest(ctx, requestKey)
+  if (before) {
+    await settleSend(ctx, before, true)
+    return answerOf(ctx, before)
+  }
+  const { route, template } = await requireSendable(ctx, { ...send, phone })
+  const row = await writeDown(ctx, { ...send, phone }, route, template, requestKey)
+  await trySend(ctx, row, route.port.capabilities.idempotentSend)
+  return answerOf(ctx, row.id)
+}
+
+/** The same request with the same Idempotency-Key is the same message, also after a crash. */
+function requestKeyOf(ctx: Context, { purpose, phone, content }: SingleSend): string | null {
+  const key = ctx.actor.idempotencyKey
+  return key ? sha256(JSON.stringify([key, purpose, phone, content])) : null
+}
+
+async function findRequest(ctx: Context, requestKey: string): Promise<string | null> {
+  const row = await ctx.db
+    .selectFrom('direct_messages')
+    .select('id')
+    .where('request_key', '=', requestKey)
+    .where('created_at', '>', new Date(ctx.clock.ms() - dayMs))
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+async function requireSendable(
+  ctx: Context,
+  { phone, content, via }: SingleSend,
+): Promise<{ route: Route; template: Template | null }> {
+  const route = await checkRoute(ctx, via)
+  if ('code' in route) throw refusalOf(route)
+  const { type } = route.connection
+  if (content.kind === 'template' && type !== 'official') {
+    throw refuse('conflict', 'Templates leave through the official number only: select it, or write a text')
+  }
+  const template = content.kind === 'template' ? await requireTemplate(ctx, content.templateId) : null
+  const unfit = unfitFor(type, content, template)
+  if (unfit) throw refusalOf(unfit)
+  if (template && content.kind === 'template')
+    refuseMiscounted(template, content.parameters, 'templateParameters')
+  const objection = await checkRecipient(ctx, route, template, { phone })
+  if (objection) throw refusalOf(objection)
+  return { route, template }
+}
+
+async function requireTemplate(ctx: Context, id: number): Promise<Template> {
+  const template = await templateOf(ctx, id)
+  if (!template) throw refuse('not_found', `officialapiTemplateId: there is no template ${id}`)
+  if (template.status === 'approved') return template
+  throw refuse(
+    'conflict',
+    `The template ${template.name} is ${template.status}: only an approved one can be sent`,
+  )
+}
+
+function refusalOf({ code, message }: Objection): Error {
+  const codes: Record<string, ErrorCode> = { 'subscription-inactive': 'forbidden', 'too-long': 'bad_request' }
+  return refuse(codes[code] ?? 'conflict', code === 'too-long' ? `text: ${message}` : message)
+}
+
+/** The row and its unit of the quota, in one transaction; claimed by this request. */
+async function writeDown(
+  ctx: Context,
+  send: SingleSend,
+  route: Route,
+  template: Template | null,
+  requestKey: string | null,
+): Promise<SendRow> {
+  const { content, phone } = send
+  const now = ctx.now()
+  return ctx.transaction(async (tx) => {
+    if (requestKey !== null) {
+      // Of a key that was used for the same more than a day ago.
+      await tx.db
+        .updateTable('direct_messages')
+        .set({ request_key: null })
+        .where('request_key', '=', requestKey)
+        .execute()
+    }
+    const reservationId = await metering.reserve(tx, 1, 'direct')
+    const isTemplate = content.kind === 'template'
+    const row = await tx.db
+      .insertInto('direct_messages')
+      .values({
+        id: tx.newId(),
+        request_key: requestKey,
+        purpose: send.purpose,
+        phone,
+        phone_key: phoneKey(phone),
+        name: send.name ?? (await knownName(tx, phone)),
+        type: isTemplate ? 'template' : (content.media?.type ?? 'text'),
+        text: isTemplate ? render(template!, content.parameters).body : content.text || null,
+        media_url: content.media?.url ?? null,
+        media_file_name: content.media?.fileName ?? null,
+        officialapi_template_id: isTemplate ? content.templateId : null,
+        template_parameters: isTemplate ? JSON.stringify(content.parameters) : null,
+        via: send.via ?? null,
+        connection_type: route.connection.type,
+        sent_by: tx.actor.userId,
+        status: 'queued',
+        reservation_id: reservationId,
+        claimed_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    if (row.media_url) {
+      const use = { url: row.media_url, purpose: null, field: 'mediaUrl' }
+      await files.setUses(tx, `direct-message:${row.id}`, [use], new Set([use.url]))
+    }
+    return row
+  })
+}
+
+/** What the contact is called elsewhere in the store. */
+async function knownName(tx: Context, phone: string): Promise<string | null> {
+  const key = phoneKey(phone)
+  const { name } = await tx.db
+    .selectNoFrom((eb) =>
+      sql<string | null>`coalesce(${eb
+        .selectFrom('list_contacts')
+        .select('name')
+        .where('phone_key', '=', key)
+        .where('name', 'is not', null)
+        .orderBy('id', 'desc')
+        .limit(1)}, ${eb
+        .selectFrom('orders')
+        .select('customer_name')
+        .where('phone_key', '=', key)
+        .where('customer_name', 'is not', null)
+        .orderBy('placed_at', 'desc')
+        .limit(1)})`.as('name'),
+    )
+    .executeTakeFirstOrThrow()
+  return name?.slice(0, 120) ?? null
+}
+
+/** What failed within the request is its refusal. */
+async function answerOf(ctx: Context, id: string): Promise<JsonText> {
+  const row = await ctx.db
+    .selectFrom('direct_messages')
+    .select(['status', 'error_code', 'error_message', 'sent_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  if (row.status === 'failed' && row.sent_at === null && row.error_code !== 'unknown-outcome') {
+    throw refuse('conflict', row.error_message ?? 'The provider refused the message')
+  }
+  return readSend(ctx, id)
+}

@@ -1,0 +1,24 @@
+import type { RootDatabase } from '#db/database'
+import { deadAfterMs } from './attempt.ts'
+
+const atATime = 500
+
+/** Queued messages of all stores whose worker died, or whose job was lost, oldest first. */
+export async function findUnsettled(
+  root: RootDatabase,
+  now: Date,
+): Promise<{ storeId: string; messageId: string }[]> {
+  return root
+    .selectFrom('direct_messages')
+    .select(['store_id as storeId', 'id as messageId'])
+    .where('status', '=', 'queued')
+    .where((eb) =>
+      eb.or([
+        eb('claimed_at', '<=', new Date(now.getTime() - deadAfterMs)),
+        eb.and([eb('claimed_at', 'is', null), eb('next_try_at', '<=', now)]),
+      ]),
+    )
+    .orderBy('created_at')
+    .limit(atATime)
+    .execute()
+}

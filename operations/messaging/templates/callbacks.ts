@@ -1,0 +1,78 @@
+/** What the provider calls back about templates (Rules 7): status, quality, category. */
+import { sql } from 'kysely'
+import type { events } from '#operations/store/door'
+import type { Context, SystemContext } from '#runtime/context'
+import type {
+  TemplateCategoryData,
+  TemplateQualityData,
+  TemplateStatusData,
+} from '#runtime/ports/messaging/template-port'
+import { forgetTemplate, lockByProviderIds, moveCategory, moveStatus } from './moves.ts'
+import type { TemplateRow } from './rows.ts'
+
+type StoredEvent = events.StoredEvent
+
+export const templateEventKinds: readonly string[] = [
+  'template-status',
+  'template-quality',
+  'template-category',
+]
+
+/** Answers the events about templates that are not known (yet). */
+async function applyEach<D extends { providerId: string }>(
+  ctx: Context,
+  stored: StoredEvent[],
+  apply: (row: TemplateRow, data: D, at: Date) => Promise<void>,
+): Promise<readonly string[]> {
+  const unknown: string[] = []
+  const inOrder = [...stored].sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
+  for (const event of inOrder) {
+    const data = event.data as D
+    // Read anew for each: the one before may have moved it.
+    const [row] = await lockByProviderIds(ctx, [data.providerId])
+    if (row) await apply(row, data, event.occurredAt)
+    else unknown.push(event.id)
+  }
+  return unknown
+}
+
+export const applyTemplateStatuses = (ctx: Context, stored: StoredEvent[]) =>
+  applyEach<TemplateStatusData>(ctx, stored, async (row, data, at) => {
+    const { status, rejectionReason, pausedUntil } = data
+    if (status === 'gone') return forgetTemplate(ctx, row, true)
+    await moveStatus(ctx, row, {
+      status,
+      rejectionReason,
+      pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
+      at,
+    })
+  })
+
+export const applyTemplateQualities = (ctx: Context, stored: StoredEvent[]) =>
+  applyEach<TemplateQualityData>(ctx, stored, async (row, { quality }) => {
+    if (row.quality === quality) return
+    await ctx.db
+      .updateTable('message_templates')
+      .set({ quality, updated_at: ctx.now() })
+      .where('id', '=', row.id)
+      .execute()
+  })
+
+export const applyTemplateCategories = (ctx: Context, stored: StoredEvent[]) =>
+  applyEach<TemplateCategoryData>(ctx, stored, async (row, { category }) => {
+    await moveCategory(ctx, row, category)
+  })
+
+/** The stores of templates, by the provider's id. */
+export async function storesOfTemplates(
+  ctx: SystemContext,
+  providerIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (providerIds.length === 0) return new Map()
+  const rows = await ctx.root
+    .selectFrom('message_templates')
+    .select(['provider_id', 'store_id'])
+    .where('provider_id', '=', sql<string>`any(${[...new Set(providerIds)]}::text[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.provider_id!, row.store_id]))
+}

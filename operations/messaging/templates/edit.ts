@@ -1,0 +1,197 @@
+/** Templates changed and deleted, here and at the provider. */
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
+import { files } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { Refused } from '#runtime/ports/errors'
+import type { TemplateContent, TemplateStatus } from '#runtime/ports/messaging/template-port'
+import { greatestKnown } from '#runtime/sql'
+import { routeOfType } from '../numbers/route.ts'
+import { withinTime } from '../numbers/within-time.ts'
+import { placeholdersOf } from './content.ts'
+import { headerUses, requireHeaderFile } from './header-media.ts'
+import { noTemplate } from './json.ts'
+import { forgetTemplate, lockTemplate, templateOwner, warnOfMisfits } from './moves.ts'
+import { requireOfficial } from './route.ts'
+import { contentColumns, contentOf, findTemplate, type TemplateRow } from './rows.ts'
+import { changedContent, isSameContent, refuseUnfit } from './rules.ts'
+import type { TemplateChange } from './schema.ts'
+import { usesOf } from './uses.ts'
+
+const answerWithinMs = 20_000
+const dayMs = 24 * 3_600_000
+
+/** Hands the template in anew where something really changed. Refuses what may not be changed now, or not so. */
+export async function editTemplate(ctx: Context, id: number, change: TemplateChange): Promise<void> {
+  const before = await findTemplate(ctx, id)
+  for (const field of ['name', 'language'] as const) {
+    if (change[field] !== undefined && change[field] !== before[field]) {
+      throw refuse('bad_request', `${field}: cannot be changed: create another template`)
+    }
+  }
+  const old = contentOf(before)
+  const content = changedContent(old, change, ctx.store.country)
+  if (isSameContent(old, content)) return
+  refuseUneditable(ctx, before, content)
+  refuseUnfit(content)
+  const { port, store } = await requireOfficial(ctx)
+  if (content.header?.mediaUrl !== old.header?.mediaUrl) await requireHeaderFile(ctx, content.header)
+  const submission = await claimEdit(ctx, before, content)
+  try {
+    const { status } = await withinTime(
+      port.editTemplate(store, before.provider_id!, content),
+      answerWithinMs,
+    )
+    if (status !== 'pending') await takeOver(ctx, id, submission, status)
+    const [took, takes] = [placeholdersOf(old), placeholdersOf(content)]
+    if (!isDeepStrictEqual(took, takes)) await ctx.transaction((tx) => warnOfMisfits(tx, before, took, takes))
+  } catch (error) {
+    // Whether a silent provider took it is seen at the next sync; certainly refused, all is as it was.
+    await undoEdit(ctx, before, submission)
+    if (!(error instanceof Refused)) throw error
+    if (error.code === 'template-unknown') {
+      throw refuse('conflict', 'The provider has this template no more: sync the templates')
+    }
+    throw refuse('bad_request', `The provider refused it: ${error.message}`)
+  }
+}
+
+function refuseUneditable(ctx: Context, row: TemplateRow, content: TemplateContent): void {
+  if (row.status === 'pending' || row.status === 'disabled') {
+    throw refuse('conflict', `The template is ${row.status}: it cannot be changed now`)
+  }
+  if (row.category === 'authentication' || content.category === 'authentication') {
+    throw refuse('conflict', 'Authentication templates cannot be changed here')
+  }
+  const header = (row.header as TemplateContent['header'])?.type ?? 'text'
+  if (header !== 'text' && header !== 'image' && header !== 'video') {
+    throw refuse('conflict', `A template with a header of type ${header} cannot be changed here`)
+  }
+  if (row.status !== 'approved') return
+  if (content.category !== row.category) {
+    throw refuse('conflict', 'The category of an approved template cannot be changed')
+  }
+  if (row.next_edit_at && ctx.now() < row.next_edit_at) {
+    throw refuse(
+      'conflict',
+      `An approved template takes one edit in 24 hours and ten in 30 days: the next at ${row.next_edit_at.toISOString()}`,
+    )
+  }
+}
+
+/** One of two at once gets it; answers the number of this hand-in. */
+async function claimEdit(ctx: Context, before: TemplateRow, content: TemplateContent): Promise<number> {
+  const now = ctx.now()
+  return ctx.transaction(async (tx) => {
+    const counts = before.status === 'approved'
+    const claimed = await tx.db
+      .updateTable('message_templates')
+      .set({
+        ...contentColumns(content),
+        status: 'pending',
+        rejection_reason: null,
+        paused_until: null,
+        submission: before.submission + 1,
+        submitted_at: now,
+        reviewed_at: null,
+        status_at: now,
+        ...(counts ? { edited_at: editsWith(now), next_edit_at: nextEditAfter(now) } : {}),
+        updated_at: now,
+      })
+      .where('id', '=', before.id)
+      .where('submission', '=', before.submission)
+      .where('status', '=', before.status)
+      .returning('submission')
+      .executeTakeFirst()
+    if (!claimed) throw refuse('conflict', 'The template was changed meanwhile: read it again')
+    const url = content.header?.mediaUrl
+    await files.setUses(tx, templateOwner(before.id), headerUses(url))
+    return claimed.submission
+  })
+}
+
+const monthMs = 30 * dayMs
+const editsWith = (now: Date) => sql<Date[]>`(
+  select coalesce(array_agg(e), '{}') || ${now}::timestamptz from unnest(edited_at) e
+  where e > ${new Date(now.getTime() - monthMs)}::timestamptz)`
+
+/** A day from now; with nine others in the last 30 days, 30 days after the oldest of the ten. */
+const nextEditAfter = (now: Date) =>
+  greatestKnown<Date>(
+    sql`${new Date(now.getTime() + dayMs)}::timestamptz`,
+    sql`(select e + interval '720 hours' from unnest(edited_at) e
+   where e > ${new Date(now.getTime() - monthMs)}::timestamptz order by e desc offset 8 limit 1)`,
+  )
+
+async function undoEdit(ctx: Context, before: TemplateRow, submission: number): Promise<void> {
+  const old = contentOf(before)
+  await ctx.transaction(async (tx) => {
+    const undone = await tx.db
+      .updateTable('message_templates')
+      .set({
+        ...contentColumns(old),
+        status: before.status,
+        rejection_reason: before.rejection_reason,
+        paused_until: before.paused_until,
+        submitted_at: before.submitted_at,
+        reviewed_at: before.reviewed_at,
+        status_at: before.status_at,
+        next_edit_at: before.next_edit_at,
+        edited_at: sql<Date[]>`array_remove(edited_at, submitted_at)`,
+        updated_at: before.updated_at,
+      })
+      .where('id', '=', before.id)
+      .where('submission', '=', submission)
+      .where('status', '=', 'pending')
+      .returning('id')
+      .execute()
+    if (undone.length === 0) return
+    const url = old.header?.mediaUrl
+    await files.setUses(tx, templateOwner(before.id), headerUses(url))
+  })
+}
+
+/** A provider that needs no review says so at once. */
+async function takeOver(ctx: Context, id: number, submission: number, status: TemplateStatus): Promise<void> {
+  const now = ctx.now()
+  await ctx.db
+    .updateTable('message_templates')
+    .set({ status, reviewed_at: now, status_at: now, updated_at: now })
+    .where('id', '=', id)
+    .where('submission', '=', submission)
+    .execute()
+}
+
+/** That language only. Refuses one that something uses, saying where. */
+export async function deleteTemplate(ctx: Context, id: number): Promise<void> {
+  const row = await findTemplate(ctx, id)
+  await refuseUsed(ctx, id)
+  const route = await routeOfType(ctx, 'official')
+  const { name, provider_id: providerId } = row
+  if (route && providerId !== null) {
+    await deleteThere(() => route.port.deleteTemplate(route.store, { name, providerId }))
+  }
+  await ctx.transaction(async (tx) => {
+    const there = await lockTemplate(tx, id)
+    if (!there) throw noTemplate()
+    await forgetTemplate(tx, there)
+  })
+}
+
+async function deleteThere(call: () => Promise<void>): Promise<void> {
+  try {
+    await withinTime(call(), answerWithinMs)
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'template-unknown') return
+    if (error instanceof Refused) throw refuse('conflict', `The provider refused it: ${error.message}`)
+    throw error
+  }
+}
+
+async function refuseUsed(ctx: Context, id: number): Promise<void> {
+  const uses = await usesOf(ctx, id)
+  if (uses.length > 0) {
+    throw refuse('conflict', `The template is used by ${uses.join(', ')}: choose another one there first`)
+  }
+}

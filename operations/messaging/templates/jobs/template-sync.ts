@@ -1,0 +1,21 @@
+import { Refusal } from '#runtime/errors'
+import { job } from '#runtime/job'
+import { object } from '#runtime/schema'
+import { syncTemplates } from '../sync.ts'
+
+export default job({
+  description: "Brings a store's templates to what the provider has",
+  payload: object({}),
+  retry: { limit: 4, backoffSeconds: 60 },
+  timeoutSeconds: 120,
+  oneAtATimePer: () => 'store',
+  safeTwice: 'It compares, and takes over what differs.',
+  async run(ctx) {
+    try {
+      await syncTemplates(ctx)
+    } catch (error) {
+      // Disconnected meanwhile, or somebody syncs by hand: there is nothing left to do.
+      if (!(error instanceof Refusal && error.code === 'conflict')) throw error
+    }
+  },
+})

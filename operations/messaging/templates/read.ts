@@ -1,0 +1,63 @@
+/** Approved templates, for the sections that send them. */
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { prepared } from '#runtime/query'
+import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './content.ts'
+
+export { forgetAllTemplates as forgetAll, onApproved } from './moves.ts'
+export { isMiscounted, type Placeholders, registerUse, type TemplateUse } from './uses.ts'
+export type { Rendered }
+export { miscounted }
+
+export interface Template {
+  id: number
+  name: string
+  language: string
+  category: string
+  status: string
+  header: {
+    type: 'text' | 'image' | 'video' | 'document' | 'location'
+    text: string | null
+    mediaUrl: string | null
+  } | null
+  body: string
+  footer: string | null
+  buttons: { type: string; text: string | null; url: string | null; phone: string | null }[]
+  placeholders: { header: number; body: number; buttons: number }
+}
+
+const byId = prepared((db, values: { id: number }) =>
+  db
+    .selectFrom('message_templates')
+    .select(['id', 'name', 'language', 'category', 'status', 'header', 'body', 'footer', 'buttons'])
+    .where('id', '=', values.id),
+)
+
+/** A template of the store, or null. */
+export async function get(ctx: Context, id: number): Promise<Template | null> {
+  if (!Number.isSafeInteger(id) || id < 1 || id > 2_147_483_647) return null
+  const [row] = await byId(ctx, { id })
+  if (!row) return null
+  const header = row.header as Template['header']
+  const buttons = row.buttons as Template['buttons']
+  return {
+    ...row,
+    header,
+    buttons,
+    placeholders: placeholdersOf({ header, body: row.body, footer: row.footer, buttons }),
+  }
+}
+
+/** Refuses parameters too few or too many, by the name of their part below `field`. */
+export function refuseMiscounted(template: Template, parameters: Parameters, field: string): void {
+  const wrong = miscounted(template, parameters)
+  if (wrong) throw refuse('bad_request', `${field}.${wrong.part}: ${wrong.fault}`)
+}
+
+/** Fills the numbered placeholders; pure. */
+export function render(
+  template: Template,
+  parameters: { header: string[]; body: string[]; buttons: string[] },
+): Rendered {
+  return fill(template, parameters)
+}

@@ -1,0 +1,219 @@
+/** What a template may be (Rules 3), and how a change is laid over one. No database. */
+import { refuse } from '#runtime/errors'
+import { parsePhone } from '#runtime/phone'
+import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import { placeholdersOf, type TemplateButton } from './content.ts'
+import { languages, type TemplateChange } from './schema.ts'
+
+const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
+
+/** The content of a new template; what was left out is as the page says. `country`: of the store's phones. */
+export function newContent(
+  input: TemplateChange & { name: string; language: string; category: string; body: string },
+  country: string,
+): TemplateContent {
+  const { name, language, category, body } = input
+  const empty: TemplateContent = {
+    name,
+    language,
+    category,
+    body,
+    header: null,
+    footer: null,
+    buttons: [],
+    examples: { header: [], body: [], buttons: [] },
+  }
+  if (!(languages as readonly string[]).includes(language)) {
+    throw bad('language', `must be one of ${languages.join(', ')}`)
+  }
+  if (category === 'authentication') throw bad('category', 'must be marketing or utility')
+  return changedContent(empty, input, country)
+}
+
+/** The content after a change: what is left out stays, at every depth; the buttons are replaced. */
+export function changedContent(
+  before: TemplateContent,
+  change: TemplateChange,
+  country: string,
+): TemplateContent {
+  const { header, buttons, examples } = change
+  return {
+    ...before,
+    category: change.category ?? before.category,
+    header: header === undefined ? before.header : header && changedHeader(before.header, header),
+    body: change.body ?? before.body,
+    footer: change.footer === undefined ? before.footer : change.footer,
+    buttons: buttons?.map((button, at) => wholeButton(button, at, country)) ?? before.buttons,
+    examples: { ...before.examples, ...withoutGaps(examples ?? {}) },
+  }
+}
+
+function changedHeader(
+  before: TemplateContent['header'],
+  change: NonNullable<TemplateChange['header']>,
+): NonNullable<TemplateContent['header']> {
+  const type = change.type ?? before?.type
+  if (type === undefined) throw bad('header.type', 'is required')
+  // Of another type, the text or the file of the old one is none of its own.
+  const kept = before?.type === type ? before : { text: null, mediaUrl: null }
+  return {
+    type,
+    text: change.text === undefined ? kept.text : change.text,
+    mediaUrl: change.mediaUrl === undefined ? kept.mediaUrl : change.mediaUrl,
+  }
+}
+
+function wholeButton(
+  button: NonNullable<TemplateChange['buttons']>[number],
+  at: number,
+  country: string,
+): TemplateButton {
+  const { type, text = null, url = null, phone = null } = button
+  if (type === undefined) throw bad(`buttons.${at}.type`, 'is required')
+  const parsed = phone === null ? null : parsePhone(phone, country)
+  if (phone !== null && parsed === null) throw bad(`buttons.${at}.phone`, 'is not a phone number')
+  return { type, text, url, phone: parsed }
+}
+
+const withoutGaps = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+
+/** Refuses content that the rules do not allow, by the name of its field. */
+export function refuseUnfit(content: TemplateContent): void {
+  checkHeader(content.header)
+  checkBody(content.body)
+  if (content.footer !== null && /[{}]/.test(content.footer)) {
+    throw bad('footer', 'must have no placeholder')
+  }
+  checkButtons(content)
+  checkExamples(content)
+}
+
+const placeholder = /\{\{([1-9]\d*)\}\}/g
+
+/** Refuses braces that are no placeholder, and numbers with gaps. Answers how many there are. */
+function countNumbered(field: string, text: string): number {
+  const numbers = [...text.matchAll(placeholder)].map(([, number]) => Number(number))
+  if (/[{}]/.test(text.replaceAll(placeholder, ''))) {
+    throw bad(field, 'may have braces in placeholders such as {{1}} only')
+  }
+  const most = Math.max(0, ...numbers)
+  const missing = new Set(numbers).size === most ? null : firstMissing(numbers)
+  if (missing !== null) throw bad(field, `has {{${most}}} without {{${missing}}}`)
+  return most
+}
+
+function firstMissing(numbers: readonly number[]): number {
+  let next = 1
+  while (numbers.includes(next)) next += 1
+  return next
+}
+
+function checkHeader(header: TemplateContent['header']): void {
+  if (!header) return
+  const { type, text, mediaUrl } = header
+  if (type === 'text') {
+    if (mediaUrl !== null) throw bad('header.mediaUrl', 'does not belong to a header of type text')
+    if (text === null || text.trim() === '') throw bad('header.text', 'must not be empty')
+    if (/[\r\n]/.test(text)) throw bad('header.text', 'must be one line')
+    if (countNumbered('header.text', text) > 1) throw bad('header.text', 'may have one placeholder')
+  } else if (type === 'image' || type === 'video') {
+    if (text !== null) throw bad('header.text', `does not belong to a header of type ${type}`)
+    if (mediaUrl === null) throw bad('header.mediaUrl', `is required with a header of type ${type}`)
+  } else {
+    throw bad('header.type', 'must be text, image or video')
+  }
+}
+
+const placeholdersAtMost = 20
+
+function checkBody(body: string): void {
+  if (countNumbered('body', body) > placeholdersAtMost) {
+    throw bad('body', `may have at most ${placeholdersAtMost} placeholders`)
+  }
+  const trimmed = body.trim()
+  if (trimmed === '') throw bad('body', 'must not be empty')
+  if (/^\{\{/.test(trimmed)) throw bad('body', 'must not begin with a placeholder')
+  if (/\}\}$/.test(trimmed)) throw bad('body', 'must not end with a placeholder')
+  if (body.includes('}}{{')) throw bad('body', 'has two placeholders that touch: put words between them')
+  if (/(?:\r\n|\r|\n){3}/.test(body)) throw bad('body', 'may have at most two line breaks in a row')
+}
+
+const buttonsAtMost: Record<string, number> = { url: 2, phone: 1, 'coupon-code': 1 }
+const fieldsOf: Record<string, readonly ('text' | 'url' | 'phone')[]> = {
+  'quick-reply': ['text'],
+  url: ['text', 'url'],
+  phone: ['text', 'phone'],
+  'coupon-code': [],
+}
+
+function checkButtons({ buttons, category }: TemplateContent): void {
+  const texts = new Set<string>()
+  for (const [at, button] of buttons.entries()) {
+    const place = `buttons.${at}`
+    for (const field of ['text', 'url', 'phone'] as const) {
+      const belongs = fieldsOf[button.type]!.includes(field)
+      if (belongs && !button[field]?.trim()) throw bad(`${place}.${field}`, 'must not be empty')
+      if (!belongs && button[field] !== null) {
+        throw bad(`${place}.${field}`, `does not belong to a button of type ${button.type}: leave it out`)
+      }
+    }
+    if (button.text !== null) {
+      if (/[{}]/.test(button.text)) throw bad(`${place}.text`, 'must have no placeholder')
+      if (texts.has(button.text)) throw bad(`${place}.text`, 'is the text of another button')
+      texts.add(button.text)
+    }
+    if (button.url !== null) checkUrl(`${place}.url`, button.url)
+    if (button.type === 'coupon-code' && category !== 'marketing') {
+      throw bad(`${place}.type`, 'coupon-code is for marketing templates')
+    }
+  }
+  for (const [type, atMost] of Object.entries(buttonsAtMost)) {
+    if (buttons.filter((button) => button.type === type).length > atMost) {
+      throw bad('buttons', `may have at most ${atMost} of type ${type}`)
+    }
+  }
+  const kinds = buttons.map((button) => (button.type === 'quick-reply' ? 'q' : 'o')).join('')
+  if (!/^(q*o*|o*q*)$/.test(kinds)) {
+    throw bad('buttons', 'must have the quick replies together, before or after all others')
+  }
+}
+
+function checkUrl(field: string, url: string): void {
+  const count = countNumbered(field, url)
+  if (count > 1 || (url.match(placeholder)?.length ?? 0) > 1) throw bad(field, 'may have one placeholder')
+  if (count === 1 && !url.endsWith('{{1}}')) throw bad(field, 'may have its placeholder at its end only')
+  const fixed = url.replaceAll(placeholder, '')
+  if (!/^https:\/\/[^\s/]+\S*$/.test(fixed) || !URL.canParse(fixed)) {
+    throw bad(field, 'must be an https address')
+  }
+}
+
+function checkExamples(content: TemplateContent): void {
+  const needed = placeholdersOf(content)
+  for (const part of ['header', 'body', 'buttons'] as const) {
+    const has = content.examples[part].length
+    if (has !== needed[part]) {
+      throw bad(`examples.${part}`, `needs one for each placeholder: ${needed[part]}, and has ${has}`)
+    }
+  }
+}
+
+/** Whatever the order of their keys. */
+export const isSameContent = (a: TemplateContent, b: TemplateContent): boolean => sorted(a) === sorted(b)
+
+/** As the network keeps it: examples and the files of headers come back from it in another form. */
+export const isSameToReaders = (a: TemplateContent, b: TemplateContent): boolean =>
+  sorted(shown(a)) === sorted(shown(b))
+
+const shown = ({ examples: _examples, header, ...content }: TemplateContent): unknown => ({
+  ...content,
+  header: header && { type: header.type, text: header.text },
+})
+
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_key, each: unknown) =>
+    each !== null && typeof each === 'object' && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([x], [y]) => (x < y ? -1 : 1)))
+      : each,
+  )
