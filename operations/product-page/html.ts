@@ -1,6 +1,6 @@
 /** HTML that a merchant wrote, made harmless (R9). Pure: what is an asset of the store, the caller knows. */
 import sanitizeHtml from 'sanitize-html'
-import { isLinkUrl } from '#operations/promotions/door'
+import { isLinkUrl } from '#operations/storefront/door'
 
 const keptTags =
   'p br hr h2 h3 h4 strong b em i u s sub sup blockquote ul ol li a img table caption thead tbody tr th td div span figure figcaption code pre'

@@ -1,7 +1,7 @@
 /** HTML fields of what stands on the storefront: cleaned before they are kept. */
 
-import { isAssetUrl } from '#operations/promotions/door'
 import { isAmong } from '#operations/store/door'
+import { isAssetUrl } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'

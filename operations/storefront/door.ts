@@ -8,6 +8,42 @@ export {
   registerEvents,
   type StorefrontEvent,
 } from './events/register.ts'
+export { combinesWith } from './products/combines.ts'
+export {
+  type Condition,
+  type ConditionChange,
+  conditionFields,
+  meetsCondition,
+  mergedCondition,
+  unconditional,
+} from './products/condition.ts'
+export { itemStatus } from './products/item-status.ts'
+export { itemJson, itemShape, itemsOf, unitCents } from './products/items.ts'
+export {
+  always,
+  mergedSchedule,
+  nextTurn,
+  type Phase,
+  phaseOf,
+  type Schedule,
+  type ScheduleChange,
+  scheduleFields,
+  schedulesShown,
+} from './products/schedule.ts'
+export {
+  everyProduct,
+  findTarget,
+  isTargeted,
+  mergedTargeting,
+  platformId,
+  requireTargets,
+  type Targeting,
+  type TargetingChange,
+  targetingFields,
+} from './products/targeting.ts'
+export { emptyToNull, nullableText, variableLine } from './products/texts.ts'
+export { assetUrl, isAssetUrl, isLinkUrl, linkUrl, requireAssets } from './products/urls.ts'
+export { readSettings, saveSettings } from './products/widget-settings.ts'
 export * as publication from './script/publication.ts'
 export * as tokens from './visits/tokens.ts'
 export { storefrontPage, type Visit } from './visits/visit.ts'

@@ -2,7 +2,7 @@
 import type { LookContent, LookItem } from '#operations/product-page/looks/schema'
 import { defaultLookSettings, type LookSettings } from '#operations/product-page/looks/settings'
 import type { SizeGuideContent, SizeTable } from '#operations/product-page/size-guides/schema'
-import { everyProduct } from '#operations/promotions/products/targeting'
+import { everyProduct } from '#operations/storefront/products/targeting'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/ids'
 import { insertRows, type SeedRow } from './rows.ts'

@@ -1,8 +1,10 @@
 /** Content blocks: made, changed, switched, ordered and deleted. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { files } from '#operations/store/door'
 import {
   always,
+  changed,
   everyProduct,
   findTarget,
   mergedSchedule,
@@ -10,9 +12,7 @@ import {
   phaseOf,
   requireTargets,
   type Schedule,
-} from '#operations/promotions/door'
-import { files } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+} from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Paging } from '#runtime/list'

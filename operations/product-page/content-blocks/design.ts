@@ -1,5 +1,5 @@
 /** A block's design as it is saved: whole, valid for its type, its HTML clean. */
-import { requireAssets } from '#operations/promotions/door'
+import { requireAssets } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/input'

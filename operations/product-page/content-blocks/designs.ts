@@ -1,5 +1,5 @@
 /** What each type of content block looks like: one schema a type, for what is saved and for what is shown. */
-import { assetUrl, linkUrl, platformId } from '#operations/promotions/door'
+import { assetUrl, linkUrl, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { colour, named, object, text, z } from '#runtime/schema'
 import { htmlField } from '../rich-text.ts'

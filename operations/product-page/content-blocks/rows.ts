@@ -1,6 +1,6 @@
 /** Content blocks as they are kept, and as JSON made by the database. */
 import { sql } from 'kysely'
-import type { Schedule, Targeting } from '#operations/promotions/door'
+import type { Schedule, Targeting } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -1,4 +1,4 @@
-import { scheduleFields, targetingFields } from '#operations/promotions/door'
+import { scheduleFields, targetingFields } from '#operations/storefront/door'
 import { count, day, freeObject, id, instant, line, named, object, writeBody, z } from '#runtime/schema'
 import { anyDesign, blockTypes } from './designs.ts'
 

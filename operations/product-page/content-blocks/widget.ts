@@ -1,7 +1,7 @@
 /** Content blocks as the storefront gets them. */
 import { sql } from 'kysely'
-import { nextTurn, phaseOf } from '#operations/promotions/door'
 import type { Widget, WidgetQuery } from '#operations/storefront/door'
+import { nextTurn, phaseOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { takes } from '../target-sql.ts'

@@ -1,5 +1,5 @@
 /** How badges are shown, and the price of paying by another method (R7). */
-import { platformId, readSettings, saveSettings, variableLine } from '#operations/promotions/door'
+import { platformId, readSettings, saveSettings, variableLine } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { reference, requireReferences } from '#runtime/references'
 import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'

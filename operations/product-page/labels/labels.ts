@@ -1,9 +1,11 @@
 /** Stickers and badges as rows: read, made, changed and deleted alike. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { files } from '#operations/store/door'
 import {
   always,
   type Condition,
+  changed,
   everyProduct,
   mergedCondition,
   mergedSchedule,
@@ -14,9 +16,7 @@ import {
   type Targeting,
   type TargetingChange,
   unconditional,
-} from '#operations/promotions/door'
-import { files } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+} from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -5,7 +5,7 @@ import {
   scheduleFields,
   targetingFields,
   variableLine,
-} from '#operations/promotions/door'
+} from '#operations/storefront/door'
 import { colour, id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 import { featureIcons } from '../content-blocks/designs.ts'
 

@@ -1,8 +1,16 @@
 /** Stickers and badges as the storefront gets them. */
 import { sql } from 'kysely'
-import { type Condition, isTargeted, meetsCondition, nextTurn, phaseOf } from '#operations/promotions/door'
 import { amounts } from '#operations/store/door'
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
+import {
+  type Condition,
+  isTargeted,
+  meetsCondition,
+  nextTurn,
+  phaseOf,
+  snapshots,
+  type Widget,
+  type WidgetQuery,
+} from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { renderText } from '#runtime/variables'

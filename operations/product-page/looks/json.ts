@@ -1,6 +1,6 @@
 /** Looks as JSON, with prices and states of the mirror of the catalog. */
 import { type RawBuilder, sql } from 'kysely'
-import { itemShape, itemsOf } from '#operations/promotions/door'
+import { itemShape, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/json'
 import { inCents } from '#runtime/sql'

@@ -1,9 +1,8 @@
 /** Looks: read, made, changed and deleted. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { emptyToNull } from '#operations/promotions/door'
 import { files } from '#operations/store/door'
-import { changed, snapshots } from '#operations/storefront/door'
+import { changed, emptyToNull, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

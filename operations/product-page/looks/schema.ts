@@ -1,4 +1,4 @@
-import { assetUrl, itemStatus, nullableText, platformId } from '#operations/promotions/door'
+import { assetUrl, itemStatus, nullableText, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import {
   colour,

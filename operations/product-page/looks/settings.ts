@@ -1,7 +1,7 @@
 /** How the storefront shows looks, and the sections of its home page. */
 import { sql } from 'kysely'
-import { emptyToNull, readSettings, saveSettings } from '#operations/promotions/door'
 import { isAmong } from '#operations/store/door'
+import { emptyToNull, readSettings, saveSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

@@ -4,7 +4,7 @@ import {
   platformId,
   type Targeting,
   targetingFields,
-} from '#operations/promotions/door'
+} from '#operations/storefront/door'
 import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 
 export const instructionsAtMost = 10_000

@@ -1,16 +1,16 @@
 /** Size guides: read, made, changed and deleted. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { files } from '#operations/store/door'
 import {
+  changed,
   emptyToNull,
   everyProduct,
   findTarget,
   mergedTargeting,
   requireAssets,
   requireTargets,
-} from '#operations/promotions/door'
-import { files } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+} from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/ids'

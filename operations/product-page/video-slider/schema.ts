@@ -1,4 +1,4 @@
-import { assetUrl, itemStatus, platformId } from '#operations/promotions/door'
+import { assetUrl, itemStatus, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 

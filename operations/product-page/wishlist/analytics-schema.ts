@@ -1,4 +1,4 @@
-import { platformId } from '#operations/promotions/door'
+import { platformId } from '#operations/storefront/door'
 import { count, currency, day, money, object, z } from '#runtime/schema'
 
 export const wishlistAnalytics = object({

@@ -1,6 +1,7 @@
 /** How the storefront shows wishlists, and whom it asks for a contact. */
-import { readSettings, saveSettings } from '#operations/promotions/door'
+
 import type { Widget } from '#operations/storefront/door'
+import { readSettings, saveSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, line, named, object, z } from '#runtime/schema'
 import { given } from '../given.ts'

@@ -1,10 +1,10 @@
 /** Bundles as JSON, with prices and states of the mirror of the catalog (R4). */
 import { sql } from 'kysely'
+import { itemJson, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
 import { greatest, inCents, least, percentageOf } from '#runtime/sql'
 import { commonShape, content, contentText, timesShape } from '../discounts/json.ts'
-import { itemJson, itemsOf } from '../products/items.ts'
 
 type Db = Context['db']
 

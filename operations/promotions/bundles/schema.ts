@@ -1,10 +1,7 @@
+import { assetUrl, itemStatus, nullableText, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { count, money, named, object, text, writeBody, z } from '#runtime/schema'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
-import { itemStatus } from '../products/item-status.ts'
-import { platformId } from '../products/targeting.ts'
-import { nullableText } from '../products/texts.ts'
-import { assetUrl } from '../products/urls.ts'
 
 const itemFields = {
   productId: reference('product', platformId),

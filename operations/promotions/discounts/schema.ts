@@ -1,7 +1,7 @@
 /** Fields that promotions, bundles and gifts have alike. */
+
+import { combinesWith, scheduleFields, schedulesShown } from '#operations/storefront/door'
 import { count, currency, decimals, id, instant, line, money, object, z } from '#runtime/schema'
-import { combinesWith } from '../products/combines.ts'
-import { scheduleFields, schedulesShown } from '../products/schedule.ts'
 
 export const syncStatus = z
   .enum(['none', 'synced', 'pending', 'failed', 'suspended'])

@@ -1,9 +1,9 @@
 /** Cart gifts as JSON, with the name, price and state of the gift from the mirror of the catalog. */
 import { sql } from 'kysely'
+import { itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
 import { commonShape, content, timesShape } from '../discounts/json.ts'
-import { itemsOf } from '../products/items.ts'
 
 type Db = Context['db']
 

@@ -1,10 +1,7 @@
+import { combinesWith, itemStatus, platformId, variableLine } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { money, named, object, writeBody, z } from '#runtime/schema'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
-import { combinesWith } from '../products/combines.ts'
-import { itemStatus } from '../products/item-status.ts'
-import { platformId } from '../products/targeting.ts'
-import { variableLine } from '../products/texts.ts'
 
 const combinesWithGifts = combinesWith
   .extend({ gifts: z.boolean().describe('Other gifts of the same cart') })

@@ -1,5 +1,5 @@
+import { variableLine } from '#operations/storefront/door'
 import { colour, currency, decimals, id, instant, line, money, named, object, z } from '#runtime/schema'
-import { variableLine } from '../products/texts.ts'
 
 const atLeastZero = money.refine((value) => value >= 0, 'must be at least 0')
 

@@ -1,6 +1,13 @@
 /** What the storefront shows of promotions, bundles, gifts and installments. */
 import { sql } from 'kysely'
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
+import {
+  isTargeted,
+  nextTurn,
+  phaseOf,
+  snapshots,
+  type Widget,
+  type WidgetQuery,
+} from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
 import { publicBundleJson } from '../bundles/json.ts'
@@ -9,8 +16,6 @@ import type { KindName } from '../discounts/kinds.ts'
 import { isLive, type Saved } from '../discounts/rows.ts'
 import { publicGiftJson } from '../gifts/json.ts'
 import { publicInstallments, readInstallmentSettings } from '../installments/installments.ts'
-import { nextTurn, phaseOf } from '../products/schedule.ts'
-import { isTargeted } from '../products/targeting.ts'
 import { labelOf } from '../promotions/promotions.ts'
 import type { PromotionContent } from '../promotions/schema.ts'
 import { readPromotionSettings } from '../promotions/settings.ts'

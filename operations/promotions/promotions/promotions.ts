@@ -1,6 +1,13 @@
 /** Quantity promotions: read, made and changed. */
 import { sql } from 'kysely'
-import { snapshots } from '#operations/storefront/door'
+import {
+  always,
+  everyProduct,
+  mergedSchedule,
+  mergedTargeting,
+  requireTargets,
+  snapshots,
+} from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { jsonObject } from '#runtime/json'
@@ -12,8 +19,6 @@ import { commonShape, content, contentText, type DiscountFilters, timesShape } f
 import { type Draft, type Saved, statusIn } from '../discounts/rows.ts'
 import { given } from '../discounts/schema.ts'
 import { changeDiscount, createDiscount, noSuch } from '../discounts/writes.ts'
-import { always, mergedSchedule } from '../products/schedule.ts'
-import { everyProduct, mergedTargeting, requireTargets } from '../products/targeting.ts'
 import { promotions } from './kind.ts'
 import { type PromotionChange, type PromotionContent, promotionDefaults } from './schema.ts'
 

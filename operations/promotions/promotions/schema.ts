@@ -1,3 +1,4 @@
+import { type Targeting, targetingFields } from '#operations/storefront/door'
 import { named, object, z } from '#runtime/schema'
 import {
   discountInput,
@@ -6,7 +7,6 @@ import {
   discountTimes,
   percentageOff,
 } from '../discounts/schema.ts'
-import { type Targeting, targetingFields } from '../products/targeting.ts'
 
 const promotionFields = {
   ...targetingFields,

@@ -1,9 +1,9 @@
 /** How the storefront shows promotions. */
+
+import { readSettings, saveSettings, variableLine } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, named, object, z } from '#runtime/schema'
 import { given } from '../discounts/schema.ts'
-import { variableLine } from '../products/texts.ts'
-import { readSettings, saveSettings } from '../products/widget-settings.ts'
 
 const variables = ['name', 'label', 'buy', 'pay', 'free', 'discount', 'missing', 'saved', 'timeLeft']
 const text = (max: number) => variableLine(1, max, variables)

@@ -1,8 +1,8 @@
 /** Content blocks on the storefront: a store with 500 of them, of which a third is for every product, or all are. */
 
-import { everyProduct } from '#operations/promotions/door'
 import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
+import { everyProduct } from '#operations/storefront/door'
 import { findVisited } from '#operations/storefront/visits/visited'
 import { publish } from '#operations/storefront/widgets/published'
 import { SystemContext } from '#runtime/context'

@@ -1,4 +1,4 @@
-import { platformId } from '#operations/promotions/door'
+import { platformId } from '#operations/storefront/door'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
 import { videoSlider } from '../schema.ts'

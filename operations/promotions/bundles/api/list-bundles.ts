@@ -1,7 +1,7 @@
+import { platformId } from '#operations/storefront/door'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
 import { searchFilter, statusFilter } from '../../discounts/schema.ts'
-import { platformId } from '../../products/targeting.ts'
 import { listBundles } from '../bundles.ts'
 import { bundle } from '../schema.ts'
 

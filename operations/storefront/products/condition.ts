@@ -1,7 +1,8 @@
 /** When a sticker or badge is shown on a product that it targets (Condition). */
-import type { snapshots } from '#operations/storefront/door'
+
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
+import type * as snapshots from '../catalog/snapshots.ts'
 
 export const conditionFields = {
   condition: z.enum(['always', 'on-sale', 'new', 'low-stock', 'out-of-stock']),

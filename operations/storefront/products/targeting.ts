@@ -1,9 +1,10 @@
 /** Which products something is for (Targeting, R2): shared by promotions and all that stands around a product. */
-import { snapshots } from '#operations/storefront/door'
+
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
+import * as snapshots from '../catalog/snapshots.ts'
 
 /** A product's, variant's or category's id, as the platform writes it. */
 export const platformId = z.string().min(1).max(64).describe("The platform's own id")

@@ -1,9 +1,9 @@
 /** Items that name a product and maybe a variant: as JSON of the mirror, and against products read fresh. */
 import { type RawBuilder, sql } from 'kysely'
 import { amounts } from '#operations/store/door'
-import type { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/json'
+import type * as snapshots from '../catalog/snapshots.ts'
 
 type Db = Context['db']
 

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/query'
+import { changed } from '../widgets/changed.ts'
 
 interface Row {
   content: object
