@@ -1,5 +1,4 @@
 /** Finds every operation, job, page and section by folder, checks them all, sorts and freezes them. */
-import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -75,7 +74,7 @@ export async function readRegistry(
   const operations: { file: string; folder: string; operation: Operation }[] = []
   for (const { path, file, value } of loaded) {
     const parts = relative(folder, path).split(sep)
-    const expected = kindOf(parts, folder)
+    const expected = kindOf(parts)
     const kind = (value as { kind?: string } | undefined)?.kind
     if (kind !== expected) {
       faults.push({
@@ -173,15 +172,11 @@ function bySegments(a: LoadedOperation, b: LoadedOperation): number {
 type Kind = 'section' | 'operation' | 'job' | 'page' | 'wiring' | 'logic'
 const contracts: Readonly<Record<string, Kind>> = { api: 'operation', jobs: 'job', pages: 'page' }
 
-function kindOf(parts: string[], folder: string): Kind {
+function kindOf(parts: string[]): Kind {
   const name = parts.at(-1)
   if (parts.length === 2 && name === 'section.ts') return 'section'
   if (parts.length === 2 && name === 'wiring.ts') return 'wiring'
-  const contract = contracts[parts.at(-2) ?? '']
-  if (contract) return contract
-  // A section that has not moved yet.
-  if (parts.includes('lib')) return 'logic'
-  return existsSync(join(folder, parts[0]!, 'lib')) ? 'operation' : 'logic'
+  return contracts[parts.at(-2) ?? ''] ?? 'logic'
 }
 
 async function findFiles(folder: string): Promise<string[]> {
@@ -189,6 +184,6 @@ async function findFiles(folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => kindOf(relative(folder, path).split(sep), folder) !== 'logic')
+    .filter((path) => kindOf(relative(folder, path).split(sep)) !== 'logic')
     .sort()
 }

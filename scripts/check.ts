@@ -11,6 +11,7 @@ import { loopFaults } from './lib/loops.ts'
 import { noticeFaults } from './lib/notices.ts'
 import { nullFaults } from './lib/nulls.ts'
 import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
+import { roomFaults } from './lib/rooms.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -58,6 +59,7 @@ async function declarations(): Promise<Result> {
     nullFaults(root),
     amountFaults(root),
     noticeFaults(root),
+    roomFaults(root),
   ])
   const all = [...faults, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`

@@ -61,7 +61,7 @@ function faultOf(file: string, target: string): Omit<Fault, 'file'> | null {
   const section = file.split('/')[1]
   const other = target.split('/')[1]
   if (section !== other) {
-    if (target === `operations/${other}/door.ts` || target === `operations/${other}/lib/door.ts`) return null
+    if (target === `operations/${other}/door.ts`) return null
     return { wrong: `imports ${target}`, remedy: `go through operations/${other}/door.ts` }
   }
   const kind = kindOf(target)
@@ -89,7 +89,7 @@ function kindOf(path: string): 'logic' | 'job' | 'page' | 'section' | 'wiring' |
 
 function noteDoor(doors: Map<string, Set<string>>, file: string, target: string): void {
   const from = /^operations\/([^/]+)\//.exec(file)?.[1]
-  const to = /^operations\/([^/]+)\/(?:lib\/)?door\.ts$/.exec(target)?.[1]
+  const to = /^operations\/([^/]+)\/door\.ts$/.exec(target)?.[1]
   if (!from || !to || from === to) return
   doors.set(from, (doors.get(from) ?? new Set()).add(to))
 }

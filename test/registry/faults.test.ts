@@ -6,6 +6,7 @@ import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime
 import { clockFaults, type Place } from '#scripts/lib/clocks'
 import { importFaults } from '#scripts/lib/imports'
 import { loopFaults } from '#scripts/lib/loops'
+import { roomFaults } from '#scripts/lib/rooms'
 
 const root = join(import.meta.dirname, '../..')
 // Inside the project, so that its imports resolve.
@@ -245,6 +246,39 @@ describe('imports', () => {
       writeFileSync(join(path, `operations/${from}/a.ts`), `import '../${to}/door.ts'`)
     }
     expect((await importFaults(path))[0]!.wrong).toContain('one → two → three → one')
+  })
+})
+
+describe('rooms', () => {
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      'an operation that nothing finds',
+      { 'one/list-things.ts': 'export default operation({})' },
+      /one\/list-things.ts declares a operation that nothing finds here → move it to api\//,
+    ],
+    [
+      'a page beside pages/',
+      { 'one/room/a.ts': 'const a = page({})' },
+      /declares a page .* → move it to pages\//,
+    ],
+    ['a name that says nothing', { 'one/lib/a.ts': '' }, /is named lib, which says nothing/],
+    ['a name said twice', { 'one/tags/tags-schema.ts': '' }, /says tags twice → name it schema.ts/],
+    ['a long file', { 'one/api/a.ts': '\n'.repeat(401) }, /has 401 lines/],
+    [
+      'a full room',
+      Object.fromEntries(Array.from({ length: 21 }, (_none, n) => [`one/room/f${n}.ts`, ''])),
+      /operations\/one\/room has 21 files of logic/,
+    ],
+    [
+      'a full section',
+      Object.fromEntries(Array.from({ length: 11 }, (_none, n) => [`one/f${n}.ts`, ''])),
+      /operations\/one has 11 files of logic/,
+    ],
+  ])('%s', async (_name, files, expected) => {
+    const faults = await roomFaults(join(tree(files), '..'))
+    expect(faults.map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`).join('\n')).toMatch(
+      expected,
+    )
   })
 })
 

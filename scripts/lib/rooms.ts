@@ -1,0 +1,69 @@
+/** How the rooms of the operations are kept: contracts where the registry finds them, few files beside each other. */
+import { readFile } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+import type { Fault } from '#runtime/checks'
+import { typescriptFiles } from './imports.ts'
+
+const mostInRoom = 20
+const mostAtRoot = 10
+const mostLines = 400
+
+/** Files that are longer, and why. */
+const longer: Readonly<Record<string, string>> = {
+  'operations/messaging/sending/deliver.ts':
+    'every lane hands over here; the lanes take it apart when they become one',
+}
+
+const folders: Readonly<Record<string, string>> = {
+  operation: 'api',
+  job: 'jobs',
+  serverJob: 'jobs',
+  page: 'pages',
+  storefrontPage: 'pages',
+}
+const declaration = new RegExp(
+  `^(?:export )?(?:default |const \\w+ = )?(${Object.keys(folders).join('|')})\\(`,
+  'm',
+)
+const meaningless = /^(?:lib|libs|utils?|helpers?|common|misc)$/
+const ofTheSection = ['section.ts', 'wiring.ts', 'door.ts']
+
+/** The faults of every file below operations/ of a project's root. */
+export async function roomFaults(root: string): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const rooms = new Map<string, number>()
+  for (const path of await typescriptFiles(join(root, 'operations'))) {
+    const file = relative(root, path).split(sep).join('/')
+    const parts = file.split('/')
+    const [name, folder] = [basename(file, '.ts'), parts.at(-2)!]
+    const note = (wrong: string, remedy: string): void => void faults.push({ file, wrong, remedy })
+    const vague = [...parts.slice(1, -1), name].find((part) => meaningless.test(part))
+    if (vague) note(`is named ${vague}, which says nothing`, 'name it by what it is about')
+    const code = await readFile(path, 'utf8')
+    const lines = code.split('\n').length - 1
+    if (lines > mostLines && !(file in longer)) {
+      note(`has ${lines} lines, and at most ${mostLines} are read`, 'cut it by what it is about')
+    }
+    if (Object.values(folders).includes(folder)) continue
+    const kind = declaration.exec(code)?.[1]
+    // Who makes pages of a kind declares none itself.
+    if (kind) note(`declares a ${kind} that nothing finds here`, `move it to ${folders[kind]}/ of its room`)
+    if (parts.length === 3 && ofTheSection.includes(parts[2]!)) continue
+    if (name.startsWith(`${folder}-`)) {
+      note(`says ${folder} twice`, `name it ${name.slice(folder.length + 1)}.ts`)
+    }
+    const room = parts.slice(0, -1).join('/')
+    rooms.set(room, (rooms.get(room) ?? 0) + 1)
+  }
+  for (const [room, count] of rooms) {
+    const most = room.split('/').length === 2 ? mostAtRoot : mostInRoom
+    if (count > most) {
+      faults.push({
+        file: room,
+        wrong: `has ${count} files of logic, and at most ${most} are looked over`,
+        remedy: 'make a room of its own of the files that are about one thing',
+      })
+    }
+  }
+  return faults
+}
