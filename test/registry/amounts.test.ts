@@ -37,7 +37,7 @@ test.each([
   ['const halfUp = (a: bigint, b: bigint) => (2n * a + b) / (2n * b)', 'has a halfUp of its own'],
   ['function notNegative(a: bigint): bigint { return a }', 'has a notNegative of its own'],
 ])('%s is a fault', async (code, wrong) => {
-  for (const file of ['operations/one/lib/a.ts', 'runtime/ports/a.ts', 'db/a.ts']) {
+  for (const file of ['operations/one/room/a.ts', 'runtime/ports/a.ts', 'db/a.ts']) {
     expect(await faultsOf(file, code)).toEqual([`${file}:2 ${wrong}`])
   }
 })
@@ -49,7 +49,7 @@ test.each([
   "const a = 'round (the year 2) of it'",
   'const a = sql`(${b})::numeric`',
 ])('%s is none', async (code) => {
-  expect(await faultsOf('operations/one/lib/a.ts', code)).toEqual([])
+  expect(await faultsOf('operations/one/room/a.ts', code)).toEqual([])
 })
 
 test('what is no money is listed, and only while it is there', async () => {

@@ -11,23 +11,23 @@ const root = join(import.meta.dirname, '../..')
 const hands = /\bsending\.deliver\(|\badapters\.mail\.send\(|\bmail\.send\(/
 
 const judged: Record<string, string> = {
-  'automations/lib/engine/deliver.ts': 'automations/waited.test.ts',
-  'campaigns/lib/deliver.ts': 'campaigns/waited.test.ts',
-  'capture/lib/coupon-email.ts': 'capture/waited.test.ts',
-  'exchanges/lib/notify-shopper.ts': 'exchanges/waited.test.ts',
-  'inbox/lib/send-run.ts': 'inbox/waited.test.ts',
-  'messaging/lib/send-attempt.ts': 'messaging/waited.test.ts',
-  'reviews/lib/request-delivery.ts': 'reviews/waited.test.ts',
-  'stock/lib/deliver.ts': 'stock/waited.test.ts',
-  'reviews/lib/confirm.ts': 'reviews/waited.test.ts',
-  'store/lib/invitation-email.ts': 'store/team.test.ts',
-  'store/lib/exports.ts': 'campaigns/exports.test.ts',
-  'subscription/lib/payment-failed-email.ts': 'subscription/renewal.test.ts',
+  'automations/engine/deliver.ts': 'automations/waited.test.ts',
+  'campaigns/sending/deliver.ts': 'campaigns/waited.test.ts',
+  'capture/subscribers/coupon-email.ts': 'capture/waited.test.ts',
+  'exchanges/notices/send.ts': 'exchanges/waited.test.ts',
+  'inbox/sending/run.ts': 'inbox/waited.test.ts',
+  'messaging/sends/attempt.ts': 'messaging/waited.test.ts',
+  'reviews/requests/deliver.ts': 'reviews/waited.test.ts',
+  'stock/sending/deliver.ts': 'stock/waited.test.ts',
+  'reviews/submitting/confirm.ts': 'reviews/waited.test.ts',
+  'store/team/invitation-email.ts': 'store/team.test.ts',
+  'store/files/exports.ts': 'campaigns/exports.test.ts',
+  'subscription/notices/payment-failed-email.ts': 'subscription/renewal.test.ts',
 }
 const atOnce: Record<string, string> = {
-  'reviews/lib/test-mail.ts': 'Within the request',
-  'stock/lib/test-mail.ts': 'Within the request',
-  'capture/lib/form-email.ts': 'To the shop itself, of a submission that is looked up when it leaves',
+  'reviews/requests/test-mail.ts': 'Within the request',
+  'stock/sending/test-mail.ts': 'Within the request',
+  'capture/contact-form/form-email.ts': 'To the shop itself, of a submission that is looked up when it leaves',
 }
 
 test('every sender is judged again after it waited', async () => {

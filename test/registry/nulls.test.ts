@@ -31,7 +31,7 @@ test.each([
   ['const a = sql`${x} + greatest(\n  a, b) - 1`', 'greatest'],
   ["const a = eb.fn('greatest', ['a', 'b'])", 'greatest'],
 ])('%s is a fault', async (code, name) => {
-  for (const file of ['operations/one/lib/a.ts', 'runtime/ports/a.ts', 'db/a.ts']) {
+  for (const file of ['operations/one/room/a.ts', 'runtime/ports/a.ts', 'db/a.ts']) {
     expect(await faultsOf(file, code)).toEqual([`${file}:2 take ${name}`])
   }
 })
@@ -46,7 +46,7 @@ test.each([
   'const least = (a: number) => a',
   "const a = { least: 'least' }",
 ])('%s is none', async (code) => {
-  expect(await faultsOf('operations/one/lib/a.ts', code)).toEqual([])
+  expect(await faultsOf('operations/one/room/a.ts', code)).toEqual([])
 })
 
 test('where the forms are made, and what is released, is let be', async () => {
