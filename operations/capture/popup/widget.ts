@@ -1,7 +1,6 @@
-/** What the storefront shows of this section. */
+/** What the storefront shows of the popup. */
 import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { savedForm } from '../contact-form/form-settings.ts'
 import { isScheduled } from './publication.ts'
 import type { PopupSettings } from './schema.ts'
 import { savedPopup } from './settings.ts'
@@ -20,9 +19,4 @@ function nextChange({ display }: PopupSettings, now: Date): Date | null {
     .map((at) => new Date(at))
     .filter((at) => at > now)
   return coming.sort((one, other) => one.getTime() - other.getTime())[0] ?? null
-}
-
-export async function formWidget(ctx: Context): Promise<Widget | null> {
-  const { settings } = await savedForm(ctx)
-  return settings.isEnabled ? { value: true } : null
 }
