@@ -3,7 +3,7 @@ import { registerEvents, registerWidget, snapshots } from '#operations/storefron
 import { wiring } from '#runtime/wiring'
 import { noticeUnavailable } from './bundles/availability.ts'
 import { countDiscountEvents, existingOf } from './discounts/counters.ts'
-import type { KindName } from './discounts/kinds.ts'
+import type { KindName } from './discounts/draft.ts'
 import { allKinds } from './platform/all-kinds.ts'
 import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } from './platform/widgets.ts'
 

@@ -4,7 +4,7 @@ import type { Refusal } from '../errors.ts'
 import type { Answer, Gateway, IncomingCall } from '../gateway.ts'
 import type { LoadedOperation, Registry } from '../registry.ts'
 import type { RouteTable } from '../routes.ts'
-import type { McpParts } from './server.ts'
+import type { McpParts } from './parts.ts'
 
 export interface Request {
   /** Values of the path's parameters by name. */

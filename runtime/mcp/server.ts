@@ -6,24 +6,17 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { errorBody, Refusal, refuse, statusOf } from '../errors.ts'
-import { bodyAtMost, type Gateway } from '../gateway.ts'
+import { bodyAtMost } from '../gateway.ts'
 import { parseJson } from '../input.ts'
-import type { Registry } from '../registry.ts'
-import type { RouteTable } from '../routes.ts'
 import { readBytes, utf8Text } from '../web.ts'
 import { Caller } from './caller.ts'
+import type { McpParts } from './parts.ts'
 import { runTool, tools } from './tools.ts'
 
 const instructions =
   "Runs one online store through its REST API. Find an operation with list_operations, in the merchant's own words; " +
   'read describe_operation before the first call of each; then call_operation. Operations with readOnly false change ' +
   'the store, and some write to customers or cost money: ask the merchant first.'
-
-export interface McpParts {
-  gateway: Gateway
-  registry: Registry
-  routes: RouteTable
-}
 
 /** Answers a request to `/mcp`. `ip`: the address that counts for the limits. */
 export async function answerMcp(parts: McpParts, request: Request, ip: string): Promise<Response> {

@@ -1,8 +1,9 @@
 /** The demo's promotions, bundles, gifts and installments; what is live is on the sandbox's platform too. */
 
 import { type BundleContent, bundleDefaults } from '#operations/promotions/bundles/schema'
-import { type KindName, referenceOf } from '#operations/promotions/discounts/kinds'
-import { type Draft, isLive } from '#operations/promotions/discounts/rows'
+import type { Draft, KindName } from '#operations/promotions/discounts/draft'
+import { referenceOf } from '#operations/promotions/discounts/kinds'
+import { isLive } from '#operations/promotions/discounts/rows'
 import { type GiftContent, giftDefaults } from '#operations/promotions/gifts/schema'
 import { kindOf } from '#operations/promotions/platform/all-kinds'
 import { type PromotionContent, promotionDefaults } from '#operations/promotions/promotions/schema'

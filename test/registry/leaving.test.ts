@@ -27,7 +27,8 @@ const judged: Record<string, string> = {
 const atOnce: Record<string, string> = {
   'reviews/requests/test-mail.ts': 'Within the request',
   'stock/sending/test-mail.ts': 'Within the request',
-  'capture/contact-form/form-email.ts': 'To the shop itself, of a submission that is looked up when it leaves',
+  'capture/contact-form/form-email.ts':
+    'To the shop itself, of a submission that is looked up when it leaves',
 }
 
 test('every sender is judged again after it waited', async () => {

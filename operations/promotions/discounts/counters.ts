@@ -4,7 +4,7 @@ import { isAmong, recordset } from '#operations/store/door'
 import type { Counted } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
-import type { KindName } from './kinds.ts'
+import type { KindName } from './draft.ts'
 
 /** Of these ids, those of discounts of the kind. */
 export const existingOf =

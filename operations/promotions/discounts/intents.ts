@@ -6,8 +6,9 @@ import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import type { Draft } from './draft.ts'
 import type { Kind } from './kinds.ts'
-import { countDiscounts, type Draft } from './rows.ts'
+import { countDiscounts } from './rows.ts'
 
 /** A call that was not heard of for so long is given up: others may take over. */
 export const intentLastsMs = 60_000

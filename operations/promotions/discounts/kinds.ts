@@ -1,9 +1,7 @@
 /** The three kinds of discounts: what is different in each for whoever writes them. */
 import type { DiscountSpec } from '#runtime/ports/ecommerce/discounts'
 import type { z } from '#runtime/schema'
-import type { Draft } from './rows.ts'
-
-export type KindName = 'promotion' | 'bundle' | 'gift'
+import type { Draft, KindName } from './draft.ts'
 
 /** `C`: what is the kind's own of a discount. */
 export interface Kind<C extends object = object> {

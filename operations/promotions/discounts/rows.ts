@@ -3,16 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/ids'
-import type { KindName } from './kinds.ts'
-
-/** What a write wants a discount to be. */
-export interface Draft<C extends object = object> {
-  name: string
-  isActive: boolean
-  startsAt: string | null
-  endsAt: string | null
-  content: C
-}
+import type { Draft, KindName } from './draft.ts'
 
 export type SyncStatus = 'none' | 'synced' | 'failed' | 'suspended'
 

@@ -7,6 +7,7 @@ import { Refusal, refuse } from '#runtime/errors'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import { noteAvailability } from '../bundles/availability.ts'
+import type { Draft, KindName } from './draft.ts'
 import {
   closeIntent,
   type Intent,
@@ -18,9 +19,9 @@ import {
   requirePlace,
   takeableIntent,
 } from './intents.ts'
-import { type Kind, type KindName, referenceOf } from './kinds.ts'
+import { type Kind, referenceOf } from './kinds.ts'
 import { answered } from './platform-call.ts'
-import { type Draft, findDiscount, isLive, type Saved } from './rows.ts'
+import { findDiscount, isLive, type Saved } from './rows.ts'
 
 type Connected = connections.Connected<EcommercePort>
 

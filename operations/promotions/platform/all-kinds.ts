@@ -1,6 +1,7 @@
 /** The kinds there are, by name. */
 import { bundles } from '../bundles/kind.ts'
-import type { Kind, KindName } from '../discounts/kinds.ts'
+import type { KindName } from '../discounts/draft.ts'
+import type { Kind } from '../discounts/kinds.ts'
 import { gifts } from '../gifts/kind.ts'
 import { promotions } from '../promotions/kind.ts'
 

@@ -1,6 +1,6 @@
 /** Discounts that the platform applies at checkout: promotions, bundles and gifts, as a port takes them. */
 import { createHash } from 'node:crypto'
-import type { Money } from './port.ts'
+import type { Money } from './money.ts'
 
 export type DiscountKind = 'quantity' | 'bundle' | 'gift'
 

@@ -1,9 +1,9 @@
 /** What an ecommerce platform does for us. Each call may throw `Refused` or `Unavailable` of ../errors.ts. */
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
+import type { Money } from './money.ts'
 
-/** Decimal text, `249.90`. */
-export type Money = string
+export type { Money } from './money.ts'
 
 export interface Product {
   id: string

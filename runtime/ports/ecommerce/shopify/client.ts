@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Throttled, Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import { type Answer, failureOf, graphData, jsonOf } from './answers.ts'
+import type { Call } from './call.ts'
 import { Gate } from './gate.ts'
 import { apiVersion, BadCredentials, readCredentials, type ShopifyOptions } from './options.ts'
 import { Tokens } from './tokens.ts'
@@ -13,16 +14,6 @@ export interface RestRequest {
   path: string
   query?: Record<string, string | number>
   body?: unknown
-}
-
-export interface Call {
-  shop: string
-  method: string
-  path: string
-  headers?: Record<string, string>
-  body?: unknown
-  /** Nothing changes by it, however often it is asked. */
-  isRead: boolean
 }
 
 const retries = 2

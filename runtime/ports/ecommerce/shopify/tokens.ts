@@ -2,7 +2,7 @@
 import type { Clock } from '../../../clock.ts'
 import { Refused } from '../../errors.ts'
 import { type Answer, jsonOf } from './answers.ts'
-import type { Call } from './client.ts'
+import type { Call } from './call.ts'
 import { BadCredentials, type ShopifyCredentials } from './options.ts'
 
 interface Kept {

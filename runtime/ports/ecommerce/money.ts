@@ -1,0 +1,2 @@
+/** Decimal text, `249.90`. */
+export type Money = string
