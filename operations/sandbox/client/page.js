@@ -183,10 +183,13 @@ function showBilling({ checkouts }) {
   )
 }
 
+function showClock({ now, offsetSeconds }) {
+  byId('now').textContent = time(now)
+  byId('now').dateTime = now
+  byId('offset').textContent = offsetSeconds > 0 ? `(${offsetSeconds} s ahead)` : ''
+}
+
 function show(world) {
-  byId('now').textContent = time(world.clock.now)
-  byId('now').dateTime = world.clock.now
-  byId('offset').textContent = world.clock.offsetSeconds > 0 ? `(${world.clock.offsetSeconds} s ahead)` : ''
   byId('provider-mode').textContent = world.modes.messaging
   byId('billing-mode').textContent = world.modes.billing
   byId('shop-mode').textContent = world.modes.ecommerce
@@ -207,7 +210,7 @@ async function refresh() {
     if (kept) byId('store').value = kept
   }
   const { clock, ...rest } = world
-  byId('now').textContent = time(clock.now)
+  showClock(clock)
   const text = JSON.stringify(rest)
   if (text === shown) return
   shown = text
@@ -245,6 +248,9 @@ for (const each of document.querySelectorAll('#clock-buttons [data-seconds]')) {
     act(each.textContent, () => ask('/clock', { advanceSeconds: Number(each.dataset.seconds) })),
   )
 }
+byId('present').addEventListener('click', () =>
+  act('Back to now', () => ask('/clock', { now: new Date().toISOString() })),
+)
 byId('drain').addEventListener('click', () => act('Due jobs', () => ask('/jobs/drain', {})))
 const doors = { 'provider-buttons': 'messaging', 'shop-buttons': 'ecommerce', 'billing-buttons': 'billing' }
 for (const [id, port] of Object.entries(doors)) {
