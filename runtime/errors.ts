@@ -1,5 +1,5 @@
 /**
- * The eight ways a request can be refused. `lib` code throws `refuse(code, message)`; the message is one
+ * The eight ways a request can be refused. Logic throws `refuse(code, message)`; the message is one
  * sentence for the merchant. Status numbers live here and nowhere else.
  */
 const statuses = {

@@ -39,7 +39,7 @@ export interface Shop extends Person {
   /** Another person with a key. */
   person(role: Role, scopes?: readonly Scope[]): Promise<Person>
   key_(scopes: readonly Scope[], member?: string): Promise<string>
-  /** What lib functions take: the store's context, outside a transaction. */
+  /** What logic takes: the store's context, outside a transaction. */
   context(): Promise<Context>
 }
 
