@@ -188,7 +188,7 @@ export class Context {
 
   /**
    * Queues a job, in the transaction that is open: both happen or neither does. Of a job that runs one at a time, one
-   * that waits already is answered instead of a second. logic, which imports no job, names it.
+   * that waits already is answered instead of a second. Logic, which imports no job, names it.
    */
   async queue<P extends z.ZodTypeAny>(
     job: Job<P> | string,
