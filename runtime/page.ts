@@ -2,12 +2,13 @@
  * A route outside `/v1` (a page behind a link, a provider's hook, a storefront read): one file below a section's
  * `pages/`. It has no key: each says how it knows its caller.
  */
+
+import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from '#runtime/gateway/input'
+import { readBytes, utf8Text } from '#runtime/gateway/web'
 import type { SystemContext } from './context.ts'
 import { refuse } from './errors.ts'
-import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from './input.ts'
 import type { Method } from './operation.ts'
 import type { z } from './schema.ts'
-import { readBytes, utf8Text } from './web.ts'
 
 export interface Page {
   readonly kind: 'page'

@@ -15,8 +15,8 @@ import {
   offsetInstantForm,
   wallClockForm,
   yearsSentence,
-} from './days.ts'
-import { cleanEmail } from './email.ts'
+} from '#runtime/values/days'
+import { cleanEmail } from '#runtime/values/email'
 
 export { z }
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { readRegistry } from '#runtime/registry'
+import { readRegistry } from '#runtime/registry/registry'
 import { amountFaults } from './lib/amounts.ts'
 import { clockFaults } from './lib/clocks.ts'
 import { identityFaults } from './lib/identity.ts'

@@ -1,11 +1,11 @@
 /** `npm run migrate`: brings a database up to date; safe to run from several machines at once. */
 import type { Command } from 'commander'
 import { migrate } from '#db/migrate'
-import { openDatabase } from '#runtime/app'
 import { machineClock } from '#runtime/clock'
-import { openQueue } from '#runtime/queue'
-import { loadRegistry } from '#runtime/registry'
-import { readSettings } from '#runtime/settings'
+import { openQueue } from '#runtime/jobs/queue'
+import { loadRegistry } from '#runtime/registry/registry'
+import { openDatabase } from '#runtime/server/app'
+import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram, runProgram } from './lib/program.ts'
 import { line, type Terminal } from './lib/terminal.ts'
 

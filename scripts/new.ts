@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
-import { loadRegistry, operationId } from '#runtime/registry'
+import { loadRegistry, operationId } from '#runtime/registry/registry'
 import { examples, newProgram, runProgram } from './lib/program.ts'
 import { line, type Terminal } from './lib/terminal.ts'
 

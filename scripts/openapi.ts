@@ -1,8 +1,8 @@
 /** `npm run openapi -- [file]`: writes the OpenAPI document without starting a server. */
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { openApiDocument } from '#runtime/openapi'
-import { loadRegistry } from '#runtime/registry'
+import { openApiDocument } from '#runtime/documents/openapi'
+import { loadRegistry } from '#runtime/registry/registry'
 import { examples, newProgram, runProgram } from './lib/program.ts'
 import { line, type Terminal } from './lib/terminal.ts'
 

@@ -1,9 +1,9 @@
 /** `npm run seed -- demo | load`: fills a database, for trying things out and for measurements. */
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { type App, openApp } from '#runtime/app'
-import { openLog } from '#runtime/log'
-import { readSettings } from '#runtime/settings'
+import { type App, openApp } from '#runtime/server/app'
+import { openLog } from '#runtime/server/log'
+import { readSettings } from '#runtime/server/settings'
 import { jsonOption, wholeFrom } from './lib/options.ts'
 import { examples, newProgram, runProgram } from './lib/program.ts'
 import { showProgress } from './lib/progress.ts'

@@ -1,7 +1,7 @@
 /** `npm start`: the gateway, and the worker with it unless `WORKER=off`; the demo on the first start. */
 import type { Command } from 'commander'
-import { explainAndExit, startServer, stopOnSignals } from '#runtime/server'
-import { readSettings } from '#runtime/settings'
+import { explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
+import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram, runProgram } from './lib/program.ts'
 import { showProgress } from './lib/progress.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'

@@ -20,7 +20,7 @@ import {
 import { type MemberRole, memberRoles } from '#operations/store/names'
 import { addMember, createStore, type NewStore } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { withDatabase, withServices } from './lib/database.ts'
 import { jsonFile, jsonOption, storeOption } from './lib/options.ts'
 import { examples, newProgram, runProgram } from './lib/program.ts'

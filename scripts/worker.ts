@@ -1,10 +1,10 @@
 /** `npm run worker`: runs jobs, without a gateway; any number of them, beside any number of gateways. */
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
-import { openApp } from '#runtime/app'
-import { openLog } from '#runtime/log'
-import { explainAndExit, stopOnSignals } from '#runtime/server'
-import { readSettings } from '#runtime/settings'
+import { openApp } from '#runtime/server/app'
+import { openLog } from '#runtime/server/log'
+import { explainAndExit, stopOnSignals } from '#runtime/server/server'
+import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram, runProgram } from './lib/program.ts'
 import { line, type Terminal } from './lib/terminal.ts'
 

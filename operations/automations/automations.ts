@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { prepared } from '#runtime/query'
+import { isId } from '#runtime/values/ids'
 import { kinds } from './kinds.ts'
 import { type AutomationMessage, type AutomationRow, type AutomationType, automationTypes } from './types.ts'
 

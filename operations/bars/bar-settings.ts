@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 
 export type BarName = 'free-shipping' | 'countdown' | 'action'
 

@@ -1,6 +1,6 @@
 /** What bars and alerts have in common. */
 import { setOf, z } from '#runtime/schema'
-import { parseVariables, variableFault } from '#runtime/variables'
+import { parseVariables, variableFault } from '#runtime/values/variables'
 
 export const pages = setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1).describe(
   'Pages it shows on',

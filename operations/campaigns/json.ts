@@ -2,13 +2,13 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { type Paging, preparedList } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
+import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
-import { containing, phoneContaining, phoneLike } from '#runtime/search'
+import { isId } from '#runtime/values/ids'
 import { countOptedOut } from './opt-outs/count.ts'
 
 type Db = Kysely<TenantTables>

@@ -1,6 +1,6 @@
 import { reference } from '#runtime/references'
 import { count, currency, id, instant, line, money, named, object, text, z } from '#runtime/schema'
-import { variableFault } from '#runtime/variables'
+import { variableFault } from '#runtime/values/variables'
 
 export const campaignStatus = z.enum([
   'draft',

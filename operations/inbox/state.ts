@@ -1,7 +1,7 @@
 /** Whether the inbox is on: the merchant's switch, and an official number that is connected now. */
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { prepared } from '#runtime/query'
 
 export interface InboxState {
   /** The merchant's switch. */

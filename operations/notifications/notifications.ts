@@ -1,12 +1,12 @@
 /** Notifications as one member has them. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { preparedList, type Walk } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
-import { preparedList, type Walk } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
+import { isId } from '#runtime/values/ids'
 import { isUnread, isVisible, type Reader, unreadCount, visible } from './kept.ts'
 import type { NewNotification } from './schema.ts'
 

@@ -1,7 +1,7 @@
 /** What reviews and testimonials have in common. */
 import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
-import { variableFault } from '#runtime/variables'
+import { variableFault } from '#runtime/values/variables'
 
 /** Plain text, shown as it is. */
 export const plain = (min: number, max: number) =>

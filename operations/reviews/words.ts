@@ -1,5 +1,5 @@
 /** Text as it is compared: without case, accents and repeated spaces. No database. */
-import { publicName } from '#runtime/public-name'
+import { publicName } from '#runtime/values/public-name'
 
 export const plainForm = (text: string): string =>
   text

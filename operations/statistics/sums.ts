@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSummed, days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 
 export interface DayRow {
   day: string

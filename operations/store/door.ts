@@ -2,8 +2,8 @@
 
 export * as days from '#runtime/database/days'
 export { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
-export { escaped, htmlAnswer } from '#runtime/html'
-export * as amounts from '#runtime/money'
+export { escaped, htmlAnswer } from '#runtime/values/html'
+export * as amounts from '#runtime/values/money'
 export * as connections from './connections/connections.ts'
 export * as coupons from './connections/coupons.ts'
 export * as attribution from './conversions/attribution.ts'

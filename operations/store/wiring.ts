@@ -1,4 +1,4 @@
-import { onJobFailed } from '#runtime/failures'
+import { onJobFailed } from '#runtime/jobs/failures'
 import { registerReference } from '#runtime/references'
 import { wiring } from '#runtime/wiring'
 import { tellOfFailure } from './files/job-notices.ts'

@@ -2,7 +2,7 @@
 
 import { entitlementChanged, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { addTask } from './intents.ts'
 import { asOf, type Move, nextCharge, nextChargeAt, pricedOn, type SubscriptionRow } from './moves.ts'
 import { closeOpen } from './open-checkouts.ts'

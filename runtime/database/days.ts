@@ -1,10 +1,24 @@
 /** Calendar days in the store's zone (Rules 1): by the local date of an instant, never by adding 24 hours. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { addDays, type DayRange, daysBetween, firstDay, localDay, refuseCrossedDays } from '#runtime/days'
 import { refuse } from '#runtime/errors'
+import {
+  addDays,
+  type DayRange,
+  daysBetween,
+  firstDay,
+  localDay,
+  refuseCrossedDays,
+} from '#runtime/values/days'
 
-export { addDays, type DayRange, daysBetween, daysOf, localDay, refuseCrossedDays } from '#runtime/days'
+export {
+  addDays,
+  type DayRange,
+  daysBetween,
+  daysOf,
+  localDay,
+  refuseCrossedDays,
+} from '#runtime/values/days'
 
 /** The range asked for: by default the 30 days up to today. Refuses one that is turned around or has too many days. */
 export function dayRange(

@@ -1,9 +1,9 @@
 /** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
 import type { Access } from '#db/access'
+import type { Answer, Gateway, IncomingCall } from '#runtime/gateway/gateway'
+import type { RouteTable } from '#runtime/gateway/routes'
+import type { LoadedOperation, Registry } from '#runtime/registry/registry'
 import type { Refusal } from '../errors.ts'
-import type { Answer, Gateway, IncomingCall } from '../gateway.ts'
-import type { LoadedOperation, Registry } from '../registry.ts'
-import type { RouteTable } from '../routes.ts'
 import type { McpParts } from './parts.ts'
 
 export interface Request {

@@ -1,8 +1,8 @@
 /** All that a model needs to call an operation right the first time. */
-import { descriptorOf } from '../descriptors.ts'
-import { exampleOf } from '../example.ts'
-import { type JsonSchema, publish } from '../publish.ts'
-import type { LoadedOperation } from '../registry.ts'
+import { descriptorOf } from '#runtime/documents/descriptors'
+import { exampleOf } from '#runtime/documents/example'
+import { type JsonSchema, publish } from '#runtime/documents/publish'
+import type { LoadedOperation } from '#runtime/registry/registry'
 
 const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
 

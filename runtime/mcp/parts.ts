@@ -1,7 +1,7 @@
 /** What `/mcp` is made of. */
-import type { Gateway } from '../gateway.ts'
-import type { Registry } from '../registry.ts'
-import type { RouteTable } from '../routes.ts'
+import type { Gateway } from '#runtime/gateway/gateway'
+import type { RouteTable } from '#runtime/gateway/routes'
+import type { Registry } from '#runtime/registry/registry'
 
 export interface McpParts {
   gateway: Gateway

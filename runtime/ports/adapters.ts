@@ -1,9 +1,9 @@
 /** The adapters of this server: by environment for what it has one of, by name for what each store chooses. */
 import { join } from 'node:path'
 import type { Database } from '#db/database'
+import type { Settings } from '#runtime/server/settings'
 import type { Clock } from '../clock.ts'
 import { derivedKey, derivedSecrets } from '../secrets.ts'
-import type { Settings } from '../settings.ts'
 import { couponsFile } from './billing/coupons-file.ts'
 import { MercadoPagoBilling, mercadoPagoUrl } from './billing/mercado-pago.ts'
 import type { BillingPort } from './billing/port.ts'

@@ -3,7 +3,7 @@ import { type Database, openPostgres } from '#db/database'
 import { migrate } from '#db/migrate'
 import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import type { OperationName } from './operations.ts'
 import { recordStatements, type Statement } from './statements.ts'
 

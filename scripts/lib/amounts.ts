@@ -1,10 +1,10 @@
 /**
- * Money is reckoned in one place: `runtime/money.ts`, and `inCents` and `percentageOf` of `runtime/sql.ts`. Nobody else
+ * Money is reckoned in one place: `runtime/values/money.ts`, and `inCents` and `percentageOf` of `runtime/database/sql.ts`. Nobody else
  * rounds to hundredths, writes an amount, or has a reckoning of the same name.
  */
 import ts from 'typescript'
-import type { Fault } from '#runtime/checks'
-import * as money from '#runtime/money'
+import type { Fault } from '#runtime/registry/checks'
+import * as money from '#runtime/values/money'
 import { calledOf, type Exception, faultsOf, isText } from './source.ts'
 
 const rounds = 'rounds to hundredths by itself'
@@ -21,14 +21,14 @@ const notMoney: readonly Exception[] = [
   { file: 'operations/capture/subscribers/draw.ts', wrong: rounds, why: aChance },
   { file: 'operations/capture/popup/rules.ts', wrong: rounds, why: aChance },
   { file: 'operations/product-page/content-blocks/stats.ts', wrong: inSql, why: 'a rate of clicks' },
-  { file: 'runtime/log.ts', wrong: rounds, why: 'milliseconds' },
-  { file: 'runtime/web.ts', wrong: rounds, why: 'mebibytes' },
+  { file: 'runtime/server/log.ts', wrong: rounds, why: 'milliseconds' },
+  { file: 'runtime/gateway/web.ts', wrong: rounds, why: 'mebibytes' },
   { file: 'runtime/ports/ecommerce/shopify/coupons.ts', wrong: writes, why: 'a percentage' },
 ]
 
 /** Names that are of this reckoning alone; of the others another meaning is possible. */
 const own = new Set<string>(Object.keys(money).filter((name) => name !== 'sumOf'))
-const places: readonly string[] = ['runtime/money.ts', 'runtime/sql.ts']
+const places: readonly string[] = ['runtime/values/money.ts', 'runtime/database/sql.ts']
 
 export const amountFaults = (root: string, exceptions = notMoney): Promise<Fault[]> =>
   faultsOf(root, {

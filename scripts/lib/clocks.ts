@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
 
 /** What a file may read of the machine, and why it must. */
@@ -27,15 +27,15 @@ const aProcess = 'the processes it starts go by the clock of the machine'
 
 export const places: Record<string, Place> = {
   'runtime/clock.ts': { reads: ['Date.now', ownClock], why: 'it is the clock' },
-  'runtime/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
-  'runtime/queue.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
-  'runtime/worker.ts': { reads: ['now() in SQL'], why: queueTime },
-  'runtime/idempotency.ts': {
+  'runtime/server/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
+  'runtime/jobs/queue.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
+  'runtime/jobs/worker.ts': { reads: ['now() in SQL'], why: queueTime },
+  'runtime/gateway/idempotency.ts': {
     reads: ['clock_timestamp() in SQL'],
     why: 'instances agree on a lease by the clock of their database: a sandbox moves ours',
   },
-  'runtime/log.ts': { reads: ['new Date()'], why: 'an operator reads when it was on the machine' },
-  'runtime/embedded-lock.ts': { reads: ['Date.now'], why: 'it compares with the time of a file' },
+  'runtime/server/log.ts': { reads: ['new Date()'], why: 'an operator reads when it was on the machine' },
+  'runtime/database/embedded-lock.ts': { reads: ['Date.now'], why: 'it compares with the time of a file' },
   'runtime/ports/storage/folder.ts': { reads: ['Date.now'], why: 'it compares with the times of files' },
   'runtime/ports/storage/s3.ts': {
     reads: ['new Date()'],

@@ -3,10 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
-import { openApp, openDatabase, savedOffset } from '#runtime/app'
 import { machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
-import { readSettings } from '#runtime/settings'
+import { openApp, openDatabase, savedOffset } from '#runtime/server/app'
+import { readSettings } from '#runtime/server/settings'
 
 export interface Opened {
   database: Database

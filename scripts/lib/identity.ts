@@ -1,6 +1,6 @@
 /** People are compared by their keys, and by nothing else: the rule, checked on the files' syntax. */
 import ts from 'typescript'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 import { calledOf, type Exception, faultsOf, isText } from './source.ts'
 
 const wrong = 'compares people by how they are spelled'
@@ -31,7 +31,7 @@ const allowed: readonly Exception[] = [
 ]
 
 /** Where the keys are made. */
-const places: readonly string[] = ['runtime/email.ts', 'runtime/phone.ts']
+const places: readonly string[] = ['runtime/values/email.ts', 'runtime/values/phone.ts']
 
 export const identityFaults = (root: string, exceptions = allowed): Promise<Fault[]> =>
   faultsOf(root, {

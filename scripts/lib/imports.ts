@@ -1,7 +1,7 @@
 /** Who may import whom: the rules of the tree, checked on the files' own text. */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative, sep } from 'node:path'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 
 const layers: Record<string, readonly string[]> = {
   db: ['db'],

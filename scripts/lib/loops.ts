@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import ts from 'typescript'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
 
 const layers = ['db', 'runtime', 'operations']

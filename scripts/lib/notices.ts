@@ -3,7 +3,7 @@
  * under its lock, which the second of two finds moved. Those places are listed here.
  */
 import ts from 'typescript'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 import { calledOf, type Exception, faultsOf } from './source.ts'
 
 const keyless = (type: string): string => `tells of ${type} without a key`

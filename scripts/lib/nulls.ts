@@ -1,9 +1,9 @@
 /**
- * PostgreSQL's `least` and `greatest` leave out what is null: nobody writes them but `runtime/sql.ts`, whose forms say
+ * PostgreSQL's `least` and `greatest` leave out what is null: nobody writes them but `runtime/database/sql.ts`, whose forms say
  * what is meant. Released migrations stay as they are.
  */
 import ts from 'typescript'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 import { calledOf, faultsOf, isText } from './source.ts'
 
 const written = /(?<![\w.-])(least|greatest)\s*\(/gi
@@ -14,7 +14,7 @@ export const nullFaults = (root: string): Promise<Fault[]> =>
   faultsOf(root, {
     layers: ['db', 'runtime', 'operations'],
     suspicious: /least|greatest/i,
-    leaves: (file) => file === 'runtime/sql.ts' || file.startsWith('db/migrations/'),
+    leaves: (file) => file === 'runtime/database/sql.ts' || file.startsWith('db/migrations/'),
     wrongOf: (node) => {
       const names = isText(node) ? namesIn(node) : []
       return names.map((name) => ({

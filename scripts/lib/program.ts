@@ -2,8 +2,8 @@
 import { inspect } from 'node:util'
 import { Command, CommanderError, type HelpContext } from 'commander'
 import { Refusal } from '#runtime/errors'
-import { RegistryError } from '#runtime/registry'
-import { SettingsError } from '#runtime/settings'
+import { RegistryError } from '#runtime/registry/registry'
+import { SettingsError } from '#runtime/server/settings'
 import { line, paint, processTerminal, type Terminal, widthOf } from './terminal.ts'
 
 /** Builds the command anew for each run: commander keeps what it has read. */

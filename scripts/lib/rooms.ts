@@ -1,7 +1,7 @@
 /** How the rooms of the operations are kept: contracts where the registry finds them, few files beside each other. */
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
-import type { Fault } from '#runtime/checks'
+import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
 
 const mostInRoom = 20

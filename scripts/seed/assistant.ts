@@ -1,8 +1,8 @@
 /** Aurora's chat button, and the phones that talk to the assistant. */
 import type { RootDatabase } from '#db/database'
 import type { ButtonContent } from '#operations/messaging/button/schema'
-import { namedId } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
+import { namedId } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import { Random } from './random.ts'
 import { insertRows } from './rows.ts'
 import type { DemoStore } from './store.ts'

@@ -2,7 +2,7 @@
 import { defaultDefinition } from '#operations/automations/definitions/definition'
 import { stepOf } from '#operations/automations/flow'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, Step } from '#operations/automations/types'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import { couponDaysAgo, winBackDaysAgo } from './automation-orders.ts'
 import type { SeedRow } from './rows.ts'
 import type { DemoStore } from './store.ts'

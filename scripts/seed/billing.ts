@@ -1,9 +1,9 @@
 /** What the demo's stores have paid: their agreements at the sandbox's provider, checkouts and payments. */
 import type { RootDatabase } from '#db/database'
 import { addPeriod } from '#operations/store/quota/periods'
-import { namedId } from '#runtime/ids'
 import { monthsOf, reasonOf } from '#runtime/ports/billing/reason'
 import { idOf } from '#runtime/ports/billing/sandbox-rows'
+import { namedId } from '#runtime/values/ids'
 import { insertRows } from './rows.ts'
 import type { DemoStore } from './store.ts'
 import { dayMs } from './timeline.ts'

@@ -1,5 +1,5 @@
 /** The messages of a campaign that was sent, with what became of each: rows, ledger, touches. */
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import type { Contact } from './lists.ts'
 import type { Random } from './random.ts'
 import type { SeedRow } from './rows.ts'

@@ -1,6 +1,6 @@
 /** Aurora's nine campaigns and who asked it to stop; Borealis's one draft. */
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import { type Failure, makeMessages, type Sending } from './campaign-messages.ts'
 import type { AuroraLists, Contact, DemoList } from './lists.ts'
 import { chooseOptOuts, type DemoOptOut, seedOptOuts } from './opt-outs.ts'

@@ -1,7 +1,7 @@
 /** Subscribers of the popup: their rows, their touches, and the emails that brought them their codes. */
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
+import { namedId } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import { couponCode } from './order-plan.ts'
 import { american, brazilian, type Person } from './people.ts'
 import { demoPrizes } from './popup-prizes.ts'

@@ -5,11 +5,11 @@ import { selectConnection } from '#operations/messaging/numbers/select'
 import type { Template } from '#operations/messaging/templates/read'
 import { contentColumns } from '#operations/messaging/templates/rows'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { sandboxNumberId, sandboxOf } from '#runtime/ports/messaging/sandbox'
 import type { TemplateContent } from '#runtime/ports/messaging/template-port'
 import { seal } from '#runtime/secrets'
+import { phoneKey } from '#runtime/values/phone'
 
 /** Connects a number of the sandbox, here and at its provider, and selects it. `phone`: E.164. */
 export async function connectNumber(

@@ -1,5 +1,5 @@
 /** What happened to the demo's requests, and the emails that told of it. */
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import type { PlannedRequest, Step } from './exchange-plan.ts'
 import type { SeedRow } from './rows.ts'
 import { auroraPeople } from './store.ts'

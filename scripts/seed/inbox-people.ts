@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { type SentText, textsOf } from '#operations/inbox/receiving/sent-texts'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import type { Customer } from './order-plan.ts'
 
 export interface Earlier extends SentText {

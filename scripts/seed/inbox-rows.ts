@@ -1,5 +1,5 @@
 /** Rows of the demo's inbox. */
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import type { Earlier, Writer } from './inbox-people.ts'
 import type { PlannedConversation, PlannedMessage } from './inbox-plan.ts'
 import type { SeedRow } from './rows.ts'

@@ -4,8 +4,8 @@ import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/t
 import { plain, previewOf, searchTextOf } from '#operations/inbox/words'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { namedId } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
+import { namedId } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import { peopleFor, type Writer } from './inbox-people.ts'
 import { type PlannedConversation, planInbox } from './inbox-plan.ts'
 import {

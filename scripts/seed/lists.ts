@@ -1,7 +1,7 @@
 /** Contact lists of the demo, with their imports and contacts. */
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
+import { namedId } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import type { Subscriber } from './capture.ts'
 import { type Customer, type CustomerGroups, listBuiltDaysAgo, listSyncedDaysAgo } from './order-plan.ts'
 import { brazilian, type Person } from './people.ts'

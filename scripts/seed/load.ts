@@ -6,8 +6,8 @@ import { planOf } from '#db/plans'
 import { rebuildDays } from '#operations/store/door'
 import { type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { newId, randomSecret, randomText, sha256 } from '#runtime/ids'
 import { allScopes } from '#runtime/operation'
+import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
 import { noProgress, type Progress } from '../lib/progress.ts'
 
 export interface LoadSizes {

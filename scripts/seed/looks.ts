@@ -4,7 +4,7 @@ import { defaultLookSettings, type LookSettings } from '#operations/product-page
 import type { SizeGuideContent, SizeTable } from '#operations/product-page/size-guides/schema'
 import { everyProduct } from '#operations/storefront/products/targeting'
 import type { Context } from '#runtime/context'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoStore } from './store.ts'
 

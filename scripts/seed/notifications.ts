@@ -1,6 +1,6 @@
 /** Notifications of the demo: who was told what, and who has read it. */
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import { insertRows } from './rows.ts'
 import type { DemoStore } from './store.ts'
 import { hourMs, minuteMs } from './timeline.ts'

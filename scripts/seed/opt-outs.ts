@@ -1,7 +1,7 @@
 /** Who asked Aurora to stop: chosen before the campaigns, because each of them passes over those before it. */
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
+import { namedId } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import type { AuroraLists } from './lists.ts'
 import { type CustomerGroups, campaignMoments } from './order-plan.ts'
 import { insertRows } from './rows.ts'

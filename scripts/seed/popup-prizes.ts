@@ -1,6 +1,6 @@
 /** What the demo's popup has to win. */
 import type { PopupCoupon, Prize } from '#operations/capture/popup/schema'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 
 const coupon = (type: PopupCoupon['type'], value: number | null): PopupCoupon => ({
   mode: 'unique',

@@ -6,7 +6,7 @@ import { badgeDefaults, stickerDefaults } from '#operations/product-page/labels/
 import { defaultHomeSlider, defaultSlider, type Video } from '#operations/product-page/video-slider/schema'
 import { everyProduct, unconditional } from '#operations/storefront/door'
 import { localDay } from '#runtime/database/days'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import { auroraBlocks, borealisBlock, type DemoBlock, designOf } from './product-page-blocks.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'

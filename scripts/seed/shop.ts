@@ -4,10 +4,10 @@ import { registerWebhooks, requireEcommerce } from '#operations/store/connection
 import { afterPage, moveOrderCursor, readOrderCursor } from '#operations/store/orders/cursor'
 import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
+import { phoneKey } from '#runtime/values/phone'
 import { auroraCatalog, borealisCatalog, type Catalog } from './catalog.ts'
 import {
   type Customer,

@@ -1,7 +1,7 @@
 /** Aurora's 25 single messages and tests of templates, all of which left. */
 import type { RootDatabase } from '#db/database'
-import { namedId } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
+import { namedId } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'

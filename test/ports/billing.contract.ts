@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newId } from '#runtime/ids'
 import type { BillingEvent, BillingPort, CheckoutRequest } from '#runtime/ports/billing/port'
+import { newId } from '#runtime/values/ids'
 
 /** What the payer's card does: charged back means a day after. */
 export type Card = 'good' | 'declined' | 'declines-later' | 'charged-back'

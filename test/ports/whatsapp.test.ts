@@ -5,7 +5,7 @@ import { hookBody } from '#runtime/ports/messaging/hook-body'
 import { sandboxFile } from '#runtime/ports/messaging/sandbox-media'
 import { readWhatsappUrl, type WhatsappOptions } from '#runtime/ports/messaging/whatsapp/options'
 import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
-import { readSettings, SettingsError } from '#runtime/settings'
+import { readSettings, SettingsError } from '#runtime/server/settings'
 import { aMessage, messagingContract } from './messaging.contract.ts'
 import { openWhatsapp, type SentBody, type WhatsappStandIn } from './whatsapp-stand-in.ts'
 

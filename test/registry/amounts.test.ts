@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import * as money from '#runtime/money'
-import { inCents, percentageOf } from '#runtime/sql'
+import { inCents, percentageOf } from '#runtime/database/sql'
+import * as money from '#runtime/values/money'
 import { amountFaults } from '#scripts/lib/amounts'
 import { freshDatabase } from '#test/support/app'
 
@@ -43,7 +43,7 @@ test.each([
 })
 
 test.each([
-  "import { halfUp } from '#runtime/money'\nconst a = halfUp(1n, 2n)",
+  "import { halfUp } from '#runtime/values/money'\nconst a = halfUp(1n, 2n)",
   'const a = [Math.round(x), x.toFixed(4), Math.floor(ms / 1000)]',
   'const a = sql`round(100.0 * count(*), 1)`',
   "const a = 'round (the year 2) of it'",

@@ -1,9 +1,9 @@
 /** The demo, where all sections are full, as the tests of all resources look at it. */
 import { expect } from 'vitest'
 import { type Context, SystemContext } from '#runtime/context'
-import { readersOf } from '#runtime/if-match'
+import { readersOf } from '#runtime/gateway/if-match'
 import { JsonText } from '#runtime/operation'
-import type { LoadedOperation } from '#runtime/registry'
+import type { LoadedOperation } from '#runtime/registry/registry'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp, wholeRegistry } from '#test/support/app'
 

@@ -2,12 +2,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '#db/access'
 import listOperations from '#operations/discovery/api/list-operations'
-import { refusalOf } from '#runtime/access'
 import { type Actor, Context, jobActor, type Services } from '#runtime/context'
-import { type Descriptor, descriptorOf, descriptorText } from '#runtime/descriptors'
-import { silentLog } from '#runtime/log'
+import { type Descriptor, descriptorOf, descriptorText } from '#runtime/documents/descriptors'
+import { refusalOf } from '#runtime/gateway/access'
 import { allScopes, JsonText, operation } from '#runtime/operation'
-import { type LoadedOperation, loadedOperation, loadRegistry, type Registry } from '#runtime/registry'
+import {
+  type LoadedOperation,
+  loadedOperation,
+  loadRegistry,
+  type Registry,
+} from '#runtime/registry/registry'
+import { silentLog } from '#runtime/server/log'
 import { standingClock } from '#test/support/test-clock'
 import { madeUpOperations, withMadeUp } from './made-up.ts'
 

@@ -1,6 +1,6 @@
 /** An ETag leaves out what moves without the merchant: moved in the database, the resource reads otherwise and keeps it. */
 import { describe, expect, test } from 'vitest'
-import { readersOf } from '#runtime/if-match'
+import { readersOf } from '#runtime/gateway/if-match'
 import { movesOf, nameOf } from '#runtime/schema'
 import { wholeRegistry } from '#test/support/app'
 import { openDemo, pathOf } from './demo.ts'

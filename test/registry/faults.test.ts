@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry'
+import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry/registry'
 import { clockFaults, type Place } from '#scripts/lib/clocks'
 import { importFaults } from '#scripts/lib/imports'
 import { loopFaults } from '#scripts/lib/loops'

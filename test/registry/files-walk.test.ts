@@ -3,10 +3,10 @@
  * its address. Nobody changes what is shown already.
  */
 import { expect, test } from 'vitest'
-import { exampleOf } from '#runtime/example'
-import { publish } from '#runtime/publish'
+import { exampleOf } from '#runtime/documents/example'
+import { publish } from '#runtime/documents/publish'
 import { namedIn } from '#runtime/references'
-import type { LoadedOperation } from '#runtime/registry'
+import type { LoadedOperation } from '#runtime/registry/registry'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { store } from '#test/support/store'
 import {

@@ -3,10 +3,10 @@
  * changes nothing, what was read just now is taken or refused for a reason of its own.
  */
 import { describe, expect, test } from 'vitest'
-import { exampleOf } from '#runtime/example'
-import { readersOf } from '#runtime/if-match'
-import { publish } from '#runtime/publish'
-import type { LoadedOperation } from '#runtime/registry'
+import { exampleOf } from '#runtime/documents/example'
+import { publish } from '#runtime/documents/publish'
+import { readersOf } from '#runtime/gateway/if-match'
+import type { LoadedOperation } from '#runtime/registry/registry'
 import { ignoredKeys, z } from '#runtime/schema'
 import { wholeRegistry } from '#test/support/app'
 import { openDemo, pathOf } from './demo.ts'

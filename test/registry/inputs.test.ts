@@ -6,12 +6,21 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as exports from '#operations/store/files/exports'
-import { addDays, dayOf, daysBetween, daysOf, epochDay, firstDay, isOffset, lastDay } from '#runtime/days'
-import { read } from '#runtime/input'
+import { childrenOf } from '#runtime/documents/publish'
+import { read } from '#runtime/gateway/input'
 import { WorkerStopping } from '#runtime/job'
-import { childrenOf } from '#runtime/publish'
-import { loadRegistry } from '#runtime/registry'
+import { loadRegistry } from '#runtime/registry/registry'
 import { country, currency, dateSchemas, ignoredKeys, line, object, text, z } from '#runtime/schema'
+import {
+  addDays,
+  dayOf,
+  daysBetween,
+  daysOf,
+  epochDay,
+  firstDay,
+  isOffset,
+  lastDay,
+} from '#runtime/values/days'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -1,6 +1,6 @@
 /** Operations nobody offers, which together use all that an operation can declare. */
 import { type Operation, operation, type Section, section, z } from '#runtime/operation'
-import { loadedOperation, type Registry } from '#runtime/registry'
+import { loadedOperation, type Registry } from '#runtime/registry/registry'
 import {
   colour,
   count,

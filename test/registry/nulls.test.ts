@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { greatest, greatestKnown, least, leastKnown } from '#runtime/sql'
+import { greatest, greatestKnown, least, leastKnown } from '#runtime/database/sql'
 import { nullFaults } from '#scripts/lib/nulls'
 import { freshDatabase } from '#test/support/app'
 
@@ -50,7 +50,7 @@ test.each([
 })
 
 test('where the forms are made, and what is released, is let be', async () => {
-  expect(await faultsOf('runtime/sql.ts', "const a = 'least(a, b)'")).toEqual([])
+  expect(await faultsOf('runtime/database/sql.ts', "const a = 'least(a, b)'")).toEqual([])
   expect(await faultsOf('db/migrations/0001-a.ts', "const a = 'least(a, b)'")).toEqual([])
 })
 

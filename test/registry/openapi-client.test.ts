@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openApiText } from '#runtime/openapi'
-import { loadRegistry } from '#runtime/registry'
+import { openApiText } from '#runtime/documents/openapi'
+import { loadRegistry } from '#runtime/registry/registry'
 import { withMadeUp } from './made-up.ts'
 
 const root = join(import.meta.dirname, '..', '..')

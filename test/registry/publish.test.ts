@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
-import { exampleOf } from '#runtime/example'
-import { sampleOf } from '#runtime/pattern'
-import { type JsonSchema, publish } from '#runtime/publish'
+import { exampleOf } from '#runtime/documents/example'
+import { sampleOf } from '#runtime/documents/pattern'
+import { type JsonSchema, publish } from '#runtime/documents/publish'
 import {
   colour,
   count,

@@ -3,10 +3,10 @@
  * is not there. It is refused by its name, and nothing is left of the call.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { newId } from '#runtime/ids'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type Named, namedIn } from '#runtime/references'
-import type { LoadedOperation } from '#runtime/registry'
+import type { LoadedOperation } from '#runtime/registry/registry'
+import { newId } from '#runtime/values/ids'
 import { testApp, wholeRegistry } from '#test/support/app'
 import {
   bodySchemaOf,

@@ -1,7 +1,7 @@
 /** Every field of a body whose name says that it names something says of what kind, or stands here with its reason. */
 import { expect, test } from 'vitest'
 import { innerOf, namedIn, reference, referenceOf } from '#runtime/references'
-import { loadRegistry } from '#runtime/registry'
+import { loadRegistry } from '#runtime/registry/registry'
 import { ignoredKeys, z } from '#runtime/schema'
 
 const registry = await loadRegistry()

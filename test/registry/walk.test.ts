@@ -3,13 +3,13 @@
  * covered the moment it exists.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { exampleOf } from '#runtime/example'
-import { newId } from '#runtime/ids'
+import { exampleOf } from '#runtime/documents/example'
+import { publish } from '#runtime/documents/publish'
+import { RouteTable } from '#runtime/gateway/routes'
 import { allScopes, type Role, type Scope } from '#runtime/operation'
-import { publish } from '#runtime/publish'
-import { type LoadedOperation, loadRegistry } from '#runtime/registry'
-import { RouteTable } from '#runtime/routes'
+import { type LoadedOperation, loadRegistry } from '#runtime/registry/registry'
 import { freeObject, z } from '#runtime/schema'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Person, type Shop, store } from '#test/support/store'
 import surface from './surface.json' with { type: 'json' }

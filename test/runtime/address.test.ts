@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressOf } from '#runtime/address'
+import { addressOf } from '#runtime/gateway/address'
 
 describe('what of an address counts', () => {
   test.each([

@@ -1,8 +1,8 @@
 /** However an address is typed or copied, it is one person's. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cleanEmail, emailKey, isSameEmail } from '#runtime/email'
 import { email } from '#runtime/schema'
+import { cleanEmail, emailKey, isSameEmail } from '#runtime/values/email'
 
 const marks = ['', '\u200b', '\u200e', '\u202a', '\u2060', '\ufeff', '\u00ad']
 const letters = fc

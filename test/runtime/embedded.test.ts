@@ -15,9 +15,9 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/embedded'
-import { takeFolder } from '#runtime/embedded-lock'
-import { socketPath } from '#runtime/embedded-socket'
+import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
+import { takeFolder } from '#runtime/database/embedded-lock'
+import { socketPath } from '#runtime/database/embedded-socket'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -58,7 +58,7 @@ async function close(each: OpenedDatabase): Promise<void> {
 /** A process of its own that opens the folder and runs a piece of code with `opened` and `sql` at hand. */
 function running(dataDir: string, role: FolderRole, code: string) {
   const program = `
-    import { openEmbedded } from '#runtime/embedded'
+    import { openEmbedded } from '#runtime/database/embedded'
     import { sql } from 'kysely'
     const opened = await openEmbedded({ dataDir: ${JSON.stringify(dataDir)} }, '${role}')
     const { database } = opened

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isId, newId } from '#runtime/ids'
+import { isId, newId } from '#runtime/values/ids'
 
 test('ids of one millisecond, and of a clock set back, keep the order they were made in', () => {
   const late = Date.parse('2027-01-01T00:00:00Z')

@@ -1,9 +1,9 @@
 /** The work that a body can ask for is bounded before it is done: counted here, not timed. */
 import { describe, expect, test } from 'vitest'
-import { bodyAtMost } from '#runtime/gateway'
-import { parseJson, read, readBodyAs } from '#runtime/input'
-import { boundOf, levelsAtMost, refuseBulk, valuesAtMost } from '#runtime/json-bounds'
-import { loadRegistry } from '#runtime/registry'
+import { bodyAtMost } from '#runtime/gateway/gateway'
+import { parseJson, read, readBodyAs } from '#runtime/gateway/input'
+import { boundOf, levelsAtMost, refuseBulk, valuesAtMost } from '#runtime/gateway/json-bounds'
+import { loadRegistry } from '#runtime/registry/registry'
 import { line, object, z } from '#runtime/schema'
 
 const filled = (piece: string, end = ''): string =>

@@ -1,6 +1,6 @@
 /** Lines of the log leave together, all of them, in their order. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { HeldLines, RequestLines } from '#runtime/log'
+import { HeldLines, RequestLines } from '#runtime/server/log'
 
 afterEach(() => {
   vi.useRealTimers()

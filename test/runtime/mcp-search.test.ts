@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { nearestIds, OperationSearch } from '#runtime/mcp/search'
-import { loadRegistry } from '#runtime/registry'
+import { loadRegistry } from '#runtime/registry/registry'
 
 const questions: [string, string[]][] = JSON.parse(
   readFileSync(new URL('./questions.json', import.meta.url), 'utf8'),

@@ -1,6 +1,6 @@
 /** What `/metrics` tells of requests, in Prometheus's form. */
 import { expect, test } from 'vitest'
-import { openMetrics } from '#runtime/metrics'
+import { openMetrics } from '#runtime/server/metrics'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

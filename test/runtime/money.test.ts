@@ -5,6 +5,9 @@ import { cashbackAmount } from '#operations/automations/deciding/coupon-codes'
 import { featuredCents } from '#operations/product-page/labels/featured-price'
 import { optionsOf } from '#operations/promotions/installments/math'
 import { spreadRefund } from '#operations/store/conversions/refunds'
+import type { BundleDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
+import { applyBundle, applyQuantity, sumOf as offOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
+import { couponOff } from '#runtime/ports/ecommerce/sandbox-coupons'
 import {
   firstUnits,
   lesser,
@@ -16,10 +19,7 @@ import {
   toMoney,
   toNumber,
   unitShare,
-} from '#runtime/money'
-import type { BundleDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
-import { applyBundle, applyQuantity, sumOf as offOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
-import { couponOff } from '#runtime/ports/ecommerce/sandbox-coupons'
+} from '#runtime/values/money'
 
 const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
 const small = fc.bigInt({ min: 0n, max: 300_00n })

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max'
 import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
-import { isSamePhone, parsePhone, phoneKey } from '#runtime/phone'
-import { phoneContaining } from '#runtime/search'
-import { inPlainSigns } from '#runtime/signs'
+import { phoneContaining } from '#runtime/database/search'
+import { isSamePhone, parsePhone, phoneKey } from '#runtime/values/phone'
+import { inPlainSigns } from '#runtime/values/signs'
 
 const runs = { numRuns: 400 }
 const digits = (length: number) =>

@@ -1,6 +1,6 @@
 /** Phones are kept in one form and compared in another. */
 import { expect, test } from 'vitest'
-import { parsePhone, phoneKey } from '#runtime/phone'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 
 test.each([
   ['(11) 98888-7777', 'BR', '+5511988887777'],

@@ -1,6 +1,6 @@
 /** What is left of a name for everybody to read. */
 import { expect, test } from 'vitest'
-import { publicName } from '#runtime/public-name'
+import { publicName } from '#runtime/values/public-name'
 
 test.each([
   ['Ana Souza', 'Ana Souza'],

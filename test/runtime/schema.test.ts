@@ -1,7 +1,7 @@
 /** Bodies that write what was read: read-only fields are accepted and dropped, wherever they stand. */
 import { describe, expect, test } from 'vitest'
-import { read } from '#runtime/input'
-import { publish } from '#runtime/publish'
+import { publish } from '#runtime/documents/publish'
+import { read } from '#runtime/gateway/input'
 import { count, line, object, writeBody, z } from '#runtime/schema'
 
 const step = writeBody({ name: line(1, 20), delay: count }, ['id', 'sent'], ['name'])

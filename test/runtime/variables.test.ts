@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { parseVariables, renderLoosely, renderParameter, renderText, variableFault } from '#runtime/variables'
+import {
+  parseVariables,
+  renderLoosely,
+  renderParameter,
+  renderText,
+  variableFault,
+} from '#runtime/values/variables'
 
 describe('texts', () => {
   const ana = { firstName: 'Ana', name: 'Ana Souza', cupom: 'VIP5', cidade: null, nota: '  ' }

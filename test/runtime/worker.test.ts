@@ -1,11 +1,11 @@
 /** What the worker promises of every job. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { onJobFailed } from '#runtime/failures'
 import { type AnyJob, type Job, job, serverJob } from '#runtime/job'
-import { loadRegistry } from '#runtime/registry'
+import { onJobFailed } from '#runtime/jobs/failures'
+import { Worker } from '#runtime/jobs/worker'
+import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
-import { Worker } from '#runtime/worker'
 import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -1,8 +1,8 @@
 /** A checkout at the sandbox's billing provider, and its payer. */
 import type { Terms } from '#operations/subscription/terms'
-import { newId } from '#runtime/ids'
 import type { CheckoutRequest } from '#runtime/ports/billing/port'
 import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
+import { newId } from '#runtime/values/ids'
 import type { Shop } from './store.ts'
 
 export const goodCard = '4242424242424242'

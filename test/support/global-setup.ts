@@ -6,8 +6,8 @@ import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { type Database, openPglite, openPostgres } from '#db/database'
 import { migrate } from '#db/migrate'
-import { openQueue } from '#runtime/queue'
-import { loadRegistry } from '#runtime/registry'
+import { openQueue } from '#runtime/jobs/queue'
+import { loadRegistry } from '#runtime/registry/registry'
 import { standingClock } from './test-clock.ts'
 
 declare module 'vitest' {

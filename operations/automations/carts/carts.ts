@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import { columnsOf, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { cleanEmail } from '#runtime/email'
-import { parsePhone, phoneKey } from '#runtime/phone'
+import { greatest } from '#runtime/database/sql'
 import type { Cart } from '#runtime/ports/ecommerce/port'
-import { greatest } from '#runtime/sql'
+import { cleanEmail } from '#runtime/values/email'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 
 /** The row of `carts`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function cartRow(cart: Cart, country: string) {

@@ -1,9 +1,9 @@
 /** Wall clocks of a zone: quiet hours, the time of the scan, days. No database, no clock. */
 import { DateTime, IANAZone } from 'luxon'
-import { addDays, daysOf, localDay } from '#runtime/days'
+import { addDays, daysOf, localDay } from '#runtime/values/days'
 import type { QuietHours } from '../types.ts'
 
-export { addDays, localDay } from '#runtime/days'
+export { addDays, localDay } from '#runtime/values/days'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs

@@ -1,6 +1,6 @@
 /** Coupons of automations (Rules 18): codes, ends, amounts. No database, no clock. */
 import { randomInt } from 'node:crypto'
-import { lesser, notNegative, percentageOf, toCents, toNumber } from '#runtime/money'
+import { lesser, notNegative, percentageOf, toCents, toNumber } from '#runtime/values/money'
 import type { CashbackSettings } from '../kinds.ts'
 import type { CouponSpec } from '../types.ts'
 import { addDays, endOfDay, localDay } from './clock-times.ts'

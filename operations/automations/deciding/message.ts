@@ -1,7 +1,7 @@
 /** Which message leaves, and how it reads (Rules 11). No database, no clock. */
 import type { sending } from '#operations/messaging/door'
 import { templates } from '#operations/messaging/door'
-import { parseVariables, renderParameter, renderText, type Values } from '#runtime/variables'
+import { parseVariables, renderParameter, renderText, type Values } from '#runtime/values/variables'
 import type { AutomationMessage } from '../types.ts'
 
 type Template = templates.Template

@@ -1,9 +1,9 @@
 /** Executions with all that decides about them, read in one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { emailKeyOf } from '#runtime/email'
-import { prepared } from '#runtime/query'
-import { greatestKnown } from '#runtime/sql'
+import { prepared } from '#runtime/database/query'
+import { greatestKnown } from '#runtime/database/sql'
+import { emailKeyOf } from '#runtime/values/email'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, QuietHours } from '../types.ts'
 import type { CartState, IssuedCoupon, Line, OrderFacts } from './facts.ts'
 

@@ -1,7 +1,7 @@
 /** The variables of automations' texts (Rules 11). No database, no clock. */
 import type { StoreFacts } from '#db/access'
-import { epochDay } from '#runtime/days'
-import type { Values } from '#runtime/variables'
+import { epochDay } from '#runtime/values/days'
+import type { Values } from '#runtime/values/variables'
 import { localDay } from './clock-times.ts'
 import type { CartFacts, IssuedCoupon, Line, OrderFacts, Person } from './facts.ts'
 

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 
 /** Active automations that send a template, at first or in their flow. */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>

@@ -1,6 +1,6 @@
 /** The variables of an automation's texts (Rules 11): each must be one its type knows. No database. */
 import { refuse } from '#runtime/errors'
-import { parseVariables } from '#runtime/variables'
+import { parseVariables } from '#runtime/values/variables'
 import { kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationType } from '../types.ts'
 

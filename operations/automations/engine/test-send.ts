@@ -3,7 +3,7 @@ import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#ope
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
-import { parsePhone } from '#runtime/phone'
+import { parsePhone } from '#runtime/values/phone'
 import { getAutomation, noAutomation } from '../automations.ts'
 import { cashbackCoupon, cashbackIn, couponCode, couponEnd } from '../deciding/coupon-codes.ts'
 import type { CartFacts, IssuedCoupon, OrderFacts } from '../deciding/facts.ts'

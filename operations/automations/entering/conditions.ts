@@ -1,5 +1,5 @@
 /** Whether the conditions of an automation hold (Rules 10). No database, no clock. */
-import { toCents } from '#runtime/money'
+import { toCents } from '#runtime/values/money'
 import type { Conditions } from '../types.ts'
 
 export interface ConditionFacts {

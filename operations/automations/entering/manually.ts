@@ -2,7 +2,7 @@
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { getAutomation, noAutomation } from '../automations.ts'
 import { lockAutomations } from '../engine/claim.ts'
 import { queueOne } from '../engine/schedule.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { type attribution, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 
 /** In the transaction that writes conversions: a message is converted since its first counted order was placed. */
 export async function applyConversions(

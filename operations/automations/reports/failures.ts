@@ -1,8 +1,8 @@
 /** Why messages of an automation did not leave, or failed: grouped and counted (Rules 16). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { isId } from '#runtime/values/ids'
 import { noAutomation } from '../automations.ts'
 import { reasonOf } from '../reasons.ts'
 import { isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'

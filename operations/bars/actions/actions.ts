@@ -2,9 +2,9 @@
 import { snapshots, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { parsePhone } from '#runtime/phone'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
+import { parsePhone } from '#runtime/values/phone'
 import { merged, readBar, writeBar } from '../bar-settings.ts'
 import { link, platformId } from '../common-schema.ts'
 import {

@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { changed, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { prepared } from '#runtime/query'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { variableFault } from '#runtime/variables'
+import { isId } from '#runtime/values/ids'
+import { variableFault } from '#runtime/values/variables'
 import { merged } from '../bar-settings.ts'
 import {
   type AlertChange,

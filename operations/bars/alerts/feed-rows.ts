@@ -2,8 +2,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isAmong, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { emailKeyOf } from '#runtime/email'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { emailKeyOf } from '#runtime/values/email'
 
 export interface Purchase {
   productId: string

@@ -1,8 +1,8 @@
 /** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { publicName } from '#runtime/public-name'
-import { renderText, type Values } from '#runtime/variables'
+import { publicName } from '#runtime/values/public-name'
+import { renderText, type Values } from '#runtime/values/variables'
 import { enabledAlerts } from './alerts.ts'
 import { buyersOf, recentPurchases, scarceVariants, visitorsOf } from './feed-rows.ts'
 import { recentReviews } from './reviews-port.ts'

@@ -1,5 +1,5 @@
 /** When a countdown runs (Rules 8). No database, no clock. */
-import { localDay } from '#runtime/days'
+import { localDay } from '#runtime/values/days'
 import type { Countdown } from './schema.ts'
 import { atWallClock } from './wall-clock.ts'
 

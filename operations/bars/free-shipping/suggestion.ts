@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import { days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { inCents } from '#runtime/database/sql'
 import { count, currency, money, named, object, z } from '#runtime/schema'
-import { inCents } from '#runtime/sql'
 import { defaultFreeShipping, thresholdAtMost } from './schema.ts'
 
 const ordersAtLeast = 20

@@ -2,7 +2,7 @@
 import { sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import { noCampaign } from '../json.ts'
 import { isOfList } from '../lists/contacts.ts'
 import type { CampaignContent, CampaignPreview } from '../schema.ts'

@@ -1,7 +1,7 @@
 /** Rows of a CSV as contacts, or as what is wrong with them (Rules 7); pure. */
-import { wrongWith } from '#runtime/input'
-import { parsePhone } from '#runtime/phone'
+import { wrongWith } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
+import { parsePhone } from '#runtime/values/phone'
 import { customValueAtMost } from '../lists/contact-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
 import type { Cell } from './csv-schema.ts'

@@ -1,7 +1,7 @@
 /** Rules 6, pure: who of the platform's customers belongs to a list. Days are those of the store's zone. */
 import { DateTime } from 'luxon'
-import { toCents } from '#runtime/money'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
+import { toCents } from '#runtime/values/money'
 import type { CustomerFilters } from '../lists/import-schema.ts'
 
 /** Whether all filters hold. `now`: the instant that relative days count back from. */

@@ -1,5 +1,5 @@
 /** What people of an import do to a list; pure: no database, no clock. */
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { customFieldsAtMost } from '../lists/contact-schema.ts'
 
 /** Somebody to add. */

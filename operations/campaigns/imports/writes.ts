@@ -1,7 +1,7 @@
 /** The statements of an import: thousands of rows each, given as JSON. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import type { Cell } from './csv-schema.ts'
 import type { KnownContact, Written } from './entries.ts'
 

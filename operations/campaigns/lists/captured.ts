@@ -1,6 +1,6 @@
 /** Contacts that a form of the storefront caught. */
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { changeSize } from './contacts.ts'
 import { contactsAtMost, lockList } from './lists.ts'
 

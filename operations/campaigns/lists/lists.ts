@@ -1,12 +1,12 @@
 /** Contact lists: their names are unique in a store without case, their size is kept with their contacts. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { preparedList } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
-import { preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
+import { isId } from '#runtime/values/ids'
 import { countOptedOut } from '../opt-outs/count.ts'
 import type { ListSource } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { phoneLike } from '#runtime/search'
+import { phoneLike } from '#runtime/database/search'
 import { conditionsOf, type OptOutFilters } from './opt-outs.ts'
 
 const atOnce = 1000

@@ -2,13 +2,13 @@
 import { type CommonTableExpressionOutput, type QueryCreator, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { type Paging, preparedList } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
+import { phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
-import { instantOf, jsonObject } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
-import { parsePhone, phoneKey } from '#runtime/phone'
-import { prepared } from '#runtime/query'
-import { phoneContaining, phoneLike } from '#runtime/search'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { isStopWord } from './stop-words.ts'
 
 const optOutJson = (row: string) =>

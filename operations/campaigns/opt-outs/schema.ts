@@ -1,5 +1,5 @@
-import { hasPhoneDigits } from '#runtime/phone'
 import { id, instant, named, object, text, z } from '#runtime/schema'
+import { hasPhoneDigits } from '#runtime/values/phone'
 
 export const optOutSource = z.enum(['manual', 'reply', 'provider'])
 

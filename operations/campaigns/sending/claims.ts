@@ -2,7 +2,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import * as optOuts from '../opt-outs/opt-outs.ts'
 import type { CampaignContent, CampaignStatus, SendWindow } from '../schema.ts'
 import type { Recipient } from './render.ts'

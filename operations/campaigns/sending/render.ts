@@ -3,7 +3,7 @@
 import type { StoreFacts } from '#db/access'
 import type { sending } from '#operations/messaging/door'
 import { templates } from '#operations/messaging/door'
-import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/variables'
+import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/values/variables'
 import { textAtMost, textWithMediaAtMost } from '../content.ts'
 import type { CampaignContent } from '../schema.ts'
 

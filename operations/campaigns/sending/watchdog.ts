@@ -1,7 +1,7 @@
 /** What a dead worker or a lost job left behind, over all stores. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { greatestKnown } from '#runtime/sql'
+import { greatestKnown } from '#runtime/database/sql'
 import { deadAfterMs } from './claims.ts'
 
 const stuckAfterMs = 2 * 60_000

@@ -1,7 +1,7 @@
 /** Contact lists as the form offers them. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { count, id, object, z } from '#runtime/schema'
 
 export const crmList = object({

@@ -1,8 +1,8 @@
 /** The email that tells the shop of a submission. */
 import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { emailKey } from '#runtime/email'
 import { Refused } from '#runtime/ports/errors'
+import { emailKey } from '#runtime/values/email'
 import { savedForm } from './form-settings.ts'
 
 /** To each of `notifyEmails`, once; a submission that was deleted meanwhile is told of no more. */

@@ -1,6 +1,7 @@
 /** The contact form: its defaults, what it is after a change, and what it must be. No database. */
-import { emailKey } from '#runtime/email'
+
 import { refuse } from '#runtime/errors'
+import { emailKey } from '#runtime/values/email'
 import { merged } from '../merge.ts'
 import type { FormField, FormInput, FormSettings } from './form-schema.ts'
 

@@ -1,7 +1,7 @@
 /** A filled-in contact form, read by its settings. No database. */
 import { refuse } from '#runtime/errors'
-import { parsePhone } from '#runtime/phone'
 import { readEmail } from '#runtime/schema'
+import { parsePhone } from '#runtime/values/phone'
 import { nameOf } from '../schema.ts'
 import { isOwnKey } from './form-rules.ts'
 import type { FormField, FormSettings } from './form-schema.ts'

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { namedId } from '#runtime/ids'
 import { count, line, object, z } from '#runtime/schema'
+import { namedId } from '#runtime/values/ids'
 import { imageOf } from './image-bytes.ts'
 
 const bytesAtMost = 5 * 1024 * 1024

@@ -1,6 +1,6 @@
 /** Coupon codes of subscribers, and what a subscriber was promised. */
 import type { Context } from '#runtime/context'
-import { randomText } from '#runtime/ids'
+import { randomText } from '#runtime/values/ids'
 import type { PopupCoupon } from '../popup/schema.ts'
 
 const dayMs = 86_400_000

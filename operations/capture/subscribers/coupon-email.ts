@@ -2,8 +2,8 @@
 import { DateTime } from 'luxon'
 import { coupons, escaped, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { namedId } from '#runtime/ids'
 import { Refused } from '#runtime/ports/errors'
+import { namedId } from '#runtime/values/ids'
 import type { PromisedCoupon } from './codes.ts'
 import * as unsubscribes from './unsubscribes.ts'
 

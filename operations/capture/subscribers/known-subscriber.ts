@@ -1,8 +1,8 @@
 /** Subscribers that a capture finds again, by email or phone. */
 import type { Context } from '#runtime/context'
-import { emailKey, emailKeyOf, isSameEmail } from '#runtime/email'
-import { isSamePhone } from '#runtime/phone'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { emailKey, emailKeyOf, isSameEmail } from '#runtime/values/email'
+import { isSamePhone } from '#runtime/values/phone'
 import type { Person } from './person.ts'
 
 export interface Known {

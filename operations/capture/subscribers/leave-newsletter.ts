@@ -1,5 +1,5 @@
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 
 /** A subscriber leaves by the link of an email; one who has left stays as they are. */
 export async function leaveNewsletter(ctx: Context, subscriberId: string): Promise<void> {

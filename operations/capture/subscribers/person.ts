@@ -1,6 +1,6 @@
 /** Who filled in the popup: what they gave, read by its settings. No database. */
 import { refuse } from '#runtime/errors'
-import { parsePhone, phoneKey } from '#runtime/phone'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { PopupSettings } from '../popup/schema.ts'
 import { type CaptureBody, nameOf, pageUrlOf } from '../schema.ts'
 

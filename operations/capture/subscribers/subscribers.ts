@@ -3,10 +3,10 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { type Paging, preparedList } from '#runtime/database/list'
+import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
-import { containing, phoneContaining, phoneLike } from '#runtime/search'
 import { type Days, openRange } from '../day-filter.ts'
 
 const subscriberJson = jsonObject({

@@ -2,7 +2,7 @@
 import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { z } from '#runtime/schema'
 import { isTrapped, previewOf } from '../popup/public.ts'
 import type { PopupSettings, Prize } from '../popup/schema.ts'

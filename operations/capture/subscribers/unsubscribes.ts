@@ -3,8 +3,8 @@
  * section that sends its emails; one that is not is kept here, by address.
  */
 import type { Context } from '#runtime/context'
-import { emailKey } from '#runtime/email'
 import { isSigned, sign } from '#runtime/secrets'
+import { emailKey } from '#runtime/values/email'
 
 export type Leave = (ctx: Context, subject: string) => Promise<unknown>
 const topics = new Map<string, Leave>()

@@ -1,4 +1,4 @@
-import { openApiText } from '#runtime/openapi'
+import { openApiText } from '#runtime/documents/openapi'
 import { JsonText, operation } from '#runtime/operation'
 import { openApi } from '../schema.ts'
 

@@ -1,4 +1,4 @@
-import { descriptorText, runnableBy } from '#runtime/descriptors'
+import { descriptorText, runnableBy } from '#runtime/documents/descriptors'
 import { refuse } from '#runtime/errors'
 import { JsonText, operation } from '#runtime/operation'
 import { wholeListOf } from '#runtime/schema'

@@ -1,7 +1,7 @@
 /** What a notice says, made once, when it is about to leave for the first time. */
 import { sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import type { Values } from '#runtime/variables'
+import type { Values } from '#runtime/values/variables'
 import { itemsOf } from '../requests/items.ts'
 import type { RequestRow } from '../requests/moves.ts'
 import type { Address } from '../requests/return-address.ts'

@@ -4,7 +4,7 @@ import type { Row } from '#db/tables'
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { amountText } from '#runtime/money'
+import { amountText } from '#runtime/values/money'
 import type { AmountLine } from './amounts.ts'
 import { placesOf } from './units.ts'
 

@@ -1,7 +1,7 @@
 /** A request as JSON that the database makes: see `request-schema.ts`. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { instantOf, jsonObject, moneyOf } from '#runtime/json'
+import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 
 type Db = Kysely<TenantTables>
 

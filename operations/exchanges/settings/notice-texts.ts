@@ -1,7 +1,7 @@
 /** How what shoppers are told reads (Rules 12): no database. */
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
-import { renderParameter, renderText, type Values } from '#runtime/variables'
+import { renderParameter, renderText, type Values } from '#runtime/values/variables'
 
 export interface NoticeMail {
   channel: 'email'

@@ -1,6 +1,7 @@
 /** Where an order was delivered, of what its platform says of it: pure. */
-import { parsePhone } from '#runtime/phone'
+
 import type { z } from '#runtime/schema'
+import { parsePhone } from '#runtime/values/phone'
 import { address } from '../settings/schema.ts'
 import type { ReadOrder } from './read-order.ts'
 

@@ -3,7 +3,7 @@ import { files } from '#operations/store/door'
 import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { exchangePhotos, photoMaxBytes, photoTypeOf } from '../requests/photos.ts'
 import { maxItems, requestBody, type Submission } from './schema.ts'
 

@@ -1,10 +1,10 @@
 /** A shopper names an order and its email or phone, and reads what of it can be exchanged or returned. */
 import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { emailKey } from '#runtime/email'
 import { refuse } from '#runtime/errors'
-import { parsePhone, phoneKey } from '#runtime/phone'
 import { equalText } from '#runtime/secrets'
+import { emailKey } from '#runtime/values/email'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { unitPriceOf } from '../requests/amounts.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import type { ItemFault, OrderFault, RequestType } from './eligibility.ts'

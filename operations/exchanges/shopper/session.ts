@@ -1,8 +1,8 @@
 /** The token of a shopper who named an order and its email or phone: signed, for one order of one store. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { randomText } from '#runtime/ids'
 import { isSigned, sign } from '#runtime/secrets'
+import { randomText } from '#runtime/values/ids'
 
 const livesMs = 30 * 60_000
 

@@ -1,7 +1,7 @@
 /** The links to a request's page: a random token in each message, whose hash alone is kept. */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
-import { sha256 } from '#runtime/ids'
+import { sha256 } from '#runtime/values/ids'
 
 /** Where the shopper follows a request. */
 export const statusUrlOf = (ctx: Context, token: string): string =>

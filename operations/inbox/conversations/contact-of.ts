@@ -1,8 +1,8 @@
 /** Who a conversation is with. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { isId } from '#runtime/values/ids'
 import { noConversation } from './json.ts'
 
 export interface ContactOf {

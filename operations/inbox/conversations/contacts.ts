@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { optOuts } from '#operations/campaigns/door'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { searchTextOf } from '../words.ts'
 
 const longestName = 200

@@ -2,11 +2,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject, moneyOf } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
+import { isId } from '#runtime/values/ids'
 
 type Db = Kysely<TenantTables>
 

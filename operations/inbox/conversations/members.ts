@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/json'
+import { jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 
 const all = prepared((db) => {
   const open = db

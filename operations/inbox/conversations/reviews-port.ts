@@ -1,6 +1,6 @@
 /** Where the section of reviews tells of a contact's: those with the phone, or an email of the customer's orders. */
 import type { Context } from '#runtime/context'
-import type { Paging } from '#runtime/list'
+import type { Paging } from '#runtime/database/list'
 import { JsonText } from '#runtime/operation'
 
 export interface Reviewer {

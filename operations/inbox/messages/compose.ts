@@ -2,7 +2,7 @@
 import { type sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import type { MediaRow } from '../receiving/inbound.ts'
 import { renderReply, valuesFor } from './quick-reply-texts.ts'
 import { captionAtMost, type SendInput, type SendType, textAtMost } from './send-schema.ts'

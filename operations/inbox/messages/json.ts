@@ -1,7 +1,7 @@
 /** Messages of a conversation as they are read. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/json'
+import { instantOf, jsonObject } from '#runtime/database/json'
 import type { MediaRow } from '../receiving/inbound.ts'
 
 /** The JSON of a message but its media's address, which only the storage can sign; needs the alias `m`. */

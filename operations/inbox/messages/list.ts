@@ -1,9 +1,9 @@
 /** The messages of a conversation, newest first. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { fingerprintOf, readCursor, writeCursor } from '#runtime/cursor'
-import { isId } from '#runtime/ids'
+import { fingerprintOf, readCursor, writeCursor } from '#runtime/database/cursor'
 import type { z } from '#runtime/schema'
+import { isId } from '#runtime/values/ids'
 import { conversationJson, conversationRows, noConversation } from '../conversations/json.ts'
 import type { Walk } from '../conversations/list.ts'
 import type { MediaRow } from '../receiving/inbound.ts'

@@ -1,6 +1,6 @@
 /** Quick replies filled for a contact (Rules 6). */
 import type { Context } from '#runtime/context'
-import { parseVariables, renderText, type Values } from '#runtime/variables'
+import { parseVariables, renderText, type Values } from '#runtime/values/variables'
 import { findOrder } from '../conversations/contact-orders.ts'
 import { memberName } from '../conversations/conversations.ts'
 

@@ -1,6 +1,6 @@
 /** A new conversation begins with what the contact answers to. */
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { addWords } from '../conversations/conversation-words.ts'
 import { sourceOf, textsOf, unknownText } from './sent-texts.ts'
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import { greatestKnown } from '#runtime/sql'
+import { greatestKnown } from '#runtime/database/sql'
 import { conversationsOf, ensureContact } from '../conversations/contacts.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { isReceiving } from '../state.ts'

@@ -2,9 +2,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/json'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 import { count, instant, named, object, z } from '#runtime/schema'
 import type { RunKind } from './runs.ts'
 

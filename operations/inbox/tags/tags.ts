@@ -2,11 +2,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
+import { isId } from '#runtime/values/ids'
 import { changeConversation, lockAll, lockConversation } from '../conversations/conversations.ts'
 
 const tagsAtMost = 100

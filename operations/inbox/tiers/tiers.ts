@@ -1,7 +1,7 @@
 /** Buying tiers: which one a contact has, by what they bought (Rules 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { inCents } from '#runtime/sql'
+import { inCents } from '#runtime/database/sql'
 import { lockAll } from '../conversations/conversations.ts'
 
 export interface Tier {

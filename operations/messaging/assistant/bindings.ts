@@ -4,8 +4,8 @@ import { DateTime } from 'luxon'
 import { cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { parsePhone, phoneKey } from '#runtime/phone'
 import type { z } from '#runtime/schema'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { agentUsage, bindings } from './schema.ts'
 
 /** Newest first, with the requests of the message cycle that holds now. */

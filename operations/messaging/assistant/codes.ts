@@ -1,9 +1,9 @@
 /** Codes that pair a phone with the assistant. Only their SHA-256 is kept. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { randomText, sha256 } from '#runtime/ids'
-import { parsePhone, phoneKey } from '#runtime/phone'
 import type { z } from '#runtime/schema'
+import { randomText, sha256 } from '#runtime/values/ids'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { assistantOf } from './numbers.ts'
 import type { connectCode } from './schema.ts'
 

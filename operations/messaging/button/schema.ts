@@ -1,6 +1,6 @@
 import { reference } from '#runtime/references'
 import { colour, count, httpsUrl, id, instant, line, named, object, setOf, text, z } from '#runtime/schema'
-import { variableFault } from '#runtime/variables'
+import { variableFault } from '#runtime/values/variables'
 
 const messageVariables = new Set(['storeName', 'pageUrl', 'pageTitle', 'productName'])
 

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
+import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { selectConnection } from './select.ts'
 

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { phoneKey } from '#runtime/values/phone'
 import type { Connection } from './route.ts'
 
 const dayMs = 24 * 3_600_000

@@ -1,7 +1,7 @@
 /** The pace of a number: a row that every worker moves forward, so that it holds over all of them. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { greatest, greatestKnown } from '#runtime/sql'
+import { greatest, greatestKnown } from '#runtime/database/sql'
 
 /**
  * Takes `units` places in the lane of those who share `perSecond` of the number: campaigns have one, single messages

@@ -1,9 +1,9 @@
 /** The way a message takes: the store's selected connection, the adapter behind it, its credentials. */
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import type { ConnectionType, MessagingPort } from '#runtime/ports/messaging/port'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { prepared } from '#runtime/query'
 import { unseal } from '#runtime/secrets'
 
 export interface Connection {

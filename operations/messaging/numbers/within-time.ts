@@ -1,4 +1,4 @@
-import { withinMs } from '#runtime/deadline'
+import { withinMs } from '#runtime/gateway/deadline'
 import { Unavailable } from '#runtime/ports/errors'
 
 /** What `work` answers within `ms`; after that nobody knows whether it happened. */

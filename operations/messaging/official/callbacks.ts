@@ -2,13 +2,13 @@
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
 import type {
   NumberAccountData,
   NumberHealth,
   NumberHealthData,
   NumberNameData,
 } from '#runtime/ports/messaging/number-port'
+import { phoneKey } from '#runtime/values/phone'
 import {
   changeOfficial,
   lockOfficial,

@@ -1,11 +1,11 @@
 /** What comes back from the provider's setup page: a number, or nothing. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { sha256 } from '#runtime/ids'
-import { phoneKey } from '#runtime/phone'
 import { Refused } from '#runtime/ports/errors'
 import type { NumberHealth, OfficialNumber } from '#runtime/ports/messaging/number-port'
 import { seal } from '#runtime/secrets'
+import { sha256 } from '#runtime/values/ids'
+import { phoneKey } from '#runtime/values/phone'
 import { claimPhone, welcome } from '../numbers/connected.ts'
 import { type Provider, providerNamed } from '../numbers/provider.ts'
 import { addRelease } from '../numbers/releases.ts'

@@ -1,9 +1,9 @@
 /** How the official number stands with its provider (Rules 8). */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import type { NumberHealth } from '#runtime/ports/messaging/number-port'
-import { prepared } from '#runtime/query'
 import { numberUsage, tierLimits } from '../numbers/limit.ts'
 import { isSilent } from '../numbers/provider.ts'
 import { routeOfType } from '../numbers/route.ts'

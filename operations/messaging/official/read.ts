@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { describeIssue, type OfficialRow, officialAt } from '../numbers/official-clock.ts'
 import type { OfficialConnection } from './schema.ts'
 

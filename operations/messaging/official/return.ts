@@ -2,8 +2,8 @@
 import { entitlementOf, escaped, htmlAnswer } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse, statusOf } from '#runtime/errors'
-import { sha256 } from '#runtime/ids'
 import { Unavailable } from '#runtime/ports/errors'
+import { sha256 } from '#runtime/values/ids'
 import { confirmSetup } from './confirm.ts'
 import { readOfficial } from './read.ts'
 

@@ -1,7 +1,7 @@
 /** The link with which a merchant connects an official number. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { randomSecret, sha256 } from '#runtime/ids'
+import { randomSecret, sha256 } from '#runtime/values/ids'
 import { defaultProvider } from '../numbers/provider.ts'
 import { withinTime } from '../numbers/within-time.ts'
 

@@ -1,10 +1,10 @@
 /** The messaging session at the clock's now, without asking the provider. */
 import type { Row } from '#db/tables'
 import { entitlementOf } from '#operations/store/door'
-import { refusalOf } from '#runtime/access'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
+import { refusalOf } from '#runtime/gateway/access'
 import { qrCodes } from '#runtime/ports/messaging/qr-times'
-import { prepared } from '#runtime/query'
 import { unseal } from '#runtime/secrets'
 import { describeIssue, officialAt } from '../numbers/official-clock.ts'
 import { sessionAt } from '../numbers/qr-clock.ts'

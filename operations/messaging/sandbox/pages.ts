@@ -2,9 +2,9 @@
 import { escaped, htmlAnswer } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
-import { parsePhone } from '#runtime/phone'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { line, object, z } from '#runtime/schema'
+import { parsePhone } from '#runtime/values/phone'
 import { receiveHook } from '../callbacks/receive.ts'
 
 /** Where a number without a prefix is from. */

@@ -1,7 +1,7 @@
 /** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (Rules 1, 5, 6). */
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
+import { phoneKey } from '#runtime/values/phone'
 import { hasRoom } from '../numbers/limit.ts'
 import { type Route, routeOrReason } from '../numbers/route.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'

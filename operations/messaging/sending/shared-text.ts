@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
+import { greatest } from '#runtime/database/sql'
 import type { InboundData } from '#runtime/ports/messaging/hook-body'
-import { greatest } from '#runtime/sql'
+import { phoneKey } from '#runtime/values/phone'
 
 const windowMs = 24 * 3_600_000
 

@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/json'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 import type { Content, OutgoingMessage } from '../sending/deliver.ts'
 import type { Parameters } from './content.ts'
 

@@ -1,7 +1,7 @@
 /** What the provider reports of single sends; only moves forward (States). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import { type DeliveryStatus, recipientStopped } from '../sending/deliver.ts'
 import { commitUnit } from './results.ts'
 import type { SendRow } from './rows.ts'

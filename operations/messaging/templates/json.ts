@@ -2,11 +2,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { preparedList } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { instantOf, jsonObject } from '#runtime/json'
-import { preparedList } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 import { isUsed } from './uses.ts'
 
 /** Needs the alias `t`; `now`: the clock's. */

@@ -1,7 +1,7 @@
 /** Approved templates, for the sections that send them. */
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { prepared } from '#runtime/query'
 import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './content.ts'
 
 export { forgetAllTemplates as forgetAll, onApproved } from './moves.ts'

@@ -1,7 +1,7 @@
 /** What a template may be (Rules 3), and how a change is laid over one. No database. */
 import { refuse } from '#runtime/errors'
-import { parsePhone } from '#runtime/phone'
 import type { TemplateContent } from '#runtime/ports/messaging/template-port'
+import { parsePhone } from '#runtime/values/phone'
 import { placeholdersOf, type TemplateButton } from './content.ts'
 import { languages, type TemplateChange } from './schema.ts'
 

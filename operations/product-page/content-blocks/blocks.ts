@@ -14,8 +14,8 @@ import {
   type Schedule,
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import type { Paging } from '#runtime/database/list'
 import { refuse } from '#runtime/errors'
-import type { Paging } from '#runtime/list'
 import { JsonText } from '#runtime/operation'
 import { settledWrite } from '../settled-write.ts'
 import { assetsOf, checkedDesign, mergedDesign } from './design.ts'

@@ -2,7 +2,7 @@
 import { requireAssets } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { namedIn, requireReferences } from '#runtime/references'
 import { object, z } from '#runtime/schema'
 import { cleanTexts, type HtmlText, picturesUsed } from '../rich-text.ts'

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 
 const daysAtMost = 365
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import { nextTurn, phaseOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { takes } from '../target-sql.ts'
 import type { BlockContent } from './rows.ts'
 

@@ -1,7 +1,7 @@
 /** Badges: small texts beside the name or price of a product. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { preparedList } from '#runtime/list'
+import { preparedList } from '#runtime/database/list'
 import { given } from '../given.ts'
 import { badgeSettingsKey, defaultBadgeSettings } from './badge-settings.ts'
 import {

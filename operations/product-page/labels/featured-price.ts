@@ -1,7 +1,7 @@
 /** The price of paying by another method (R7), and what badges say of a product. Pure. */
 import { amounts } from '#operations/store/door'
 import type { snapshots } from '#operations/storefront/door'
-import type { Values } from '#runtime/variables'
+import type { Values } from '#runtime/values/variables'
 import type { BadgeSettings } from './badge-settings.ts'
 
 type Featured = BadgeSettings['featuredPrice']

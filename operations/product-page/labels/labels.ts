@@ -18,13 +18,13 @@ import {
   unconditional,
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
+import { isId } from '#runtime/values/ids'
 import { settledWrite } from '../settled-write.ts'
 
 const labelsAtMost = 50

@@ -1,7 +1,7 @@
 /** Stickers: on the picture of a product. */
 import type { Context } from '#runtime/context'
+import { preparedList } from '#runtime/database/list'
 import { refuse } from '#runtime/errors'
-import { preparedList } from '#runtime/list'
 import { given } from '../given.ts'
 import {
   changeLabel,

@@ -12,8 +12,8 @@ import {
   type WidgetQuery,
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
-import { renderText } from '#runtime/variables'
+import { prepared } from '#runtime/database/query'
+import { renderText } from '#runtime/values/variables'
 import { type BadgeSettings, readBadgeSettings } from './badge-settings.ts'
 import { badgeValues, featuredCents, featuredValues } from './featured-price.ts'
 import type { LabelContent, LabelKind } from './labels.ts'

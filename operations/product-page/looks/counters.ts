@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { isAmong, recordset } from '#operations/store/door'
 import type { Counted } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 
 /** Of these ids, those of looks. */
 export async function existingLooks(ctx: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -2,8 +2,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { itemShape, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/json'
-import { inCents } from '#runtime/sql'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { inCents } from '#runtime/database/sql'
 
 type Db = Context['db']
 

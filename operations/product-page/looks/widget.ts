@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { holdsAny, publicLookJson } from './json.ts'
 import { readLookSettings } from './settings.ts'
 

@@ -1,6 +1,6 @@
 /** Which size guide a product has (R11). */
 import { sql } from 'kysely'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { takes } from '../target-sql.ts'
 
 /** Of a product: those who target it by name come first, then by category, then for all; the latest change wins. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { isAmong, recordset } from '#operations/store/door'
 import type { Counted } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import { homeSliderId } from './schema.ts'
 
 type Table = 'content_blocks' | 'video_sliders'

@@ -1,7 +1,7 @@
 /** Videos as the storefront gets them: the home page's, or a product's. */
 import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { readHomeSlider } from './home-slider.ts'
 import { homeSliderId, type ProductSlider, type SliderContent } from './schema.ts'
 

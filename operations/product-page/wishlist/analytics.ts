@@ -3,9 +3,9 @@ import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { emailKeyOf } from '#runtime/email'
-import { jsonObject } from '#runtime/json'
-import { prepared } from '#runtime/query'
+import { jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
+import { emailKeyOf } from '#runtime/values/email'
 
 interface Values extends days.DayRange {
   timezone: string

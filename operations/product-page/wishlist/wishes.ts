@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { columnsOf, days, isAmong, recordset } from '#operations/store/door'
 import { type StorefrontEvent, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 
 const wishesAtMost = 200
 

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { itemJson, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/json'
-import { greatest, inCents, least, percentageOf } from '#runtime/sql'
+import { jsonObject } from '#runtime/database/json'
+import { greatest, inCents, least, percentageOf } from '#runtime/database/sql'
 import { commonShape, content, contentText, timesShape } from '../discounts/json.ts'
 
 type Db = Context['db']

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { isAmong, recordset } from '#operations/store/door'
 import type { Counted } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import type { KindName } from './draft.ts'
 
 /** Of these ids, those of discounts of the kind. */

@@ -1,7 +1,7 @@
 /** Discounts as JSON, made by the database: what the three kinds have alike, of a row `d`. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, moneyOf } from '#runtime/json'
+import { instantOf, moneyOf } from '#runtime/database/json'
 import { liveIn, statusIn } from './rows.ts'
 
 type Db = Context['db']

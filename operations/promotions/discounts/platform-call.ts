@@ -1,5 +1,5 @@
 /** Calls of the platform that a write waits for. */
-import { withinMs } from '#runtime/deadline'
+import { withinMs } from '#runtime/gateway/deadline'
 import { Unavailable } from '#runtime/ports/errors'
 
 const answerWithinMs = 10_000

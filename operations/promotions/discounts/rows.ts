@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import type { Draft, KindName } from './draft.ts'
 
 export type SyncStatus = 'none' | 'synced' | 'failed' | 'suspended'

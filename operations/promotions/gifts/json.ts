@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/json'
+import { jsonObject } from '#runtime/database/json'
 import { commonShape, content, timesShape } from '../discounts/json.ts'
 
 type Db = Context['db']

@@ -1,4 +1,4 @@
-import { amountText } from '#runtime/money'
+import { amountText } from '#runtime/values/money'
 import { type Kind, referenceOf } from '../discounts/kinds.ts'
 import { cartGift, type GiftContent } from './schema.ts'
 

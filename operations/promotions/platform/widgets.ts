@@ -9,7 +9,7 @@ import {
   type WidgetQuery,
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { publicBundleJson } from '../bundles/json.ts'
 import type { BundleContent } from '../bundles/schema.ts'
 import type { KindName } from '../discounts/draft.ts'

@@ -1,9 +1,9 @@
 /** Rows of a review file as reviews, or as what is wrong with them (Rules 10). No database. */
 import { DateTime } from 'luxon'
-import { fileDateForm, isInYears, isOffset, yearsSentence } from '#runtime/days'
-import { sha256 } from '#runtime/ids'
-import { wrongWith } from '#runtime/input'
+import { wrongWith } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
+import { fileDateForm, isInYears, isOffset, yearsSentence } from '#runtime/values/days'
+import { sha256 } from '#runtime/values/ids'
 import { type Column, type Columns, productColumns } from './columns.ts'
 
 const atMost = { reviewer_name: 80, title: 150, text: 5000, reply: 2000 } as const

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { refuse } from '#runtime/errors'
-import { wrongWith } from '#runtime/input'
-import { storableCell } from '#runtime/storable'
+import { wrongWith } from '#runtime/gateway/input'
+import { storableCell } from '#runtime/values/storable'
 
 /** Rows beside the header. */
 export const rowsAtMost = 50_000

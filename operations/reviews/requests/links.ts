@@ -1,7 +1,7 @@
 /** The links in requests: a random token for each message, of one order, for 180 days. Its hash alone is kept. */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
-import { sha256 } from '#runtime/ids'
+import { sha256 } from '#runtime/values/ids'
 
 const livesMs = 180 * 24 * 3_600_000
 

@@ -1,7 +1,7 @@
 /** How requests read (Rules 1). No database, no clock. */
 import type { sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
-import { renderParameter, renderText, type Values } from '#runtime/variables'
+import { renderParameter, renderText, type Values } from '#runtime/values/variables'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { firstName } from '../words.ts'
 

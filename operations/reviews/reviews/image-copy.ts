@@ -2,7 +2,7 @@
 import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
-import { namedId } from '#runtime/ids'
+import { namedId } from '#runtime/values/ids'
 import { reviewImages } from '../pictures.ts'
 import { ownerOf } from './moderation.ts'
 import { fetchPicture, NoPicture } from './public-fetch.ts'

@@ -1,6 +1,6 @@
 /** A review as JSON that the database makes. */
 import { type RawBuilder, sql } from 'kysely'
-import { instantOf, jsonObject } from '#runtime/json'
+import { instantOf, jsonObject } from '#runtime/database/json'
 
 /** `row`: the alias of `product_reviews`. */
 export const reviewJson = (row: string): RawBuilder<unknown> =>

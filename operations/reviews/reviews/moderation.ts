@@ -3,7 +3,7 @@ import type { RowChange } from '#db/tables'
 import { files, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 import type { ItemResult } from '../bulk-schema.ts'
 import { noReview } from './reviews.ts'
 

@@ -1,9 +1,9 @@
 /** The link that proves that an address, which bought the product, wrote its review. */
 import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
 import { Refused } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
+import { isId } from '#runtime/values/ids'
 import { statusFor } from '../reviews/publishing.ts'
 import { findSettings } from '../settings/settings.ts'
 import { paidPurchaseBy, settleRequests } from './purchases.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { emailKey, emailKeyOf } from '#runtime/email'
+import { emailKey, emailKeyOf } from '#runtime/values/email'
 
 export interface Purchase {
   orderId: string

@@ -4,8 +4,8 @@ import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
 import type { z } from '#runtime/schema'
+import { isId } from '#runtime/values/ids'
 import { refuseForeign } from '../pictures.ts'
 import {
   type newTestimonial,

@@ -3,8 +3,8 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject, moneyOf } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
+import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { type Paging, preparedList } from '#runtime/database/list'
 import type { JsonText } from '#runtime/operation'
 
 export interface ConversionFilters {

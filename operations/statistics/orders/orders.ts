@@ -3,13 +3,13 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSummed, days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { type Paging, preparedList } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
+import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { inCents } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
-import { instantOf, jsonObject, moneyOf } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
 import type { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
-import { containing, phoneContaining, phoneLike } from '#runtime/search'
-import { inCents } from '#runtime/sql'
 
 type Db = Kysely<TenantTables>
 

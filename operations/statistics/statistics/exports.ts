@@ -1,7 +1,7 @@
 /** The figures and conversions as CSV (Rules 15). */
 import { amounts, days, type exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { amountText } from '#runtime/money'
+import { amountText } from '#runtime/values/money'
 import { type ConversionFilters, conversionsAfter, selectedBy } from '../conversions/conversions.ts'
 import { features } from '../schema.ts'
 import { conversionDays } from '../sums.ts'

@@ -3,11 +3,11 @@ import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSummed, days, isCountedConversion, sourceTypes } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { jsonObject, moneyOf } from '#runtime/json'
-import { type Paging, preparedList } from '#runtime/list'
+import { jsonObject, moneyOf } from '#runtime/database/json'
+import { type Paging, preparedList } from '#runtime/database/list'
+import { prepared } from '#runtime/database/query'
+import { inCents } from '#runtime/database/sql'
 import type { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
-import { inCents } from '#runtime/sql'
 
 type Db = Kysely<TenantTables>
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { amounts, areSummed, days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
 import { features, type statistics } from '../schema.ts'
 import { conversionDays, type DayRow } from '../sums.ts'

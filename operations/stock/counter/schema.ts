@@ -1,6 +1,6 @@
 import { reference } from '#runtime/references'
 import { colour, instant, named, object, setOf, text, z } from '#runtime/schema'
-import { variableFault } from '#runtime/variables'
+import { variableFault } from '#runtime/values/variables'
 
 const variables = new Set(['stock', 'productName'])
 const checked = <T extends z.ZodTypeAny>(schema: T) =>

@@ -1,7 +1,7 @@
 /** What the storefront shows: the form on what is sold out, and how few are left. */
 import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { renderText } from '#runtime/variables'
+import { renderText } from '#runtime/values/variables'
 import { type AlertContent, defaultAlerts, looks } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { readCounter } from './settings.ts'

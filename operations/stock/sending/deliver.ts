@@ -2,7 +2,7 @@
 import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { Values } from '#runtime/variables'
+import type { Values } from '#runtime/values/variables'
 import type { AlertContent } from '../settings/schema.ts'
 import type { Reason } from '../subscription-schema.ts'
 import type { Way } from './means.ts'

@@ -3,7 +3,7 @@ import type { StoreFacts } from '#db/access'
 import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
-import { renderLoosely, type Values } from '#runtime/variables'
+import { renderLoosely, type Values } from '#runtime/values/variables'
 import type { Live } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { type attribution, isAmong, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
+import { isId } from '#runtime/values/ids'
 
 /** In the transaction that writes conversions: a subscription shows its first counted order. */
 export async function applyConversions(

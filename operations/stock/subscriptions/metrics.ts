@@ -3,10 +3,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/json'
+import { jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
+import { inCents } from '#runtime/database/sql'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
-import { inCents } from '#runtime/sql'
 
 interface Values extends days.DayRange {
   timezone: string

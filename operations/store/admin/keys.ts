@@ -1,10 +1,10 @@
 /** API keys: made, listed and revoked with the command lines; only hashes are kept. */
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
-import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
-import { isId, newId, randomSecret, sha256 } from '#runtime/ids'
 import { allScopes, type Scope } from '#runtime/operation'
+import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { isId, newId, randomSecret, sha256 } from '#runtime/values/ids'
 
 export interface NewKey {
   storeId: string

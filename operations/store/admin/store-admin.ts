@@ -1,10 +1,10 @@
 /** What the command lines do to stores and people from outside: no key, no wall. */
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
-import { emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
-import { isId, newId } from '#runtime/ids'
 import { colour, country, email, httpsUrl, line, object, z } from '#runtime/schema'
+import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { isId, newId } from '#runtime/values/ids'
 import type { MemberRole } from '../names.ts'
 import { isTimezone } from '../profile/locality.ts'
 import type { StoreSummary } from '../profile/stores.ts'

@@ -1,13 +1,13 @@
 /** Connections of a store to its providers, credentials sealed. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { prepared } from '#runtime/query'
 import { seal, signaturesOf, unseal } from '#runtime/secrets'
 
 export interface Connected<Port> {

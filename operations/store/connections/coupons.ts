@@ -1,8 +1,9 @@
 /** Coupons that are promised to shoppers: the one way to the platform, and the one word on how long one holds. */
-import { toCents } from '#runtime/money'
+
 import type { CouponSpec, CouponTerms, EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
+import { toCents } from '#runtime/values/money'
 
 /** Why `promise` refuses a code that the platform has with other terms. */
 export const couponDiffers = 'coupon-differs'

@@ -1,10 +1,10 @@
 /** What a platform tells us: its signature checked, then stored and applied by its job. */
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
+import { isId } from '#runtime/values/ids'
 import { accept } from '../provider-events/accept.ts'
 import { ecommerce, webhookSecrets } from './connections.ts'
 

@@ -2,8 +2,8 @@
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { columnsOf, isAmong, recordset } from '#runtime/database/recordset'
-import { emailKey } from '#runtime/email'
-import { phoneKey } from '#runtime/phone'
+import { emailKey } from '#runtime/values/email'
+import { phoneKey } from '#runtime/values/phone'
 import { attributedAtOnce } from '../orders/orders.ts'
 import { activityAt, addActivity } from '../sums/day-sums.ts'
 

@@ -1,6 +1,6 @@
 /** The conversion that an order and its touch make: pure. */
 import type { Row } from '#db/tables'
-import { toCents, toMoney } from '#runtime/money'
+import { toCents, toMoney } from '#runtime/values/money'
 import { spreadRefund } from './refunds.ts'
 
 export type ConversionStatus = 'pending' | 'confirmed' | 'partially-refunded' | 'refunded' | 'cancelled'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordset } from '#runtime/database/recordset'
-import { toCents, toMoney } from '#runtime/money'
+import { toCents, toMoney } from '#runtime/values/money'
 import {
   type ActivityDelta,
   activityAt,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isAmong, recordset } from '#runtime/database/recordset'
-import { emailKeyOf } from '#runtime/email'
+import { emailKeyOf } from '#runtime/values/email'
 import { hoursAt, type StoredHours } from './attribution-hours.ts'
 import type { Source } from './conversion-of.ts'
 

@@ -1,5 +1,5 @@
 /** Refunds by line (Rules 6): what the platform said of lines, and the rest spread over them. */
-import { lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '#runtime/money'
+import { lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '#runtime/values/money'
 
 interface Line {
   /** Decimal text, as all amounts here. */

@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { firstInstantOf } from '#runtime/database/days'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { isCountedConversion, isCountedOrder } from '../sums/counted.ts'
 import { stockRequests } from './home-parts.ts'
 

@@ -1,7 +1,7 @@
 /** What waits for the merchant now, and what came last: one statement. */
 import { sql } from 'kysely'
-import { instantOf, jsonObject, moneyOf } from '#runtime/json'
-import { prepared } from '#runtime/query'
+import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
 import { isCountedConversion } from '../sums/counted.ts'
 import { areSummed } from '../sums/rebuild-days.ts'

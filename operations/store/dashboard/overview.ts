@@ -1,8 +1,8 @@
 /** The home overview: facts of two periods, put side by side. */
 import { featureSet, planIdAt } from '#db/plans'
 import type { Context } from '#runtime/context'
-import { percentOf, toCents, toNumber } from '#runtime/money'
 import type { z } from '#runtime/schema'
+import { percentOf, toCents, toNumber } from '#runtime/values/money'
 import { sourceTypes } from '../sums/counted.ts'
 import { pendingPart, pendingTypes, recentReviews, stockRequests } from './home-parts.ts'
 import { type Granularity, type OverviewFacts, overviewFacts } from './overview-facts.ts'

@@ -1,7 +1,7 @@
 /** What `files-clean` does, over all stores. */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
-import { leastKnown } from '#runtime/sql'
+import { leastKnown } from '#runtime/database/sql'
 
 const unusedMs = 24 * 3_600_000
 const atOnce = 100

@@ -1,7 +1,7 @@
 /** What shows that a step of the onboarding is done, and since when. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { greatestKnown } from '#runtime/sql'
+import { greatestKnown } from '#runtime/database/sql'
 import type { OnboardingAnswers } from './schema.ts'
 
 type Db = Kysely<TenantTables>

@@ -1,7 +1,8 @@
 /** A platform's order as rows of the mirror: pure. */
-import { cleanEmail } from '#runtime/email'
-import { parsePhone, phoneKey } from '#runtime/phone'
+
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { cleanEmail } from '#runtime/values/email'
+import { parsePhone, phoneKey } from '#runtime/values/phone'
 
 /** The row of `orders`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function orderRow(order: PlatformOrder, country: string) {

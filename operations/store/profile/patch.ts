@@ -1,6 +1,6 @@
 /** `PATCH /store` (Rules 12): what of a free JSON body goes where. */
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { isSameJson, type JsonObject, refuseDepth } from '../preferences.ts'
 import { readOnlyKeys, type StorePatch, storePatch } from './schema.ts'
 

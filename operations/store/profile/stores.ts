@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { planOf } from '#db/plans'
 import type { Context } from '#runtime/context'
-import { cleanEmail, emailKey, emailKeyOf } from '#runtime/email'
 import { refuse } from '#runtime/errors'
-import { newId, randomText } from '#runtime/ids'
+import { cleanEmail, emailKey, emailKeyOf } from '#runtime/values/email'
+import { newId, randomText } from '#runtime/values/ids'
 import { addPeriod } from '../quota/periods.ts'
 
 export interface NewStore {

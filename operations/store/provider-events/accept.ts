@@ -1,9 +1,9 @@
 /** What providers told us: stored once, applied by the job `provider-event-apply`. */
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
-import { newId, sha256 } from '#runtime/ids'
 import type { ProviderEvent } from '#runtime/ports/provider'
-import { isPlausible, storable, storableText } from '#runtime/storable'
+import { newId, sha256 } from '#runtime/values/ids'
+import { isPlausible, storable, storableText } from '#runtime/values/storable'
 
 export interface IncomingEvent extends ProviderEvent {
   /** The store it is for, or null when only applying it can tell. */

@@ -11,7 +11,7 @@ import {
   statusAt,
 } from '#db/plans'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 
 export interface Entitlement {
   status: SubscriptionStatus

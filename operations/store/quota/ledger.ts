@@ -1,8 +1,8 @@
 /** The ledger: every message that left, on any channel, and what became of it. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { emailKey } from '#runtime/email'
-import { phoneKey } from '#runtime/phone'
+import { emailKey } from '#runtime/values/email'
+import { phoneKey } from '#runtime/values/phone'
 import { activityAt, addActivity } from '../sums/day-sums.ts'
 
 /** In the order they are shown. */

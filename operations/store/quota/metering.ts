@@ -1,8 +1,8 @@
 /** Message quota: one conditional update decides, so two sends at the last unit never both pass (Rules 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { greatest } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
-import { greatest } from '#runtime/sql'
 import { notify } from '../notify/notify.ts'
 import { currentCycle, cycleNow, openCycle } from './cycles.ts'
 import {

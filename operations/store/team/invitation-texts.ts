@@ -1,6 +1,6 @@
 /** What an invitation says: its email, and the page behind its link. */
 import { DateTime } from 'luxon'
-import { escaped, htmlAnswer } from '#runtime/html'
+import { escaped, htmlAnswer } from '#runtime/values/html'
 import type { OpenInvitation } from './accept.ts'
 
 /** The email with the link. */

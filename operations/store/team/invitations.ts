@@ -4,13 +4,13 @@
  */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { emailKey, emailKeyOf } from '#runtime/email'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { isId, sha256 } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
 import { type SecretKeys, sign, signaturesOf } from '#runtime/secrets'
+import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { isId, sha256 } from '#runtime/values/ids'
 import type { MemberRole } from '../names.ts'
 
 const lastsMs = 7 * 24 * 3_600_000

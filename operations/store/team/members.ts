@@ -1,11 +1,11 @@
 /** Members of a store, and what must happen when one is removed. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { instantOf, jsonObject } from '#runtime/database/json'
+import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/ids'
-import { instantOf, jsonObject } from '#runtime/json'
 import { JsonText } from '#runtime/operation'
-import { prepared } from '#runtime/query'
+import { isId } from '#runtime/values/ids'
 import { invitationJson } from './invitations.ts'
 
 type Listener = (ctx: Context, userId: string) => Promise<void>

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { columnsOf, days, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { parsePhone } from '#runtime/phone'
 import { readEmail } from '#runtime/schema'
+import { parsePhone } from '#runtime/values/phone'
 import * as snapshots from '../catalog/snapshots.ts'
 import {
   type Counted,

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { amounts } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/json'
+import { jsonObject } from '#runtime/database/json'
 import type * as snapshots from '../catalog/snapshots.ts'
 
 type Db = Context['db']

@@ -1,6 +1,6 @@
 /** Texts of widgets. */
 import { line, z } from '#runtime/schema'
-import { variableFault } from '#runtime/variables'
+import { variableFault } from '#runtime/values/variables'
 
 /** A line that knows these variables: an unknown one, or a `{{` left open, is refused. */
 export function variableLine(min: number, max: number, names: readonly string[]) {

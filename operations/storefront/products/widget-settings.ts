@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { changed } from '../widgets/changed.ts'
 
 interface Row {

@@ -1,7 +1,7 @@
 /** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
-import { Claim, idempotencyKey, once, requestHash, type StoredAnswer } from '#runtime/idempotency'
+import { Claim, idempotencyKey, once, requestHash, type StoredAnswer } from '#runtime/gateway/idempotency'
 import { type Page, type PageRequest, page } from '#runtime/page'
 import type { z } from '#runtime/schema'
 import { sign } from '#runtime/secrets'

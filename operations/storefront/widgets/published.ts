@@ -3,7 +3,7 @@
  * in this process. What a copy is good for is one stamp, read with the store at each request.
  */
 import type { Context } from '#runtime/context'
-import { etagOf } from '#runtime/etag'
+import { etagOf } from '#runtime/gateway/etag'
 import { registeredWidgets, type WidgetQuery } from './widgets.ts'
 
 export interface Published {

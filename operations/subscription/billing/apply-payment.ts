@@ -1,7 +1,7 @@
 /** Which of our affairs a payment of the provider belongs to. */
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/ids'
 import type { ProviderPayment } from '#runtime/ports/billing/port'
+import { isId } from '#runtime/values/ids'
 import { findIntent, type IntentRow } from '../intents.ts'
 import type { SubscriptionRow } from '../moves.ts'
 import type { Told } from './apply.ts'

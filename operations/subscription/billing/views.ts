@@ -1,7 +1,7 @@
 /** The subscription and its checkouts as they are answered. */
 import { canWriteAt, planOf, type SubscriptionStatus } from '#db/plans'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import { cardOf } from '../cards.ts'
 import { couponOf, nextCharge, nextChargeAt, type SubscriptionRow, scheduledOf } from '../moves.ts'
 import { readRow } from '../rows.ts'

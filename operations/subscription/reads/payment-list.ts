@@ -1,8 +1,8 @@
 /** The payments as they are answered: one round trip. */
 
 import { sql } from 'kysely'
-import { instantOf, jsonObject, moneyOf } from '#runtime/json'
-import { preparedList } from '#runtime/list'
+import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { preparedList } from '#runtime/database/list'
 
 const item = jsonObject({
   id: 'p.id',

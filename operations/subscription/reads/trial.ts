@@ -1,7 +1,7 @@
 /** The free trial, and whether a payment failed of late. */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
 import { readRow } from '../rows.ts'
 import type { trial } from '../schema.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { cycles, type MessageSource, messageSources } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/query'
+import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
 import type { usage } from '../schema.ts'
 

@@ -1,5 +1,5 @@
 /** What became of a subscription at Mercado Pago, as the port's events; each state has a key of its own. */
-import { isId } from '../../ids.ts'
+import { isId } from '#runtime/values/ids'
 import {
   type AuthorizedPayment,
   agreementOf,

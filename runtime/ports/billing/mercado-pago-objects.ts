@@ -1,6 +1,6 @@
 /** Mercado Pago's objects, of which we read only what is named here, in the port's form. */
 
-import { amountText } from '../../money.ts'
+import { amountText } from '#runtime/values/money'
 import { z } from '../../schema.ts'
 import { Unavailable } from '../errors.ts'
 import type { Agreement, CardSummary, ProviderPayment } from './port.ts'

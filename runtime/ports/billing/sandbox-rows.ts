@@ -3,7 +3,7 @@
 import type { Kysely } from 'kysely'
 import { DateTime } from 'luxon'
 import type { Row, Tables } from '#db/tables'
-import { sha256 } from '../../ids.ts'
+import { sha256 } from '#runtime/values/ids'
 import type { Agreement, BillingEvent, BillingEventData, CardSummary, ProviderPayment } from './port.ts'
 
 export type AgreementRow = Row<'sandbox_agreements'>

@@ -3,8 +3,8 @@
  * question has the same answer. The payer pays on a page of the server itself; test cards decide what happens.
  */
 
+import { amountText, toCents, toMoney } from '#runtime/values/money'
 import type { Clock } from '../../clock.ts'
-import { amountText, toCents, toMoney } from '../../money.ts'
 import { Refused, Unavailable } from '../errors.ts'
 import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
 import { monthsOf, reasonOf } from './reason.ts'

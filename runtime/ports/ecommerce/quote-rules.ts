@@ -1,5 +1,5 @@
 /** What discounts take off a cart, unit by unit and in whole cents: the rules that the sandbox's checkout follows. */
-import { sumOf as centsOf, lesser, notNegative, percentageOf, splitBy, toCents } from '../../money.ts'
+import { sumOf as centsOf, lesser, notNegative, percentageOf, splitBy, toCents } from '#runtime/values/money'
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
 
 /** One piece of a line. */

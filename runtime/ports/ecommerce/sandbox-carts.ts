@@ -1,6 +1,6 @@
 /** Carts of the sandbox's shops. */
 
-import { sumOf, toCents, toMoney } from '../../money.ts'
+import { sumOf, toCents, toMoney } from '#runtime/values/money'
 import type { Cart } from './port.ts'
 import { customerOf, itemsOf, type OrderInput } from './sandbox-orders.ts'
 import {

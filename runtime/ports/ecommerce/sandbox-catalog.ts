@@ -1,5 +1,5 @@
 /** Writers of the sandbox's products, categories and customers: for the seed, the tests and `/sandbox/api`. */
-import { parsePhone } from '../../phone.ts'
+import { parsePhone } from '#runtime/values/phone'
 import type { Category, Product, ProductVariant } from './port.ts'
 import { findObjects, instantText, putObjects, type Shop, shopFacts } from './sandbox-rows.ts'
 

@@ -1,5 +1,5 @@
 /** Coupons of the sandbox's shops: made through the port, taken off orders as a checkout would. */
-import { lesser, percentageOf, splitBy, sumOf, toCents, toMoney } from '../../money.ts'
+import { lesser, percentageOf, splitBy, sumOf, toCents, toMoney } from '#runtime/values/money'
 import { Refused } from '../errors.ts'
 import type { CouponSpec, CouponTerms, PlatformOrderItem } from './port.ts'
 import { findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'

@@ -1,7 +1,7 @@
 /** Orders of the sandbox's shops: made and changed as a shopper and a shop would. */
 import { sql } from 'kysely'
-import { firstUnits, lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '../../money.ts'
-import { parsePhone } from '../../phone.ts'
+import { firstUnits, lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '#runtime/values/money'
+import { parsePhone } from '#runtime/values/phone'
 import { Refused } from '../errors.ts'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'

@@ -1,6 +1,6 @@
 /** Reads of the sandbox's shops, as a platform would answer them. */
 import { type RawBuilder, sql } from 'kysely'
-import { inCents } from '../../sql.ts'
+import { inCents } from '#runtime/database/sql'
 import { Refused } from '../errors.ts'
 import type { Cart, Category, PlatformCustomer, PlatformOrder, Product, ProductQuery } from './port.ts'
 import type { StoredCategory } from './sandbox-catalog.ts'

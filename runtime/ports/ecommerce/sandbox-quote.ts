@@ -1,6 +1,6 @@
 /** What a cart comes to at the sandbox's checkout: bundles, quantity promotions, a coupon, gifts. */
 import { sql } from 'kysely'
-import { sumOf as centsOf, toCents, toMoney } from '../../money.ts'
+import { sumOf as centsOf, toCents, toMoney } from '#runtime/values/money'
 import { Refused } from '../errors.ts'
 import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
 import type { CouponSpec, Product } from './port.ts'

@@ -1,8 +1,8 @@
 /** Rows of the sandbox's shops: one table for all kinds, `data` in the port's own form. */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
+import { greatest } from '#runtime/database/sql'
 import type { Clock } from '../../clock.ts'
-import { greatest } from '../../sql.ts'
 
 /** The shop of one store in the sandbox. `db` may be a transaction. */
 export interface Shop {

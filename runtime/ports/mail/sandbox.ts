@@ -1,5 +1,5 @@
 import { type Generated, type JSONColumnType, type Kysely, sql } from 'kysely'
-import { newId } from '../../ids.ts'
+import { newId } from '#runtime/values/ids'
 import { Refused, Unavailable } from '../errors.ts'
 import { checkRecipient, type MailPort, messageIdOf } from './port.ts'
 

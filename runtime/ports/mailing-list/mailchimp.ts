@@ -4,7 +4,7 @@
  * `status_if_new`, the only way that never subscribes again who left.
  */
 import { createHash } from 'node:crypto'
-import { emailKey } from '../../email.ts'
+import { emailKey } from '#runtime/values/email'
 import { Refused } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
 import {

@@ -5,8 +5,8 @@
  */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
+import { emailKey } from '#runtime/values/email'
 import type { Clock } from '../../clock.ts'
-import { emailKey } from '../../email.ts'
 import { Refused, Unavailable } from '../errors.ts'
 import type { ProviderStore } from '../provider.ts'
 import { type MailingListPerson, type MailingListPort, type PushedPerson, peopleAtOnce } from './port.ts'

@@ -3,8 +3,8 @@
  * speaks too: signed, read into events, and written.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { isPlausible, storable } from '#runtime/values/storable'
 import { z } from '../../schema.ts'
-import { isPlausible, storable } from '../../storable.ts'
 import type { ProviderEvent } from '../provider.ts'
 import { numberEvent } from './number-hooks.ts'
 import { templateEvent } from './template-hooks.ts'

@@ -4,8 +4,8 @@
  */
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
+import { randomSecret } from '#runtime/values/ids'
 import type { Clock } from '../../clock.ts'
-import { randomSecret } from '../../ids.ts'
 import { Refused, Unavailable } from '../errors.ts'
 import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
 import { healthChangeOf, nameChangeOf } from './number-hooks.ts'

@@ -1,7 +1,7 @@
 /** Phones linked by QR code at the sandbox's provider. */
 import type { RootDatabase } from '#db/database'
+import { randomSecret } from '#runtime/values/ids'
 import type { Clock } from '../../clock.ts'
-import { randomSecret } from '../../ids.ts'
 import { Refused } from '../errors.ts'
 import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
 import { qrChangeOf } from './number-hooks.ts'

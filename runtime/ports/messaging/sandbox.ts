@@ -4,8 +4,8 @@
  */
 import { CompiledQuery } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { newId } from '#runtime/values/ids'
 import type { Clock } from '../../clock.ts'
-import { newId } from '../../ids.ts'
 import { Refused, Throttled, Unavailable } from '../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
 import { hookBody, isSigned, type MessageStatus, parseHookBody, type SignedHook } from './hook-body.ts'

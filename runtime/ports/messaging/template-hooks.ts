@@ -1,6 +1,7 @@
 /** Callbacks about templates, in the form of the WhatsApp Business Cloud API: read into events, and written. */
+
+import { isPlausible } from '#runtime/values/storable'
 import { z } from '../../schema.ts'
-import { isPlausible } from '../../storable.ts'
 import type { ProviderEvent } from '../provider.ts'
 import type { TemplateCategoryData, TemplateQualityData, TemplateStatusData } from './template-port.ts'
 

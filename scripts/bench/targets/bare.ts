@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { createAdaptorServer } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { serveParent } from '../child.ts'
 import type { Fixture } from '../fixture.ts'
 import { filler } from '../statements.ts'

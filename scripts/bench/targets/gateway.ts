@@ -1,7 +1,7 @@
 /** The gateway, started as `npm start` starts it. */
 import { readFileSync } from 'node:fs'
-import { startServer } from '#runtime/server'
-import { readSettings } from '#runtime/settings'
+import { startServer } from '#runtime/server/server'
+import { readSettings } from '#runtime/server/settings'
 import { serveParent } from '../child.ts'
 import type { Fixture } from '../fixture.ts'
 import { gatewaySettings } from '../statements.ts'

@@ -5,7 +5,7 @@ import getList from '#operations/campaigns/lists/api/get-list'
 import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import removeContact from '#operations/campaigns/lists/api/remove-contact'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

@@ -4,7 +4,7 @@ import importCsvIntoList from '#operations/campaigns/imports/api/import-csv-into
 import { camelCase, layoutOf } from '#operations/campaigns/imports/csv-columns'
 import addContact from '#operations/campaigns/lists/api/add-contact'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import {
   columns,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import importNewsletter from '#operations/campaigns/imports/api/import-newsletter'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { contactsOf, phoneOf, read } from '#test/support/imports'
 import { store } from '#test/support/store'

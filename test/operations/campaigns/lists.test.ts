@@ -7,7 +7,7 @@ import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import listLists from '#operations/campaigns/lists/api/list-lists'
 import renameList from '#operations/campaigns/lists/api/rename-list'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

@@ -4,7 +4,7 @@ import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import deleteOptOut from '#operations/campaigns/opt-outs/api/delete-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { isStopWord } from '#operations/campaigns/opt-outs/stop-words'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -3,7 +3,7 @@ import deleteCampaign from '#operations/campaigns/campaigns/api/delete-campaign'
 import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
-import { Worker } from '#runtime/worker'
+import { Worker } from '#runtime/jobs/worker'
 import { testApp } from '#test/support/app'
 import { runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 

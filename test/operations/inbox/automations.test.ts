@@ -6,7 +6,7 @@ import listAutomations from '#operations/inbox/conversations/api/list-automation
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Automation, type AutomationShop, ana, automationShop, never } from '#test/support/automations'

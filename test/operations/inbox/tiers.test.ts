@@ -7,7 +7,7 @@ import getTierSettings from '#operations/inbox/tiers/api/get-tier-settings'
 import recalculateSegments from '#operations/inbox/tiers/api/recalculate-segments'
 import saveTierSettings from '#operations/inbox/tiers/api/save-tier-settings'
 import setTier from '#operations/inbox/tiers/api/set-tier'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
 

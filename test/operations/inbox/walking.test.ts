@@ -6,7 +6,7 @@ import listConversations from '#operations/inbox/conversations/api/list-conversa
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import addTag from '#operations/inbox/tags/api/add-tag'
 import createTag from '#operations/inbox/tags/api/create-tag'
-import { phoneKey } from '#runtime/phone'
+import { phoneKey } from '#runtime/values/phone'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
 

@@ -8,7 +8,7 @@ import notificationsPrune from '#operations/notifications/jobs/notifications-pru
 import { pruneNotifications } from '#operations/notifications/prune'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import { SystemContext } from '#runtime/context'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

@@ -7,7 +7,7 @@ import removeNotification from '#operations/notifications/api/remove-notificatio
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import { notify } from '#operations/store/door'
 import type { Notice } from '#operations/store/notify/notify'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type CallInput, type Shop, store } from '#test/support/store'
 

@@ -13,7 +13,7 @@ import listTestimonials from '#operations/reviews/testimonials/api/list-testimon
 import reorderTestimonials from '#operations/reviews/testimonials/api/reorder-testimonials'
 import saveTestimonialSettings from '#operations/reviews/testimonials/api/save-testimonial-settings'
 import updateTestimonial from '#operations/reviews/testimonials/api/update-testimonial'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 import { visit } from '#test/support/storefront'

@@ -1,12 +1,12 @@
 /** Who may play in the sandbox, what it tells, and its clock and jobs. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { refuseOpenSandbox } from '#runtime/gateway/sandbox-guard'
 import { type AnyJob, type Job, serverJob } from '#runtime/job'
-import { refuseOpenSandbox } from '#runtime/sandbox-guard'
+import { Worker } from '#runtime/jobs/worker'
 import { object, z } from '#runtime/schema'
-import { startServer } from '#runtime/server'
-import { readSettings } from '#runtime/settings'
-import { Worker } from '#runtime/worker'
+import { startServer } from '#runtime/server/server'
+import { readSettings } from '#runtime/server/settings'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { store } from '#test/support/store'
 

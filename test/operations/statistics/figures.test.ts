@@ -10,7 +10,7 @@ import { recordTouches, type Touch, voidTouches } from '#operations/store/conver
 import getDashboard from '#operations/store/dashboard/api/get-dashboard'
 import getDashboardOverview from '#operations/store/dashboard/api/get-overview'
 import { addToLedger, type LedgerRow } from '#operations/store/quota/ledger'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { type CallInput, type Shop, store } from '#test/support/store'

@@ -5,7 +5,7 @@ import getSummary from '#operations/statistics/conversions/api/get-summary'
 import listConversions from '#operations/statistics/conversions/api/list-conversions'
 import listOrders from '#operations/statistics/orders/api/list-orders'
 import { recordTouches, type Touch } from '#operations/store/conversions/attribution'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 

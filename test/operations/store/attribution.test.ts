@@ -11,7 +11,7 @@ import { changedHours } from '#operations/store/conversions/attribution-hours'
 import orderAttribute from '#operations/store/conversions/jobs/order-attribute'
 import getDashboard from '#operations/store/dashboard/api/get-dashboard'
 import { upsertOrders } from '#operations/store/orders/orders'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 

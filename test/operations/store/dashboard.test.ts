@@ -3,7 +3,7 @@ import { recordTouches, type Touch } from '#operations/store/conversions/attribu
 import getDashboard from '#operations/store/dashboard/api/get-dashboard'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import { addToLedger, type LedgerRow } from '#operations/store/quota/ledger'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'

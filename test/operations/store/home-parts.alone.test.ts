@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import { home } from '#operations/store/door'
-import { instantOf, jsonObject } from '#runtime/json'
+import { instantOf, jsonObject } from '#runtime/database/json'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isExport } from '#operations/store/files/exports'
 import { tellOfFailure } from '#operations/store/files/job-notices'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as metering from '#operations/store/quota/metering'
 import type { Context } from '#runtime/context'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

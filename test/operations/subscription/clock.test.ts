@@ -4,7 +4,7 @@ import { planIdAt, statusAt } from '#db/plans'
 import { entitlementOf } from '#operations/store/quota/entitlement'
 import * as metering from '#operations/store/quota/metering'
 import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { billed, dayMs, startAt } from '#test/support/subscriber'
 

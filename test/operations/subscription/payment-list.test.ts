@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import listPayments from '#operations/subscription/reads/api/list-payments'
-import { newId } from '#runtime/ids'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type CallInput, type Shop, store } from '#test/support/store'
 

@@ -1,8 +1,8 @@
 /** Offers that hold no more, money that went back, and agreements that the payer left: each found by the model once. */
 import { describe, expect, test } from 'vitest'
 import * as metering from '#operations/store/quota/metering'
-import { newId } from '#runtime/ids'
 import type { SandboxBilling } from '#runtime/ports/billing/sandbox'
+import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, type CardName, cards, dayMs, startAt } from '#test/support/subscriber'
 

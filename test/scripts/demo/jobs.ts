@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import type { Hold } from '#db/revocable'
 import { isExport, start } from '#operations/store/files/exports'
 import { SystemContext } from '#runtime/context'
-import { exampleOf } from '#runtime/example'
-import { revocable, whileHeld } from '#runtime/held'
+import { exampleOf } from '#runtime/documents/example'
+import { publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
-import { publish } from '#runtime/publish'
+import { revocable, whileHeld } from '#runtime/jobs/held'
 import type { Seeded } from './seeded.ts'
 
 /** After which of its steps it is taken away: none, and then less and less often. */

@@ -1,5 +1,5 @@
 import { storefrontPage } from '#operations/storefront/door'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { jsonAnswer } from '#runtime/page'
 import { lookUp, lookupAnswer } from '../lookup.ts'
 import { orderPage } from '../lookup-page.ts'

@@ -1,5 +1,5 @@
 import { storefrontPage } from '#operations/storefront/door'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { shipRequest } from '../moves.ts'
 import { whileOpen } from '../open-page.ts'
 import { shippedBody } from '../schema.ts'

@@ -1,7 +1,7 @@
 import { storefrontPage, type Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { sha256 } from '#runtime/ids'
 import { jsonAnswer } from '#runtime/page'
+import { sha256 } from '#runtime/values/ids'
 import type { ExchangeContent } from '../../settings/schema.ts'
 import { requestForm, storePhotos } from '../forms.ts'
 import { whileOpen } from '../open-page.ts'

@@ -1,6 +1,6 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { Refusal } from '#runtime/errors'
-import { read } from '#runtime/input'
+import { read } from '#runtime/gateway/input'
 import { jsonAnswer } from '#runtime/page'
 import { refusedPage, sentPage } from '../form-page.ts'
 import { type Submission, submitBody, submitForm } from '../schema.ts'

@@ -1,4 +1,4 @@
-import { etagOf, isNamedBy } from '#runtime/etag'
+import { etagOf, isNamedBy } from '#runtime/gateway/etag'
 import { storefrontPage } from '../../visits/visit.ts'
 import { loaderText } from '../loader-text.ts'
 

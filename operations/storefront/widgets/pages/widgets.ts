@@ -1,4 +1,4 @@
-import { isNamedBy } from '#runtime/etag'
+import { isNamedBy } from '#runtime/gateway/etag'
 import { object, z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/visit.ts'
 import { publish } from '../published.ts'

@@ -2,7 +2,7 @@
  * Carts: Shopify tells of those whose shopper began to check out and left an address (its abandoned checkouts), open
  * and closed ones, in its own order. The order that one became is found by the checkout's token.
  */
-import { toCents, toMoney } from '../../../money.ts'
+import { toCents, toMoney } from '#runtime/values/money'
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { Cart } from '../port.ts'

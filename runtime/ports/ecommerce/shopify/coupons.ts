@@ -1,6 +1,7 @@
 /** Coupons: discount codes, which Shopify keeps unique in any case of letters. */
+
+import { toCents, toMoney } from '#runtime/values/money'
 import type { Clock } from '../../../clock.ts'
-import { toCents, toMoney } from '../../../money.ts'
 import { Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { CouponSpec, CouponTerms } from '../port.ts'

@@ -3,7 +3,7 @@
  * `facts.birth_date`) and the days of their first and last order come by GraphQL. How many orders and how much they
  * spent are Shopify's own figures, unpaid and cancelled orders included as Shopify does.
  */
-import { toCents, toMoney } from '../../../money.ts'
+import { toCents, toMoney } from '#runtime/values/money'
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { PlatformCustomer } from '../port.ts'

@@ -1,5 +1,5 @@
 /** Shopify's orders as ours: pure. Amounts are those in the shop's own currency. */
-import { notNegative, toCents, toMoney } from '../../../money.ts'
+import { notNegative, toCents, toMoney } from '#runtime/values/money'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
 import { nameOf } from './customers.ts'
 import { instantOf, instantOrNull } from './ids.ts'

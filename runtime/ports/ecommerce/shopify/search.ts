@@ -3,7 +3,7 @@
  * all by price nor tell which are in stock (what is not tracked has no stock there): for these the prices and the stock
  * of what it finds are read and compared here, up to `comparedAtMost` products.
  */
-import { toCents } from '../../../money.ts'
+import { toCents } from '#runtime/values/money'
 import { Refused } from '../../errors.ts'
 import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'

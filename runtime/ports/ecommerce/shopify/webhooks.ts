@@ -1,6 +1,6 @@
 /** Shopify's webhooks: registered by topic and address, signed with the secret of the app, read when they arrive. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { isPlausible } from '../../../storable.ts'
+import { isPlausible } from '#runtime/values/storable'
 import { Refused, Unavailable } from '../../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../../provider.ts'
 import type { WebhookTopic } from '../port.ts'

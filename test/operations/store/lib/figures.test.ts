@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { changedHours, hoursAt, hoursOf } from '#operations/store/conversions/attribution-hours'
 import { spreadRefund } from '#operations/store/conversions/refunds'
 import { addDays, localDay } from '#runtime/database/days'
-import { percentOf, toCents, toMoney } from '#runtime/money'
+import { percentOf, toCents, toMoney } from '#runtime/values/money'
 
 const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))
 

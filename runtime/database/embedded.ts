@@ -1,0 +1,85 @@
+/**
+ * The embedded database of `DATA_DIR`, for any number of processes: one has it open, the server above all, and serves
+ * it on a socket; the others connect there.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Database, openPglite, openPostgres } from '#db/database'
+import { type Settings, SettingsError } from '#runtime/server/settings'
+import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './embedded-lock.ts'
+import { serveSocket, socketPath } from './embedded-socket.ts'
+
+export type { FolderRole } from './embedded-lock.ts'
+
+export interface OpenedDatabase {
+  database: Database
+  /** Other processes act on it too: what is remembered of it may be out of date. */
+  shared: boolean
+  close(): Promise<void>
+}
+
+/** Another process may just be starting, or be a short command that does not serve the database. */
+const waitsMs = 30_000
+
+/**
+ * Opens the database in `DATA_DIR`, or connects to the process that has it open. A `gateway` is refused where another
+ * one runs; a `command` keeps the folder to itself while it runs, and others wait for its end.
+ */
+export async function openEmbedded(
+  settings: Pick<Settings, 'dataDir'>,
+  role: FolderRole = 'command',
+): Promise<OpenedDatabase> {
+  const { dataDir } = settings
+  mkdirSync(dataDir, { recursive: true })
+  const socket = role === 'command' ? null : socketPath(dataDir)
+  const until = performance.now() + waitsMs
+  for (;;) {
+    const taken = await takeFolder(dataDir, role, socket)
+    if ('lock' in taken) return own(dataDir, socket, taken.lock)
+    const { holder } = taken
+    if (role === 'gateway' && holder?.role === 'gateway') throw inUse(dataDir, holder, 'stop it first')
+    if (holder?.socket && (await isServed(holder.socket))) return connected(holder.socket)
+    if (performance.now() > until) throw inUse(dataDir, holder, 'wait for its end')
+    await wait(50)
+  }
+}
+
+async function own(dataDir: string, socket: string | null, lock: FolderLock): Promise<OpenedDatabase> {
+  let database: Database | null = null
+  try {
+    database = await openPglite({ dataDir: join(dataDir, 'db') })
+    const served = socket === null ? null : await serveSocket(database.pglite!, socket, dataDir)
+    const opened = database
+    return {
+      database,
+      shared: false,
+      async close() {
+        await served?.close()
+        await opened.close()
+        lock.release()
+      },
+    }
+  } catch (error) {
+    await database?.close()
+    lock.release()
+    throw error
+  }
+}
+
+/** Few clients: behind them is one session anyway. */
+function connected(socket: string): OpenedDatabase {
+  const database = openPostgres('postgres://postgres@localhost/postgres', {
+    reads: 1,
+    transactions: 4,
+    socket,
+  })
+  return { database, shared: true, close: () => database.close() }
+}
+
+function inUse(dataDir: string, holder: FolderHolder | null, remedy: string): SettingsError {
+  const who = holder ? `a ${holder.role} (process ${holder.pid})` : 'another process'
+  return new SettingsError(
+    `DATA_DIR: ${dataDir} is in use by ${who}: ${remedy}, or choose another DATA_DIR or a DATABASE_URL`,
+  )
+}

@@ -1,0 +1,191 @@
+/** What all operations of the OpenAPI document share: its introduction, headers, parameters and refusals. */
+import { type ErrorCode, errorBody, errorCodes, statusOf } from '#runtime/errors'
+import { levelsAtMost, valuesAtMost } from '#runtime/gateway/json-bounds'
+import type { JsonSchema } from './publish.ts'
+
+export const info = {
+  title: 'Merchant API',
+  version: '1.0.0',
+  summary: 'Everything a merchant does in the dashboard, one operation at a time.',
+  description: [
+    'Store, team, subscription, statistics, messaging, automations, campaigns, inbox, reviews, stock, promotions and',
+    'the product page of one online store. A key belongs to one store, so no call names a store.',
+    '',
+    '**Keys.** Send `Authorization: Bearer <key>`. An operation runs when the key has its scopes (`x-scopes`), the',
+    'creator of the key has its role (`x-minimum-role`) and the plan of the store includes its feature (`x-feature`).',
+    '`GET /operations` lists what your key may run now.',
+    '',
+    '**Reading and writing.** Unknown fields are refused. A field left out keeps its value, `null` clears it, a list',
+    'is replaced whole. What a read answers may be sent back unchanged: read-only fields are accepted and ignored.',
+    'Instants are UTC with milliseconds, days are those of the store’s time zone, amounts are in whole units beside',
+    'their currency.',
+    '',
+    '**Safe writes.** With an `Idempotency-Key` a write that is sent again answers what it answered first. With',
+    '`If-Match` a write is refused when the resource has changed since it was read.',
+    '',
+    '**Work in the background.** What answers 202 goes on after the answer. Exports are sent by email.',
+    '',
+    '**Refusals.** Every refusal is `{ "error": { "code", "message" } }` with one of eight codes; the message is a',
+    'sentence that names the field and what to do. Every answer says in `RateLimit-*` how much is left of the minute',
+    'and in `X-Request-Id` how to ask about it.',
+    '',
+    '**Deadlines.** A request is answered within 30 seconds of its last byte: with 503 and `Retry-After` where the work',
+    'takes longer. Of a write that ends so, read the resource before you send it again, or send an `Idempotency-Key`.',
+  ].join('\n'),
+  contact: { name: 'Merchant API maintainers' },
+  license: { name: 'MIT', identifier: 'MIT' },
+}
+
+export const securitySchemes = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of one store, `mk_live_…` or `mk_test_…`, with the scopes it was made with.',
+  },
+}
+
+const whole = { type: 'integer', minimum: 0 }
+export const headers = {
+  'RateLimit-Limit': { description: 'Requests allowed in one minute.', schema: whole },
+  'RateLimit-Remaining': { description: 'Requests left of this minute.', schema: whole },
+  'RateLimit-Reset': { description: 'Seconds until all of them are allowed again.', schema: whole },
+  'X-Request-Id': { description: 'Names this request in our log.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: whole },
+  ETag: {
+    description: 'Names this state of the answer, for If-Match and If-None-Match.',
+    schema: { type: 'string' },
+  },
+  'X-Total-Capped': {
+    description: '`true` when there are more rows than were counted: `total` is then the least there are.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Idempotency-Replayed': {
+    description: '`true` when this is the stored answer of an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+} satisfies Record<string, { description: string; schema: JsonSchema }>
+export type HeaderName = keyof typeof headers
+
+export const parameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Any text of your own. Within 24 hours the same key with the same request answers the stored answer; with ' +
+      'another request, or while the first is still running, it is refused with 409.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The ETag of the read that this write is based on. Refused with 409 when it no longer holds.',
+    schema: { type: 'string' },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'The ETag of the answer you have. While it holds, the answer is 304 without a body.',
+    schema: { type: 'string' },
+  },
+}
+export type ParameterName = keyof typeof parameters
+
+/** On every response, refusals and answers without a body included. */
+export const headersOfAll: readonly HeaderName[] = [
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-Request-Id',
+]
+
+const refusals: Record<ErrorCode, [description: string, message: string]> = {
+  bad_request: [
+    `The path, the query or the body is not right; the message names up to five fields. A body is nested at most ${levelsAtMost} levels deep and holds at most ${valuesAtMost} values, or as many as its own lists may hold.`,
+    'name: must have at most 120 characters',
+  ],
+  unauthorized: [
+    'No key, or one that is unknown, expired or revoked.',
+    'The API key is missing, invalid, expired or revoked: send Authorization: Bearer <key>',
+  ],
+  forbidden: [
+    'The key, the role of its creator, the plan or the state of the subscription does not allow this.',
+    'This key lacks the permission platform:write',
+  ],
+  not_found: ['There is no such thing in this store.', 'There is nothing with this id'],
+  conflict: [
+    'The state of things does not allow it now, or an Idempotency-Key or If-Match no longer holds.',
+    'If-Match: the resource has changed since it was read: read it again',
+  ],
+  payload_too_large: ['The body is larger than 15 MiB.', 'The body is larger than 15 MiB'],
+  rate_limited: [
+    'Too many requests in this minute, from this address or for this store.',
+    'More than 120 requests a minute from this store: wait 12 seconds',
+  ],
+  unavailable: [
+    'Something on our side, or a system this depends on, does not answer.',
+    'A system this depends on does not answer: try again later',
+  ],
+}
+
+/** `not_found` → `NotFound`. */
+export const refusalName = (code: ErrorCode): string =>
+  code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The eight refusals, as `components.responses`; their `code` is the one constant. */
+export function refusalResponses(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    errorCodes.map((code) => {
+      const [description, message] = refusals[code]
+      const waits = code === 'rate_limited' || code === 'unavailable'
+      return [
+        refusalName(code),
+        {
+          description,
+          headers: headerReferences(waits ? [...headersOfAll, 'Retry-After'] : headersOfAll),
+          content: {
+            'application/json': {
+              schema: refusalSchema(code),
+              example: JSON.parse(errorBody(code, message)),
+            },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+/** The eight as an operation names them: references by status, with its own words where it has some. */
+export function refusalReferences(
+  refuses: Partial<Record<ErrorCode, string>> = {},
+): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    errorCodes.map((code) => {
+      const $ref = `#/components/responses/${refusalName(code)}`
+      return [statusOf(code), refuses[code] ? { $ref, description: refuses[code] } : { $ref }]
+    }),
+  )
+}
+
+const refusalSchema = (code: ErrorCode): JsonSchema => ({
+  type: 'object',
+  properties: {
+    error: {
+      type: 'object',
+      properties: {
+        code: { type: 'string', const: code },
+        message: { type: 'string', description: 'One sentence for the merchant' },
+      },
+      required: ['code', 'message'],
+      additionalProperties: false,
+    },
+  },
+  required: ['error'],
+  additionalProperties: false,
+})
+
+export const headerReferences = (names: readonly HeaderName[]): Record<string, JsonSchema> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -1,0 +1,205 @@
+/** The OpenAPI 3.1 document of a registry. Its schemas are those that validate. */
+
+import { readersOf } from '#runtime/gateway/if-match'
+import type { Operation } from '#runtime/operation'
+import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { z } from '#runtime/schema'
+import { descriptorOf, pathParametersOf } from './descriptors.ts'
+import { exampleOf } from './example.ts'
+import {
+  type HeaderName,
+  headerReferences,
+  headers,
+  headersOfAll,
+  info,
+  type ParameterName,
+  parameters,
+  refusalReferences,
+  refusalResponses,
+  securitySchemes,
+} from './openapi-parts.ts'
+import { type JsonSchema, publish } from './publish.ts'
+
+type Spec = Operation['spec']
+
+/** What operations refer to, collected while they are written. */
+interface Components {
+  schemas: Map<string, JsonSchema>
+  headers: Set<HeaderName>
+  parameters: Set<ParameterName>
+}
+
+/** The whole document. Throws, naming the operation's file, where a schema cannot be published. */
+export function openApiDocument(registry: Registry): Record<string, unknown> {
+  const components: Components = { schemas: new Map(), headers: new Set(), parameters: new Set() }
+  for (const name of [...headersOfAll, 'Retry-After'] as const) components.headers.add(name)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of registry.operations) {
+    const path = operation.spec.path.replace(/:([A-Za-z]+)/g, '{$1}')
+    paths[path] ??= {}
+    try {
+      paths[path][operation.spec.method.toLowerCase()] = operationObject(operation, components, registry)
+    } catch (error) {
+      throw new Error(`${operation.file}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info,
+    servers: [{ url: '/v1' }],
+    tags: registry.sections.map(({ title, description }) => ({ name: title, description })),
+    paths,
+    components: {
+      securitySchemes,
+      ...(components.parameters.size > 0 ? { parameters: pick(parameters, components.parameters) } : {}),
+      headers: pick(headers, components.headers),
+      responses: refusalResponses(),
+      schemas: Object.fromEntries([...components.schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  }
+}
+
+const texts = new WeakMap<Registry, string>()
+
+/** The document as JSON text, written once for each registry: at start, so that no request waits for it. */
+export function openApiText(registry: Registry): string {
+  const known = texts.get(registry)
+  if (known !== undefined) return known
+  const text = JSON.stringify(openApiDocument(registry))
+  texts.set(registry, text)
+  return text
+}
+
+const pick = <T extends object>(all: T, names: ReadonlySet<keyof T>): Partial<T> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name as keyof T))) as Partial<T>
+
+function operationObject(
+  operation: LoadedOperation,
+  components: Components,
+  { operations }: Registry,
+): JsonSchema {
+  const { id, section, spec, minimumRole } = operation
+  const given = parametersOf(operation, components, readersOf(operations, operation).length > 0)
+  return {
+    tags: [section.title],
+    operationId: id,
+    summary: summaryOf(spec.description),
+    description: spec.details ? `${spec.description}\n\n${spec.details}` : spec.description,
+    security: spec.public ? [{ apiKey: [] }, {}] : [{ apiKey: [...spec.scopes] }],
+    ...(given.length > 0 ? { parameters: given } : {}),
+    ...(spec.input?.body ? { requestBody: requestBody(spec, spec.input.body, components) } : {}),
+    responses: {
+      [spec.answer.status]: successResponse(spec, components),
+      ...(spec.cache ? { 304: notModified(spec, components) } : {}),
+      ...refusalReferences(spec.refuses),
+    },
+    'x-scopes': [...spec.scopes],
+    'x-read-only': spec.readOnly,
+    'x-feature': spec.feature ?? null,
+    'x-minimum-role': minimumRole,
+    ...(spec.public ? { 'x-public-reason': spec.public } : {}),
+  }
+}
+
+const summaryAtMost = 80
+
+/** The description up to where it can be cut. */
+function summaryOf(description: string): string {
+  const sentence = description.replace(/\.(?:\s[\s\S]*)?$/, '').replace(/[:;]\s[\s\S]*$/, '')
+  if (sentence.length <= summaryAtMost) return sentence
+  return `${sentence.slice(0, summaryAtMost - 1).replace(/[\s,]+\S*$/, '')}…`
+}
+
+function parametersOf(
+  operation: LoadedOperation,
+  components: Components,
+  takesIfMatch: boolean,
+): JsonSchema[] {
+  const { spec } = operation
+  const found: JsonSchema[] = pathParametersOf(operation).map((parameter) => ({
+    ...parameter,
+    in: 'path',
+    ...exampleFor(spec.example?.params, parameter.name),
+  }))
+  const query = descriptorOf(operation).input?.query
+  for (const [name, schema] of Object.entries(query?.properties ?? {})) {
+    const { description, ...rest } = schema
+    found.push({
+      name,
+      in: 'query',
+      required: query?.required.includes(name) ?? false,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
+      ...exampleFor(spec.example?.query, name),
+    })
+  }
+  const shared: [boolean, ParameterName][] = [
+    [!spec.readOnly, 'IdempotencyKey'],
+    [takesIfMatch, 'IfMatch'],
+    [spec.cache !== undefined, 'IfNoneMatch'],
+  ]
+  for (const [applies, name] of shared) {
+    if (!applies) continue
+    components.parameters.add(name)
+    found.push({ $ref: `#/components/parameters/${name}` })
+  }
+  return found
+}
+
+const exampleFor = (examples: Record<string, unknown> | undefined, name: string): { example?: unknown } =>
+  examples && name in examples ? { example: examples[name] } : {}
+
+function requestBody(spec: Spec, body: z.ZodTypeAny, components: Components): JsonSchema {
+  const schema = publish(body, components.schemas)
+  return {
+    required: !body.safeParse({}).success,
+    content: {
+      'application/json': { schema, example: spec.example?.body ?? exampleOf(schema, components.schemas) },
+    },
+  }
+}
+
+function successResponse(spec: Spec, components: Components): JsonSchema {
+  const { status, body, description = successes[status] } = spec.answer
+  if (!body) return { description, headers: headersFor(ownHeaders(spec), components) }
+  const schema = publish(body, components.schemas)
+  const example = spec.example?.answer ?? exampleOf(schema, components.schemas)
+  const names = ownHeaders(spec)
+  if (isPage(schema, components.schemas)) names.push('X-Total-Capped')
+  return {
+    description,
+    headers: headersFor(names, components),
+    content: { 'application/json': { schema, example } },
+  }
+}
+
+const successes: Record<Spec['answer']['status'], string> = {
+  200: 'It went well.',
+  201: 'It was made; the answer is the new resource.',
+  202: 'It is queued: the work goes on in the background.',
+  204: 'It went well; there is no body.',
+}
+
+function notModified(spec: Spec, components: Components): JsonSchema {
+  return {
+    description: 'What `If-None-Match` names still holds; there is no body.',
+    headers: headersFor(spec.etag ? ['ETag'] : [], components),
+  }
+}
+
+const ownHeaders = (spec: Spec): HeaderName[] => [
+  ...(spec.etag ? (['ETag'] as const) : []),
+  ...(spec.readOnly ? [] : (['Idempotency-Replayed'] as const)),
+]
+
+function headersFor(own: readonly HeaderName[], components: Components): Record<string, JsonSchema> {
+  for (const name of own) components.headers.add(name)
+  return headerReferences([...headersOfAll, ...own])
+}
+
+function isPage(schema: JsonSchema, schemas: ReadonlyMap<string, JsonSchema>): boolean {
+  const named = typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema
+  const properties = named?.properties as Record<string, unknown> | undefined
+  return properties !== undefined && ['data', 'page', 'limit', 'total'].every((name) => name in properties)
+}

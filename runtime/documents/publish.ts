@@ -1,0 +1,187 @@
+/** zod schemas as JSON Schema 2020-12, as OpenAPI 3.1 takes them. What would be published wrong is refused. */
+import { ignoreOverride, zodToJsonSchema } from 'zod-to-json-schema'
+import { day, ignoredKeys, instant, nameOf, offsetInstant, z } from '#runtime/schema'
+
+export type JsonSchema = Record<string, unknown>
+
+/**
+ * The schema, without `$schema`. Without `components` it holds no reference. With them, every named schema in it
+ * (itself, nested, nullable, in arrays) is a `$ref` to `#/components/schemas/<name>` and is added to them once.
+ * Throws, naming the remedy, where a schema cannot be said in JSON Schema or two schemas share a name.
+ */
+export function publish(schema: z.ZodTypeAny, components?: Map<string, JsonSchema>): JsonSchema {
+  const within = everythingIn(schema)
+  if (!components) return convert(schema, within, new Map())
+  const names = new Map<unknown, string>()
+  for (const each of within) {
+    const name = nameOf(each)
+    if (name) names.set(each._def, name)
+  }
+  for (const each of within) {
+    const name = nameOf(each)
+    if (name) addComponent(name, each, components, within, names)
+  }
+  const own = nameOf(schema)
+  return own ? referenceTo(own) : convert(schema, within, names)
+}
+
+const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+
+/** Which schema a component was made of, so that it is made once. */
+const origins = new WeakMap<JsonSchema, z.ZodTypeAny>()
+
+function addComponent(
+  name: string,
+  schema: z.ZodTypeAny,
+  components: Map<string, JsonSchema>,
+  within: ReadonlySet<z.ZodTypeAny>,
+  names: ReadonlyMap<unknown, string>,
+): void {
+  const known = components.get(name)
+  if (known && origins.get(known) === schema) return
+  if (!/^[A-Za-z0-9._-]+$/.test(name))
+    throw new Error(`${name} is no name of a schema: letters and digits only`)
+  const made = convert(schema, within, names)
+  if (known) {
+    if (JSON.stringify(known) === JSON.stringify(made)) return
+    throw new Error(
+      `two different schemas are named ${name}: rename one, or use the same schema in both places`,
+    )
+  }
+  origins.set(made, schema)
+  components.set(name, made)
+}
+
+type Definition = z.ZodTypeDef & { typeName?: string; checks?: { kind: string; regex?: RegExp }[] }
+
+function convert(
+  root: z.ZodTypeAny,
+  within: ReadonlySet<z.ZodTypeAny>,
+  names: ReadonlyMap<unknown, string>,
+): JsonSchema {
+  const ignored = new Map<unknown, ReadonlySet<string>>()
+  for (const each of within) {
+    const keys = ignoredKeys(each)
+    if (keys.size > 0) ignored.set(each._def, keys)
+  }
+  const { $schema: _, ...converted } = zodToJsonSchema(root as never, {
+    target: 'jsonSchema7',
+    $refStrategy: 'none',
+    // An object that drops what it does not know accepts it: only a strict one refuses.
+    removeAdditionalStrategy: 'strict',
+    override: (def) => {
+      refuseUnpublishable(def)
+      const name = names.get(def)
+      return name === undefined || (def as unknown) === root._def ? ignoreOverride : referenceTo(name)
+    },
+    postProcess: (made, def) =>
+      made && (finished(made as JsonSchema, def as Definition, ignored.get(def)) as typeof made),
+  }) as JsonSchema
+  return converted
+}
+
+const unpublishable = new Map([
+  ['ZodLazy', 'a schema that contains itself cannot be written without references: limit its depth'],
+  ['ZodPipeline', 'a pipe checks twice and publishes neither: write one schema'],
+  ['ZodCatch', 'a schema that hides its errors tells the caller nothing: leave catch out'],
+])
+/** JSON Schema knows none of these flags; the converter's own rewriting of `i` turns `\S` into `\s`. */
+const flagsThatMatter = /[ims]/
+const literalChecks = ['startsWith', 'endsWith', 'includes']
+
+function refuseUnpublishable(def: Definition): void {
+  const reason = unpublishable.get(def.typeName ?? '')
+  if (reason) throw new Error(reason)
+  if (def.typeName !== 'ZodString') return
+  for (const check of def.checks ?? []) {
+    if (literalChecks.includes(check.kind)) throw new Error(`write ${check.kind}() as a regex()`)
+    if (!check.regex) continue
+    if (flagsThatMatter.test(check.regex.flags)) {
+      throw new Error(`write the pattern ${check.regex} without its flags: JSON Schema has none`)
+    }
+    try {
+      new RegExp(check.regex.source, 'u')
+    } catch {
+      throw new Error(
+        `write the pattern ${check.regex} so that it also holds with the flag u: others read it so`,
+      )
+    }
+  }
+}
+
+const patternOf = (schema: z.ZodString | z.ZodEffects<z.ZodString>): string => {
+  const text = schema instanceof z.ZodEffects ? schema.innerType() : schema
+  return text._def.checks.find((check) => check.kind === 'regex')!.regex.source
+}
+/** Patterns that stand for a format which generators of clients know. */
+const formats = new Map([
+  [patternOf(instant), 'date-time'],
+  [patternOf(offsetInstant), 'date-time'],
+  [patternOf(day), 'date'],
+])
+
+/** Draft 7 as 2020-12, and shorter where both say the same. */
+function finished(made: JsonSchema, def: Definition, ignored: ReadonlySet<string> | undefined): JsonSchema {
+  switch (def.typeName) {
+    case 'ZodString': {
+      const format = formats.get(made.pattern as string)
+      return format ? { ...made, format } : made
+    }
+    case 'ZodTuple': {
+      const { items, additionalItems, ...rest } = made
+      return { ...rest, prefixItems: items, items: additionalItems ?? false }
+    }
+    case 'ZodNullable':
+      return orNull(made)
+    case 'ZodObject': {
+      const properties = made.properties as Record<string, JsonSchema>
+      for (const key of ignored ?? []) if (properties[key]) properties[key].readOnly = true
+      return made
+    }
+    default:
+      return made
+  }
+}
+
+/** `anyOf` of one type and null as that type with null beside it. */
+function orNull(made: JsonSchema): JsonSchema {
+  if (!Array.isArray(made.anyOf)) return made
+  const { anyOf, ...rest } = made
+  const base = anyOf[0] as JsonSchema
+  if (typeof base.type !== 'string' || 'const' in base) return made
+  const nullable = { ...base, ...rest, type: [base.type, 'null'] }
+  return Array.isArray(base.enum) ? { ...nullable, enum: [...base.enum, null] } : nullable
+}
+
+/** The schema and all below it. */
+function everythingIn(schema: z.ZodTypeAny, found = new Set<z.ZodTypeAny>()): Set<z.ZodTypeAny> {
+  if (found.has(schema)) return found
+  found.add(schema)
+  for (const child of childrenOf(schema)) everythingIn(child, found)
+  return found
+}
+
+/** The schemas directly inside one. */
+export function childrenOf(schema: z.ZodTypeAny): z.ZodTypeAny[] {
+  if (schema instanceof z.ZodObject) {
+    const { catchall } = schema._def
+    return [
+      ...Object.values(schema.shape as Record<string, z.ZodTypeAny>),
+      ...(catchall instanceof z.ZodNever ? [] : [catchall]),
+    ]
+  }
+  if (schema instanceof z.ZodArray) return [schema.element]
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return [schema.unwrap()]
+  if (schema instanceof z.ZodReadonly || schema instanceof z.ZodBranded) return [schema.unwrap()]
+  if (schema instanceof z.ZodDefault) return [schema.removeDefault()]
+  if (schema instanceof z.ZodEffects) return [schema.innerType()]
+  if (schema instanceof z.ZodUnion || schema instanceof z.ZodDiscriminatedUnion) {
+    return [...(schema.options as z.ZodTypeAny[])]
+  }
+  if (schema instanceof z.ZodRecord) return [schema.valueSchema]
+  if (schema instanceof z.ZodTuple) {
+    return [...(schema.items as z.ZodTypeAny[]), ...(schema._def.rest ? [schema._def.rest] : [])]
+  }
+  if (schema instanceof z.ZodIntersection) return [schema._def.left, schema._def.right]
+  return []
+}

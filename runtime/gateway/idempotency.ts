@@ -1,0 +1,222 @@
+/** `Idempotency-Key`: one effect and one answer for a write, however often it is sent within 24 hours. */
+import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { type Refusal, refuse } from '#runtime/errors'
+import { sha256 } from '#runtime/values/ids'
+
+const keptMs = 24 * 3_600_000
+/** A claim that was not renewed for this long belongs to a process that died, or to one that stands still. */
+const leaseMs = 60_000
+const renewEveryMs = 20_000
+/** Up to here a claim is known to hold without asking; what is left of the lease is for a commit to arrive. */
+const sureForMs = 45_000
+const visible = /^[\x21-\x7e]{1,255}$/
+
+export interface StoredAnswer {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+/** The key of a request, or null. Refuses one of the wrong form. */
+export function idempotencyKey(header: string | undefined, atLeast = 1): string | null {
+  if (header === undefined) return null
+  if (!visible.test(header) || header.length < atLeast) {
+    throw refuse('bad_request', `Idempotency-Key: must have ${atLeast} to 255 visible characters`)
+  }
+  return header
+}
+
+export const requestHash = (method: string, address: string, body: string): string =>
+  sha256(`${method}\n${address}\n${body}`)
+
+export const stillRunning = (): Refusal =>
+  refuse('conflict', 'The first request with this Idempotency-Key is still running')
+
+/**
+ * What one request holds of its key. It has an owner, a lease by the database's clock that is renewed while the
+ * request runs, and nothing holds without it: who was held up for so long that another took over keeps no answer, and
+ * its transaction fails.
+ */
+export class Claim {
+  readonly key: string
+  readonly #hash: string
+  readonly #owner = randomUUID()
+  /** On the machine's running clock. */
+  #renewedAt = 0
+  #renewal: NodeJS.Timeout | null = null
+  #isKept = false
+
+  constructor(key: string, hash: string) {
+    this.key = key
+    this.#hash = hash
+  }
+
+  /** Null when the key is ours to run, otherwise the stored answer of who ran before, or that it still runs. */
+  async take(ctx: Context): Promise<StoredAnswer | 'running' | null> {
+    const now = ctx.now()
+    const taken = { request_hash: this.#hash, owner: this.#owner, claimed_at: leaseStart, created_at: now }
+    const askedAt = performance.now()
+    const claimed = await ctx.db
+      .insertInto('idempotency_keys')
+      .values({ key: this.key, ...taken })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['store_id', 'key'])
+          .doUpdateSet({ ...taken, status: null, body: null, headers: null })
+          .where((eb) =>
+            eb.or([
+              eb('idempotency_keys.created_at', '<=', new Date(now.getTime() - keptMs)),
+              eb.and([
+                eb('idempotency_keys.status', 'is', null),
+                eb('idempotency_keys.claimed_at', '<', leaseEnd),
+                eb('idempotency_keys.request_hash', '=', this.#hash),
+              ]),
+            ]),
+          ),
+      )
+      .returning('key')
+      .execute()
+    if (claimed.length === 0) return this.#before(ctx)
+    this.#renewedAt = askedAt
+    this.#renewLater(ctx)
+    return null
+  }
+
+  async #before(ctx: Context): Promise<StoredAnswer | 'running'> {
+    const row = await ctx.db
+      .selectFrom('idempotency_keys')
+      .select(['request_hash', 'status', 'body', 'headers'])
+      .where('key', '=', this.key)
+      .executeTakeFirst()
+    if (!row)
+      throw refuse('conflict', 'The first request with this Idempotency-Key failed just now: send it again')
+    if (row.request_hash !== this.#hash) {
+      throw refuse('conflict', 'This Idempotency-Key was used for another request: use a new one')
+    }
+    if (row.status === null) return 'running'
+    return {
+      status: row.status,
+      body: row.body ?? '',
+      headers: (row.headers ?? {}) as Record<string, string>,
+    }
+  }
+
+  /** Keeps the answer; inside the operation's transaction where it has one. False: the key is another's now. */
+  async keep(ctx: Context, answer: StoredAnswer): Promise<boolean> {
+    const kept = await this.#own(ctx)
+      .set({ status: answer.status, body: answer.body, headers: JSON.stringify(answer.headers) })
+      .returning('key')
+      .execute()
+    this.#isKept = kept.length > 0
+    return this.#isKept
+  }
+
+  /** Gives the key back: what failed on our side may be sent again. */
+  async giveBack(ctx: Context): Promise<void> {
+    await ctx.db
+      .deleteFrom('idempotency_keys')
+      .where('key', '=', this.key)
+      .where('owner', '=', this.#owner)
+      .where('status', 'is', null)
+      .execute()
+  }
+
+  /** Before a transaction commits: asks, and renews, where it is not sure any more that the key is ours. */
+  async confirm(ctx: Context): Promise<void> {
+    if (this.#isKept || performance.now() - this.#renewedAt < sureForMs) return
+    if (!(await this.#renew(ctx))) throw lost()
+  }
+
+  /** Nothing is renewed from here on. */
+  end(): void {
+    if (this.#renewal) clearTimeout(this.#renewal)
+    this.#renewal = null
+  }
+
+  #renewLater(ctx: Context): void {
+    this.#renewal = setTimeout(() => {
+      this.#renew(ctx)
+        .then((holds) => {
+          if (holds && this.#renewal) this.#renewLater(ctx)
+        })
+        // Without a renewal every commit asks: see confirm.
+        .catch((error) => ctx.log.warn({ err: error }, 'an idempotency key was not renewed'))
+    }, renewEveryMs).unref()
+  }
+
+  async #renew(ctx: Context): Promise<boolean> {
+    const askedAt = performance.now()
+    const renewed = await this.#own(ctx).set({ claimed_at: leaseStart }).returning('key').execute()
+    if (renewed.length > 0) this.#renewedAt = askedAt
+    return renewed.length > 0
+  }
+
+  #own(ctx: Context) {
+    return ctx.db
+      .updateTable('idempotency_keys')
+      .where('key', '=', this.key)
+      .where('owner', '=', this.#owner)
+      .where('status', 'is', null)
+  }
+}
+
+/** Instances agree on the database's clock; ours may be moved, and a process that dies has none. */
+const leaseStart = sql<Date>`clock_timestamp()`
+const leaseEnd = sql<Date>`clock_timestamp() - ${sql.lit(leaseMs)} * interval '1 millisecond'`
+
+export const lost = (): Refusal =>
+  refuse(
+    'conflict',
+    'This request was held up until another with its Idempotency-Key took over: send it again for the answer',
+  )
+
+const waitsMs = 10_000
+const firstLookMs = 25
+const looksAtMostEveryMs = 400
+
+/**
+ * Runs once for each key what is no operation, outside any transaction. Who comes while the first still runs waits for
+ * its answer: behind it is a person who pressed twice. Only what had an effect is kept (below 400): what was refused
+ * may be mended and sent again.
+ */
+export async function once(
+  ctx: Context,
+  claim: Claim,
+  run: (ctx: Context) => Promise<StoredAnswer>,
+): Promise<{ answer: StoredAnswer; isReplayed: boolean }> {
+  const stored = await takenOrAnswered(ctx, claim)
+  if (stored) return { answer: stored, isReplayed: true }
+  const held = ctx.holding(claim)
+  try {
+    const answer = await run(held)
+    claim.end()
+    if (answer.status >= 400) await claim.giveBack(held)
+    else if (!(await claim.keep(held, answer))) throw lost()
+    return { answer, isReplayed: false }
+  } catch (error) {
+    claim.end()
+    await claim.giveBack(held)
+    throw error
+  }
+}
+
+async function takenOrAnswered(ctx: Context, claim: Claim): Promise<StoredAnswer | null> {
+  const askedAt = performance.now()
+  for (let pause = firstLookMs; ; pause = Math.min(pause * 2, looksAtMostEveryMs)) {
+    const stored = await claim.take(ctx)
+    if (stored !== 'running') return stored
+    if (performance.now() - askedAt > waitsMs) throw stillRunning()
+    await sleep(pause)
+  }
+}
+
+/** Deletes what is older than 24 hours, of all stores. */
+export async function sweepIdempotencyKeys(system: Context['system'], now: Date): Promise<void> {
+  await sql`delete from idempotency_keys where created_at < ${new Date(now.getTime() - keptMs)}`.execute(
+    system,
+  )
+}

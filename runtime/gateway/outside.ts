@@ -1,0 +1,186 @@
+/** The routes outside `/v1`: their addresses read the same way, their refusals answered in one form. */
+import type { Context as HonoContext } from 'hono'
+import { Hono } from 'hono'
+import { type Services, SystemContext } from '#runtime/context'
+import { errorBody, Refusal, refuse, statusOf } from '#runtime/errors'
+import type { Worker } from '#runtime/jobs/worker'
+import { PageRequest, pathOf, searchOf } from '#runtime/page'
+import type { Registry } from '#runtime/registry/registry'
+import { newId } from '#runtime/values/ids'
+import type { Deadline, Waiting } from './deadline.ts'
+import { tooLate } from './gateway.ts'
+import { decodeParameter, parseQuery } from './input.ts'
+import { refusalFrom } from './refusal.ts'
+import { canonicalPath } from './routes.ts'
+import { refusalOfSandbox } from './sandbox-guard.ts'
+import { clientAddress, type Env, receivedOf } from './web.ts'
+
+interface Kept {
+  Bindings: Env
+  Variables: { requestId: string; waiting: Waiting }
+}
+export type Outside = Hono<Kept>
+type Call = HonoContext<Kept>
+
+/** Takes routes. Paths are matched as they were sent: a fixed segment has one way to be written. */
+export function outsideRoutes({ clock, log }: Services): Outside {
+  const hono: Outside = new Hono<Kept>({ getPath: pathOf })
+  hono.use(async (c, next) => {
+    c.set('requestId', newId(clock.ms()))
+    await next()
+  })
+  hono.notFound((c) => refusedAnswer(c, refuse('not_found', 'No such address')))
+  hono.onError((error, c) => {
+    const refusal = refusalFrom(error)
+    if (refusal.code === 'unavailable' || !(error instanceof Refusal)) {
+      const level = refusal.code === 'unavailable' ? 'error' : 'warn'
+      log[level]({ requestId: c.get('requestId'), path: c.req.path, err: error }, 'failed')
+    }
+    return refusedAnswer(c, refusal)
+  })
+  return hono
+}
+
+function refusedAnswer(c: Call, { code, message, headers }: Refusal): Response {
+  const answer = new Response(errorBody(code, message), {
+    status: statusOf(code),
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-request-id': c.get('requestId'),
+      ...(code === 'unavailable' ? { 'retry-after': '5' } : {}),
+      ...headers,
+    },
+  })
+  return answer
+}
+
+/** Refuses an address that holds what no text may; what is added after this is behind it. */
+export function refuseOddAddresses(hono: Outside): void {
+  hono.use(async (c, next) => {
+    const path = canonicalPath(c.req.path)
+    if (path === null) throw refuse('not_found', 'No such address')
+    for (const segment of path.split('/')) decodeParameter(segment, 'path')
+    parseQuery(searchOf(c.req.raw))
+    await next()
+  })
+}
+
+/** Answers to scripts of any site, refusals too; added before what could refuse. */
+export function corsRoutes(hono: Outside, pages: Registry['pages']): void {
+  for (const path of new Set(pages.filter((page) => page.cors).map((page) => page.path))) {
+    hono.use(path, async (c, next) => {
+      await next()
+      c.res = openToAll(c.res)
+    })
+    hono.options(path, () => new Response(null, { status: 204, headers: preflight }))
+  }
+}
+
+/**
+ * An answer that breaks off on its way is told in our log, once: what carries it would tell the console. Its connection
+ * is cut, so that nobody takes what came for the whole. A client that leaves is no fault.
+ */
+export function tellBrokenAnswers(hono: Outside, { log }: Services): void {
+  hono.use(async (c, next) => {
+    await next()
+    // What is read while it leaves says its length beforehand; texts are there as a whole.
+    if (!c.res.headers.has('content-length') || !c.res.body) return
+    const outgoing = c.env?.outgoing
+    const told = (error: unknown): void => {
+      log.error({ requestId: c.get('requestId'), path: c.req.path, err: error }, 'an answer broke off')
+      outgoing?.destroy()
+    }
+    const { status, headers, body } = c.res
+    const length = Number(headers.get('content-length'))
+    c.res = undefined
+    c.res = new Response(untilBroken(body, { length, told, isCut: outgoing !== undefined }), {
+      status,
+      headers,
+    })
+  })
+}
+
+/** `isCut`: whoever reads it hears from the connection that it broke off. */
+function untilBroken(
+  body: ReadableStream<Uint8Array>,
+  { length, told, isCut }: { length: number; told(error: unknown): void; isCut: boolean },
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let left = length
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done && left > 0) throw new Error(`it ended ${left} bytes early`)
+          if (done) {
+            controller.close()
+            return
+          }
+          left -= value.length
+          controller.enqueue(value)
+        } catch (error) {
+          told(error)
+          if (isCut) controller.close()
+          else controller.error(error)
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Answers in time, whatever is behind; added before that. */
+export function answerInTime(hono: Outside, deadline: Deadline): void {
+  hono.use(async (c, next) => {
+    const late = Promise.withResolvers<never>()
+    const waiting = deadline.begin(
+      () => receivedOf(c.env),
+      () => late.reject(tooLate(deadline)),
+    )
+    c.set('waiting', waiting)
+    try {
+      await Promise.race([next(), late.promise])
+    } finally {
+      waiting.end()
+    }
+  })
+}
+
+/** Files, and the sections' pages. */
+export function pageRoutes(
+  hono: Outside,
+  services: Services,
+  pages: Registry['pages'],
+  worker: Worker,
+): void {
+  const { adapters, settings, log } = services
+  const { files } = adapters
+  if (files) hono.all('/files/*', (c) => files(c.req.raw))
+  for (const page of pages) {
+    hono.on(page.method, page.path, async (c) => {
+      const refused = page.sandboxOnly ? refusalOfSandbox(c.req.raw, settings) : null
+      if (refused) throw refused
+      if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
+      const ip = clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
+      const request = new PageRequest(c.req.raw, page, c.req.path, ip)
+      return page.handler(new SystemContext(services, log, c.get('requestId'), worker), request)
+    })
+  }
+}
+
+const preflight = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': 'Content-Type, If-None-Match, Idempotency-Key',
+  'access-control-max-age': '86400',
+}
+
+function openToAll(answer: Response): Response {
+  const headers = new Headers(answer.headers)
+  headers.set('access-control-allow-origin', '*')
+  headers.set('access-control-expose-headers', 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id')
+  return new Response(answer.body, { status: answer.status, headers })
+}

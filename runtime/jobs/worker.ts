@@ -1,0 +1,359 @@
+/**
+ * Runs jobs: asks which queues have one that is due, claims it through pg-boss, runs it, settles it. A worker that
+ * dies leaves its jobs without a heartbeat; pg-boss gives them to another.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { finishMs, jobGraceMs } from '#db/deadlines'
+import { type Services, SystemContext } from '#runtime/context'
+import { type Job, type JobAttempt, JobLost, serverJob, WorkerStopping } from '#runtime/job'
+import { z } from '#runtime/schema'
+import type { Metrics } from '#runtime/server/metrics'
+import { jobFailed } from './failures.ts'
+import { untilAborted, whileHeld } from './held.ts'
+import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
+
+const pollMs = 500
+/** How long `drain` waits for all that run before it looks for more. */
+const patienceMs = 250
+const defaultConcurrency = 4
+const drainLooksEveryMs = 20
+const postponedMs = 1000
+/** While a drain looks on: it waits for them. */
+const postponedInDrainMs = 50
+
+/** How long a worker waits, for who cannot. */
+export interface WorkerTimes {
+  /** For what runs, once it is stopping. */
+  finishMs: number
+  /** For a job whose time is over. */
+  jobGraceMs: number
+  /** Between two signs of life. */
+  beatMs: number
+}
+const usualTimes: WorkerTimes = { finishMs, jobGraceMs, beatMs: (heartbeatSeconds * 1000) / 4 }
+
+interface Running {
+  job: Job
+  id: string
+  retryCount: number
+  /** It is to end. */
+  abort: AbortController
+  /** It is this worker's no longer: whatever its handler still does is refused. */
+  taken: AbortController
+  done: Promise<void>
+}
+
+export class Worker {
+  readonly #services: Services
+  readonly #jobs: ReadonlyMap<string, Job>
+  readonly #metrics: Metrics
+  readonly #times: WorkerTimes
+  readonly #atOnce: number
+  readonly #running = new Set<Running>()
+  #loop: Promise<void> | null = null
+  #beat: NodeJS.Timeout | null = null
+  #stopping = false
+  #wake: (() => void) | null = null
+  ran = 0
+  failed = 0
+
+  constructor(services: Services, jobs: readonly Job[], metrics: Metrics, times: Partial<WorkerTimes> = {}) {
+    this.#services = services
+    this.#times = { ...usualTimes, ...times }
+    this.#jobs = new Map(
+      [...jobs.filter((job) => services.settings.sandbox || !job.spec.sandboxOnly), givenUp].map((job) => [
+        job.name,
+        job,
+      ]),
+    )
+    this.#metrics = metrics
+    this.#atOnce = services.database.kind === 'pglite' ? 4 : 8
+    services.queue.onSent(() => this.#wake?.())
+  }
+
+  /** Begins to look for work. Who has the embedded database open was the last to run jobs: those left active are freed. */
+  async start(): Promise<void> {
+    if (this.#services.database.pglite) {
+      await sql`update pgboss.job set state = 'retry', start_after = now() where state = 'active'`.execute(
+        this.#services.database.root,
+      )
+    }
+    this.#beat = setInterval(() => void this.#heartbeat(), this.#times.beatMs)
+    this.#loop = this.#run()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        await this.schedule()
+        const started = await this.#claim()
+        if (started > 0) continue
+      } catch (error) {
+        this.#services.log.error({ err: error }, 'the worker could not look for jobs')
+      }
+      await this.#rest()
+    }
+  }
+
+  async #rest(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    await Promise.race([woken, wait(pollMs)])
+    this.#wake = null
+  }
+
+  /** Queues what runs by the clock and has come due; once over all workers. */
+  async schedule(): Promise<void> {
+    const now = this.#services.clock.now()
+    const asked: { name: string; next_at: Date }[] = []
+    for (const [name, { spec }] of this.#jobs) {
+      if (!spec.everySeconds) continue
+      const next = new Date(now.getTime() + spec.everySeconds * 1000)
+      const mayBeDue = this.#nextAt.get(name) ?? 0
+      // One that lies further ahead than its own interval was planned before the clock went back.
+      if (now.getTime() < mayBeDue && mayBeDue <= next.getTime()) continue
+      asked.push({ name, next_at: next })
+    }
+    if (asked.length === 0) return
+    // Two workers ask for the same ones in the same order.
+    asked.sort((a, b) => (a.name < b.name ? -1 : 1))
+    await this.#services.database.root.transaction().execute(async (transaction) => {
+      const taken = await transaction
+        .insertInto('job_schedules')
+        .values(asked)
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet((eb) => ({ next_at: eb.ref('excluded.next_at') }))
+            .where((eb) =>
+              eb.or([
+                eb('job_schedules.next_at', '<=', now),
+                eb('job_schedules.next_at', '>', eb.ref('excluded.next_at')),
+              ]),
+            ),
+        )
+        .returning('name')
+        .execute()
+      for (const { name } of taken) {
+        const envelope = { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }
+        await this.#services.queue.send(this.#jobs.get(name)!, envelope, { transaction })
+      }
+    })
+    for (const { name, next_at: next } of asked) this.#nextAt.set(name, next.getTime())
+  }
+  /** Until when there is no need to ask; a clock moved back or forth asks again. */
+  readonly #nextAt = new Map<string, number>()
+
+  /** Forgets what it knew of schedules, after the clock was moved. */
+  clockMoved(): void {
+    this.#nextAt.clear()
+    this.#wake?.()
+  }
+
+  /** One at a time, or two that drain together would fill the same room. */
+  #claim(): Promise<number> {
+    const started = this.#claimed.then(() => this.#claimNow())
+    this.#claimed = started.catch(() => undefined) // its own caller hears of it
+    return started
+  }
+  #claimed: Promise<unknown> = Promise.resolve()
+
+  async #claimNow(): Promise<number> {
+    let free = this.#atOnce - this.#running.size
+    if (free <= 0) return 0
+    const names = [...this.#jobs.keys()].filter((name) => this.#room(name) > 0)
+    let started = 0
+    for (const name of await this.#services.queue.due(names)) {
+      if (free <= 0) break
+      const job = this.#jobs.get(name)!
+      const fetched = await this.#services.queue.fetch(name, Math.min(free, this.#room(name)))
+      for (const each of fetched) this.#begin(job, each)
+      free -= fetched.length
+      started += fetched.length
+    }
+    return started
+  }
+
+  #room(name: string): number {
+    let running = 0
+    for (const each of this.#running) if (each.job.name === name) running += 1
+    return (this.#jobs.get(name)!.spec.concurrency ?? defaultConcurrency) - running
+  }
+
+  #begin(job: Job, fetched: FetchedJob): void {
+    const running: Running = {
+      job,
+      id: fetched.id,
+      retryCount: fetched.retryCount,
+      abort: new AbortController(),
+      taken: new AbortController(),
+      done: Promise.resolve(),
+    }
+    this.#running.add(running)
+    running.done = this.#execute(running, fetched).finally(() => {
+      this.#running.delete(running)
+      this.#wake?.()
+    })
+  }
+
+  async #execute(running: Running, fetched: FetchedJob): Promise<void> {
+    const { job, abort, taken } = running
+    const { queue } = this.#services
+    const startedAt = performance.now()
+    const isLast = fetched.retryCount >= fetched.retryLimit
+    const attempt: JobAttempt = {
+      jobId: fetched.id,
+      number: fetched.retryCount + 1,
+      isLast,
+      signal: abort.signal,
+    }
+    const { storeId, userId, requestId, payload } = fetched.data
+    const log = this.#services.log.child({ job: job.name, jobId: fetched.id, requestId })
+    const itsLog = log.child({})
+    // From then on each of its errors only says that it was refused.
+    taken.signal.addEventListener('abort', () => {
+      itsLog.level = 'silent'
+    })
+    const held = whileHeld(this.#services, abort.signal, taken.signal)
+    const system = new SystemContext(held, itsLog, requestId)
+    try {
+      const { singletonKey } = fetched
+      if (singletonKey && (await queue.isBehindAnother(job.name, { id: fetched.id, singletonKey }))) {
+        const ms = this.#loop ? postponedMs : postponedInDrainMs
+        await queue.postpone(fetched.id, ms / 1000)
+        return
+      }
+      const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
+      // A store that is gone took its work with it.
+      if (ctx) {
+        const run =
+          job === givenUp
+            ? this.#tell(fetched, system)
+            : job.spec.run(ctx as never, payload as never, attempt)
+        await this.#inTime(run, running)
+      }
+      await queue.complete(job.name, fetched)
+      this.ran += 1
+      this.#metrics.observeJob(job.name, 'completed', performance.now() - startedAt)
+    } catch (error) {
+      try {
+        if (taken.signal.reason instanceof JobLost) {
+          log.warn('it was given to another worker, having said nothing for too long')
+        } else if (this.#stopping && abort.signal.aborted) {
+          await queue.handBack(fetched.id)
+        } else {
+          log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
+          this.failed += 1
+          this.#metrics.observeJob(job.name, 'failed', performance.now() - startedAt)
+          await queue.fail(job.name, fetched, error instanceof Error ? error.message : String(error))
+        }
+      } catch (failure) {
+        log.error({ err: failure }, 'what became of a job could not be recorded')
+      }
+    }
+  }
+
+  /** Asks a run to end when its time is over, and takes the job from it a little later. */
+  async #inTime(run: Promise<void>, { job, abort, taken }: Running): Promise<void> {
+    const { timeoutSeconds } = job.spec
+    let timer = setTimeout(() => {
+      const error = new Error(`took longer than ${timeoutSeconds} seconds`)
+      abort.abort(error)
+      timer = setTimeout(() => taken.abort(error), this.#times.jobGraceMs)
+    }, timeoutSeconds * 1000)
+    try {
+      await untilAborted(run, taken.signal)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Calls the `failed` of a job that was given up, and who wants to know of it. */
+  async #tell(
+    { data, sourceName, sourceId, sourceOutput }: FetchedJob,
+    system: SystemContext,
+  ): Promise<void> {
+    const job = this.#jobs.get(sourceName ?? '')
+    if (!job) return // of a version that had it
+    const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
+    if (!ctx) return
+    const reason = reasonOf(sourceOutput)
+    await job.spec.failed?.(ctx as never, data.payload as never, reason)
+    if (job.store) await jobFailed(ctx as never, job.name, sourceId!, reason)
+  }
+
+  async #heartbeat(): Promise<void> {
+    try {
+      for (const running of this.#running) {
+        const { job, id, retryCount } = running
+        const isOurs = await this.#services.queue.touch(job.name, { id, retryCount })
+        if (!isOurs && this.#running.has(running)) running.taken.abort(new JobLost())
+      }
+    } catch (error) {
+      this.#services.log.error({ err: error }, 'heartbeat of jobs failed')
+    }
+  }
+
+  /**
+   * Runs what is due now until nothing is, whether or not the worker was started, and waits for what other processes
+   * run. Answers how many ran and failed here meanwhile, and how many are still due or running when the time is over.
+   */
+  async drain(timeoutMs = 30_000): Promise<{ ran: number; failed: number; pending: number }> {
+    const before = { ran: this.ran, failed: this.failed }
+    const until = performance.now() + timeoutMs
+    const names = [...this.#jobs.keys()]
+    let pending = 0
+    for (;;) {
+      await this.schedule()
+      const started = this.#loop ? 0 : await this.#claim()
+      if (started === 0 && this.#running.size > 0) {
+        // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
+        const left = Math.max(0, Math.min(patienceMs, until - performance.now()))
+        await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(left)])
+      }
+      const isOver = performance.now() >= until
+      if (!isOver && (started > 0 || this.#running.size > 0)) continue
+      // What one process has claimed and not begun yet, another knows only from the queue.
+      pending = await this.#services.queue.unfinished(names)
+      if (pending === 0 || isOver) break
+      await wait(drainLooksEveryMs)
+    }
+    return { ran: this.ran - before.ran, failed: this.failed - before.failed, pending }
+  }
+
+  /** Takes no more work, lets what runs finish for a while, hands back the rest. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#wake?.()
+    const timeIsUp = wait(this.#times.finishMs)
+    await Promise.race([this.#loop, timeIsUp])
+    for (const each of this.#running) each.abort.abort(new WorkerStopping())
+    const all = Promise.allSettled([...this.#running].map((each) => each.done))
+    await Promise.race([all, timeIsUp])
+    // Each hands itself back.
+    for (const each of this.#running) each.taken.abort(new WorkerStopping())
+    await all
+    if (this.#beat) clearInterval(this.#beat)
+  }
+}
+
+/** Stands for `failedQueue` among the jobs: the worker runs it itself. */
+const givenUp: Job = Object.assign(
+  serverJob<z.ZodTypeAny>({
+    description: 'Tells of a job that was given up',
+    payload: z.unknown(),
+    retry: { limit: 5, backoffSeconds: 10 },
+    timeoutSeconds: 300,
+    safeTwice: "A job's `failed` may be called again where it failed itself.",
+    run: async () => {},
+  }),
+  { name: failedQueue },
+)
+
+/** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
+function reasonOf(output: unknown): string {
+  const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
+  return message ?? value?.message ?? 'unknown'
+}

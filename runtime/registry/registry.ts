@@ -1,0 +1,189 @@
+/** Finds every operation, job, page and section by folder, checks them all, sorts and freezes them. */
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Job } from '#runtime/job'
+import type { Operation, Role, Section } from '#runtime/operation'
+import type { Page } from '#runtime/page'
+import type { Wiring } from '#runtime/wiring'
+import { type Fault, faultsOf } from './checks.ts'
+
+export interface LoadedOperation {
+  readonly id: string
+  readonly file: string
+  readonly section: Section
+  readonly spec: Operation['spec']
+  readonly minimumRole: Role
+  /** Names of the path's parameters, in its order. */
+  readonly parameters: readonly string[]
+}
+
+export interface Registry {
+  /** In the order of the documents. */
+  readonly operations: readonly LoadedOperation[]
+  /** The same, so that of two that match a path the more static one comes first. */
+  readonly routes: readonly LoadedOperation[]
+  readonly jobs: readonly Job[]
+  readonly pages: readonly Page[]
+  readonly sections: readonly Section[]
+  readonly wirings: readonly Wiring[]
+  byId(id: string): LoadedOperation | undefined
+}
+
+/** Thrown with every fault of every file, each with its remedy. */
+export class RegistryError extends Error {
+  readonly faults: readonly Fault[]
+  constructor(faults: readonly Fault[]) {
+    super(faults.map((fault) => `${fault.file}: ${fault.wrong} → ${fault.remedy}`).join('\n'))
+    this.faults = faults
+  }
+}
+
+export const operationsFolder = join(import.meta.dirname, '..', '..', 'operations')
+
+/** Loads the folder and throws all its faults at once. */
+export async function loadRegistry(folder = operationsFolder): Promise<Registry> {
+  const { registry, faults } = await readRegistry(folder)
+  if (faults.length > 0) throw new RegistryError(faults)
+  return registry
+}
+
+/** The same, answering the faults. */
+export async function readRegistry(
+  folder = operationsFolder,
+): Promise<{ registry: Registry; faults: Fault[] }> {
+  const faults: Fault[] = []
+  const files = await findFiles(folder)
+  const loaded: { path: string; file: string; value: unknown }[] = []
+  // One after the other: hundreds of imports at once take more than twice the memory, which no process gives back.
+  for (const path of files) {
+    const file = relative(join(folder, '..'), path).split(sep).join('/')
+    try {
+      const module: { default?: unknown } = await import(pathToFileURL(path).href)
+      loaded.push({ path, file, value: module.default })
+    } catch (error) {
+      const wrong = `cannot be loaded (${(error as Error).message})`
+      faults.push({ file, wrong, remedy: 'mend the import' })
+    }
+  }
+
+  const sections = new Map<string, Section>()
+  const jobs: { file: string; job: Job }[] = []
+  const pages: Page[] = []
+  const wirings: Wiring[] = []
+  const operations: { file: string; folder: string; operation: Operation }[] = []
+  for (const { path, file, value } of loaded) {
+    const parts = relative(folder, path).split(sep)
+    const expected = kindOf(parts)
+    const kind = (value as { kind?: string } | undefined)?.kind
+    if (kind !== expected) {
+      faults.push({
+        file,
+        wrong: value === undefined ? 'has no default export' : `its default export is no ${expected}`,
+        remedy: `write \`export default ${expected}({…})\`, or move what is no ${expected} beside ${basename(dirname(path))}/`,
+      })
+      continue
+    }
+    if (expected === 'section') sections.set(parts[0]!, value as Section)
+    else if (expected === 'job') {
+      const found = value as Job
+      found.name = basename(path, '.ts')
+      jobs.push({ file, job: found })
+    } else if (expected === 'page') pages.push(value as Page)
+    else if (expected === 'wiring') wirings.push(value as Wiring)
+    else operations.push({ file, folder: parts[0]!, operation: value as Operation })
+  }
+
+  const complete: LoadedOperation[] = []
+  for (const { file, folder: owner, operation } of operations) {
+    const section = sections.get(owner)
+    if (!section) {
+      faults.push({ file, wrong: `its section ${owner} has no section.ts`, remedy: 'write one beside it' })
+      continue
+    }
+    complete.push(loadedOperation(file, section, operation))
+  }
+  faults.push(...faultsOf(complete, jobs))
+
+  const inOrder = [...complete].sort(
+    (a, b) => a.section.position - b.section.position || place(a) - place(b) || (a.id < b.id ? -1 : 1),
+  )
+  const byId = new Map(inOrder.map((operation) => [operation.id, operation]))
+  const registry: Registry = Object.freeze({
+    operations: Object.freeze(inOrder),
+    routes: Object.freeze([...complete].sort(bySegments)),
+    jobs: Object.freeze(jobs.map((each) => each.job).sort((a, b) => (a.name < b.name ? -1 : 1))),
+    pages: Object.freeze(pages),
+    sections: Object.freeze(
+      [...sections.values()]
+        .filter((section) => complete.some((operation) => operation.section === section))
+        .sort((a, b) => a.position - b.position),
+    ),
+    wirings: Object.freeze(wirings),
+    byId: (id: string) => byId.get(id),
+  })
+  return { registry, faults: faults.sort((a, b) => (a.file < b.file ? -1 : 1)) }
+}
+
+export function loadedOperation(file: string, section: Section, { spec }: Operation): LoadedOperation {
+  const parameters = (spec.path ?? '').split('/').filter((part) => part.startsWith(':'))
+  return Object.freeze({
+    id: operationId(spec.method, spec.path ?? ''),
+    file,
+    section,
+    spec: Object.freeze(spec),
+    minimumRole: spec.minimumRole ?? defaultRole(spec),
+    parameters: Object.freeze(parameters.map((part) => part.slice(1))),
+  })
+}
+
+function defaultRole(spec: Operation['spec']): Role {
+  if (spec.scopes?.some((scope) => scope === 'team:write' || scope === 'billing:write')) return 'owner'
+  return spec.readOnly ? 'agent' : 'member'
+}
+
+/** `DELETE /stores/team/members/:userId` → `delete_stores_team_members_by_userId`. */
+export function operationId(method: string, path: string): string {
+  const segments = path
+    .split('/')
+    .filter(Boolean)
+    .map((part) => (part.startsWith(':') ? `by_${part.slice(1)}` : part.replace(/[^A-Za-z0-9]/g, '_')))
+  return [String(method).toLowerCase(), ...segments].join('_')
+}
+
+const place = (operation: LoadedOperation): number => {
+  const index = operation.section.order.indexOf(operation.id)
+  return index < 0 ? Number.MAX_SAFE_INTEGER : index
+}
+
+/** Static before parameter, the leftmost difference decides. */
+function bySegments(a: LoadedOperation, b: LoadedOperation): number {
+  const left = a.spec.path.split('/')
+  const right = b.spec.path.split('/')
+  for (let i = 0; i < Math.max(left.length, right.length); i += 1) {
+    const one = left[i] ?? ''
+    const other = right[i] ?? ''
+    if (one.startsWith(':') !== other.startsWith(':')) return one.startsWith(':') ? 1 : -1
+    if (one !== other && !one.startsWith(':')) return one < other ? -1 : 1
+  }
+  return a.spec.method < b.spec.method ? -1 : 1
+}
+
+type Kind = 'section' | 'operation' | 'job' | 'page' | 'wiring' | 'logic'
+const contracts: Readonly<Record<string, Kind>> = { api: 'operation', jobs: 'job', pages: 'page' }
+
+function kindOf(parts: string[]): Kind {
+  const name = parts.at(-1)
+  if (parts.length === 2 && name === 'section.ts') return 'section'
+  if (parts.length === 2 && name === 'wiring.ts') return 'wiring'
+  return contracts[parts.at(-2) ?? ''] ?? 'logic'
+}
+
+async function findFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => kindOf(relative(folder, path).split(sep)) !== 'logic')
+    .sort()
+}

@@ -1,0 +1,270 @@
+/** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
+import { type Database, openPostgres } from '#db/database'
+import { readyMs } from '#db/deadlines'
+import { isMigrated, migrate } from '#db/migrate'
+import { type MovableClock, machineClock } from '#runtime/clock'
+import type { Services } from '#runtime/context'
+import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
+import { docsAnswer } from '#runtime/documents/docs'
+import { openApiText } from '#runtime/documents/openapi'
+import { Deadline, withinMs } from '#runtime/gateway/deadline'
+import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
+import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
+import { KeyRing } from '#runtime/gateway/keys'
+import { type Listener, listenFor } from '#runtime/gateway/listener'
+import {
+  answerInTime,
+  corsRoutes,
+  type Outside,
+  outsideRoutes,
+  pageRoutes,
+  refuseOddAddresses,
+  tellBrokenAnswers,
+} from '#runtime/gateway/outside'
+import { Limits, RateLimiter, sweepRateCounters } from '#runtime/gateway/rate-limit'
+import { RouteTable } from '#runtime/gateway/routes'
+import { clientAddress, type Env, gatewayFirst } from '#runtime/gateway/web'
+import { openQueue } from '#runtime/jobs/queue'
+import { Worker } from '#runtime/jobs/worker'
+import { type Adapters, openAdapters } from '#runtime/ports/adapters'
+import { loadRegistry, type Registry } from '#runtime/registry/registry'
+import type { Wiring } from '#runtime/wiring'
+import type { Logger } from './log.ts'
+import { type Metrics, openMetrics } from './metrics.ts'
+import type { Settings } from './settings.ts'
+
+export interface App {
+  readonly services: Services
+  readonly registry: Registry
+  readonly gateway: Gateway
+  readonly worker: Worker
+  readonly metrics: Metrics
+  /** The whole server as a function; `env` carries the address of the client where there is one. */
+  fetch(request: Request, env?: Env): Promise<Response> | Response
+  /** The short way for ordinary requests to `/v1`. */
+  readonly listener: Listener
+  /** What lies outside `/v1`. */
+  readonly outside: readonly { method: string; path: string }[]
+  /** Whether the database answers and nothing is left to migrate. */
+  ready(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface AppOptions extends GatewayOptions {
+  settings: Settings
+  log: Logger
+  /** Opened by the caller; otherwise as the settings say. */
+  database?: Database
+  clock?: MovableClock
+  registry?: Registry
+  /** Whether to look after the queue (dead jobs, old ones): every process but a short-lived one. */
+  supervise?: boolean
+  /** Other processes act on the caller's `database` too. */
+  shared?: boolean
+  /** What this process is to the embedded database (`openEmbedded`); default a command. */
+  role?: FolderRole
+}
+
+const started = new WeakSet<Wiring>()
+const housekeepingMs = 10_000
+const analyseEveryMs = 10 * 60_000
+
+export async function openApp(options: AppOptions): Promise<App> {
+  const registry = options.registry ?? (await loadRegistry())
+  const opened = options.database
+    ? given(options.database, options.shared)
+    : await openDatabase(options.settings, options.role)
+  try {
+    return await assemble(options, registry, opened)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+async function assemble(options: AppOptions, registry: Registry, opened: OpenedDatabase): Promise<App> {
+  const { settings, log } = options
+  const { shared } = opened
+  // Nobody waits for the answers of a command as one waits for those of a server.
+  const isCommand = !options.database && (options.role ?? 'command') === 'command'
+  const database = isCommand ? opened.database.patient : opened.database
+  if (!options.database) await migrate(database.patient)
+  const clock = options.clock ?? machineClock(await savedOffset(database, settings))
+  const queue = await openQueue(database, registry.jobs, clock, {
+    supervise: options.supervise ?? true,
+    onError: (error) => log.error({ err: error }, 'job queue'),
+  })
+  const adapters: Adapters = await openAdapters(settings, database, clock)
+  const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
+  const counters = shared && database.kind === 'postgres' ? database : null
+  const services: Services = {
+    settings,
+    database,
+    clock,
+    adapters,
+    queue,
+    log,
+    registry,
+    limits: new Limits(clock, counters),
+    accessChanged: (storeId) => keys.changed(storeId),
+    ending: new AbortController().signal,
+  }
+  const metrics = openMetrics(database, queue)
+  const deadline = new Deadline(settings.requestTimeoutMs)
+  const gateway = new Gateway(
+    services,
+    registry,
+    {
+      keys,
+      metrics,
+      deadline,
+      addresses: new RateLimiter(clock, settings.rateLimitIp, 'ip', counters),
+      stores: new RateLimiter(clock, settings.rateLimitStore, 'store', counters),
+    },
+    options,
+  )
+  openApiText(registry) // made now, so that no request waits for it
+  const worker = new Worker(services, registry.jobs, metrics)
+  for (const wiring of registry.wirings) {
+    if (started.has(wiring)) continue
+    started.add(wiring)
+    wiring.start()
+  }
+  const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
+  analysing?.unref()
+  const housekeeping = setInterval(() => {
+    keepHouse(services, keys, clock, counters).catch((error) =>
+      log.error({ err: error }, 'housekeeping failed'),
+    )
+  }, housekeepingMs)
+  housekeeping.unref()
+
+  let asking: Promise<boolean> | null = null
+  const ready = (): Promise<boolean> => {
+    asking ??= isMigrated(database).finally(() => {
+      asking = null
+    })
+    return withinMs(readyMs, asking)
+  }
+  const table = new RouteTable(registry.operations)
+  const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
+  others.all('/mcp', async (c) => {
+    // Its SDK takes 30 MB, and many servers have no assistant.
+    const { answerMcp } = await import('#runtime/mcp/server')
+    return answerMcp(
+      { gateway, registry, routes: table },
+      c.req.raw,
+      clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
+    )
+  })
+  return {
+    services,
+    registry,
+    gateway,
+    worker,
+    metrics,
+    fetch: gatewayFirst(gateway, table, settings.trustProxy, (request, env) => others.fetch(request, env)),
+    listener: listenFor(gateway, table, settings.trustProxy),
+    outside: others.routes.filter(
+      ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
+    ),
+    ready,
+    async close() {
+      clearInterval(housekeeping)
+      deadline.close()
+      if (analysing) clearInterval(analysing)
+      await keys.writeUses()
+      await queue.stop()
+      await adapters.close()
+      await opened.close()
+    },
+  }
+}
+
+/** The database of the settings: a server, or the embedded one in `DATA_DIR`. */
+export async function openDatabase(settings: Settings, role?: FolderRole): Promise<OpenedDatabase> {
+  if (!settings.databaseUrl) return openEmbedded(settings, role)
+  const database = openPostgres(settings.databaseUrl, {
+    reads: settings.databaseReads,
+    transactions: settings.databaseTransactions,
+    deadlines: { statementMs: settings.statementTimeoutMs },
+  })
+  return { database, shared: true, close: () => database.close() }
+}
+
+/** The caller's own, which the caller closes. */
+const given = (database: Database, shared = database.kind === 'postgres'): OpenedDatabase => ({
+  database,
+  shared,
+  close: async () => {},
+})
+
+/** How far ahead of the machine the clock is, in milliseconds: one that the sandbox moved stays moved. */
+export async function savedOffset(database: Database, settings: Settings): Promise<number> {
+  if (!settings.sandbox) return 0
+  const [row] = await database.query<{ value: number }>(
+    `select value from server_settings where name = 'clock-offset-ms'`,
+    [],
+  )
+  return row?.value ?? 0
+}
+
+/** PGlite has no autovacuum: without this its planner would know the tables only as they were when they were empty. */
+async function analyse({ database, log }: Services): Promise<void> {
+  try {
+    await database.query('analyze', [])
+  } catch (error) {
+    log.error({ err: error }, 'the statistics of the embedded database were not brought up to date')
+  }
+}
+
+async function keepHouse(
+  services: Services,
+  keys: KeyRing,
+  clock: MovableClock,
+  counters: Database | null,
+): Promise<void> {
+  await keys.writeUses()
+  if (counters) await sweepRateCounters(counters, clock)
+  await sweepIdempotencyKeys(services.database.root, clock.now())
+  if (clock.frozenAt === null) clock.offset = await savedOffset(services.database, services.settings)
+}
+
+interface Parts {
+  registry: Registry
+  services: Services
+  metrics: Metrics
+  worker: Worker
+  deadline: Deadline
+  ready(): Promise<boolean>
+}
+
+const retrySoon = { 'retry-after': '5' }
+
+/** What lies outside `/v1`. */
+function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): Outside {
+  const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
+  const hono = outsideRoutes(services)
+  corsRoutes(hono, pages)
+  tellBrokenAnswers(hono, services)
+  answerInTime(hono, deadline)
+  refuseOddAddresses(hono)
+  hono.get('/healthz', (c) => c.json({ status: 'ok' }))
+  hono.get('/readyz', async (c) => {
+    try {
+      if (await ready()) return c.json({ status: 'ready' })
+      return c.json({ status: 'not-ready', reason: 'migrations are missing' }, 503, retrySoon)
+    } catch (error) {
+      services.log.error({ err: error }, 'not ready')
+      return c.json({ status: 'not-ready', reason: 'the database does not answer' }, 503, retrySoon)
+    }
+  })
+  hono.get('/metrics', async (c) =>
+    c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  )
+  for (const path of ['/docs', '/docs/*']) {
+    hono.get(path, async (c) => (await docsAnswer(c.req.path)) ?? c.notFound())
+  }
+  pageRoutes(hono, services, pages, worker)
+  return hono
+}

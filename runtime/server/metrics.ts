@@ -1,0 +1,152 @@
+/** Numbers for Prometheus at `/metrics`. */
+import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
+import type { Database } from '#db/database'
+import { readyMs } from '#db/deadlines'
+import { withinMs } from '#runtime/gateway/deadline'
+import type { Queue } from '#runtime/jobs/queue'
+
+export interface Metrics {
+  observe(operation: string, status: number, milliseconds: number): void
+  observeJob(queue: string, outcome: 'completed' | 'failed', milliseconds: number): void
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export function openMetrics(database: Database, queue: Queue): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new RequestTally()
+  registry.registerMetric(requests.counts)
+  registry.registerMetric(requests.times)
+  const jobs = new Histogram({
+    name: 'job_duration_seconds',
+    help: 'Time of a job run, by queue and outcome',
+    labelNames: ['queue', 'outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
+    registers: [registry],
+  })
+  let asking: Promise<Awaited<ReturnType<Queue['counts']>> | null> | null = null
+  /** Null where the database does not answer: everything else here is known without it. */
+  const counted = () => {
+    asking ??= withinMs(readyMs, queue.counts())
+      .catch(() => null) // `database_up` tells
+      .finally(() => {
+        asking = null
+      })
+    return asking
+  }
+  new Gauge({
+    name: 'database_up',
+    help: 'Whether the database answered just now; where it did not, jobs are not told',
+    registers: [registry],
+    async collect() {
+      this.set((await counted()) ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'jobs',
+    help: 'Jobs by queue and state',
+    labelNames: ['queue', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const { name, state, jobs: count } of (await counted()) ?? [])
+        this.set({ queue: name, state }, count)
+    },
+  })
+  new Gauge({
+    name: 'database_clients',
+    help: 'Database clients open and busy, and transactions waiting for one',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(database.load())) this.set({ state }, count)
+    },
+  })
+  return {
+    observe: (operation, status, milliseconds) => requests.observe(operation, status, milliseconds),
+    observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
+
+interface OperationTally {
+  /** By bucket of `upTo`, the last for what took longer than all. */
+  buckets: number[]
+  milliseconds: number
+  /** By status. */
+  statuses: number[]
+}
+
+/** Upper bounds in milliseconds. */
+const upTo = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
+
+/**
+ * Requests by operation, counted in plain numbers and put into Prometheus's form when somebody looks. The library's own
+ * counters find theirs by a text made of the labels: for each request that costs as much as half of its other checks.
+ */
+class RequestTally {
+  readonly #operations = new Map<string, OperationTally>()
+
+  observe(operation: string, status: number, milliseconds: number): void {
+    let tally = this.#operations.get(operation)
+    if (!tally) {
+      tally = { buckets: new Array<number>(upTo.length + 1).fill(0), milliseconds: 0, statuses: [] }
+      this.#operations.set(operation, tally)
+    }
+    let bucket = 0
+    while (bucket < upTo.length && milliseconds > upTo[bucket]!) bucket += 1
+    tally.buckets[bucket]! += 1
+    tally.milliseconds += milliseconds
+    tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
+  }
+
+  readonly counts = collected({
+    name: 'http_requests_total',
+    help: 'Requests by operation and status',
+    type: 'counter',
+    values: () =>
+      [...this.#operations].flatMap(([operation, { statuses }]) =>
+        Object.entries(statuses).map(([status, value]) => ({ labels: { operation, status }, value })),
+      ),
+  })
+
+  readonly times = collected({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer, by operation',
+    type: 'histogram',
+    values: () => [...this.#operations].flatMap(([operation, tally]) => histogramOf(operation, tally)),
+  })
+}
+
+interface Sample {
+  labels: Record<string, string | number>
+  value: number
+  metricName?: string
+}
+
+function histogramOf(operation: string, { buckets, milliseconds }: OperationTally): Sample[] {
+  const name = 'http_request_duration_seconds'
+  let count = 0
+  const samples: Sample[] = buckets.map((inBucket, i) => {
+    count += inBucket
+    const le = i < upTo.length ? upTo[i]! / 1000 : '+Inf'
+    return { labels: { le, operation }, value: count, metricName: `${name}_bucket` }
+  })
+  return [
+    ...samples,
+    { labels: { operation }, value: milliseconds / 1000, metricName: `${name}_sum` },
+    { labels: { operation }, value: count, metricName: `${name}_count` },
+  ]
+}
+
+/** A metric whose samples are made when it is asked for; all that a registry asks of one. */
+function collected(of: { name: string; help: string; type: string; values(): Sample[] }): Metric {
+  const { name, help, type, values } = of
+  return {
+    name,
+    aggregator: 'sum',
+    get: async () => ({ name, help, type, aggregator: 'sum', values: values() }),
+  } as never
+}

@@ -1,0 +1,144 @@
+/** Starts the server, says where it is, and stops it without losing anything. */
+import { createServer, type Server, type ServerOptions } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { finishMs, stopMs } from '#db/deadlines'
+import { Refusal, refuse } from '#runtime/errors'
+import { refuseOpenSandbox } from '#runtime/gateway/sandbox-guard'
+import { answerBrokenRequests, refusalResponse } from '#runtime/gateway/socket'
+import { RegistryError } from '#runtime/registry/registry'
+import { type App, openApp } from './app.ts'
+import { openLog } from './log.ts'
+import { type Settings, SettingsError } from './settings.ts'
+
+export interface RunningServer {
+  app: App
+  server: Server
+  url: string
+  stop(): Promise<void>
+}
+
+const idleSweepMs = 100
+
+export const serverOptions: ServerOptions = {
+  // A request without a Host is refused in our own form (`listener.ts`).
+  requireHostHeader: false,
+  // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
+  optimizeEmptyRequests: true,
+  // Longer than load balancers keep theirs (60 seconds and less): who closes first must not do it under a request.
+  keepAliveTimeout: 75_000,
+}
+
+/** Listens for requests; `afterOpen` runs once the database is up and before the first request. */
+export async function startServer(
+  settings: Settings,
+  options: { afterOpen?(app: App): Promise<void> } = {},
+): Promise<RunningServer> {
+  refuseOpenSandbox(settings)
+  const log = openLog(settings.logLevel)
+  if (settings.sandboxInsisted) {
+    log.warn(
+      `SANDBOX=insist: whoever reaches ${settings.host} can move the clock, read all mail and play payments`,
+    )
+  }
+  let stopping: Promise<void> | null = null
+  // The port is taken first, so that links know it even where it was left to the system.
+  let app: App | null = null
+  const others = getRequestListener(
+    (request, env) =>
+      app
+        ? app.fetch(request, env as never)
+        : refusalResponse(new Refusal('unavailable', 'The server is starting', { 'retry-after': '1' })),
+    { hostname: settings.host, errorHandler: (error) => unreadable(error, log) },
+  )
+  const server = createServer(serverOptions, (incoming, outgoing) => {
+    if (stopping) outgoing.setHeader('connection', 'close')
+    if (!app?.listener(incoming, outgoing)) void others(incoming, outgoing)
+  })
+  answerBrokenRequests(server, log)
+  server.listen(settings.port, settings.host)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new SettingsError(portTaken(settings)) : error),
+    )
+    if (server.listening) resolve()
+    else server.once('listening', () => resolve())
+  })
+  const { port } = server.address() as AddressInfo
+  const url = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`
+  const known =
+    settings.port === 0 && !process.env.PUBLIC_URL ? { ...settings, port, publicUrl: url } : settings
+  try {
+    const opened = await openApp({ settings: known, log, role: 'gateway' })
+    await options.afterOpen?.(opened)
+    app = opened // from here on it answers
+  } catch (error) {
+    server.close()
+    throw error
+  }
+  if (settings.worker) await app.worker.start()
+
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      // Busy connections are told to leave by their next answer. Closed at once, one that happens to have none under
+      // way would be reset under the request that is on its way.
+      await sleep(idleSweepMs)
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      // A connection that is kept open ends with its next answer, or when it has nothing to answer.
+      const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs)
+      const late = setTimeout(() => server.closeAllConnections(), finishMs)
+      await Promise.all([closed, settings.worker ? app.worker.stop() : undefined])
+      clearInterval(sweep)
+      clearTimeout(late)
+      await app.close()
+    })()
+    return stopping
+  }
+  return { app, server, url, stop }
+}
+
+/** What no request could be made of, such as an impossible Host; anything else is a fault of ours. */
+export function unreadable(error: unknown, log: App['services']['log']): Response {
+  if (error instanceof RequestError) return refusalResponse(refuse('bad_request', 'Host: is not valid'))
+  log.error({ err: error }, 'failed')
+  return refusalResponse(refuse('unavailable', 'Something went wrong on our side: try again later'))
+}
+
+const portTaken = ({ host, port }: Settings): string =>
+  `PORT: ${port} on ${host} is taken by another program: choose another PORT, or 0 for a free one`
+
+/** What is left of the time to stop in when it is given up: the process has to end before somebody kills it. */
+const lastMomentMs = 1_000
+
+/**
+ * Ends the process on SIGTERM and SIGINT once everything is put away, with 1 where that did not succeed in time; a
+ * second signal ends it at once.
+ */
+export function stopOnSignals(stop: () => Promise<void>, log: App['services']['log']): void {
+  let asked = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (asked) process.exit(1)
+      asked = true
+      setTimeout(() => {
+        log.error('could not stop in time: something does not answer')
+        process.exit(1)
+      }, stopMs - lastMomentMs)
+      stop().then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, 'could not stop cleanly')
+          process.exit(1)
+        },
+      )
+    })
+  }
+}
+
+/** One clear message for what a person can mend; the whole error for what they cannot. */
+export function explainAndExit(error: unknown): never {
+  if (error instanceof SettingsError || error instanceof RegistryError) console.error(error.message)
+  else console.error(error)
+  process.exit(1)
+}
