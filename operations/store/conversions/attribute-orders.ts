@@ -1,4 +1,4 @@
-/** Rules 3: which touch an order came from, and the conversion that says so. */
+/** Which touch an order came from, and the conversion that says so (rules 3 and 4). */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** Touches: what may have brought an order about (Rules 3). */
+/** Touches: what may have brought an order about (rule 3). */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { columnsOf, isAmong, recordset } from '#runtime/database/recordset'

@@ -1,4 +1,4 @@
-/** The last touch of an order (Rules 3). */
+/** The last touch of an order (rule 3). */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'

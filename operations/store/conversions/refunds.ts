@@ -1,4 +1,4 @@
-/** Refunds by line (Rules 6): what the platform said of lines, and the rest spread over them. */
+/** Refunds by line (rule 6): what the platform said of lines, and the rest spread over them. */
 import { lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '#runtime/values/money'
 
 interface Line {

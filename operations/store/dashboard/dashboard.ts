@@ -1,4 +1,4 @@
-/** The home page's figures of a range of days (Rules 5): one statement. */
+/** The home page's figures of a range of days (rule 5): one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { type DayRange, isWithin } from '#runtime/database/days'

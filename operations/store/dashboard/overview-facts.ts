@@ -1,4 +1,4 @@
-/** What the home overview counts (Rules 5), by hour or day of the store's zone: one statement. */
+/** What the home overview counts (rule 5), by hour or day of the store's zone: one statement. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { firstInstantOf } from '#runtime/database/days'

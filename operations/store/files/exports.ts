@@ -1,4 +1,4 @@
-/** Exports of every page (Rules 15): registered by their section, run by a job each, emailed as CSV. */
+/** Exports of every page (rule 15): registered by their section, run by a job each, emailed as CSV. */
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'

@@ -24,7 +24,7 @@ export function registerPurpose(name: string, purpose: Purpose): void {
   purposes.set(name, purpose)
 }
 
-/** Body of every operation that makes an upload URL (conventions §7). */
+/** Body of every operation that makes an upload URL. */
 export const uploadInput = object({
   fileName: line(1, 200),
   contentType: z.string().min(1).max(100).describe('Media type, such as image/png'),

@@ -1,4 +1,4 @@
-/** Turning on the features chosen in the onboarding (Rules 13). */
+/** Turning on the features chosen in the onboarding (rule 13). */
 import { planOf } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,4 +1,4 @@
-/** The onboarding checklist: answers that are kept, and steps computed from what the store has now (Rules 13). */
+/** The onboarding checklist: answers that are kept, and steps computed from what the store has now (rule 13). */
 import { sql } from 'kysely'
 import { featureSet } from '#db/plans'
 import type { Context } from '#runtime/context'

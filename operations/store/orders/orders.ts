@@ -72,7 +72,7 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
   return changed
 }
 
-/** What a change means for the daily sums of counted orders (Rules 2). */
+/** What a change means for the daily sums of counted orders (rule 2). */
 const activityOf = ({ before, after }: OrderChange): ActivityDelta[] =>
   [
     { order: before, sign: -1n },

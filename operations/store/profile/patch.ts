@@ -1,4 +1,4 @@
-/** `PATCH /store` (Rules 12): what of a free JSON body goes where. */
+/** `PATCH /store` (rule 12): what of a free JSON body goes where. */
 import { refuse } from '#runtime/errors'
 import { read } from '#runtime/gateway/input'
 import { isSameJson, type JsonObject, refuseDepth } from '../preferences.ts'

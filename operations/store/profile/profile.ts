@@ -25,7 +25,7 @@ const columns = [
 ] as const
 
 /**
- * Applies a merge patch (Rules 12) and answers the Store. What stays as it is is not written, `updatedAt` included.
+ * Applies a merge patch (rule 12) and answers the Store. What stays as it is is not written, `updatedAt` included.
  * New attribution hours hold for orders placed from now on.
  */
 export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonText> {

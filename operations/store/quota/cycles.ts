@@ -1,4 +1,4 @@
-/** Message cycles: a month each from the subscription's anchor; a trial is one cycle (Rules 8). */
+/** Message cycles: a month each from the subscription's anchor; a trial is one cycle (rule 8). */
 import { planIdAt, planOf } from '#db/plans'
 import type { Context, TenantDb } from '#runtime/context'
 import { addPeriod, periodAt } from './periods.ts'

@@ -1,4 +1,4 @@
-/** What a store may do now: from its subscription and the clock, never from whether a job has run (Rules 11). */
+/** What a store may do now: from its subscription and the clock, never from whether a job has run (rule 11). */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import {
   canWriteAt,

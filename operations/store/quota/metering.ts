@@ -1,4 +1,4 @@
-/** Message quota: one conditional update decides, so two sends at the last unit never both pass (Rules 7). */
+/** Message quota: one conditional update decides, so two sends at the last unit never both pass (rule 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'

@@ -1,4 +1,4 @@
-/** What counts as money that came in (Rules 2): the same words for every figure. */
+/** What counts as money that came in (rule 2): the same words for every figure. */
 import { type RawBuilder, sql } from 'kysely'
 
 /** The four that a conversion may come from, in the order of the documents. */

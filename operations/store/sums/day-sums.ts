@@ -1,6 +1,6 @@
 /**
  * Daily sums that follow the rows: whoever changes a row adds the difference, in the same transaction. A store's sums
- * are by one time zone; while they are built for another, the days built so far follow too.
+ * are by one time zone; while they are built for another, the days built so far follow too (rule 9).
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'

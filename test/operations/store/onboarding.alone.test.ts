@@ -1,4 +1,4 @@
-/** The onboarding checklist (Rules 13). */
+/** The onboarding checklist (store, rule 13). */
 import { describe, expect, test } from 'vitest'
 import { onboarding } from '#operations/store/door'
 import { connectNumber } from '#scripts/seed/connect-number'
