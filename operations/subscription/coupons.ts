@@ -1,4 +1,4 @@
-/** Coupons (Rules 10): known to the provider, once a store, redeemed when a payment is approved. */
+/** Coupons (rule 10): known to the provider, once a store, redeemed when a payment is approved. */
 import { amounts, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,4 +1,4 @@
-/** What the clock alone does to a subscription: pure, so that reads see it before any job has written it. */
+/** What the clock alone does to a subscription: pure, so that reads see it before any job has written it (rule 1). */
 
 import { pausedLastsMs } from '#db/plans'
 import type { Row } from '#db/tables'
@@ -172,7 +172,7 @@ export function nextChargeAt(row: SubscriptionRow, now: Date): Date | null {
   return retry === undefined ? null : new Date(retry)
 }
 
-/** What of the paid period is not used yet, in cents: its whole cost after coupon, by milliseconds (Rules 9). */
+/** What of the paid period is not used yet, in cents: its whole cost after coupon, by milliseconds (rule 7). */
 export function unusedOf(row: SubscriptionRow, now: Date): bigint {
   if ((row.status !== 'active' && row.status !== 'cancelled') || row.period_cost === null) return 0n
   return restOf(row, amounts.toCents(row.period_cost), now)

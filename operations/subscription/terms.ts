@@ -1,4 +1,4 @@
-/** What is agreed to before anybody pays: amounts frozen at the offer, and what they do to the row once paid (Rules 9). */
+/** What is agreed to before anybody pays: amounts frozen at the offer, and what they do to the row once paid (rules 7 and 9). */
 import { amounts, periods } from '#operations/store/door'
 import { afterCharge, type BillingCycle, discountOf, fits, type HeldCoupon, monthsOf } from './money.ts'
 import { chargeOf, couponOf, nextCharge, restOf, type SubscriptionRow, unusedOf } from './moves.ts'

@@ -1,4 +1,4 @@
-/** What a paid, declined or late checkout does (States, Rules 8): each once, under the lock of the subscription. */
+/** What a paid, declined or late checkout does (rules 3 and 9): each once, under the lock of the subscription. */
 
 import { planOf } from '#db/plans'
 import { amounts, cycles } from '#operations/store/door'

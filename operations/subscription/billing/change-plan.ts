@@ -1,4 +1,4 @@
-/** Changing the plan (Rules 9): previewed, charged now, scheduled, dropped, or sent to a checkout. */
+/** Changing the plan (rules 6 and 8): previewed, charged now, scheduled, dropped, or sent to a checkout. */
 import { amounts, connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'

@@ -1,4 +1,4 @@
-/** What a change of plan would bring (Rules 9): pure, so that a preview is the very thing. */
+/** What a change of plan would bring (rules 6 to 8): pure, so that a preview is the very thing. */
 import { amounts } from '#operations/store/door'
 import { refuse } from '#runtime/errors'
 import { type BillingCycle, type HeldCoupon, listPrice, planCurrency, rankOf } from '../money.ts'

@@ -1,4 +1,4 @@
-/** Recurring charges: what their payments do to the subscription (States). */
+/** Recurring charges: what their payments do to the subscription (rule 11). */
 import { amounts, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ProviderPayment } from '#runtime/ports/billing/port'

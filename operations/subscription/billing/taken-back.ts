@@ -1,6 +1,6 @@
 /**
  * Money that went back to the payer otherwise than by us: charged back, or refunded at the provider. What stood on it
- * is over at once, and no credit comes of it (States). Of a part of a payment, so much less is held: credit first, then
+ * is over at once, and no credit comes of it (rule 12). Of a part of a payment, so much less is held: credit first, then
  * what the rest of the period is worth; the period is over where nothing of it is left.
  */
 import { amounts, notify } from '#operations/store/door'

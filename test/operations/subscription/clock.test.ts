@@ -1,4 +1,4 @@
-/** What the clock does alone (Rules 11), message cycles, and stores without a provider. */
+/** What the clock does alone (subscription, rule 1), message cycles, and stores without a provider. */
 import { describe, expect, test } from 'vitest'
 import { planIdAt, statusAt } from '#db/plans'
 import { entitlementOf } from '#operations/store/quota/entitlement'

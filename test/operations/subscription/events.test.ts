@@ -1,4 +1,4 @@
-/** Provider events twice, late and out of order (Rules 8), and work that died half-way. */
+/** Provider events twice, late and out of order (subscription, rule 3), and work that died half-way. */
 import { describe, expect, test } from 'vitest'
 import { applyBillingEvent } from '#operations/subscription/billing/events'
 import type { Agreement, BillingEventData, ProviderPayment } from '#runtime/ports/billing/port'

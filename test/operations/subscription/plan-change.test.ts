@@ -1,4 +1,4 @@
-/** Acceptance scenario 9 and the rest of Rules 9. */
+/** Changes of plan (subscription, rules 6 to 9). */
 import { describe, expect, test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, dayMs, startAt } from '#test/support/subscriber'
