@@ -1,4 +1,4 @@
-/** The sandbox's checkout: what discounts take off a cart, as the promotions page has it (R3 to R5). */
+/** The sandbox's checkout: what discounts take off a cart (promotions, rules 3 to 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import { createStore } from '#operations/store/profile/stores'

@@ -1,4 +1,4 @@
-/** Bundles as JSON, with prices and states of the mirror of the catalog (R4). */
+/** Bundles as JSON, with prices and states of the mirror of the catalog (rule 4). */
 import { sql } from 'kysely'
 import { itemJson, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

@@ -1,5 +1,5 @@
 /**
- * What is on its way to the platform (R1): one row for each discount, there from before the platform is called until
+ * What is on its way to the platform (rules 1 and 2): one row for each discount, there from before the platform is called until
  * its answer is written down. Whoever has its token and its revision may finish it; who takes over raises one of them.
  */
 import { sql } from 'kysely'

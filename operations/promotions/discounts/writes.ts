@@ -1,4 +1,4 @@
-/** Writing discounts, here and on the platform: both or neither (R1). */
+/** Writing discounts, here and on the platform: both or neither (rule 1). */
 import { isDeepStrictEqual } from 'node:util'
 import { connections, files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
@@ -40,7 +40,7 @@ const triesAtMost = 3
 
 export const noSuch = (kind: Kind) => refuse('not_found', `There is no such ${kind.noun}`)
 
-/** Answers its id. Not inside a transaction. Refuses as R1 says; then, and where the platform is silent, nothing is made. */
+/** Answers its id. Not inside a transaction. Refused (rule 1), or where the platform is silent, nothing is made. */
 export async function createDiscount(ctx: Context, kind: Kind, draft: Draft): Promise<string> {
   const id = ctx.newId()
   await write(ctx, { kind, id, before: null, after: draft })
@@ -49,7 +49,7 @@ export async function createDiscount(ctx: Context, kind: Kind, draft: Draft): Pr
 
 /**
  * Changes one to what `plan` makes of it. `plan` may ask the platform, and is asked again where somebody else changed
- * it meanwhile. What is the same afterwards changes nothing. Not inside a transaction. Refuses as R1 says.
+ * it meanwhile. What is the same afterwards changes nothing. Not inside a transaction. May be refused (rule 1).
  */
 export async function changeDiscount<C extends object>(
   ctx: Context,
@@ -67,7 +67,7 @@ export async function changeDiscount<C extends object>(
   throw refuse('conflict', `Others change this ${kind.noun} at the same time: read it again`)
 }
 
-/** Takes it off the platform, then away. Not inside a transaction. Refuses as R1 says. */
+/** Takes it off the platform, then away. Not inside a transaction. May be refused (rule 1). */
 export async function deleteDiscount(ctx: Context, kind: Kind, id: string): Promise<void> {
   for (let tries = 0; tries < triesAtMost; tries += 1) {
     const before = await findDiscount(ctx, kind.name, id)

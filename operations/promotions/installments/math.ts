@@ -1,4 +1,4 @@
-/** What installments come to (R6), in whole cents and exact fractions: no floating point. */
+/** What installments come to (rule 6), in whole cents and exact fractions: no floating point. */
 import { amounts } from '#operations/store/door'
 
 /** Amounts as decimal text, the rate in per cent with at most four decimals. */

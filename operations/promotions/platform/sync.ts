@@ -1,4 +1,4 @@
-/** Both sides together: what the platform has is compared with what is saved, and made the same. */
+/** Both sides together: what the platform has is compared with what is saved, and made the same (rule 8). */
 import { sql } from 'kysely'
 import { connections, isAmong, recordset } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'

@@ -112,7 +112,7 @@ export async function cartGiftsWidget(ctx: Context): Promise<Widget | null> {
   const { active, until } = await activeOf(ctx, 'gift')
   const items = active
     .map(({ shown, endsAt }) => ({ ...(shown as { gift: { status: string } }), endsAt }))
-    // What cannot be given is not promised (R5).
+    // What cannot be given is not promised (rule 5).
     .filter(({ gift }) => gift.status === 'available')
   return widgetOf({ items }, items.length === 0, until)
 }

@@ -97,7 +97,7 @@ export async function productsOfVariants(
   return new Map(rows.map((row) => [row.variant_id, row.product_id]))
 }
 
-/** As the promotions page says: a variant's own state, or the product's over all its variants. */
+/** A variant's own state, or the product's over all its variants. */
 export function statusOf(snapshot: Snapshot | undefined, variantId: string | null = null): ItemStatus {
   if (!snapshot?.exists) return 'missing'
   const among =

@@ -1,4 +1,4 @@
-/** Takes the events of one visitor: what may count is kept and counted in one transaction. */
+/** Takes the events of one visitor: what may count is kept and counted in one transaction (rules 6 and 7). */
 import { sql } from 'kysely'
 import { columnsOf, days, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** When a sticker or badge is shown on a product that it targets (Condition). */
+/** When a sticker or badge is shown on a product that it targets. */
 
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'

@@ -1,4 +1,4 @@
-/** How an item that names a product or variant stands, as read by our mirror of the catalog (ItemStatus). */
+/** How an item that names a product or variant stands, as read by our mirror of the catalog. */
 import { z } from '#runtime/schema'
 
 export const itemStatus = z

@@ -1,4 +1,4 @@
-/** From when to when something is on (Schedule): `[startsAt, endsAt)`, null for at once and for ever. */
+/** From when to when something is on (rule 12): `[startsAt, endsAt)`, null for at once and for ever. */
 import { refuse } from '#runtime/errors'
 import { instant, type z } from '#runtime/schema'
 

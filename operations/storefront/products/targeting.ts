@@ -1,4 +1,4 @@
-/** Which products something is for (Targeting, R2): shared by promotions and all that stands around a product. */
+/** Which products something is for (rules 1 and 2): shared by promotions and all that stands around a product. */
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
