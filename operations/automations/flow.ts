@@ -1,4 +1,4 @@
-/** Flows: what one may be (Rules 12). No database; each step is looked at a fixed number of times. */
+/** Flows: what one may be (rule 3). No database; each step is looked at a fixed number of times. */
 import { refuse } from '#runtime/errors'
 import { canonical } from './given.ts'
 import { changedCoupon, changedMessage, emptyMessage } from './parts.ts'

@@ -1,4 +1,4 @@
-/** What each type of automation is (Rules 10 of the page), as data. */
+/** What each type of automation is (rule 1), as data. */
 import { defaultTexts, defaultTitles, languageOf } from './default-texts.ts'
 import type { AutomationMessage, AutomationType, Conditions, QuietHours } from './types.ts'
 

@@ -1,7 +1,7 @@
 /** Why a message did not leave, or failed, in one sentence. */
 import { reasonOf as ownReasonOf } from './own-reasons.ts'
 
-/** What the network or the provider says of a message (Rules 5). */
+/** What the network or the provider says of a message (messaging, rule 5). */
 const refusals: Readonly<Record<string, string>> = {
   'not-on-network': 'The phone is not on the messaging network',
   undelivered: 'The network could not deliver the message',

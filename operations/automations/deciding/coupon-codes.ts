@@ -1,4 +1,4 @@
-/** Coupons of automations (Rules 18): codes, ends, amounts. No database, no clock. */
+/** Coupons of automations (rule 9): codes, ends, amounts. No database, no clock. */
 import { randomInt } from 'node:crypto'
 import { lesser, notNegative, percentageOf, toCents, toNumber } from '#runtime/values/money'
 import type { CashbackSettings } from '../kinds.ts'

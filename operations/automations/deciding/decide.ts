@@ -1,4 +1,4 @@
-/** What becomes of an execution that is due (Rules 11, 12, 14, 15). No database, no clock. */
+/** What becomes of an execution that is due (rules 2, 3, 5, 6). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import type { Objection } from '#operations/messaging/door'
 import { sending, type templates } from '#operations/messaging/door'
@@ -205,7 +205,7 @@ const isWelcomeAnyhow = (
   template.category === 'utility' &&
   (isObjection(connection) || connection.type === 'official')
 
-/** Orders of this contact since the run was triggered (Rules 12). */
+/** Orders of this contact since the run was triggered (rule 3). */
 export function purchasesOf(row: EngineRow): { any: boolean; paid: boolean } {
   let best = row.bought ?? 0
   if (row.type === 'abandoned-cart') {

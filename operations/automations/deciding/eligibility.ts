@@ -1,4 +1,4 @@
-/** When the message of a type may leave (Rules 10). No database, no clock. */
+/** When the message of a type may leave (rule 1). No database, no clock. */
 import { kinds } from '../kinds.ts'
 import { type AutomationType, automationTypes } from '../types.ts'
 import { type CartFacts, type CartState, isCancelled, type OrderFacts } from './facts.ts'

@@ -1,4 +1,4 @@
-/** What cannot leave now and waits (Rules 15). No database, no clock. */
+/** What cannot leave now and waits (rule 6). No database, no clock. */
 
 export const holdReasons = [
   'not-connected',

@@ -3,7 +3,7 @@ import { kinds } from '../kinds.ts'
 import { quietMs } from './clock-times.ts'
 import type { EngineRow } from './rows.ts'
 
-/** A day of holds is allowed (Rules 15); looks at what is held take their time, too. */
+/** A day of holds is allowed (rule 6); looks at what is held take their time, too. */
 const slackMs = 3_600_000
 
 /** Whether a message that is bound to a moment comes too late for it. Quiet hours since it was due do not count. */

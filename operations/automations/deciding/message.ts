@@ -1,4 +1,4 @@
-/** Which message leaves, and how it reads (Rules 11). No database, no clock. */
+/** Which message leaves, and how it reads (rule 2). No database, no clock. */
 import type { sending } from '#operations/messaging/door'
 import { templates } from '#operations/messaging/door'
 import { parseVariables, renderParameter, renderText, type Values } from '#runtime/values/variables'

@@ -1,4 +1,4 @@
-/** The variables of automations' texts (Rules 11). No database, no clock. */
+/** The variables of automations' texts (rule 2). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import { epochDay } from '#runtime/values/days'
 import type { Values } from '#runtime/values/variables'

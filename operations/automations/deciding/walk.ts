@@ -1,4 +1,4 @@
-/** The way through a flow (Rules 12), up to where the run has to stop. No database, no clock. */
+/** The way through a flow (rule 3), up to where the run has to stop. No database, no clock. */
 import type { AutomationMessage, CouponSpec, Flow, Step } from '../types.ts'
 
 /** Where a run stands: at the first message (null) or a step, due at `at`. */

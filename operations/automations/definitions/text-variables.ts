@@ -1,4 +1,4 @@
-/** The variables of an automation's texts (Rules 11): each must be one its type knows. No database. */
+/** The variables of an automation's texts (rule 2): each must be one its type knows. No database. */
 import { refuse } from '#runtime/errors'
 import { parseVariables } from '#runtime/values/variables'
 import { kinds } from '../kinds.ts'

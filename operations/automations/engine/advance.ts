@@ -1,4 +1,4 @@
-/** The run of a store's due messages: batch after batch, until nothing is due (Rules 14). */
+/** The run of a store's due messages: batch after batch, until nothing is due (rule 5). */
 import type { Context } from '#runtime/context'
 import { clockReaches } from '#runtime/pause'
 import { claimDue } from './claim.ts'

@@ -1,4 +1,4 @@
-/** What is due, decided and claimed in one transaction (Rules 14). */
+/** What is due, decided and claimed in one transaction (rule 5). */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import { isAmong, metering, notify } from '#operations/store/door'

@@ -1,4 +1,4 @@
-/** Coupons of runs: written down first, then made at the platform (Rules 14, 18). */
+/** Coupons of runs: written down first, then made at the platform (rules 5, 9). */
 import { sql } from 'kysely'
 import { connections, coupons } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** What became of a batch, in one transaction: executions, ledger, touches, what follows (Rules 14). */
+/** What became of a batch, in one transaction: executions, ledger, touches, what follows (rule 5). */
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/door'
 import { numberUsage, sending } from '#operations/messaging/door'

@@ -1,4 +1,4 @@
-/** Messages whose worker died: what is known of them decides (Rules 14). */
+/** Messages whose worker died: what is known of them decides (rule 5). */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'

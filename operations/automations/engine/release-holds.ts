@@ -1,4 +1,4 @@
-/** Holds that end: what they held is due at once (Rules 15). */
+/** Holds that end: what they held is due at once (rule 6). */
 import { sql } from 'kysely'
 import { checkRoute } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'

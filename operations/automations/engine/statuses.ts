@@ -1,4 +1,4 @@
-/** What the provider reports of messages of automations, applied in bulk (States, Execution). */
+/** What the provider reports of messages of automations, applied in bulk. */
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/door'
 import type { sending } from '#operations/messaging/door'

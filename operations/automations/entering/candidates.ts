@@ -1,4 +1,4 @@
-/** Whom execute would write to (Rules 17): newest first, page after page. */
+/** Whom execute would write to (rule 8): newest first, page after page. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { optOuts } from '#operations/campaigns/door'

@@ -1,4 +1,4 @@
-/** Whether the conditions of an automation hold (Rules 10). No database, no clock. */
+/** Whether the conditions of an automation hold (rule 1). No database, no clock. */
 import { toCents } from '#runtime/values/money'
 import type { Conditions } from '../types.ts'
 

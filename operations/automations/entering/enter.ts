@@ -1,4 +1,4 @@
-/** Runs begin: once for each automation and entry key, for ever (Rules 13). */
+/** Runs begin: once for each automation and entry key, for ever (rule 4). */
 import { sql } from 'kysely'
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'

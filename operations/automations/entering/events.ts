@@ -1,4 +1,4 @@
-/** What automations make of carts and orders that changed (Rules 13). */
+/** What automations make of carts and orders that changed (rule 4). */
 import { sql } from 'kysely'
 import { entitlementOf, type orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'

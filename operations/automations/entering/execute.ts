@@ -1,4 +1,4 @@
-/** An automation sent now to whom it would have written (Rules 17). */
+/** An automation sent now to whom it would have written (rule 8). */
 import { checkRoute, templates } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** One message of an automation sent by hand, from the inbox (Rules 13). */
+/** One message of an automation sent by hand, from the inbox (rule 4). */
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'

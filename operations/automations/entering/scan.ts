@@ -1,4 +1,4 @@
-/** Customers whose day it is (Rules 10): once a local day for each automation, missed days made up. */
+/** Customers whose day it is (rule 1): once a local day for each automation, missed days made up. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { connections, entitlementOf, isCountedOrder } from '#operations/store/door'

@@ -1,4 +1,4 @@
-/** The days of a report and what falls on them (Rules 16). */
+/** The days of a report and what falls on them (rule 7). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'

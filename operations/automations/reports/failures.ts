@@ -1,4 +1,4 @@
-/** Why messages of an automation did not leave, or failed: grouped and counted (Rules 16). */
+/** Why messages of an automation did not leave, or failed: grouped and counted (rule 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'

@@ -1,4 +1,4 @@
-/** What became of the runs of one flow, step by step (Rules 16), in one statement. */
+/** What became of the runs of one flow, step by step (rule 7), in one statement. */
 import { type RawBuilder, sql } from 'kysely'
 import { isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** The report of an automation: its messages on the days asked for (Rules 16), in one statement. */
+/** The report of an automation: its messages on the days asked for (rule 7), in one statement. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { amounts, isCountedConversion } from '#operations/store/door'

@@ -31,7 +31,7 @@ const check = (id: string, ifPurchased: string | null, ifNot: string | null): St
   ifNot,
 })
 const flowOf = (...steps: Step[]) => ({ start: steps[0]!.id, steps })
-/** Of the page's Rules 12. */
+/** The flow that most stores begin with (rule 3). */
 const example = () =>
   flowOf(
     wait('w1', 'pc', 1440),

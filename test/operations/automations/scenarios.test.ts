@@ -1,4 +1,4 @@
-/** Acceptance scenarios over HTTP, and what is not to be saved. */
+/** Automations from end to end over HTTP, and what is not to be saved. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, ana, automationShop, exampleFlow, never } from '#test/support/automations'
