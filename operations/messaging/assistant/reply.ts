@@ -1,4 +1,4 @@
-/** A message to the assistant's number: decided on once, in one transaction, then answered (Rules 9). */
+/** A message to the assistant's number: decided on once, in one transaction, then answered (rule 9). */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { cycles, entitlementOf } from '#operations/store/door'

@@ -1,4 +1,4 @@
-/** Applies what the provider calls back about (Rules 7). */
+/** Applies what the provider calls back about (rule 7). */
 import { sql } from 'kysely'
 import { type events, metering } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'

@@ -1,6 +1,6 @@
 /**
  * How many different phones an official number has written to with a template, their windows closed, in the last 24
- * hours (Rules 6). Phones are counted before their message leaves, so that two workers never pass the limit together.
+ * hours (rule 6). Phones are counted before their message leaves, so that two workers never pass the limit together.
  */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** Where a QR session stands at an instant, by its row and the clock alone (Rules 2). */
+/** Where a QR session stands at an instant, by its row and the clock alone (rule 2). */
 import { codeAfter, qrSessionMs } from '#runtime/ports/messaging/qr-times'
 
 export const qrStatuses = [

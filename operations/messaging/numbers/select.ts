@@ -1,4 +1,4 @@
-/** Which of a store's connections sends (Rules 1): the one place of `messagingConnectionType` in this section. */
+/** Which of a store's connections sends (rule 1): the one place of `messagingConnectionType` in this section. */
 import { stores } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ConnectionType } from '#runtime/ports/messaging/port'

@@ -1,4 +1,4 @@
-/** What the provider calls back about the official number and its account (Rules 7). */
+/** What the provider calls back about the official number and its account (rule 7). */
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'

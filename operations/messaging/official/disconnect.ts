@@ -1,4 +1,4 @@
-/** Giving up the official number (Rules 4). */
+/** Giving up the official number (rule 4). */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { tellOfficialDisconnected } from '../numbers/connected.ts'

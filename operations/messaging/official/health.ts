@@ -1,4 +1,4 @@
-/** How the official number stands with its provider (Rules 8). */
+/** How the official number stands with its provider (rule 8). */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'

@@ -1,4 +1,4 @@
-/** Where an official number goes by its provider's word (States), and what the merchant is told of it. */
+/** Where an official number goes by its provider's word, and what the merchant is told of it. */
 import type { Row, RowChange } from '#db/tables'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** What the provider tells of a QR session: scanned, linked, lost, back, logged out (States). */
+/** What the provider tells of a QR session: scanned, linked, lost, back, logged out. */
 import { sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import { type events, notify } from '#operations/store/door'

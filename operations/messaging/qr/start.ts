@@ -1,4 +1,4 @@
-/** Starting and ending a QR session (Rules 2). */
+/** Starting and ending a QR session (rule 2). */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { qrCodes } from '#runtime/ports/messaging/qr-times'

@@ -1,4 +1,4 @@
-/** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (Rules 1, 5, 6). */
+/** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (rules 1, 5, 6). */
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { phoneKey } from '#runtime/values/phone'
@@ -8,7 +8,7 @@ import { type Template, get as templateOf } from '../templates/read.ts'
 import { type Content, unfitFor } from './deliver.ts'
 
 export interface Objection {
-  /** Of Rules 5, and `opted-out`, `not-connected`. */
+  /** A code of rule 5, or `opted-out`, `not-connected`. */
   code: string
   message: string
 }

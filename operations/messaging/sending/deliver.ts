@@ -65,7 +65,7 @@ export interface OutgoingMessage {
 
 export type Outcome =
   | { outcome: 'accepted'; providerMessageId: string }
-  /** For good, this recipient only; codes of the messaging page's Rules 5. */
+  /** For good, this recipient only; codes of rule 5. */
   | { outcome: 'refused'; code: string; message: string }
   /** Certainly not accepted: may be tried again. `numberLimit`: not before the number's day is over. */
   | { outcome: 'retry'; afterMs: number; reason: 'throttled' | 'provider-unavailable' | 'number-limit' }

@@ -1,4 +1,4 @@
-/** What leaves through the shared number: inside the service's own template, with the store's name before it (Rules 1). */
+/** What leaves through the shared number: inside the service's own template, with the store's name before it (rule 1). */
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'

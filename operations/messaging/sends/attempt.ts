@@ -1,4 +1,4 @@
-/** One try of a claimed single send, and what follows from its outcome (Rules 5). */
+/** One try of a claimed single send, and what follows from its outcome (rule 5). */
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { check } from '../sending/check.ts'
@@ -64,7 +64,7 @@ async function giveUp(ctx: Context, row: SendRow): Promise<void> {
   })
 }
 
-/** Codes of Rules 5 for what `check` objects to. */
+/** Codes of rule 5 for what `check` objects to. */
 function errorOf(objection: { code: string; message: string }): { code: string; message: string } {
   const codes: Record<string, string> = { 'opted-out': 'recipient-stopped', 'not-connected': 'disconnected' }
   return { code: codes[objection.code] ?? objection.code, message: objection.message }

@@ -1,4 +1,4 @@
-/** What became of a single send is written down once, with its unit of the quota (Rules 5). */
+/** What became of a single send is written down once, with its unit of the quota (rule 5). */
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import * as sending from '../sending/deliver.ts'

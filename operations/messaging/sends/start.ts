@@ -1,4 +1,4 @@
-/** Single sends: one message to one phone, tried once within the request (Rules 5). */
+/** Single sends: one message to one phone, tried once within the request (rule 5). */
 import { sql } from 'kysely'
 import { files, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'

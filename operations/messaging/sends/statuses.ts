@@ -1,4 +1,4 @@
-/** What the provider reports of single sends; only moves forward (States). */
+/** What the provider reports of single sends; only moves forward. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'

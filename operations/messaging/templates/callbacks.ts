@@ -1,4 +1,4 @@
-/** What the provider calls back about templates (Rules 7): status, quality, category. */
+/** What the provider calls back about templates (rule 7): status, quality, category. */
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'

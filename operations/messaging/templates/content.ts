@@ -1,4 +1,4 @@
-/** Numbered placeholders of templates: counted and filled (Rules 3). Pure. */
+/** Numbered placeholders of templates: counted and filled (rule 3). Pure. */
 
 export interface TemplateButton {
   type: string

@@ -1,4 +1,4 @@
-/** Where a template goes by its provider's word (States), and what the merchant is told of it. */
+/** Where a template goes by its provider's word (rule 14), and what the merchant is told of it. */
 import { sql } from 'kysely'
 import { files, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -171,7 +171,7 @@ export async function forgetTemplate(ctx: Context, row: TemplateRow, isSurprise 
 }
 
 /**
- * Deletes all templates here with the names' blocks, when the number is given up (Rules 4), in the caller's
+ * Deletes all templates here with the names' blocks, when the number is given up (rule 4), in the caller's
  * transaction. Answers what is to be deleted at the provider.
  */
 export async function forgetAllTemplates(ctx: Context): Promise<{ name: string; providerId: string }[]> {

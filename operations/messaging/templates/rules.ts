@@ -1,4 +1,4 @@
-/** What a template may be (Rules 3), and how a change is laid over one. No database. */
+/** What a template may be (rule 3), and how a change is laid over one. No database. */
 import { refuse } from '#runtime/errors'
 import type { TemplateContent } from '#runtime/ports/messaging/template-port'
 import { parsePhone } from '#runtime/values/phone'
@@ -7,7 +7,7 @@ import { languages, type TemplateChange } from './schema.ts'
 
 const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
 
-/** The content of a new template; what was left out is as the page says. `country`: of the store's phones. */
+/** The content of a new template; what was left out has its default. `country`: of the store's phones. */
 export function newContent(
   input: TemplateChange & { name: string; language: string; category: string; body: string },
   country: string,
