@@ -84,7 +84,7 @@ export const noList: Problem = {
   message: 'The campaign has no contact list any more: choose one first',
 }
 
-/** Send now: moves and reserves the audience; the checks in the order of Rules 2. */
+/** Send now: moves and reserves the audience; the checks in the order of rule 2. */
 export async function startSending(ctx: Context, id: string): Promise<void> {
   const campaign = await move(ctx, id, startable, 'sending', begun(ctx.now()), cannotStart)
   if (campaign.list_id === null) throw refusal(noList)

@@ -1,4 +1,4 @@
-/** A scheduled campaign whose time has come (Rules 8). */
+/** A scheduled campaign whose time has come (rule 8). */
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'

@@ -1,4 +1,4 @@
-/** Which column of a CSV is what (Rules 7). */
+/** Which column of a CSV is what (rule 7). */
 import { refuse } from '#runtime/errors'
 import { customFieldsAtMost, reservedFields } from '../lists/contact-schema.ts'
 import type { CsvInput } from './csv-schema.ts'

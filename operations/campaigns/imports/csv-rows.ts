@@ -1,4 +1,4 @@
-/** Rows of a CSV as contacts, or as what is wrong with them (Rules 7); pure. */
+/** Rows of a CSV as contacts, or as what is wrong with them (rule 7); pure. */
 import { wrongWith } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'

@@ -1,4 +1,4 @@
-/** Rules 6, pure: who of the platform's customers belongs to a list. Days are those of the store's zone. */
+/** Who of the platform's customers belongs to a list (rule 6). Pure; days are those of the store's zone. */
 import { DateTime } from 'luxon'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { toCents } from '#runtime/values/money'

@@ -28,7 +28,7 @@ export const listImport = named(
 const orders = z.number().int().min(0).max(100_000)
 const days = z.number().int().min(1).max(3650)
 
-/** Rules 6; all that are given must hold. */
+/** All that are given must hold (rule 6). */
 export const customerFilters = named(
   'CustomerFilters',
   object({

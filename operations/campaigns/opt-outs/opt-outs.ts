@@ -191,7 +191,7 @@ const repliedWithinMs = 72 * 3_600_000
 const clockSlackMs = 60_000
 
 /**
- * Opts the sender of an inbound message (E.164, at `at`) out when it is a stop word (Rules 5), as an answer to the
+ * Opts the sender of an inbound message (E.164, at `at`) out when it is a stop word (rule 5), as an answer to the
  * last campaign that wrote to them within 72 hours before. Answers whether it was one.
  */
 export async function fromReply(

@@ -1,4 +1,4 @@
-/** Rules 5: what a reply must be, exactly, to opt its sender out. */
+/** What a reply must be, exactly, to opt its sender out (rule 5). */
 const stopWords = new Set([
   'stop',
   'stopall',

@@ -1,4 +1,4 @@
-/** Whether a campaign can be sent: the checks of Rules 2, for operations (which refuse) and jobs (which fail or pause). */
+/** Whether a campaign can be sent: the checks of rule 2, for operations (which refuse) and jobs (which fail or pause). */
 import { sql } from 'kysely'
 import { sending, templates } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
@@ -37,7 +37,7 @@ export interface Means {
 
 export const refusal = (problem: Problem) => refuse('conflict', problem.message)
 
-/** Content, connection and template (c, d), in that order. */
+/** Content, connection and template (rule 2c, d), in that order. */
 export async function findMeans(ctx: Context, content: CampaignContent): Promise<Means | Problem> {
   const isTemplate = content.type === 'template'
   const id = content.officialapiTemplateId
@@ -182,7 +182,7 @@ async function reachableAfter(
   return rows as (Recipient & { id: string })[]
 }
 
-/** The contacts that can be reached now, to one of whom at least the content fits (e). */
+/** The contacts that can be reached now, to one of whom at least the content fits (rule 2e). */
 export async function findAudience(
   ctx: Context,
   listId: string,
@@ -202,7 +202,7 @@ const nobodyGetsIt: Record<NonNullable<Rendered['skip']>, string> = {
     'content: a variable that it cannot do without has no value for anybody on the list: give it a fallback, as in {{name|friend}}',
 }
 
-/** How many contacts of the list can be reached now (e). */
+/** How many contacts of the list can be reached now (rule 2e). */
 export async function findReachable(
   ctx: Context,
   listId: string | null,

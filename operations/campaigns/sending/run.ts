@@ -1,4 +1,4 @@
-/** The run of a campaign: batch after batch, until it is done, stopped, or its time is over (Rules 3). */
+/** The run of a campaign: batch after batch, until it is done, stopped, or its time is over (rule 3). */
 import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { clockReaches } from '#runtime/pause'

@@ -1,4 +1,4 @@
-/** What the provider reports of campaign messages, applied in bulk (Rules 4 and the states of CampaignMessage). */
+/** What the provider reports of campaign messages, applied in bulk (rule 4). */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import { attribution } from '#operations/store/door'

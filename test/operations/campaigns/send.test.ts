@@ -15,7 +15,7 @@ import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
 
-/** The example of Rules 4. */
+/** The example of rule 4. */
 const six = [
   { phone: '+5511910000005', name: 'Ana Souza' },
   { phone: '+5511910000015', name: 'Bia Lima' },
@@ -139,7 +139,7 @@ describe('send', () => {
   })
 })
 
-/** Why a campaign cannot be sent, in the order of Rules 2, and what schedule answers to it. */
+/** Why a campaign cannot be sent, in the order of rule 2, and what schedule answers to it. */
 const unsendable: [string, number, (shop: SendingShop) => Promise<string>][] = [
   [
     'no contact list any more',

@@ -74,7 +74,7 @@ const changes: Record<
   { change(shop: SendingShop, id: string, listId: string): Promise<unknown>; leaves: boolean; is: string }
 > = {
   nothing: { change: async () => undefined, leaves: true, is: 'sent' },
-  // Rules 3: later changes to the list do not count.
+  // Later changes to the list do not count (rule 3).
   'the contact was removed from the list': {
     async change(shop, _id, listId) {
       const { id: contactId } = await app.database.root
