@@ -1,4 +1,4 @@
-/** Automations that can be sent by hand (Rules 6b). */
+/** Automations that can be sent by hand (rule 7). */
 import {
   type AutomationType,
   type AvailableAutomation,

@@ -1,4 +1,4 @@
-/** What a message will say, put together and looked at when it is asked for (Rules 5). */
+/** What a message will say, put together and looked at when it is asked for (rule 5). */
 import { type sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -1,4 +1,4 @@
-/** Quick replies filled for a contact (Rules 6). */
+/** Quick replies filled for a contact (rule 6). */
 import type { Context } from '#runtime/context'
 import { parseVariables, renderText, type Values } from '#runtime/values/variables'
 import { findOrder } from '../conversations/contact-orders.ts'

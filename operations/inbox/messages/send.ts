@@ -1,4 +1,4 @@
-/** A message of the team, as it is asked for: written down, its unit taken, its job queued (Rules 5). */
+/** A message of the team, as it is asked for: written down, its unit taken, its job queued (rule 5). */
 import { sql } from 'kysely'
 import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'

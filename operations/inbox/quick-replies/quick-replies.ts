@@ -1,4 +1,4 @@
-/** Answers kept for many (Rules 6). */
+/** Answers kept for many (rule 6). */
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { isDuplicate, refuse } from '#runtime/errors'

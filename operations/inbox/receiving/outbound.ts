@@ -1,4 +1,4 @@
-/** Messages that other sections sent, and what became of any: shown where there is a conversation (Rules 4). */
+/** Messages that other sections sent, and what became of any: shown where there is a conversation (rule 4). */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import type { sending } from '#operations/messaging/door'

@@ -1,4 +1,4 @@
-/** Rules 3: what the inbox does with a message that came in, within the transaction that applies the callback. */
+/** What the inbox does with a message that came in (rule 3), within the transaction that applies the callback. */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** One conversation's messages leave one at a time, oldest first (Rules 5). */
+/** One conversation's messages leave one at a time, oldest first (rule 5). */
 import { routeOfType, sending } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** What came while nobody looked is put in its place (Rules 8b). */
+/** What came while nobody looked is put in its place (rule 9). */
 import { sql } from 'kysely'
 import { routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'

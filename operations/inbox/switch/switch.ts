@@ -1,4 +1,4 @@
-/** The merchant's switch, and what happens when the official number goes (States). */
+/** The merchant's switch, and what happens when the official number goes. */
 import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** Every contact's tier computed anew, a thousand at a time (Rules 7). */
+/** Every contact's tier computed anew, a thousand at a time (rule 8). */
 import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** Buying tiers: which one a contact has, by what they bought (Rules 7). */
+/** Buying tiers: which one a contact has, by what they bought (rule 8). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { inCents } from '#runtime/database/sql'

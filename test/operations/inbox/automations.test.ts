@@ -1,4 +1,4 @@
-/** Automations beside a conversation: what can be sent by hand, and what was (Rules 6b). */
+/** Automations beside a conversation: what can be sent by hand, and what was (rule 7). */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import listAvailable from '#operations/inbox/automations/api/list-available'
 import trigger from '#operations/inbox/automations/api/trigger'

@@ -1,4 +1,4 @@
-/** What the merchant writes in the provider's own app, and what other sections send (Rules 3 and 4). */
+/** What the merchant writes in the provider's own app, and what other sections send (rules 3 and 4). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import listMessages from '#operations/inbox/messages/api/list-messages'

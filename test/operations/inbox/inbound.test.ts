@@ -1,4 +1,4 @@
-/** What comes in makes conversations that live (scenarios 2, 3, 4 of the page). */
+/** What comes in makes conversations that live (rule 3). */
 import { beforeAll, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import markRead from '#operations/inbox/conversations/api/mark-read'

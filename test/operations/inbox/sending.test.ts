@@ -1,4 +1,4 @@
-/** What the team sends (scenarios 1, 4 and 5 of the page). */
+/** What the team sends (rule 5). */
 import { beforeAll, describe, expect, test } from 'vitest'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'

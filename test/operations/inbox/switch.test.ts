@@ -1,4 +1,4 @@
-/** On, off, cut off, and what came meanwhile (scenario 10 of the page). */
+/** On, off, cut off, and what came meanwhile (rule 9). */
 import { describe, expect, test } from 'vitest'
 import exportConversations from '#operations/inbox/conversations/api/export-conversations'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'

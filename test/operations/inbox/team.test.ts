@@ -1,4 +1,4 @@
-/** How the team shares the inbox (scenarios 3, 7 and 8 of the page). */
+/** How the team shares the inbox (rule 10). */
 import { beforeAll, describe, expect, test } from 'vitest'
 import assign from '#operations/inbox/conversations/api/assign'
 import markRead from '#operations/inbox/conversations/api/mark-read'

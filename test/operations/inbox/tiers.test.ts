@@ -1,4 +1,4 @@
-/** Buying tiers (scenario 9 of the page). */
+/** Buying tiers (rule 8). */
 import { describe, expect, test } from 'vitest'
 import listOrders from '#operations/inbox/conversations/api/list-orders'
 import listReviews from '#operations/inbox/conversations/api/list-reviews'

@@ -1,4 +1,4 @@
-/** Who waits for an answer, what is unread, and what a client that polls hears of (Rules 1, 3 and 4). */
+/** Who waits for an answer, what is unread, and what a client that polls hears of (rules 1, 3 and 4). */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'

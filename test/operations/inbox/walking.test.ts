@@ -1,4 +1,4 @@
-/** Lists that move, and filters together (scenario 6 of the page; its size and times are the bench's). */
+/** Lists that move, and filters together (rules 1 and 2; size and times are the bench's). */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import assign from '#operations/inbox/conversations/api/assign'
