@@ -152,7 +152,7 @@ function templateMessage(
   }
 }
 
-/** A second reminder; only for who has not bought; with a coupon: the page's own example. */
+/** A second reminder; only for who has not bought; with a coupon: the usual flow. */
 function cartFlows(
   timeline: Timeline,
   reminder: AutomationMessage,

@@ -75,7 +75,7 @@ export async function automationShop(
   }
 }
 
-/** The flow of the page's example: a day's wait, a check, a coupon, a message with it. */
+/** The usual flow (automations, rule 3): a day's wait, a check, a coupon, a message with it. */
 export const exampleFlow = {
   start: 'w1',
   steps: [

@@ -1,4 +1,4 @@
-/** The inbox with 100,000 conversations and 2,000,000 messages (Rules 1 and 2 of the page). */
+/** The inbox with 100,000 conversations and 2,000,000 messages (inbox, rules 1 and 2). */
 import type { Database } from '#db/database'
 import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
