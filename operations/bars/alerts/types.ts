@@ -1,4 +1,4 @@
-/** The kinds of alerts, what each may say, and what it is made of (Rules 9). */
+/** The kinds of alerts, what each may say, and what it is made of (rule 4). */
 export const alertTypes = [
   'recent-purchases',
   'purchase-count',

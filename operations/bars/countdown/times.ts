@@ -1,4 +1,4 @@
-/** When a countdown runs (Rules 8). No database, no clock. */
+/** When a countdown runs (rule 3). No database, no clock. */
 import { localDay } from '#runtime/values/days'
 import type { Countdown } from './schema.ts'
 import { atWallClock } from './wall-clock.ts'

@@ -1,4 +1,4 @@
-/** What an order of this store usually comes to, and the threshold that follows from it (Rules 6). */
+/** What an order of this store usually comes to, and the threshold that follows from it (rule 2). */
 import { sql } from 'kysely'
 import { days, isCountedOrder } from '#operations/store/door'
 import type { Context } from '#runtime/context'
