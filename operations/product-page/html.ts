@@ -1,4 +1,4 @@
-/** HTML that a merchant wrote, made harmless (R9). Pure: what is an asset of the store, the caller knows. */
+/** HTML that a merchant wrote, made harmless (rule 3). Pure: what is an asset of the store, the caller knows. */
 import sanitizeHtml from 'sanitize-html'
 import { isLinkUrl } from '#operations/storefront/door'
 

@@ -1,4 +1,4 @@
-/** How badges are shown, and the price of paying by another method (R7). */
+/** How badges are shown, and the price of paying by another method (rule 1). */
 import { platformId, readSettings, saveSettings, variableLine } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { reference, requireReferences } from '#runtime/references'

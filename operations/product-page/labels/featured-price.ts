@@ -1,4 +1,4 @@
-/** The price of paying by another method (R7), and what badges say of a product. Pure. */
+/** The price of paying by another method (rule 1), and what badges say of a product. Pure. */
 import { amounts } from '#operations/store/door'
 import type { snapshots } from '#operations/storefront/door'
 import type { Values } from '#runtime/values/variables'

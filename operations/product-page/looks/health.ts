@@ -1,4 +1,4 @@
-/** Health of looks (R10): follows the mirror of the catalog; the merchant is told of each move to `broken`. */
+/** Health of looks (rule 4): follows the mirror of the catalog; the merchant is told of each move to `broken`. */
 
 import { sql } from 'kysely'
 import { isAmong, notify } from '#operations/store/door'

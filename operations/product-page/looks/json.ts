@@ -66,7 +66,7 @@ export const publicLookJson = (db: Db, hidesSoldOut: unknown): RawBuilder<unknow
   )})`
 }
 
-/** Health of a look `l` by the mirror (R10): a sub-query. */
+/** Health of a look `l` by the mirror (rule 4): a sub-query. */
 export const healthIn = (db: Db): RawBuilder<string> =>
   sql<string>`(${db.selectFrom(itemsOf(db, items).as('x')).select(
     sql`case when bool_and(${isAvailable}) then 'healthy'

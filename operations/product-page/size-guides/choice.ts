@@ -1,4 +1,4 @@
-/** Which size guide a product has (R11). */
+/** Which size guide a product has (rule 5). */
 import { sql } from 'kysely'
 import { prepared } from '#runtime/database/query'
 import { takes } from '../target-sql.ts'

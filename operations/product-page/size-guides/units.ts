@@ -1,4 +1,4 @@
-/** The other unit of a size guide's cells (R11): exact, in whole numbers. */
+/** The other unit of a size guide's cells (rule 5): exact, in whole numbers. */
 import type { SizeTable } from './schema.ts'
 
 export type Unit = 'cm' | 'in'

@@ -1,4 +1,4 @@
-/** What wishlists bring (R13): what came into lists and left them, and what was bought of it. */
+/** What wishlists bring (rule 6): what came into lists and left them, and what was bought of it. */
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedOrder } from '#operations/store/door'

@@ -1,4 +1,4 @@
-/** What shoppers wish for: the lists that the storefront's events make. */
+/** What shoppers wish for: the lists that the storefront's events make (rule 7). */
 import { sql } from 'kysely'
 import { columnsOf, days, isAmong, recordset } from '#operations/store/door'
 import { type StorefrontEvent, snapshots } from '#operations/storefront/door'

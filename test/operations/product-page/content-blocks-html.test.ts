@@ -1,4 +1,4 @@
-/** What comes back of HTML that attacks the shop (R9). */
+/** What comes back of HTML that attacks the shop (product-page, rule 3). */
 import { describe, expect, test } from 'vitest'
 import { cleanHtml } from '#operations/product-page/html'
 
