@@ -1,4 +1,4 @@
-/** Subscribers on their way to the email provider (Rules 12). */
+/** Subscribers on their way to the email provider (rule 6). */
 import { sql } from 'kysely'
 import { connections, days, notify, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'

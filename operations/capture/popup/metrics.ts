@@ -1,4 +1,4 @@
-/** What the popup brought in a range of days (Rules 11): one statement and the prizes. */
+/** What the popup brought in a range of days (rule 5): one statement and the prizes. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { amounts, days, isCountedConversion } from '#operations/store/door'

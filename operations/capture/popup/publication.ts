@@ -1,4 +1,4 @@
-/** Whether shoppers see the popup now (Rules 10). */
+/** Whether shoppers see the popup now (rule 4). */
 import { publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instant, object, z } from '#runtime/schema'

@@ -1,4 +1,4 @@
-/** What popup settings must be as a whole (Rules 9): each part that is on. No database. */
+/** What popup settings must be as a whole (rule 1): each part that is on. No database. */
 import { refuse } from '#runtime/errors'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 

@@ -1,4 +1,4 @@
-/** The draw of a prize (Rules 9). No database. */
+/** The draw of a prize (rule 2). No database. */
 import type { Prize } from '../popup/schema.ts'
 
 /** Hundredths of a per cent that a prize has. */

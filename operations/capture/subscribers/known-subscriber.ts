@@ -1,4 +1,4 @@
-/** Subscribers that a capture finds again, by email or phone. */
+/** Subscribers that a capture finds again, by email or phone (rule 8). */
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { emailKey, emailKeyOf, isSameEmail } from '#runtime/values/email'
