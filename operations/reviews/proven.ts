@@ -1,4 +1,4 @@
-/** Whose word a review is. */
+/** Whose word a review is (rule 7). */
 import { type RawBuilder, sql } from 'kysely'
 
 /**

@@ -1,4 +1,4 @@
-/** Which column of a review file is what (Rules 10). No database. */
+/** Which column of a review file is what (rule 10). No database. */
 import { refuse } from '#runtime/errors'
 
 export const productColumns = ['product_id', 'product_handle', 'sku'] as const

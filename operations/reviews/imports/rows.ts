@@ -1,4 +1,4 @@
-/** Rows of a review file as reviews, or as what is wrong with them (Rules 10). No database. */
+/** Rows of a review file as reviews, or as what is wrong with them (rule 10). No database. */
 import { DateTime } from 'luxon'
 import { wrongWith } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'

@@ -1,4 +1,4 @@
-/** Who may be asked about what (Rules 3): looked at when a request is planned, and again just before it leaves. */
+/** Who may be asked about what (rule 3): looked at when a request is planned, and again just before it leaves. */
 import { sql } from 'kysely'
 import { optOuts } from '#operations/campaigns/door'
 import { sending, templates } from '#operations/messaging/door'

@@ -1,4 +1,4 @@
-/** Requests are planned once an order reaches the trigger, once for each item, for ever (Rules 3). */
+/** Requests are planned once an order reaches the trigger, once for each item, for ever (rule 3). */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { optOuts } from '#operations/campaigns/door'

@@ -1,4 +1,4 @@
-/** How requests read (Rules 1). No database, no clock. */
+/** How requests read (rule 1). No database, no clock. */
 import type { sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'

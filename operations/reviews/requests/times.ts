@@ -1,4 +1,4 @@
-/** When requests and reminders leave (Rules 3). No database, no clock. */
+/** When requests and reminders leave (rule 3). No database, no clock. */
 import { DateTime } from 'luxon'
 import type { ReviewSettings } from '../settings/schema.ts'
 

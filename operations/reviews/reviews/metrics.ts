@@ -1,4 +1,4 @@
-/** The figures of reviews (Rules 4): sums over indexes that hold all they need. */
+/** The figures of reviews (rule 4): sums over indexes that hold all they need. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'

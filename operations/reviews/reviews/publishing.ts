@@ -1,4 +1,4 @@
-/** Whether a review that a shopper wrote shows at once (Rules 2). No database, no clock. */
+/** Whether a review that a shopper wrote shows at once (rule 2). No database, no clock. */
 import type { ReviewSettings } from '../settings/schema.ts'
 import { hasBlockedWord } from '../words.ts'
 

@@ -1,4 +1,4 @@
-/** Imports of CSV files (Rules 10, scenario 2). */
+/** Imports of CSV files (reviews, rule 10). */
 import { createServer, get } from 'node:http'
 import type https from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Moderation, one by one and in bulk; lists, figures and export (scenario 1, Rules 4). */
+/** Moderation, one by one and in bulk; lists, figures and export (reviews, rules 4 and 9). */
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import bulkModerate from '#operations/reviews/reviews/api/bulk-moderate'

@@ -1,4 +1,4 @@
-/** Requests from order to message (Rules 3, scenarios 3 and 4). */
+/** Requests from order to message (reviews, rule 3). */
 import { describe, expect, test } from 'vitest'
 import cancelDispatches from '#operations/reviews/requests/api/cancel-dispatches'
 import listDispatches from '#operations/reviews/requests/api/list-dispatches'

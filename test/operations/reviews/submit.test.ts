@@ -1,4 +1,4 @@
-/** What shoppers write (Rules 2 and 11, scenario 5). */
+/** What shoppers write (reviews, rules 2 and 11). */
 import { describe, expect, test } from 'vitest'
 import deleteReview from '#operations/reviews/reviews/api/delete-review'
 import listReviews from '#operations/reviews/reviews/api/list-reviews'

@@ -1,4 +1,4 @@
-/** Testimonials and settings (scenario 12). */
+/** Testimonials and settings. */
 import { describe, expect, test } from 'vitest'
 import sendTestEmail from '#operations/reviews/requests/api/send-test-email'
 import createImageUpload from '#operations/reviews/reviews/api/create-image-upload'
