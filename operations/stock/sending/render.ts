@@ -1,4 +1,4 @@
-/** How an alert reads (Rules 1). No database, no clock. */
+/** How an alert reads (rule 1). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/door'

@@ -1,4 +1,4 @@
-/** Waves: who is told when stock returns, in order and as far as it goes (Rules 5). */
+/** Waves: who is told when stock returns, in order and as far as it goes (rules 2 and 3). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { placesFor, readLive } from '../facts.ts'

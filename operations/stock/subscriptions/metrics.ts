@@ -1,4 +1,4 @@
-/** What the alerts brought, in one statement (Rules 7). */
+/** What the alerts brought, in one statement (rule 8). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedConversion } from '#operations/store/door'
