@@ -1,4 +1,4 @@
-/** The figures of requests (Rules 13): each counts on the day it was created. */
+/** The figures of requests (rule 6): each counts on the day it was created. */
 import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedOrder } from '#operations/store/door'

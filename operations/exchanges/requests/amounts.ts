@@ -1,4 +1,4 @@
-/** What a request is worth, in whole cents: pure. Money is decimal text. */
+/** What a request is worth, in whole cents: pure (rule 3). Money is decimal text. */
 import { amounts } from '#operations/store/door'
 
 export interface AmountLine {

@@ -1,4 +1,4 @@
-/** A request deleted: gone from everywhere, but for the units that a completed one used (Rules 11). */
+/** A request deleted: gone from everywhere, but for the units that a completed one used (rule 4). */
 import { sql } from 'kysely'
 import { files, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** A request as JSON that the database makes: see `request-schema.ts`. */
+/** A request as JSON that the database makes: see `schema.ts`. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'

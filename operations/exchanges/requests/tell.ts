@@ -1,4 +1,4 @@
-/** What the shopper is to be told: one notice an event and channel, in the transaction of its cause (Rules 12). */
+/** What the shopper is to be told: one notice an event and channel, in the transaction of its cause (rule 5). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import type { ExchangeContent, ExchangeEvent } from '../settings/schema.ts'

@@ -1,4 +1,4 @@
-/** How what shoppers are told reads (Rules 12): no database. */
+/** How what shoppers are told reads (rule 5): no database. */
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'

@@ -1,4 +1,4 @@
-/** What of an order may be exchanged or returned, and until when (Rules 9): pure. */
+/** What of an order may be exchanged or returned, and until when (rule 2): pure. */
 import { DateTime } from 'luxon'
 import { amounts } from '#operations/store/door'
 import type { ExchangeContent } from '../settings/schema.ts'

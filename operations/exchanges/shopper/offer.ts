@@ -1,4 +1,4 @@
-/** What of an order a shopper may ask for now (Rules 9). */
+/** What of an order a shopper may ask for now (rule 2). */
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { lineLeft, moneyLeft } from '../requests/left.ts'

@@ -1,4 +1,4 @@
-/** What the figures say of requests (Rules 13). */
+/** What the figures say of requests (exchanges, rule 6). */
 import { expect, test } from 'vitest'
 import getMetrics from '#operations/exchanges/figures/api/get-metrics'
 import getOverview from '#operations/store/dashboard/api/get-overview'

@@ -1,4 +1,4 @@
-/** The units of an order through the life of its requests, as its shopper finds them (scenarios 11 and 12). */
+/** The units of an order through the life of its requests, as its shopper finds them (exchanges, rule 2). */
 import { expect, test } from 'vitest'
 import approve from '#operations/exchanges/requests/api/approve-request'
 import confirm from '#operations/exchanges/requests/api/confirm-request'

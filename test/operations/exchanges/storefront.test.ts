@@ -1,4 +1,4 @@
-/** What a shopper asks for on the storefront (Rules 8 to 12, scenarios 11 and 12). */
+/** What a shopper asks for on the storefront (exchanges, rules 1 to 5). */
 import { describe, expect, test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'
@@ -218,7 +218,7 @@ describe('an order looked up', () => {
 })
 
 describe('the window', () => {
-  /** Rules 9: delivered on 1 November, 23:30 in São Paulo. */
+  /** Delivered on 1 November, 23:30 in São Paulo (exchanges, rule 2). */
   async function lateOrder(settings: Record<string, unknown> = {}) {
     await app.setClock('2026-11-02T02:30:00.000Z')
     const shop = await exchangeShop(app, settings)

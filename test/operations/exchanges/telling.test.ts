@@ -1,4 +1,4 @@
-/** What shoppers are told (Rules 12): by email and by message, once. */
+/** What shoppers are told (exchanges, rule 5): by email and by message, once. */
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import saveSettings from '#operations/exchanges/settings/api/save-settings'
