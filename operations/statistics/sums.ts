@@ -1,4 +1,4 @@
-/** Conversions by day and source: from the daily sums, or from the rows while the sums are being built. */
+/** Conversions by day and source: from the daily sums, or from the rows while the sums are being built (rule 3). */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSummed, days, isCountedConversion } from '#operations/store/door'

@@ -1,4 +1,4 @@
-/** Conversions by day, ISO week or month (Rules 3). */
+/** Conversions by day, ISO week or month (rule 2). */
 import { amounts, days, sourceTypes } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'

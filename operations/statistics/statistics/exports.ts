@@ -1,4 +1,4 @@
-/** The figures and conversions as CSV (Rules 15). */
+/** The figures and conversions as CSV (rule 8). */
 import { amounts, days, type exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { amountText } from '#runtime/values/money'

@@ -1,4 +1,4 @@
-/** What was sold in counted conversions, by product (Rules 6). */
+/** What was sold in counted conversions, by product (rule 5). */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSummed, days, isCountedConversion, sourceTypes } from '#operations/store/door'

@@ -1,4 +1,4 @@
-/** Everything that was sent, and what it brought (Rules 4). */
+/** Everything that was sent, and what it brought (rule 4). */
 import { sql } from 'kysely'
 import { amounts, areSummed, days } from '#operations/store/door'
 import type { Context } from '#runtime/context'

@@ -1,4 +1,4 @@
-/** Day edges, zones and buckets (Rules 1 and 3, scenario 5 of the page): by the sums, and by the rows. */
+/** Day edges, zones and buckets (statistics, rules 1 to 3): by the sums, and by the rows. */
 import { describe, expect, test } from 'vitest'
 import getSummary from '#operations/statistics/conversions/api/get-summary'
 import { recordTouches } from '#operations/store/conversions/attribution'

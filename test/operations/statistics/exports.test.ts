@@ -1,4 +1,4 @@
-/** Exports of statistics and conversions (Rules 15): CSV by email, once however often it is asked for. */
+/** Exports of statistics and conversions (statistics, rule 8): CSV by email, once however often it is asked for. */
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import exportConversions from '#operations/statistics/conversions/api/export-conversions'

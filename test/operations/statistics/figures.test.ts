@@ -1,4 +1,4 @@
-/** Figures of attributed sales (Rules 2 to 6 of the page, scenario 6): amounts, currencies, refunds, products. */
+/** Figures of attributed sales (statistics, rules 4 to 7): amounts, currencies, refunds, products. */
 import { describe, expect, test } from 'vitest'
 import getRecoveredTotal from '#operations/statistics/conversions/api/get-recovered-total'
 import getSummary from '#operations/statistics/conversions/api/get-summary'

@@ -1,4 +1,4 @@
-/** Acceptance scenarios 6 and 7 of the page, over the hook and the API alone. */
+/** From a webhook of the platform to the figures, over the hook and the API alone (store, rules 3, 4 and 9). */
 import { expect, test } from 'vitest'
 import getRecoveredTotal from '#operations/statistics/conversions/api/get-recovered-total'
 import getSummary from '#operations/statistics/conversions/api/get-summary'
