@@ -1,4 +1,4 @@
-/** kill -9 between the provider's answer and our commit (scenario 10): reconciled, cancelled once. */
+/** kill -9 between the provider's answer and our commit (subscription, rule 4): reconciled, cancelled once. */
 import { afterAll, expect, test } from 'vitest'
 import { machineClock } from '#runtime/clock'
 import { advance, call, prepared, type Running, start, until } from '#test/support/processes'

@@ -1,4 +1,4 @@
-/** kill -9 of the process that writes an export (scenario 7): the whole file, once, by one email. */
+/** kill -9 of the process that writes an export (store, rule 15): the whole file, once, by one email. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'

@@ -1,4 +1,4 @@
-/** Statistics and the home page of a store with a million conversions (Rules 3 of the page). */
+/** Statistics and the home page of a store with a million conversions (statistics, rule 3). */
 
 import { createKey } from '#operations/store/admin/keys'
 import { connectEcommerce } from '#operations/store/connections/connections'

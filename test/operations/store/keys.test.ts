@@ -1,4 +1,4 @@
-/** Scenario 2: keys, made, listed and ended. */
+/** Keys, made, listed and ended. */
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'

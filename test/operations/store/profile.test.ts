@@ -1,4 +1,4 @@
-/** Scenario 4: the store's profile, read and changed. */
+/** The store's profile, read and changed (store, rule 12). */
 import { describe, expect, test } from 'vitest'
 import { stores } from '#operations/store/door'
 import { seal } from '#runtime/secrets'

@@ -1,4 +1,4 @@
-/** Scenario 3: the team, its invitations and the pages behind their links. */
+/** The team, its invitations and the pages behind their links (store, rule 14). */
 import { afterAll, describe, expect, test } from 'vitest'
 import { tokenOf } from '#operations/store/team/invitations'
 import invitationEmail from '#operations/store/team/jobs/invitation-email'

@@ -1,4 +1,4 @@
-/** Acceptance scenario 8, and what a checkout does to the rest. */
+/** A first payment, and what a checkout does to the rest (subscription, rules 9 and 10). */
 import { describe, expect, test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { billed, cards, dayMs } from '#test/support/subscriber'

@@ -1,4 +1,4 @@
-/** Acceptance scenario 12 of the page: the quota of the cycle, over the API. */
+/** The quota of the cycle, over the API (store, rule 7). */
 import { expect, test } from 'vitest'
 import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'

@@ -1,4 +1,4 @@
-/** Acceptance scenarios 10 and 11, and the table of States: renewals, failures, pauses, endings. */
+/** Renewals, failures, pauses and endings: the states of a subscription, row by row. */
 import { describe, expect, test } from 'vitest'
 import { entitlementOf } from '#operations/store/quota/entitlement'
 import { testApp } from '#test/support/app'
