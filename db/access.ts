@@ -1,7 +1,20 @@
 /** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import type { PlanFacts, SubscriptionInstants } from './plans.ts'
+
+export interface SubscriptionInstants {
+  status: string
+  current_period_end: Date
+  trial_ends_at: Date | null
+  grace_ends_at: Date | null
+  ends_at: Date | null
+  paused_at: Date | null
+}
+
+export interface PlanFacts {
+  plan_id: string
+  scheduled_change: unknown
+}
 
 export interface Access {
   keyId: string

@@ -1,6 +1,5 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
 import { type Command, Option } from 'commander'
-import { plans } from '#db/plans'
 import {
   type BrandingInput,
   brandingInput,
@@ -21,6 +20,7 @@ import { type MemberRole, memberRoles } from '#operations/store/names'
 import { addMember, createStore, type NewStore } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/gateway/input'
+import { plans } from '#runtime/plans'
 import { withDatabase, withServices } from './lib/database.ts'
 import { jsonFile, jsonOption, storeOption } from './lib/options.ts'
 import { examples, newProgram, runProgram } from './lib/program.ts'

@@ -1,6 +1,6 @@
 /** Setups of official numbers, what is to be ended at providers, and the sandbox's side of numbers. */
 import type { Generated } from 'kysely'
-import type { DefaultJson, Instant, Json, NullableInstant, StoreColumn } from './columns.ts'
+import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 
 interface MessagingSetupsRow {
   store_id: StoreColumn
@@ -83,12 +83,88 @@ interface SandboxInboundsRow {
   at: Instant
 }
 
+interface MessagingConnectionsRow {
+  store_id: StoreColumn
+  type: string
+  status: string
+  provider: Generated<string>
+  credentials: string | null
+  number_id: string | null
+  phone: string | null
+  display_name: string | null
+  issue_code: string | null
+  connected_at: NullableInstant
+  checked_at: NullableInstant
+  phone_key: string | null
+  account_id: string | null
+  display_name_status: string | null
+  health: NullableJson
+  health_at: NullableInstant
+  setup_id: string | null
+  session_ref: string | null
+  session_codes: string | null
+  session_started_at: NullableInstant
+  session_claimed_at: NullableInstant
+  session_ended_at: NullableInstant
+  end_reason: string | null
+  lost_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface SenderNumbersRow {
+  id: string
+  next_at: Instant
+  throttled_until: NullableInstant
+}
+
+interface MessageTemplatesRow {
+  store_id: StoreColumn
+  id: Generated<number>
+  provider_id: string | null
+  name: string
+  language: string
+  category: string
+  header: NullableJson
+  body: string
+  footer: string | null
+  buttons: DefaultJson
+  examples: DefaultJson
+  status: string
+  rejection_reason: string | null
+  quality: Generated<string>
+  paused_until: NullableInstant
+  submitted_at: NullableInstant
+  reviewed_at: NullableInstant
+  synced_at: NullableInstant
+  placeholders: DefaultJson
+  /** Counts what was handed in to the provider. */
+  submission: Generated<number>
+  was_approved: Generated<boolean>
+  /** Edits of an approved one in the last 30 days. */
+  edited_at: Generated<Date[]>
+  next_edit_at: NullableInstant
+  status_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+interface ContactWindowsRow {
+  store_id: StoreColumn
+  phone_key: string
+  last_inbound_at: Instant
+}
+
 export interface MessagingConnectionTables {
+  messaging_connections: MessagingConnectionsRow
+  message_templates: MessageTemplatesRow
+  contact_windows: ContactWindowsRow
   messaging_setups: MessagingSetupsRow
   messaging_releases: MessagingReleasesRow
 }
 
 export interface MessagingConnectionSystemTables {
+  sender_numbers: SenderNumbersRow
   shared_windows: SharedWindowsRow
   sandbox_numbers: SandboxNumbersRow
   sandbox_qr_codes: SandboxQrCodesRow
@@ -98,11 +174,15 @@ export interface MessagingConnectionSystemTables {
 }
 
 export const messagingConnectionTables: Record<keyof MessagingConnectionTables, 'store_id'> = {
+  messaging_connections: 'store_id',
+  message_templates: 'store_id',
+  contact_windows: 'store_id',
   messaging_setups: 'store_id',
   messaging_releases: 'store_id',
 }
 
 export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, true> = {
+  sender_numbers: true,
   shared_windows: true,
   sandbox_numbers: true,
   sandbox_qr_codes: true,

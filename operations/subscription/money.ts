@@ -1,6 +1,7 @@
 /** Prices, coupons and shares of a period: whole cents, never floating point. */
-import { type PlanCurrency, paidPlans, planCurrency, planOf } from '#db/plans'
+
 import { amounts } from '#operations/store/door'
+import { type PlanCurrency, paidPlans, planCurrency, planOf } from '#runtime/plans'
 
 export type PaidPlan = (typeof paidPlans)[number]
 export type BillingCycle = 'monthly' | 'yearly'

@@ -1,5 +1,5 @@
 /** Resources of the section. */
-import type { SubscriptionStatus } from '#db/plans'
+import type { SubscriptionStatus } from '#runtime/plans'
 import { count, currency, email, instant, money, named, object, percent, z } from '#runtime/schema'
 
 export const planId = z.enum(['starter', 'growth', 'scale'])

@@ -1,6 +1,6 @@
 /** Whether a key may run an operation: one function for the gateway, `GET /operations` and the assistants. */
 import type { Access } from '#db/access'
-import { canWriteAt, featureSet, planIdAt, planOf, statusAt } from '#db/plans'
+import { canWriteAt, featureSet, planIdAt, planOf, statusAt } from '#runtime/plans'
 import type { LoadedOperation } from '#runtime/registry/registry'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const

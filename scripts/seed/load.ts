@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { planOf } from '#db/plans'
 import { rebuildDays } from '#operations/store/door'
 import { type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes } from '#runtime/operation'
+import { planOf } from '#runtime/plans'
 import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
 import { noProgress, type Progress } from '../lib/progress.ts'
 

@@ -1,12 +1,12 @@
 /** Aurora Supply and Borealis Goods: their people, plans, branding, invitations and connections. */
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
-import { planOf } from '#db/plans'
 import { addMember, createStore } from '#operations/store/profile/stores'
 import { addPeriod, periodAt } from '#operations/store/quota/periods'
 import { tokenOf } from '#operations/store/team/invitations'
 import type { Services } from '#runtime/context'
 import type { Role } from '#runtime/operation'
+import { planOf } from '#runtime/plans'
 import { monthsOf } from '#runtime/ports/billing/reason'
 import type { SecretKeys } from '#runtime/secrets'
 import { namedId, sha256 } from '#runtime/values/ids'

@@ -3,7 +3,6 @@
  * of them. Holdings are what the merchant has paid for and not used: unused paid time and credit, in cents.
  */
 import { expect } from 'vitest'
-import { canWriteAt, type SubscriptionStatus, statusAt } from '#db/plans'
 import { applyEvents } from '#operations/store/provider-events/apply'
 import { cycleNow } from '#operations/store/quota/cycles'
 import { entitlementOf } from '#operations/store/quota/entitlement'
@@ -14,6 +13,7 @@ import { runTasks } from '#operations/subscription/billing/tasks'
 import { tick } from '#operations/subscription/billing/tick'
 import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
 import { type Context, SystemContext } from '#runtime/context'
+import { canWriteAt, type SubscriptionStatus, statusAt } from '#runtime/plans'
 import type { BillingEvent } from '#runtime/ports/billing/port'
 import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import { parseHook, signedHook } from '#runtime/ports/billing/sandbox-hooks'

@@ -1,6 +1,7 @@
 /** The home overview: facts of two periods, put side by side. */
-import { featureSet, planIdAt } from '#db/plans'
+
 import type { Context } from '#runtime/context'
+import { featureSet, planIdAt } from '#runtime/plans'
 import type { z } from '#runtime/schema'
 import { percentOf, toCents, toNumber } from '#runtime/values/money'
 import { sourceTypes } from '../sums/counted.ts'

@@ -1,7 +1,8 @@
 /** Turning on the features chosen in the onboarding (rule 13). */
-import { planOf } from '#db/plans'
+
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { planOf } from '#runtime/plans'
 import { entitlementOf } from '../quota/entitlement.ts'
 import { changeOnboarding, readOnboarding } from './onboarding.ts'
 import type { Activated, SkipReason } from './schema.ts'

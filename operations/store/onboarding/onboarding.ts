@@ -1,9 +1,9 @@
 /** The onboarding checklist: answers that are kept, and steps computed from what the store has now (rule 13). */
 import { sql } from 'kysely'
-import { featureSet } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { leastKnown } from '#runtime/database/sql'
+import { featureSet } from '#runtime/plans'
 import { isSameJson } from '../preferences.ts'
 import { planIdOf } from '../quota/entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './evidence.ts'

@@ -1,9 +1,9 @@
 /** Making stores and their people, for the command lines, the demo and the tests. */
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
-import { planOf } from '#db/plans'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { planOf } from '#runtime/plans'
 import { cleanEmail, emailKey, emailKeyOf } from '#runtime/values/email'
 import { newId, randomText } from '#runtime/values/ids'
 import { addPeriod } from '../quota/periods.ts'

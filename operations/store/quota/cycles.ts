@@ -1,6 +1,7 @@
 /** Message cycles: a month each from the subscription's anchor; a trial is one cycle (rule 8). */
-import { planIdAt, planOf } from '#db/plans'
+
 import type { Context, TenantDb } from '#runtime/context'
+import { planIdAt, planOf } from '#runtime/plans'
 import { addPeriod, periodAt } from './periods.ts'
 
 /**

@@ -1,17 +1,10 @@
 /** What a store may do now: from its subscription and the clock, never from whether a job has run (rule 11). */
+
 import { type Expression, type RawBuilder, sql } from 'kysely'
-import {
-  canWriteAt,
-  featureSet,
-  type PlanFacts,
-  planIdAt,
-  plans,
-  type SubscriptionInstants,
-  type SubscriptionStatus,
-  statusAt,
-} from '#db/plans'
+import type { PlanFacts, SubscriptionInstants } from '#db/access'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { canWriteAt, featureSet, planIdAt, plans, type SubscriptionStatus, statusAt } from '#runtime/plans'
 
 export interface Entitlement {
   status: SubscriptionStatus
@@ -46,7 +39,7 @@ export async function entitlementOf(ctx: Context): Promise<Entitlement> {
 }
 
 /**
- * `statusAt` of `db/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
+ * `statusAt` of `runtime/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
  * instant.
  */
 export const statusOf = (now: Expression<Date> | Date): RawBuilder<SubscriptionStatus> => {
@@ -72,7 +65,7 @@ const planFacts = JSON.stringify(
     ]),
   ),
 )
-/** `planIdAt` of `db/plans.ts` as SQL. */
+/** `planIdAt` of `runtime/plans.ts` as SQL. */
 export const planIdOf = (now: Expression<Date> | Date): RawBuilder<string> =>
   sql`case when ${now}::timestamptz >= (b.scheduled_change ->> 'effectiveAt')::timestamptz
     then b.scheduled_change ->> 'planId' else b.plan_id end`

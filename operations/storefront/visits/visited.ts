@@ -1,14 +1,7 @@
 /** The store behind a public id, with what it may use and what its copies are good for: one round trip. */
-import type { StoreFacts } from '#db/access'
-import {
-  canWriteAt,
-  featureSet,
-  type PlanFacts,
-  planIdAt,
-  type SubscriptionInstants,
-  statusAt,
-} from '#db/plans'
+import type { PlanFacts, StoreFacts, SubscriptionInstants } from '#db/access'
 import { Context, jobActor, type SystemContext } from '#runtime/context'
+import { canWriteAt, featureSet, planIdAt, statusAt } from '#runtime/plans'
 
 export interface Visited {
   ctx: Context

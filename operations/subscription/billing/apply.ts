@@ -1,8 +1,8 @@
 /** What a paid, declined or late checkout does (rules 3 and 9): each once, under the lock of the subscription. */
 
-import { planOf } from '#db/plans'
 import { amounts, cycles } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { planOf } from '#runtime/plans'
 import type { BillingEventData } from '#runtime/ports/billing/port'
 import { reasonOf } from '#runtime/ports/billing/reason'
 import { isId } from '#runtime/values/ids'

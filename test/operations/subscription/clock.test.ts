@@ -1,9 +1,9 @@
 /** What the clock does alone (subscription, rule 1), message cycles, and stores without a provider. */
 import { describe, expect, test } from 'vitest'
-import { planIdAt, statusAt } from '#db/plans'
 import { entitlementOf } from '#operations/store/quota/entitlement'
 import * as metering from '#operations/store/quota/metering'
 import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
+import { planIdAt, statusAt } from '#runtime/plans'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { billed, dayMs, startAt } from '#test/support/subscriber'

@@ -1,4 +1,6 @@
-/** Plans and what each includes (conventions §5). */
+/** Plans and what each includes, and which one and which status hold at an instant. */
+import type { PlanFacts, SubscriptionInstants } from '#db/access'
+
 const starter = [
   'statistics',
   'messaging',
@@ -85,24 +87,10 @@ export function planOf(id: string): Plan {
 }
 export const featureSet = (planId: string): ReadonlySet<string> => sets.get(planId) ?? new Set()
 
-export interface SubscriptionInstants {
-  status: string
-  current_period_end: Date
-  trial_ends_at: Date | null
-  grace_ends_at: Date | null
-  ends_at: Date | null
-  paused_at: Date | null
-}
-
 /** The part of `subscriptions.scheduled_change` that decides which plan holds. */
 export interface ScheduledPlan {
   planId: string
   effectiveAt: string
-}
-
-export interface PlanFacts {
-  plan_id: string
-  scheduled_change: unknown
 }
 
 /** The plan that holds at `now`: a scheduled change holds from its instant, whatever a late job has written. */

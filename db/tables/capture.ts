@@ -1,6 +1,6 @@
 /** The popup, the contact form, and who left the emails. Subscribers themselves: `newsletter_subscribers`. */
 import type { Generated } from 'kysely'
-import type { DefaultJson, Instant, Json, NullableInstant, StoreColumn } from './columns.ts'
+import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 
 interface NewsletterSettingsRow {
   store_id: StoreColumn
@@ -74,7 +74,44 @@ interface EmailUnsubscribesRow {
   created_at: Instant
 }
 
-export interface PopupTables {
+interface NewsletterSubscribersRow {
+  store_id: StoreColumn
+  id: string
+  email: string | null
+  phone: string | null
+  phone_key: string | null
+  name: string | null
+  status: Generated<string>
+  source: string
+  consent_email: Generated<boolean>
+  consent_phone: Generated<boolean>
+  consent_text: string | null
+  consent_at: NullableInstant
+  prize_label: string | null
+  coupon_code: string | null
+  coupon_status: string | null
+  page_url: string | null
+  device: string | null
+  unsubscribed_at: NullableInstant
+  prize_id: Generated<string | null>
+  /** The coupon as it was promised; null without one. */
+  coupon: NullableJson
+  /** `due` while the code has to be emailed, then `sent`. */
+  coupon_email: Generated<string | null>
+  /** Grows with what an email provider would be told. */
+  revision: Generated<number>
+  pushed_revision: Generated<number | null>
+  push_due: Generated<boolean>
+  push_claim: Generated<string | null>
+  push_claimed_at: NullableInstant
+  mailprovider_status: Generated<string | null>
+  mailprovider_synced_at: NullableInstant
+  created_at: Instant
+  updated_at: Instant
+}
+
+export interface CaptureTables {
+  newsletter_subscribers: NewsletterSubscribersRow
   newsletter_settings: NewsletterSettingsRow
   newsletter_prizes: NewsletterPrizesRow
   newsletter_previews: NewsletterPreviewsRow
@@ -84,7 +121,8 @@ export interface PopupTables {
   email_unsubscribes: EmailUnsubscribesRow
 }
 
-export const popupTables: Record<keyof PopupTables, 'store_id'> = {
+export const captureTables: Record<keyof CaptureTables, 'store_id'> = {
+  newsletter_subscribers: 'store_id',
   newsletter_settings: 'store_id',
   newsletter_prizes: 'store_id',
   newsletter_previews: 'store_id',

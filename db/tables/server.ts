@@ -1,0 +1,52 @@
+/** The server's own: settings, counts of rate limits, schedules of jobs, answers kept by their Idempotency-Key. */
+import type { Instant, Json, NullableJson, StoreColumn } from './columns.ts'
+
+interface ServerSettingsRow {
+  name: string
+  value: Json
+}
+
+interface RateCountersRow {
+  key: string
+  started_at: Instant
+  used: number
+}
+
+interface JobSchedulesRow {
+  name: string
+  next_at: Instant
+}
+
+interface IdempotencyKeysRow {
+  store_id: StoreColumn
+  key: string
+  request_hash: string
+  /** Of the request that holds the claim. */
+  owner: string | null
+  status: number | null
+  body: string | null
+  headers: NullableJson
+  /** When the claim was last renewed, by the database's clock. */
+  claimed_at: Instant
+  created_at: Instant
+}
+
+export interface ServerTables {
+  idempotency_keys: IdempotencyKeysRow
+}
+
+export interface ServerSystemTables {
+  server_settings: ServerSettingsRow
+  rate_counters: RateCountersRow
+  job_schedules: JobSchedulesRow
+}
+
+export const serverTables: Record<keyof ServerTables, 'store_id'> = {
+  idempotency_keys: 'store_id',
+}
+
+export const serverSystemTables: Record<keyof ServerSystemTables, true> = {
+  server_settings: true,
+  rate_counters: true,
+  job_schedules: true,
+}
