@@ -1,4 +1,4 @@
-/** What a file of `scripts/bench/sizes` says: how a store of the page's size is filled, and what is measured there. */
+/** What a file of `scripts/bench/sizes` says: how a large store is filled, and what is measured there. */
 import type { Database } from '#db/database'
 import type { Services } from '#runtime/context'
 
@@ -6,7 +6,7 @@ import type { Services } from '#runtime/context'
 export interface World {
   database: Database
   services: Services
-  /** Runs a step once and reports how long it took beside its time, where the page has one. */
+  /** Runs a step once and reports how long it took beside the time it may take, where it has one. */
   timed<T>(name: string, atMostMs: number | null, step: () => Promise<T>): Promise<T>
   /** Reports times that were taken otherwise, in milliseconds. */
   told(name: string, atMostMs: number | null, times: readonly number[]): void
@@ -25,7 +25,7 @@ export interface Call {
 /** A read, sent again and again: its 95th percentile has a time. */
 export interface Measure extends Call {
   name: string
-  /** The page's time; null where it has none. */
+  /** The time it may take; null where it has none. */
   atMostMs: number | null
   /** A SELECT of the same rows and nothing else, for what the database alone needs. */
   bare: { text: string; values: readonly unknown[] }
@@ -44,7 +44,7 @@ export interface Area<Filled = unknown> {
   /** As `--only` names it: the name of the file. */
   name: string
   description: string
-  /** How many it is filled with unless `--rows` says otherwise: the page's number. */
+  /** How many it is filled with unless `--rows` says otherwise: the number that its times are for. */
   rows: number
   prepare(world: World, rows: number): Promise<Filled>
   measures(filled: Filled): Measure[]

@@ -1,4 +1,4 @@
-/** `npm run bench -- sizes`: the calls that have a time, on stores as large as the pages say, warm, one at a time. */
+/** `npm run bench -- sizes`: the calls that have a time, on large stores, warm, one at a time. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ export interface SizeLine {
   /** Of the process that ran the job. */
   peakMiB: number | null
   atMostMiB: number | null
-  /** Null where the page has no time. */
+  /** Null where it has no time. */
   reached: boolean | null
   /** How busy the machine was: of the last minute, when the line was done. */
   loadAverage: number

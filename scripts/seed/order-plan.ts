@@ -1,4 +1,4 @@
-/** Who orders when, and what becomes of it: the numbers of the demo's store page, before any order is written. */
+/** Who orders when, and what becomes of it: the numbers of the demo store, before any order is written. */
 import { chooseForAutomations } from './automation-orders.ts'
 import type { Person } from './people.ts'
 import type { Random } from './random.ts'

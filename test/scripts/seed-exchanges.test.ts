@@ -1,4 +1,4 @@
-/** The demo's exchanges and returns have what their page says. */
+/** The demo's exchanges and returns, counted. */
 import { beforeAll, expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'

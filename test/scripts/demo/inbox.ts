@@ -1,4 +1,4 @@
-/** The demo's inbox has what its page says. */
+/** The demo's inbox, counted. */
 import { expect, test } from 'vitest'
 import type { Seeded } from './seeded.ts'
 

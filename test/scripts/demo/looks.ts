@@ -1,4 +1,4 @@
-/** The demo's looks, size guides and wishlists have what their page says. */
+/** The demo's looks, size guides and wishlists, counted. */
 import { expect, test } from 'vitest'
 import listLooks from '#operations/product-page/looks/api/list-looks'
 import { checkAllLooks } from '#operations/product-page/looks/health'

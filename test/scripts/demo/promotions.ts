@@ -1,4 +1,4 @@
-/** The demo's promotions have what their page says, here and on the platform. */
+/** The demo's promotions, counted here and on the platform. */
 import { expect, test } from 'vitest'
 import listBundles from '#operations/promotions/bundles/api/list-bundles'
 import listGifts from '#operations/promotions/gifts/api/list-gifts'

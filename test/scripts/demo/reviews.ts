@@ -1,4 +1,4 @@
-/** The demo's reviews, requests and testimonials have what their page says. */
+/** The demo's reviews, requests and testimonials, counted. */
 import { expect, test } from 'vitest'
 import type { Seeded } from './seeded.ts'
 
