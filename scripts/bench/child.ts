@@ -2,9 +2,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { AddressInfo, Server } from 'node:net'
 import { join } from 'node:path'
-import type { Fixture } from './fixture.ts'
+import type { Fixture, TargetName } from './kinds.ts'
 import { nodeFlags } from './node-flags.ts'
-import type { TargetName } from './operations.ts'
 
 export interface Target {
   name: TargetName

@@ -4,40 +4,14 @@ import { migrate } from '#db/migrate'
 import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
 import { newId } from '#runtime/values/ids'
-import type { OperationName } from './operations.ts'
-import { recordStatements, type Statement } from './statements.ts'
-
-export interface Shop {
-  storeId: string
-  key: string
-}
-
-export interface Fixture {
-  databaseUrl: string
-  /** Where servers may write files. */
-  folder: string
-  /** Connections of each server, as many as the gateway's DATABASE_READS. */
-  clients: number
-  /** A store each, so that none makes the work of another longer; the key of `forbidden` may only read. */
-  shops: Record<OperationName, Shop>
-  /** Contact lists of the store of `read`. */
-  listIds: string[]
-  statements: Partial<Record<OperationName, Statement>>
-}
+import type { Fixture, OperationName, Shop } from './kinds.ts'
+import { phoneAt } from './phones.ts'
+import { recordStatements } from './statements.ts'
 
 /** The planner must meet what it meets in production: a store is one of many in a table. */
 const neighbours = 30
 const optOuts = 3000
 const lists = 100
-/** Eight digits after the area code and the nine of a Brazilian mobile; those below are the seed's. */
-let lastPhone = 10_000_000
-
-const phoneAt = (index: number): string => `+55119${String(index).padStart(8, '0')}`
-/** A valid Brazilian mobile that no other request has. */
-export function unusedPhone(): string {
-  lastPhone += 1
-  return phoneAt(lastPhone)
-}
 
 /** Migrates an empty database, fills it and records what the gateway runs for each operation. */
 export async function makeFixture(

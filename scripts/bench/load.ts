@@ -3,8 +3,8 @@
  * usual tools spend more on reading an answer, each header of it, than a server on making one, and would measure that.
  */
 import { connect } from 'node:net'
-import type { Fixture } from './fixture.ts'
-import { type OperationName, operations } from './operations.ts'
+import type { Fixture, OperationName } from './kinds.ts'
+import { operations } from './operations.ts'
 
 export interface Load {
   requests: number

@@ -1,10 +1,6 @@
 /** The four operations that are measured, and the request each server is sent for them. */
-import { type Fixture, unusedPhone } from './fixture.ts'
-
-export const operationNames = ['read', 'list', 'create', 'forbidden'] as const
-export type OperationName = (typeof operationNames)[number]
-export const targetNames = ['gateway', 'bare', 'fastify'] as const
-export type TargetName = (typeof targetNames)[number]
+import type { Fixture, OperationName } from './kinds.ts'
+import { unusedPhone } from './phones.ts'
 
 export interface Measured {
   title: string

@@ -2,7 +2,8 @@
 import { cpus, totalmem } from 'node:os'
 import { type Column, table } from '../lib/table.ts'
 import type { Output, Style } from '../lib/terminal.ts'
-import { type OperationName, operations, type TargetName, targetNames } from './operations.ts'
+import { type OperationName, type TargetName, targetNames } from './kinds.ts'
+import { operations } from './operations.ts'
 import type { Measurement } from './rounds.ts'
 
 export interface Line {

@@ -2,9 +2,9 @@
 import type { Progress } from '../lib/progress.ts'
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
-import { emptyCreated, type Fixture } from './fixture.ts'
+import { emptyCreated } from './fixture.ts'
+import { type Fixture, type OperationName, type TargetName, targetNames } from './kinds.ts'
 import { type Load, sendLoad } from './load.ts'
-import { type OperationName, type TargetName, targetNames } from './operations.ts'
 import { checkSameAnswers } from './same.ts'
 
 export interface Measurement extends Load {

@@ -1,8 +1,8 @@
 /** That the servers compared do the same work: their answers hold the same, before anything is measured. */
 import { deepEqual } from 'node:assert/strict'
 import type { Target } from './child.ts'
-import type { Fixture } from './fixture.ts'
-import { type OperationName, operations } from './operations.ts'
+import type { Fixture, OperationName } from './kinds.ts'
+import { operations } from './operations.ts'
 
 /** Throws where a server's answer differs from the first one's. A create differs in what it is given: its fields count. */
 export async function checkSameAnswers(

@@ -9,18 +9,8 @@ import type { Tables } from '#db/tables'
 import { openApp } from '#runtime/server/app'
 import { silentLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
-import type { Fixture } from './fixture.ts'
-import { type OperationName, operations } from './operations.ts'
-
-/** What a request fills in: a value that is the same every time, or one of the request's own. */
-export type Parameter = { value: unknown } | { slot: 'id' | 'newId' | 'now' | 'phone' | 'note' }
-
-export interface Statement {
-  text: string
-  parameters: Parameter[]
-  /** As in `Database.query`. */
-  planOnce: boolean
-}
+import type { Fixture, OperationName, Parameter, Statement } from './kinds.ts'
+import { operations } from './operations.ts'
 
 interface Ran {
   text: string

@@ -5,8 +5,15 @@ import { monthsOf, reasonOf } from '#runtime/ports/billing/reason'
 import { idOf } from '#runtime/ports/billing/sandbox-rows'
 import { namedId } from '#runtime/values/ids'
 import { insertRows } from './rows.ts'
-import type { DemoStore } from './store.ts'
-import { dayMs } from './timeline.ts'
+import { dayMs, type Timeline } from './timeline.ts'
+
+/** Of a demo's store: what its payments are known by. */
+interface Payer {
+  id: string
+  slug: string
+  ownerEmail: string
+  timeline: Timeline
+}
 
 export interface PaidTerms {
   plan: string
@@ -32,7 +39,7 @@ export const demoCard = (now: Date) => ({
 const provider = 'sandbox'
 
 /** The agreement that renews by itself from now on, and what was paid with it. Answers its id. */
-export async function seedPayments(root: RootDatabase, store: DemoStore, terms: PaidTerms): Promise<string> {
+export async function seedPayments(root: RootDatabase, store: Payer, terms: PaidTerms): Promise<string> {
   const checkoutId = namedId(`checkout ${store.slug}`, terms.anchor.getTime())
   const agreementId = idOf('sa', store.id, checkoutId)
   await seedAgreement(root, store, terms, { checkoutId, agreementId })
@@ -103,7 +110,7 @@ interface Ids {
 
 async function seedAgreement(
   root: RootDatabase,
-  store: DemoStore,
+  store: Payer,
   terms: PaidTerms,
   { checkoutId, agreementId }: Ids,
 ): Promise<void> {
@@ -134,7 +141,7 @@ async function seedAgreement(
 
 async function seedCheckout(
   root: RootDatabase,
-  store: DemoStore,
+  store: Payer,
   terms: PaidTerms,
   { checkoutId, agreementId }: Ids,
 ): Promise<void> {

@@ -1,5 +1,4 @@
 /** Who orders when, and what becomes of it: the numbers of the demo store, before any order is written. */
-import { chooseForAutomations } from './automation-orders.ts'
 import type { Person } from './people.ts'
 import type { Random } from './random.ts'
 import { dayMs, hourMs, minuteMs, type Timeline } from './timeline.ts'
@@ -79,8 +78,21 @@ const codeLetters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
 export const couponCode = (random: Random): string =>
   `POP-${Array.from({ length: 6 }, () => random.pick(codeLetters)).join('')}`
 
+/** Gives orders of customers their source; none near one of the campaigns. */
+type Choose = (
+  orders: readonly PlannedOrder[],
+  groups: CustomerGroups,
+  campaigns: readonly Date[],
+  timeline: Timeline,
+) => void
+
 /** 900 orders over 400 days, 450 of them in the last 120, oldest first. */
-export function planOrders(groups: CustomerGroups, timeline: Timeline, random: Random): PlannedOrder[] {
+export function planOrders(
+  groups: CustomerGroups,
+  timeline: Timeline,
+  random: Random,
+  chooseForAutomations: Choose,
+): PlannedOrder[] {
   const orders: PlannedOrder[] = []
   const add = (customer: Customer, placedAt: Date, source: OrderSource | null = null): void => {
     const coupon = source === 'newsletter' ? couponCode(random) : null

@@ -8,6 +8,7 @@ import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { putCategories, putCustomers, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
 import { phoneKey } from '#runtime/values/phone'
+import { chooseForAutomations } from './automation-orders.ts'
 import { auroraCatalog, borealisCatalog, type Catalog } from './catalog.ts'
 import {
   type Customer,
@@ -52,7 +53,13 @@ export function planAurora({ timeline, domain }: Pick<DemoStore, 'timeline' | 'd
   const catalog = auroraCatalog(timeline, random, domain)
   const customers = makeCustomers(300, random, brazilian)
   const groups = groupsOf(customers, random)
-  return { catalog, customers, groups, plans: planOrders(groups, timeline, random), random }
+  return {
+    catalog,
+    customers,
+    groups,
+    plans: planOrders(groups, timeline, random, chooseForAutomations),
+    random,
+  }
 }
 
 /** 5 products, 10 customers, 12 orders, 3 of them by subscribers of the popup. */

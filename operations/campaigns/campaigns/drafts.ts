@@ -1,32 +1,14 @@
 /** Drafts: made, changed, copied, deleted. */
-import type { Row } from '#db/tables'
 import { templates } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
-import { isId } from '#runtime/values/ids'
+import { canonical } from '#runtime/values/changes'
 import { changedContent, changedWindow, copiedName, emptyContent } from '../content.ts'
-import { noCampaign } from '../json.ts'
+import { lockCampaign } from '../rows.ts'
 import { type CampaignChange, type CampaignContent, content, type SendWindow } from '../schema.ts'
 import { cancelPending } from '../sending/units.ts'
-
-export type CampaignRow = Row<'campaigns'> & { content: CampaignContent; send_window: SendWindow | null }
-
-/** A row, locked until the transaction ends; refuses one that there is not. */
-export async function lockCampaign(ctx: Context, id: string): Promise<CampaignRow> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('campaigns')
-        .selectAll()
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .forNoKeyUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noCampaign()
-  return row as CampaignRow
-}
 
 interface Draft {
   name: string
@@ -114,7 +96,7 @@ async function requireTemplate(ctx: Context, before: CampaignContent, after: Cam
   if (
     !isNew &&
     after.type === before.type &&
-    sorted(templateParameters) === sorted(before.templateParameters)
+    canonical(templateParameters) === canonical(before.templateParameters)
   ) {
     return
   }
@@ -165,11 +147,5 @@ const asColumns = ({ name, list_id, list_name, content, send_window }: Draft) =>
 /** Whatever the order of their keys. */
 function isSame(a: Draft, b: Draft): boolean {
   if (a.name !== b.name || a.list_id !== b.list_id) return false
-  return sorted([a.content, a.send_window]) === sorted([b.content, b.send_window])
+  return canonical([a.content, a.send_window]) === canonical([b.content, b.send_window])
 }
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_key, each: unknown) =>
-    each !== null && typeof each === 'object' && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([x], [y]) => (x < y ? -1 : 1)))
-      : each,
-  )

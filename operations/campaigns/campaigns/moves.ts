@@ -9,12 +9,12 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { noCampaign } from '../json.ts'
+import type { CampaignRow } from '../rows.ts'
 import type { CampaignStatus } from '../schema.ts'
 import { share } from '../sending/pace.ts'
 import { findAudience, type Means, type Problem, refusal, requireMeans } from '../sending/readiness.ts'
 import { estimatedFinish } from '../sending/times.ts'
 import { cancelPending } from '../sending/units.ts'
-import type { CampaignRow } from './drafts.ts'
 
 const startable = ['draft', 'scheduled', 'failed'] as const
 

@@ -2,10 +2,10 @@
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
+import type { CampaignRow } from '../rows.ts'
 import type { FailureReason } from '../schema.ts'
 import { failCampaign } from '../sending/endings.ts'
 import { findAudience, findMeans, isProblem, mayLeave } from '../sending/readiness.ts'
-import type { CampaignRow } from './drafts.ts'
 import { begun, keepReservation } from './moves.ts'
 
 const lateAtMostMs = 3 * 3_600_000

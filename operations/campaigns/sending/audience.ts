@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
-import type { CampaignRow } from '../campaigns/drafts.ts'
+import type { CampaignRow } from '../rows.ts'
 import type { FailureReason } from '../schema.ts'
 import { failCampaign } from './endings.ts'
 

@@ -1,7 +1,7 @@
 /** How sending stops without the merchant: done, failed before it began, or paused in trouble. Each tells them. */
 import { metering, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import type { CampaignRow } from '../campaigns/drafts.ts'
+import type { CampaignRow } from '../rows.ts'
 import { type FailureReason, failureReason, type PauseReason } from '../schema.ts'
 
 const why: Record<FailureReason | PauseReason, string> = {

@@ -1,5 +1,6 @@
 import { amountText } from '#runtime/values/money'
 import { type Kind, referenceOf } from '../discounts/kinds.ts'
+import { noteAvailability } from './availability.ts'
 import { type BundleContent, bundle } from './schema.ts'
 
 export const bundles: Kind<BundleContent> = {
@@ -26,4 +27,5 @@ export const bundles: Kind<BundleContent> = {
     }
   },
   schema: bundle,
+  written: noteAvailability,
 }

@@ -1,4 +1,5 @@
 /** The three kinds of discounts: what is different in each for whoever writes them. */
+import type { Context } from '#runtime/context'
 import type { DiscountSpec } from '#runtime/ports/ecommerce/discounts'
 import type { z } from '#runtime/schema'
 import type { Draft, KindName } from './draft.ts'
@@ -20,6 +21,8 @@ export interface Kind<C extends object = object> {
   spec(id: string, revision: number, draft: Draft<C>): DiscountSpec
   /** Whose marks say what it names. */
   schema: z.ZodTypeAny
+  /** Done with each write that leaves one, in its transaction. */
+  written?(ctx: Context, id: string): Promise<void>
 }
 
 /** Ours on the platform, for ever. */

@@ -6,7 +6,6 @@ import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused, Throttled } from '#runtime/ports/errors'
-import { noteAvailability } from '../bundles/availability.ts'
 import type { Draft, KindName } from './draft.ts'
 import {
   closeIntent,
@@ -225,7 +224,7 @@ async function save(
   } else await ctx.db.deleteFrom('discounts').where('id', '=', id).execute()
   const named = { before: before?.content, after: after?.content }
   await files.keepNamed(ctx, fileOwner(kind.name, id), kind.schema, named)
-  if (kind.name === 'bundle' && after) await noteAvailability(ctx, id)
+  if (after) await kind.written?.(ctx, id)
   await changed(ctx)
 }
 

@@ -3,7 +3,7 @@ import { checkRoute, type sending, templates } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { AlertContent } from '../settings/schema.ts'
-import { templateFault } from './render.ts'
+import { templateFault } from '../settings/template.ts'
 
 /** How phones are reached. */
 export interface Way {

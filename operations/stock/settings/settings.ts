@@ -9,8 +9,9 @@ import { prepared } from '#runtime/database/query'
 import { greatestKnown } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { misfit } from '../sending/render.ts'
+import { given } from '#runtime/values/changes'
 import { type AlertChange, type AlertContent, defaultAlerts, stockAlertSettings } from './schema.ts'
+import { misfit } from './template.ts'
 
 interface Found {
   content: AlertContent | null
@@ -154,8 +155,4 @@ export async function noteStockEvent(tx: Context, at: Date): Promise<void> {
       }),
     )
     .execute()
-}
-
-function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

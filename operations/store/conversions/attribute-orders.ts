@@ -12,15 +12,8 @@ import {
 } from './attribution.ts'
 import { conversionTypes, figuresOf, itemsOf, lineTypes, type Source } from './conversion-of.ts'
 import { followRows } from './conversion-sums.ts'
+import type { Figures, Known, Lines, Written } from './figures.ts'
 import { lastTouches } from './last-touch.ts'
-
-type Figures = ReturnType<typeof figuresOf>
-type Lines = ReturnType<typeof itemsOf>
-
-export interface Written {
-  row: Figures & { id: string; created_at: Date; updated_at: Date }
-  lines: Lines
-}
 
 /**
  * Attributes orders that no message has yet, and those whose message failed meanwhile, and brings the conversions of
@@ -76,13 +69,6 @@ export async function attributeOrders(ctx: Context, orderIds: readonly string[])
   await tell(ctx, changes)
 }
 
-export interface Known {
-  row: ConversionRow
-  lines: Lines
-  /** Its message failed. */
-  isVoid: boolean
-}
-
 async function knownConversions(ctx: Context, orderIds: string[]): Promise<Map<string, Known>> {
   const rows = await ctx.db
     .selectFrom('conversions as c')
@@ -136,8 +122,6 @@ function text(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
-
-export type { Figures, Lines }
 
 async function remove(ctx: Context, conversions: readonly ConversionRow[]): Promise<void> {
   if (conversions.length === 0) return

@@ -12,8 +12,8 @@ import {
   type ConversionDelta,
   type ProductDelta,
 } from '../sums/day-sums.ts'
-import type { Known, Lines, Written } from './attribute-orders.ts'
 import type { ConversionRow } from './attribution.ts'
+import type { Known, Lines, Written } from './figures.ts'
 
 type Row = Pick<
   ConversionRow,

@@ -7,7 +7,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { newId } from '#runtime/values/ids'
 import { serveParent } from '../child.ts'
-import type { Fixture } from '../fixture.ts'
+import type { Fixture } from '../kinds.ts'
 import { filler } from '../statements.ts'
 import { openClients } from './clients.ts'
 

@@ -10,7 +10,7 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId, sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { serveParent } from '../child.ts'
-import type { Fixture } from '../fixture.ts'
+import type { Fixture } from '../kinds.ts'
 import { openClients } from './clients.ts'
 import { contactList, errorSchema, optOut, optOutInput, optOutPage, paging, texts } from './fastify-parts.ts'
 

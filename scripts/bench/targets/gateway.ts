@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { startServer } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
 import { serveParent } from '../child.ts'
-import type { Fixture } from '../fixture.ts'
+import type { Fixture } from '../kinds.ts'
 import { gatewaySettings } from '../statements.ts'
 
 const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))

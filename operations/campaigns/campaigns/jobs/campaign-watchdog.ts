@@ -1,11 +1,11 @@
 import { sending } from '#operations/messaging/door'
 import { serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
-import campaignStart from '../../campaigns/jobs/campaign-start.ts'
-import { isOver, settleDeadClaims } from '../recovery.ts'
-import { findDeadClaims, findDue, findStuck } from '../watchdog.ts'
-import campaignMessageSend from './campaign-message-send.ts'
-import campaignSend from './campaign-send.ts'
+import campaignMessageSend from '../../sending/jobs/campaign-message-send.ts'
+import campaignSend from '../../sending/jobs/campaign-send.ts'
+import { isOver, settleDeadClaims } from '../../sending/recovery.ts'
+import { findDeadClaims, findDue, findStuck } from '../../sending/watchdog.ts'
+import campaignStart from './campaign-start.ts'
 
 export default serverJob({
   description: 'Looks for campaigns that no worker looks after',
