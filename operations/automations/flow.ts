@@ -1,6 +1,6 @@
 /** Flows: what one may be (rule 3). No database; each step is looked at a fixed number of times. */
 import { refuse } from '#runtime/errors'
-import { canonical } from './given.ts'
+import { canonical } from '#runtime/values/changes'
 import { changedCoupon, changedMessage, emptyMessage } from './parts.ts'
 import type { StepInput } from './schema.ts'
 import type { Flow, Step } from './types.ts'

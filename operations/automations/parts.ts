@@ -1,7 +1,7 @@
 /** Messages and coupons of an automation: how a change is laid over them, and what they may be. No database. */
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { given } from './given.ts'
+import { given } from '#runtime/values/changes'
 import type { couponInput, messageInput } from './schema.ts'
 import type { AutomationMessage, CouponSpec } from './types.ts'
 

@@ -4,6 +4,7 @@ import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { type Change, merged } from '#runtime/values/changes'
 
 export type BarName = 'free-shipping' | 'countdown' | 'action'
 
@@ -23,7 +24,7 @@ const find = prepared<{ bar: string }, { content: unknown; updated_at: Date }>(
 export async function readBar<T extends object>(ctx: Context, bar: BarName, defaults: T): Promise<Saved<T>> {
   const [row] = await find(ctx, { bar })
   if (!row) return { content: defaults, updatedAt: null }
-  return { content: merged(defaults, row.content as Partial<T>), updatedAt: row.updated_at }
+  return { content: merged(defaults, row.content as Change<T>), updatedAt: row.updated_at }
 }
 
 /**
@@ -52,23 +53,3 @@ export async function writeBar<T extends object>(
     await changed(tx)
   })
 }
-
-type Change<T> = {
-  [K in keyof T]?:
-    | (T[K] extends readonly unknown[] ? T[K] : T[K] extends object ? Change<T[K]> : T[K])
-    | undefined
-}
-
-/** What is left out stays, at every depth of object; lists are replaced. */
-export function merged<T extends object>(before: T, change: Change<T>): T {
-  const whole = { ...before } as Record<string, unknown>
-  for (const [key, value] of Object.entries(change)) {
-    if (value === undefined) continue
-    const there = whole[key]
-    whole[key] = isPlain(there) && isPlain(value) ? merged(there, value) : value
-  }
-  return whole as T
-}
-
-const isPlain = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 /** The content of a campaign: how a change is laid over it, and what it may be. No database. */
 import { refuse } from '#runtime/errors'
+import { given } from '#runtime/values/changes'
 import type { CampaignChange, CampaignContent, SendWindow } from './schema.ts'
 
 /** Of a text; with media less. */
@@ -75,11 +76,6 @@ export function changedWindow(
   if (end === undefined) throw refuse('bad_request', 'sendWindow.end: is required')
   if (start >= end) throw refuse('bad_request', 'sendWindow.end: must be after sendWindow.start')
   return { start, end }
-}
-
-/** The fields that were given. */
-function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
 const suffix = ' (copy)'

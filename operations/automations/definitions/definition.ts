@@ -1,7 +1,7 @@
 /** What a merchant says of an automation: its defaults, a change laid over it, what it may be. No database. */
 import { refuse } from '#runtime/errors'
+import { canonical, given } from '#runtime/values/changes'
 import { isSameFlow, refuseFlow, stepOf, stepsAfterCoupon } from '../flow.ts'
-import { canonical, given } from '../given.ts'
 import { defaultMessage, defaultQuietHours, kinds, noConditions } from '../kinds.ts'
 import { changedCoupon, changedMessage, refuseForeignAddress } from '../parts.ts'
 import type { AutomationChange } from '../schema.ts'

@@ -4,8 +4,9 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
+import { merged } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
-import { merged, readBar, writeBar } from '../bar-settings.ts'
+import { readBar, writeBar } from '../bar-settings.ts'
 import { link, platformId } from '../common-schema.ts'
 import {
   type Action,

@@ -6,9 +6,9 @@ import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
+import { merged } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
 import { variableFault } from '#runtime/values/variables'
-import { merged } from '../bar-settings.ts'
 import {
   type AlertChange,
   type AlertContent,

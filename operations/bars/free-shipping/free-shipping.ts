@@ -4,7 +4,8 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { merged, readBar, writeBar } from '../bar-settings.ts'
+import { merged } from '#runtime/values/changes'
+import { readBar, writeBar } from '../bar-settings.ts'
 import { defaultFreeShipping, type freeShippingBar, freeShippingInput } from './schema.ts'
 
 export async function readFreeShipping(ctx: Context): Promise<z.infer<typeof freeShippingBar>> {

@@ -1,8 +1,8 @@
 /** The contact form: its defaults, what it is after a change, and what it must be. No database. */
 
 import { refuse } from '#runtime/errors'
+import { merged } from '#runtime/values/changes'
 import { emailKey } from '#runtime/values/email'
-import { merged } from '../merge.ts'
 import type { FormField, FormInput, FormSettings } from './form-schema.ts'
 
 const field = (key: string, label: string, type: FormField['type'], required: boolean): FormField => ({

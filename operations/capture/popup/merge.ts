@@ -1,5 +1,5 @@
 /** What popup settings are after a change. No database. */
-import { merged } from '../merge.ts'
+import { merged } from '#runtime/values/changes'
 import { defaultCoupon, defaultPrizeColour } from './defaults.ts'
 import type { PopupCoupon, PopupInput, PopupSettings, Prize } from './schema.ts'
 
@@ -20,6 +20,7 @@ export function changedPopup(before: PopupSettings, input: PopupInput, newId: ()
 type PrizeInput = NonNullable<NonNullable<PopupInput['roulette']>['prizes']>[number]
 
 /** An id that no prize had, or that another of the list has already, is none. */
+
 function changedPrizes(
   before: readonly Prize[],
   prizes: readonly PrizeInput[],

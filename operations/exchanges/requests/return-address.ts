@@ -1,6 +1,7 @@
 /** Where the items of a request are to be sent. */
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
+import { given } from '#runtime/values/changes'
 import type { address, addressInput } from '../settings/schema.ts'
 import { wholeAddress } from '../settings/settings.ts'
 
@@ -16,6 +17,3 @@ export const changedAddress = (
   before: unknown,
   change: z.infer<typeof addressInput>,
 ): Address => wholeAddress(ctx, { ...(before as object | null), ...given(change) })
-
-const given = (change: object): object =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))

@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
+import { merged } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
 import { variableFault } from '#runtime/values/variables'
 import { defaultSettings } from './defaults.ts'
@@ -76,20 +77,6 @@ export async function saveSettings(ctx: Context, input: ExchangeSettingsInput): 
     .execute()
   await files.keepLinked(ctx, 'exchange-settings', after)
 }
-
-/** What is left out stays, at every depth of object; lists are replaced. */
-function merged<T extends object>(before: T, change: object): T {
-  const whole = { ...before } as Record<string, unknown>
-  for (const [key, value] of Object.entries(change)) {
-    if (value === undefined) continue
-    const there = whole[key]
-    whole[key] = isPlain(there) && isPlain(value) ? merged(there, value) : value
-  }
-  return whole as T
-}
-
-const isPlain = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const noAddress = {
   number: null,

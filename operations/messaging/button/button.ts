@@ -7,6 +7,7 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
+import { given } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
 import { parsePhone } from '#runtime/values/phone'
 import { type ButtonChange, type ButtonContent, defaultButton, messagingButton } from './schema.ts'
@@ -186,8 +187,4 @@ function checkHours(hours: ButtonContent['schedule']['hours']): void {
       throw refuse('bad_request', `schedule.hours.${at}: overlaps schedule.hours.${other}`)
     }
   }
-}
-
-function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

@@ -3,7 +3,7 @@ import { platformId, readSettings, saveSettings, variableLine } from '#operation
 import type { Context } from '#runtime/context'
 import { reference, requireReferences } from '#runtime/references'
 import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
-import { given } from '../given.ts'
+import { given } from '#runtime/values/changes'
 
 const featuredPriceFields = {
   isEnabled: z.boolean(),

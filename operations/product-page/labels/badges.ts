@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
-import { given } from '../given.ts'
+import { given } from '#runtime/values/changes'
 import { badgeSettingsKey, defaultBadgeSettings } from './badge-settings.ts'
 import {
   changeLabel,

@@ -2,7 +2,7 @@
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
 import { refuse } from '#runtime/errors'
-import { given } from '../given.ts'
+import { given } from '#runtime/values/changes'
 import {
   changeLabel,
   createLabel,

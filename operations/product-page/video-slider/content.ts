@@ -3,7 +3,7 @@ import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
-import { given } from '../given.ts'
+import { given } from '#runtime/values/changes'
 import { type HomeSliderChange, homeVideoSlider, type SliderChange, type SliderContent } from './schema.ts'
 
 /** What is left out stays; videos are replaced whole. Refuses what browsers do not play. */

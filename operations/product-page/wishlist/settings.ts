@@ -4,7 +4,7 @@ import type { Widget } from '#operations/storefront/door'
 import { readSettings, saveSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, line, named, object, z } from '#runtime/schema'
-import { given } from '../given.ts'
+import { given } from '#runtime/values/changes'
 
 export const wishlistSettingsInput = {
   isEnabled: z.boolean(),

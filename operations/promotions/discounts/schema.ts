@@ -55,8 +55,3 @@ export const activeInput = object({ isActive: z.boolean() })
 /** Filters of the lists. */
 export const statusFilter = z.enum(['active', 'scheduled', 'paused', 'ended']).optional()
 export const searchFilter = z.string().trim().min(1).max(120).optional().describe('Within the name')
-
-/** What is given of an input, without what was left out. */
-export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
-}

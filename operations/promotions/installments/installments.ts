@@ -8,9 +8,9 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
+import { given } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
 import { amountText } from '#runtime/values/money'
-import { given } from '../discounts/schema.ts'
 import { optionsOf, type RuleTerms, ruleFor } from './math.ts'
 import {
   defaultInstallmentSettings,

@@ -3,7 +3,7 @@
 import { readSettings, saveSettings, variableLine } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, named, object, z } from '#runtime/schema'
-import { given } from '../discounts/schema.ts'
+import { given } from '#runtime/values/changes'
 
 const variables = ['name', 'label', 'buy', 'pay', 'free', 'discount', 'missing', 'saved', 'timeLeft']
 const text = (max: number) => variableLine(1, max, variables)

@@ -7,8 +7,8 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
+import { merged } from '#runtime/values/changes'
 import { parseVariables } from '#runtime/values/variables'
-import { merged } from '../merged.ts'
 import { refuseForeign } from '../pictures.ts'
 import {
   defaultReviewSettings,
@@ -41,7 +41,7 @@ export async function findSettings(ctx: Context): Promise<Saved> {
   const [row] = await find(ctx, {})
   if (!row) return { settings: defaultReviewSettings, updatedAt: null, requestsSince: null }
   return {
-    settings: merged(defaultReviewSettings, row.content as ReviewSettingsChange),
+    settings: merged(defaultReviewSettings, row.content as ReviewSettingsChange, null),
     updatedAt: row.updated_at,
     requestsSince: row.requests_since,
   }
@@ -64,7 +64,7 @@ export async function saveSettings(ctx: Context, change: ReviewSettingsChange): 
   await ctx.transaction(async (tx) => {
     await tx.lockStore()
     const before = await findSettings(tx)
-    const after = merged(before.settings, change)
+    const after = merged(before.settings, change, null)
     refuseFaults(after)
     await refuseTemplate(tx, before.settings, after)
     if (isDeepStrictEqual(before.settings, after)) return

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
-import { merged } from '../merged.ts'
+import { merged } from '#runtime/values/changes'
 import {
   defaultTestimonialSettings,
   type TestimonialSettings,
@@ -22,7 +22,9 @@ export async function findTestimonialSettings(
     .select(['content', 'updated_at'])
     .executeTakeFirst()
   return {
-    settings: row ? merged(defaultTestimonialSettings, row.content as Change) : defaultTestimonialSettings,
+    settings: row
+      ? merged(defaultTestimonialSettings, row.content as Change, null)
+      : defaultTestimonialSettings,
     updatedAt: row?.updated_at ?? null,
   }
 }
@@ -37,7 +39,7 @@ export async function saveTestimonialSettings(ctx: Context, change: Change): Pro
   await ctx.transaction(async (tx) => {
     await tx.lockStore()
     const { settings: before } = await findTestimonialSettings(tx)
-    const after = merged(before, change)
+    const after = merged(before, change, null)
     if (isDeepStrictEqual(before, after)) return
     const now = tx.now()
     const row = { content: JSON.stringify(after), updated_at: now }
