@@ -12,6 +12,7 @@ import { noticeFaults } from './lib/notices.ts'
 import { nullFaults } from './lib/nulls.ts'
 import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
 import { roomFaults } from './lib/rooms.ts'
+import { ruleFaults } from './lib/rules.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -60,6 +61,7 @@ async function declarations(): Promise<Result> {
     amountFaults(root),
     noticeFaults(root),
     roomFaults(root),
+    ruleFaults(root),
   ])
   const all = [...faults, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`

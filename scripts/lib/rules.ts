@@ -1,0 +1,216 @@
+/** The rules that stand with the code: the README of each section and of the runtime, and the comments that cite them. */
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+import ts from 'typescript'
+import type { Fault } from '#runtime/registry/checks'
+import { typescriptFiles } from './imports.ts'
+
+const layers = ['operations', 'runtime', 'db', 'scripts', 'test'] as const
+const headings = ['Rooms', 'Rules', 'Takes and gives', 'Where to begin']
+const mostLines = 150
+
+/** Files whose comments still cite what is not here, and what they should cite. */
+const stillToCome: Readonly<Record<string, string>> = {
+  'runtime/database/days.ts': '(rule 3)',
+  'runtime/gateway/gateway.ts': '(rule 14)',
+}
+
+interface Readme {
+  /** Where it stands: `operations/inbox`. */
+  folder: string
+  text: string
+  /** By their headings. */
+  chapters: ReadonlyMap<string, string>
+  rules: readonly Rule[]
+}
+
+interface Rule {
+  number: number
+  /** `(a)`, `(b)`… */
+  parts: ReadonlySet<string>
+}
+
+/** By the name that comments cite them by: a section's, or `runtime`. */
+type Readmes = ReadonlyMap<string, Readme>
+
+/** The faults of the READMEs and of the comments below a project's root. */
+export async function ruleFaults(root: string, late = stillToCome): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const readmes = new Map<string, Readme>()
+  for (const [name, folder] of await foldersOf(root)) {
+    const file = `${folder}/README.md`
+    if (existsSync(join(root, file))) {
+      readmes.set(name, readmeOf(folder, await readFile(join(root, file), 'utf8')))
+    } else {
+      const chapters = headings.map((each) => `## ${each}`).join(', ')
+      faults.push({ file, wrong: 'is not there', remedy: `write it: what it is for, ${chapters}` })
+    }
+  }
+  for (const [name, readme] of readmes) faults.push(...(await readmeFaults(root, name, readme, readmes)))
+  for (const layer of layers.filter((each) => existsSync(join(root, each)))) {
+    for (const path of await typescriptFiles(join(root, layer))) {
+      const file = relative(root, path).split(sep).join('/')
+      const code = await readFile(path, 'utf8')
+      const found = suspicious.test(code) ? commentFaults(file, code, readmes) : []
+      if (!(file in late)) faults.push(...found)
+      else if (found.length === 0) {
+        const remedy = 'take it off the list of scripts/lib/rules.ts'
+        faults.push({ file, wrong: 'no longer cites what is not here', remedy })
+      }
+    }
+  }
+  return faults
+}
+
+async function foldersOf(root: string): Promise<[name: string, folder: string][]> {
+  const entries = await readdir(join(root, 'operations'), { withFileTypes: true })
+  const sections = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  return [
+    ...sections.sort().map((name): [string, string] => [name, `operations/${name}`]),
+    ['runtime', 'runtime'],
+  ]
+}
+
+function readmeOf(folder: string, text: string): Readme {
+  const [, ...parts] = text.split(/^## (.+)$/m)
+  const chapters = new Map(pairsOf(parts))
+  const [, ...rules] = (chapters.get('Rules') ?? '').split(/^(\d+)\. /m)
+  return {
+    folder,
+    text,
+    chapters,
+    rules: pairsOf(rules).map(([number, rule]) => ({
+      number: Number(number),
+      parts: new Set([...rule.matchAll(/\(([a-z])\)/g)].map(([, letter]) => letter!)),
+    })),
+  }
+}
+
+const pairsOf = (parts: readonly string[]): [string, string][] =>
+  parts.flatMap((head, i) => (i % 2 === 0 ? [[head.trim(), parts[i + 1]!] as [string, string]] : []))
+
+async function readmeFaults(root: string, name: string, readme: Readme, readmes: Readmes): Promise<Fault[]> {
+  const { folder, text, chapters, rules } = readme
+  const faults: Fault[] = []
+  const note = (wrong: string, remedy: string): void => {
+    faults.push({ file: `${folder}/README.md`, wrong, remedy })
+  }
+  const lines = text.trimEnd().split('\n').length
+  if (lines > mostLines) note(`has ${lines} lines, and at most ${mostLines} are read`, 'say it shorter')
+  for (const heading of name === 'runtime' ? ['Rules'] : headings) {
+    if (!chapters.has(heading)) note(`has no chapter ${heading}`, `add ## ${heading}`)
+  }
+  if (chapters.has('Rules') && rules.length === 0) note('has no rule', 'number them: 1. **Short name.** …')
+  const odd = rules.findIndex(({ number }, i) => number !== i + 1)
+  if (odd >= 0) note(`has rule ${rules[odd]!.number} where rule ${odd + 1} is due`, 'count the rules from 1')
+  for (const wrong of misCited(text, name, readmes)) note(wrong, citeWhatIsThere)
+  const below = new Set((await typescriptFiles(join(root, folder))).map((path) => basename(path)))
+  const isThere = (path: string): boolean =>
+    existsSync(join(root, folder, path)) || existsSync(join(root, path))
+  for (const path of pathsIn(text)) {
+    const isFile = /\.\w+$|\/$/.test(path)
+    if (isThere(path) || below.has(path) || !(isFile || isThere(path.split('/')[0]!))) continue
+    note(`names ${path}, which is not there`, 'name what is there, by its path from the root or from here')
+  }
+  return faults
+}
+
+/** What is written as code or linked to, and reads like a file or a folder. */
+function pathsIn(text: string): Set<string> {
+  const written = [...text.matchAll(/`([^`\s]+)`|\]\(([^)\s#]+)[^)]*\)/g)]
+  const isPath = /^[\w.][\w.-]*(?:\/[\w.-]+)*\/?$/
+  return new Set(
+    written
+      .map(([, code, link]) => code ?? link!)
+      .filter((each) => isPath.test(each) && (each.includes('/') || each.endsWith('.ts'))),
+  )
+}
+
+const citeWhatIsThere =
+  'cite a rule that is there: (rule 3) of its own section, (messaging, rule 3), (runtime, rule 3)'
+
+/** Ways of citing what is not in the repository. */
+const notHere = [
+  /§\s*\d*/,
+  /\bRules? of the page\b|\bRules \d+\w?/,
+  /\bR\d{1,2}\b(?! *=)/,
+  /\bscenarios? \d+/i,
+  /\bpage's (?:own )?(?:rules?|example|scenarios?)\b/,
+  /\bas the (?:\w+ )?page (?:says|has)\b/,
+]
+/** Cheap, and true of every file whose comments could have a fault. */
+const suspicious = /\brules?[\s*/]+(?:\d|of the)|§|\bR\d|scenarios?[\s*/]+\d|page's|page (?:says|has)/i
+
+function commentFaults(file: string, code: string, readmes: Readmes): Fault[] {
+  const [, section, runtime] = /^(?:test\/)?(?:operations\/([^/]+)|(runtime))\//.exec(file) ?? []
+  return commentsOf(file, code).flatMap(({ line, text }) => {
+    const fault = (wrong: string, remedy: string): Fault => ({ file: `${file}:${line}`, wrong, remedy })
+    return [
+      ...notHere.flatMap((pattern) => {
+        const [cited] = pattern.exec(text) ?? []
+        if (cited === undefined) return []
+        return [
+          fault(`cites "${cited}", which is not in the repository`, `say it here, or ${citeWhatIsThere}`),
+        ]
+      }),
+      ...misCited(text, section ?? runtime ?? null, readmes).map((wrong) => fault(wrong, citeWhatIsThere)),
+    ]
+  })
+}
+
+const citation =
+  /(?:([(;]) ?)?(?:\b([a-z][a-z-]*), )?\brules? (\d+[a-z]?\b(?:(?:, and |, | and | or | to )\d+[a-z]?\b)*)/g
+
+/** What is wrong with the rules that a text cites. `own`: the section that it stands in, or null. */
+function misCited(text: string, own: string | null, readmes: Readmes): string[] {
+  return [...text.matchAll(citation)].flatMap(([, bracket, word, numbers]) => {
+    const isName = word !== undefined && (bracket !== undefined || readmes.has(word))
+    const name = isName ? word : own
+    if (name === null) return [`cites rule ${numbers} of no section`]
+    const readme = readmes.get(name)
+    if (!readme) return [`cites rule ${numbers} of ${name}, which has no README`]
+    return [...numbers!.matchAll(/(\d+)([a-z]?)/g)].flatMap(([cited, number, part]) => {
+      const rule = readme.rules.find((each) => each.number === Number(number))
+      if (rule && (part === '' || rule.parts.has(part!))) return []
+      return [`cites rule ${cited}, which ${readme.folder}/README.md does not have`]
+    })
+  })
+}
+
+/** The end of a file has its last comment for a part. */
+const isDoc = ({ kind }: ts.Node): boolean =>
+  kind >= ts.SyntaxKind.FirstJSDocNode && kind <= ts.SyntaxKind.LastJSDocNode
+
+interface Comment {
+  line: number
+  text: string
+}
+
+/** The comments of a file, by its syntax; lines that follow each other are one. */
+function commentsOf(file: string, code: string): Comment[] {
+  const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+  const ranges = new Map<number, number>()
+  const visit = (node: ts.Node): void => {
+    const parts = node.getChildren(source).filter((part) => !isDoc(part))
+    for (const part of parts) visit(part)
+    if (parts.length > 0) return
+    const before = ts.getLeadingCommentRanges(code, node.getFullStart()) ?? []
+    const after = ts.getTrailingCommentRanges(code, node.getEnd()) ?? []
+    for (const { pos, end } of [...before, ...after]) ranges.set(pos, end)
+  }
+  visit(source)
+  const comments: (Comment & { end: number })[] = []
+  for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
+    const text = code
+      .slice(pos, end)
+      .replace(/^\/[/*]+|\*\/$/g, '')
+      .replace(/\s*\n\s*\*?\s*/g, ' ')
+    const last = comments.at(-1)
+    if (last && code.startsWith('//', pos) && /^\s*$/.test(code.slice(last.end, pos))) {
+      last.text += text
+      last.end = end
+    } else comments.push({ line: source.getLineAndCharacterOfPosition(pos).line + 1, text, end })
+  }
+  return comments
+}
