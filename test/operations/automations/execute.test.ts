@@ -39,7 +39,7 @@ async function withOrders(count: number, body: Record<string, unknown> = {}) {
   return { shop, ctx, automation, execute }
 }
 
-describe('POST /automations/:id/execute (Rules 17)', () => {
+describe('POST /automations/:id/execute (rule 8)', () => {
   test('whom it would have written to, once; a second call finds none of them', async () => {
     const { shop, ctx, automation, execute } = await withOrders(6)
     await optOuts.add(ctx, phone(3), 'manual')

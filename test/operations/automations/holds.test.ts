@@ -21,7 +21,7 @@ const saoPaulo = 'America/Sao_Paulo'
 const auckland = 'Pacific/Auckland'
 const newYork = 'America/New_York'
 
-describe('quiet hours (Rules 15)', () => {
+describe('quiet hours (rule 6)', () => {
   test.each([
     ['21:30 waits for 8:00 the next day', '2026-11-21T00:30:00.000Z', '2026-11-21T11:00:00.000Z'],
     ['at 21:00 sharp it is held', '2026-11-21T00:00:00.000Z', '2026-11-21T11:00:00.000Z'],
@@ -156,7 +156,7 @@ describe('days of the scan', () => {
   })
 })
 
-describe('coupons (Rules 18)', () => {
+describe('coupons (rule 9)', () => {
   test('cashback: half up, without shipping and refunds, at most its limit, never below nothing', () => {
     const order = { total: '209.90', shipping: '20.00', refunded_total: '0.00' }
     expect(cashbackAmount(order, { percent: 10, maxAmount: null })).toBe(18.99)
@@ -178,7 +178,7 @@ describe('coupons (Rules 18)', () => {
   })
 })
 
-describe('the way through a flow (Rules 12)', () => {
+describe('the way through a flow (rule 3)', () => {
   const text = (value: string): AutomationMessage => ({
     text: value,
     mediaUrl: null,
@@ -267,7 +267,7 @@ describe('the way through a flow (Rules 12)', () => {
   })
 })
 
-describe('when a message may leave, and under which conditions (Rules 10)', () => {
+describe('when a message may leave, and under which conditions (rule 1)', () => {
   const open = { status: 'open', payment_status: 'paid' }
   const cancelled = { status: 'cancelled', payment_status: 'voided' }
   const pending = { status: 'open', payment_status: 'pending' }
@@ -348,7 +348,7 @@ describe('when a message may leave, and under which conditions (Rules 10)', () =
   })
 })
 
-describe('variables and which message (Rules 11)', () => {
+describe('variables and which message (rule 2)', () => {
   const store = {
     name: 'Aurora',
     domain: 'aurora.example.com',

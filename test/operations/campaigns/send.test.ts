@@ -26,7 +26,7 @@ const six = [
 ]
 
 describe('send', () => {
-  test('the example of Rules 4, and its retries', async () => {
+  test('the example of the counters (rule 4), and its retries', async () => {
     const shop = await sendingShop(app)
     await shop.call(addOptOut, { body: { phone: '+5511910000025' } })
     const id = await shop.draft(await shop.list(six))
