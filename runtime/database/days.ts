@@ -1,4 +1,4 @@
-/** Calendar days in the store's zone (Rules 1): by the local date of an instant, never by adding 24 hours. */
+/** Calendar days in the store's zone (rule 3): by the local date of an instant, never by adding 24 hours. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'

@@ -42,3 +42,17 @@ const partsOf = (text: string): number[] =>
         const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number)
         return [a * 256 + b, c * 256 + d]
       })
+
+/**
+ * Of the peer of a connection, and of who stands behind it. Each trusted proxy appended the address it saw to
+ * `X-Forwarded-For`: the last `trustProxy` entries are theirs, what stands before them anybody may have written.
+ */
+export function clientAddress(
+  peer: string,
+  forwarded: string | null | undefined,
+  trustProxy: number,
+): string {
+  if (trustProxy === 0 || !forwarded) return addressOf(peer)
+  const entries = forwarded.split(',').map((entry) => entry.trim())
+  return addressOf(entries[Math.max(0, entries.length - trustProxy)] || peer)
+}

@@ -2,6 +2,7 @@
  * Answers that somebody waits for, each with a time by which there is one. Nobody sets a timer for a request: once in a
  * while it is looked who has waited too long.
  */
+import { type Refusal, refuse } from '#runtime/errors'
 
 const lookEveryMs = 1000
 /** The shortest time is looked at so often. */
@@ -72,6 +73,9 @@ export class Deadline {
     }
   }
 }
+
+export const tooLate = ({ ms }: Pick<Deadline, 'ms'>): Refusal =>
+  refuse('unavailable', `This took longer than ${Math.ceil(ms / 1000)} seconds: try again later`)
 
 /**
  * What `pending` answers, or after so many milliseconds what `late` throws; what comes after that is nobody's, and its

@@ -5,11 +5,13 @@
  */
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Refusal, refuse } from '#runtime/errors'
-import { type Answer, bodyAtMost, type Gateway, type IncomingCall } from './gateway.ts'
-import { canonicalPath, type Route, type RouteTable } from './routes.ts'
+import { refuse } from '#runtime/errors'
+import { bodyAtMost, incomingText } from './body.ts'
+import type { Answer } from './call.ts'
+import type { Gateway } from './gateway.ts'
+import { type Env, Incoming } from './request.ts'
+import { canonicalPath, type RouteTable } from './routes.ts'
 import { sendRefusal } from './socket.ts'
-import { brokenOff, clientAddress, utf8Text } from './web.ts'
 
 /** Answers a request and is true, or leaves it alone. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
@@ -35,9 +37,7 @@ export function listenFor(gateway: Gateway, routes: RouteTable, trustProxy: numb
     if (headers['transfer-encoding'] !== undefined || (length && Number(length) > bodyAtMost)) return false
 
     const call = new PlainCall(incoming, url, trustProxy)
-    const route = routes.find(call.method, call.path)
-    if (route) call.take(route)
-    const answer = gateway.handle(route?.operation ?? null, call)
+    const answer = call.answer(gateway, routes)
     if (!(answer instanceof Promise)) {
       call.leaveBody()
       send(gateway, outgoing, answer)
@@ -73,36 +73,19 @@ function giveUp(gateway: Gateway, outgoing: ServerResponse, error: unknown): voi
   outgoing.destroy()
 }
 
-const noParams: Record<string, string> = {}
-
-class PlainCall implements IncomingCall {
-  readonly method: string
-  readonly address: string
-  /** Below `/v1`. */
-  readonly path: string
-  readonly search: string
-  readonly ip: string
-  params = noParams
-  fault: Refusal | null = null
+class PlainCall extends Incoming {
   readonly #incoming: IncomingMessage
 
   constructor(incoming: IncomingMessage, address: string, trustProxy: number) {
-    const searchAt = address.indexOf('?')
+    super(incoming.method!, address, trustProxy)
     this.#incoming = incoming
-    this.method = incoming.method!
-    this.address = address
-    this.path = address.slice('/v1'.length, searchAt < 0 ? undefined : searchAt)
-    this.search = searchAt < 0 ? '' : address.slice(searchAt)
-    const forwarded = trustProxy === 0 ? undefined : this.header('x-forwarded-for')
-    this.ip = clientAddress({ incoming }, forwarded, trustProxy)
   }
 
-  take({ params, fault }: Route): void {
-    this.params = params
-    this.fault = fault
+  protected get env(): Env {
+    return { incoming: this.#incoming }
   }
 
-  received(): number {
+  override received(): number {
     return this.#incoming.socket.bytesRead
   }
 
@@ -121,26 +104,8 @@ class PlainCall implements IncomingCall {
     if (length !== undefined && Number(length) < incoming.readableHighWaterMark) incoming.read(0)
   }
 
-  /** No longer than `bodyAtMost`: the listener saw to that. Done with its last byte, before the stream says so. */
+  /** No longer than `bodyAtMost`: the listener saw to that. */
   readBody(): Promise<string> {
-    const incoming = this.#incoming
-    let left = Number(incoming.headers['content-length'] ?? 0)
-    if (left === 0) return noText
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => {
-        chunks.push(chunk)
-        left -= chunk.length
-        if (left > 0) return
-        try {
-          resolve(utf8Text(chunks.length === 1 ? chunk : Buffer.concat(chunks)))
-        } catch (error) {
-          reject(error)
-        }
-      })
-      incoming.once('error', () => reject(brokenOff()))
-    })
+    return incomingText(this.#incoming)
   }
 }
-
-const noText = Promise.resolve('')

@@ -7,13 +7,12 @@ import type { Worker } from '#runtime/jobs/worker'
 import { PageRequest, pathOf, searchOf } from '#runtime/page'
 import type { Registry } from '#runtime/registry/registry'
 import { newId } from '#runtime/values/ids'
-import type { Deadline, Waiting } from './deadline.ts'
-import { tooLate } from './gateway.ts'
+import { type Deadline, tooLate, type Waiting } from './deadline.ts'
 import { decodeParameter, parseQuery } from './input.ts'
 import { refusalFrom } from './refusal.ts'
+import { addressOfClient, type Env, receivedOf } from './request.ts'
 import { canonicalPath } from './routes.ts'
 import { refusalOfSandbox } from './sandbox-guard.ts'
-import { clientAddress, type Env, receivedOf } from './web.ts'
 
 interface Kept {
   Bindings: Env
@@ -164,7 +163,7 @@ export function pageRoutes(
       const refused = page.sandboxOnly ? refusalOfSandbox(c.req.raw, settings) : null
       if (refused) throw refused
       if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
-      const ip = clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
+      const ip = addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy)
       const request = new PageRequest(c.req.raw, page, c.req.path, ip)
       return page.handler(new SystemContext(services, log, c.get('requestId'), worker), request)
     })

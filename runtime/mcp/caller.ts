@@ -1,6 +1,7 @@
 /** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
 import type { Access } from '#db/access'
-import type { Answer, Gateway, IncomingCall } from '#runtime/gateway/gateway'
+import type { Answer, IncomingCall } from '#runtime/gateway/call'
+import type { Gateway } from '#runtime/gateway/gateway'
 import type { RouteTable } from '#runtime/gateway/routes'
 import type { LoadedOperation, Registry } from '#runtime/registry/registry'
 import type { Refusal } from '../errors.ts'

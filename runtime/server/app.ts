@@ -22,8 +22,9 @@ import {
   tellBrokenAnswers,
 } from '#runtime/gateway/outside'
 import { Limits, RateLimiter, sweepRateCounters } from '#runtime/gateway/rate-limit'
+import { addressOfClient, type Env } from '#runtime/gateway/request'
 import { RouteTable } from '#runtime/gateway/routes'
-import { clientAddress, type Env, gatewayFirst } from '#runtime/gateway/web'
+import { gatewayFirst } from '#runtime/gateway/web'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { type Adapters, openAdapters } from '#runtime/ports/adapters'
@@ -154,7 +155,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     return answerMcp(
       { gateway, registry, routes: table },
       c.req.raw,
-      clientAddress(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
+      addressOfClient(c.env, c.req.header('x-forwarded-for'), settings.trustProxy),
     )
   })
   return {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
+import { clientAddress } from '#runtime/gateway/address'
 import { RateLimiter } from '#runtime/gateway/rate-limit'
-import { clientAddress } from '#runtime/gateway/web'
 import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 import { standingClock } from '#test/support/test-clock'
@@ -183,7 +183,7 @@ describe('rate limits', () => {
     [2, '6.6.6.6, 9.9.9.9, 8.8.8.8', '9.9.9.9'],
     [3, '9.9.9.9', '9.9.9.9'],
   ])('behind %i trusted proxies, %s counts as %s', (proxies, forwarded, expected) => {
-    expect(clientAddress({ ip: '10.0.0.1' }, forwarded, proxies)).toBe(expected)
+    expect(clientAddress('10.0.0.1', forwarded, proxies)).toBe(expected)
   })
 })
 

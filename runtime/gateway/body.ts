@@ -1,0 +1,99 @@
+/** Bodies, read with a limit: refused as soon as they are known to be too large, also while they stream. */
+import type { IncomingMessage } from 'node:http'
+import { Refusal, refuse } from '#runtime/errors'
+
+/** Of an operation. */
+export const bodyAtMost = 15 * 1024 * 1024
+
+const tooLarge = (atMost: number): Refusal =>
+  new Refusal('payload_too_large', `The body is larger than ${sizeText(atMost)}`)
+/** `32 KiB`, `1.5 MiB`. */
+function sizeText(bytes: number): string {
+  const kibibytes = bytes / 1024
+  return kibibytes < 1024
+    ? `${Math.round(kibibytes)} KiB`
+    : `${Math.round((kibibytes / 1024) * 100) / 100} MiB`
+}
+
+/** The client went away, or sent a body that is none: there is nobody to answer, and nothing of ours failed. */
+const brokenOff = (): Refusal => refuse('bad_request', 'body: broke off before its end')
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Refuses what is not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw refuse('bad_request', 'body: is not valid UTF-8')
+  }
+}
+
+/**
+ * The body of a request of Node's, whose length its header tells, and is no larger than the caller allows. Done with its
+ * last byte, before the stream says so.
+ */
+export function incomingText(incoming: IncomingMessage): Promise<string> {
+  let left = Number(incoming.headers['content-length'] ?? 0)
+  if (left === 0) return noText
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      left -= chunk.length
+      if (left > 0) return
+      try {
+        resolve(utf8Text(chunks.length === 1 ? chunk : Buffer.concat(chunks)))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    incoming.once('error', () => reject(brokenOff()))
+  })
+}
+const noText = Promise.resolve('')
+
+/** The body of a standard request. `length`: as its header tells it. */
+export async function readBytes(
+  request: Request,
+  length: string | undefined,
+  atMost: number,
+): Promise<Uint8Array> {
+  if (length !== undefined && Number(length) > atMost) throw tooLarge(atMost)
+  if (length === '0') return new Uint8Array()
+  try {
+    if (length !== undefined) return new Uint8Array(await request.arrayBuffer())
+    return request.body ? await readChunks(request.body, atMost) : new Uint8Array()
+  } catch (error) {
+    throw error instanceof Refusal ? error : brokenOff()
+  }
+}
+
+/** The refusal leaves while the rest still comes: it is read and dropped, so that the client gets to see the answer. */
+async function readChunks(body: ReadableStream<Uint8Array>, atMost: number): Promise<Uint8Array> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks)
+    size += value.byteLength
+    if (size > atMost) {
+      void drop(reader, atMost)
+      throw tooLarge(atMost)
+    }
+    chunks.push(value)
+  }
+}
+
+async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, atMost: number): Promise<void> {
+  try {
+    for (let dropped = 0; dropped < atMost * 2; ) {
+      const { done, value } = await reader.read()
+      if (done) return
+      dropped += value.byteLength
+    }
+    await reader.cancel()
+  } catch {
+    // The client went away: nothing is left to drop.
+  }
+}

@@ -1,0 +1,79 @@
+/** A request on its way through the steps, and what it comes in and leaves as. */
+import type { Access } from '#db/access'
+import type { Context, Services } from '#runtime/context'
+import type { Refusal } from '#runtime/errors'
+import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { Deadline } from './deadline.ts'
+import type { Claim } from './idempotency.ts'
+import type { KeyRing } from './keys.ts'
+import type { RateLimiter, Verdict } from './rate-limit.ts'
+
+/** What the server hands over, whichever way the request came in. */
+export interface IncomingCall {
+  method: string
+  /** Path and query as sent. */
+  address: string
+  search: string
+  ip: string
+  params: Record<string, string>
+  /** Why a parameter of the path cannot be read. */
+  fault: Refusal | null
+  /** Whether the address was counted before, with the request that this one is a part of. */
+  isCounted?: boolean
+  header(name: string): string | undefined
+  /** Bytes that have come on its connection. */
+  received?(): number
+  /** The body as text; refuses past `atMost` bytes while it streams. */
+  readBody(atMost: number): Promise<string>
+}
+
+export interface Answer {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+/** What all calls share. */
+export interface Shared {
+  readonly services: Services
+  readonly registry: Registry
+  readonly keys: KeyRing
+  readonly addresses: RateLimiter
+  readonly stores: RateLimiter
+  readonly deadline: Deadline
+  /** Tests: every answer must fit its schema, every refusal be declared, every readOnly operation only read. */
+  readonly strict: boolean
+}
+
+export interface Call {
+  readonly gateway: Shared
+  readonly request: IncomingCall
+  readonly operation: LoadedOperation | null
+  readonly requestId: string
+  /** On the machine's own running clock. */
+  readonly startedAt: number
+  /** The clock, in milliseconds, as read since the last wait; `running` is the machine's own, likewise. */
+  now: number
+  running: number
+  readonly headers: Record<string, string>
+  access: Access | null
+  text: string
+  query: unknown
+  body: unknown
+  /** Of its Idempotency-Key, while it runs. */
+  claim: Claim | null
+  context: Context | null
+  answer: Answer | null
+  /** Of the limit that counted last: the headers tell of it. */
+  verdict: Verdict | null
+  /** Counts that the shared database has not answered yet: a read goes on meanwhile, and waits before it answers. */
+  counting: { verdict: Promise<Verdict>; whose: string }[] | null
+  /** It was answered without its result, which must not hold any more. */
+  isLate: boolean
+}
+
+/**
+ * Refuses by throwing, or leaves what it found on the call. A refusal that many requests get is answered by returning
+ * it: throwing costs as much as all other checks.
+ */
+export type Step = (call: Call) => Promise<void> | Refusal | void

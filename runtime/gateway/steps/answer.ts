@@ -1,0 +1,28 @@
+/** What the handler answered, as it leaves. */
+import { JsonText } from '#runtime/operation'
+import { movesOf } from '#runtime/schema'
+import type { Answer, Call } from '../call.ts'
+import { etagOf } from '../etag.ts'
+import { identityOf } from '../if-match.ts'
+import { requireDeclaredAnswer } from './strict.ts'
+
+export function toAnswer(call: Call, result: unknown): Answer {
+  const { spec } = call.operation!
+  const body = textOf(result)
+  if (call.gateway.strict) requireDeclaredAnswer(call, body)
+  const headers = call.headers
+  if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
+  if (spec.etag) headers.etag = etagOf(identityOf(result, movesOf(spec.answer.body!)))
+  if (spec.cache) headers['cache-control'] = spec.cache
+  if (spec.cache?.includes('private')) headers.vary = 'Authorization'
+  if (body === '') delete headers['content-type']
+  return { status: spec.answer.status, body, headers }
+}
+
+function textOf(result: unknown): string {
+  if (result instanceof JsonText) return result.text
+  return result === undefined ? '' : JSON.stringify(result)
+}
+
+export const ownHeaders = (answer: Answer): Record<string, string> =>
+  answer.headers.etag ? { etag: answer.headers.etag } : {}

@@ -1,0 +1,42 @@
+/** What the handler has in its hands. */
+import type { StoreFacts } from '#db/access'
+import { Context } from '#runtime/context'
+import type { Call } from '../call.ts'
+import { Claim, idempotencyKey, requestHash } from '../idempotency.ts'
+
+/** A write with an Idempotency-Key has a claim on it, which is taken by the next step. */
+export function makeContext(call: Call): void {
+  const { access, gateway, operation, requestId, request } = call
+  const isWrite = !operation!.spec.readOnly && access !== null
+  const key = isWrite ? idempotencyKey(request.header('idempotency-key')) : null
+  call.context = new Context(
+    gateway.services,
+    access?.store ?? noStore,
+    {
+      kind: 'key',
+      userId: access?.userId ?? null,
+      role: access?.role ?? 'agent',
+      scopes: access?.scopes ?? noScopes,
+      requestId,
+      keyId: access?.keyId ?? null,
+      idempotencyKey: key,
+      claim: key === null ? null : new Claim(key, requestHash(request.method, request.address, call.text)),
+      access,
+    },
+    gateway.services.log,
+  )
+}
+
+const noScopes: ReadonlySet<string> = new Set()
+/** A public operation belongs to no store: its wall lets nothing through. */
+const noStore: StoreFacts = {
+  id: '00000000-0000-0000-0000-000000000000',
+  name: '',
+  slug: '',
+  publicId: '',
+  domain: '',
+  country: 'BR',
+  currency: 'BRL',
+  timezone: 'UTC',
+  locale: 'en',
+}

@@ -1,0 +1,38 @@
+/** The body, the query and the parameters of the path, read by the operation's schemas. */
+import { refuse } from '#runtime/errors'
+import { bodyAtMost } from '../body.ts'
+import type { Call } from '../call.ts'
+import { parseJson, parseQuery, read, readBodyAs } from '../input.ts'
+
+export function readBody(call: Call): Promise<void> | void {
+  if (call.request.method === 'GET' || call.request.method === 'HEAD') return
+  return call.request.readBody(bodyAtMost).then((text) => {
+    call.text = text
+  })
+}
+
+export function readInput(call: Call): void {
+  const { spec } = call.operation!
+  if (call.request.fault) throw call.request.fault
+  const query = parseQuery(call.request.search)
+  if (spec.input?.query) call.query = read(spec.input.query, query, 'query')
+  else refuseFields(query, 'takes no query parameters')
+  if (spec.input?.body) call.body = readBodyAs(spec.input.body, call.text)
+  else if (call.text !== '') {
+    const body = parseJson(call.text)
+    if (body === undefined) return
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw refuse('bad_request', 'body: must be an object')
+    }
+    refuseFields(body, 'takes no body')
+  }
+}
+
+function refuseFields(fields: object, why: string): void {
+  const names = Object.keys(fields).slice(0, 5)
+  if (names.length === 0) return
+  throw refuse(
+    'bad_request',
+    names.map((name) => `${name.slice(0, 100)}: is not a known field (it ${why})`).join('; '),
+  )
+}

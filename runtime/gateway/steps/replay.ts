@@ -1,0 +1,17 @@
+/** A write that comes again under its Idempotency-Key is answered what it was answered before. */
+import type { Call } from '../call.ts'
+import { stillRunning } from '../idempotency.ts'
+
+export function replay(call: Call): Promise<void> | void {
+  const { claim } = call.context!.actor
+  if (!claim) return
+  return claim.take(call.context!).then((stored) => {
+    if (!stored) {
+      call.claim = claim
+      return
+    }
+    if (stored === 'running') throw stillRunning()
+    const headers = { ...call.headers, ...stored.headers, 'idempotency-replayed': 'true' }
+    call.answer = { status: stored.status, body: stored.body, headers }
+  })
+}

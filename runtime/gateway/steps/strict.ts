@@ -1,0 +1,39 @@
+/** What the tests hold every operation to: it answers and refuses as its file declares. */
+import { type ErrorCode, type Refusal, refuse } from '#runtime/errors'
+import type { Call } from '../call.ts'
+
+export function requireDeclaredAnswer(call: Call, body: string): void {
+  const { spec, file } = call.operation!
+  if (!spec.answer.body) {
+    if (body !== '') throw new Error(`${file}: answered a body with status ${spec.answer.status}`)
+    return
+  }
+  const parsed = spec.answer.body.safeParse(JSON.parse(body))
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+    throw new Error(`${file}: its answer does not fit its schema: ${faults}`)
+  }
+}
+
+const pipelineCodes: readonly ErrorCode[] = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'payload_too_large',
+  'rate_limited',
+  'unavailable',
+]
+
+/** In tests a refusal that the operation does not declare is a fault of its file. */
+export function undeclared(call: Call, refusal: Refusal): Refusal | null {
+  const { operation } = call
+  if (!operation || pipelineCodes.includes(refusal.code) || operation.spec.refuses?.[refusal.code])
+    return null
+  if (
+    refusal.code === 'conflict' &&
+    (call.request.header('idempotency-key') || call.request.header('if-match'))
+  ) {
+    return null
+  }
+  return refuse('unavailable', `${operation.file} does not declare that it refuses with ${refusal.code}`)
+}
