@@ -60,13 +60,17 @@ export async function ruleFaults(root: string, late = stillToCome): Promise<Faul
   return faults
 }
 
+async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+}
+
 async function foldersOf(root: string): Promise<[name: string, folder: string][]> {
-  const entries = await readdir(join(root, 'operations'), { withFileTypes: true })
-  const sections = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
-  return [
-    ...sections.sort().map((name): [string, string] => [name, `operations/${name}`]),
-    ['runtime', 'runtime'],
-  ]
+  const sections = await foldersIn(join(root, 'operations'))
+  return [...sections.map((name): [string, string] => [name, `operations/${name}`]), ['runtime', 'runtime']]
 }
 
 function readmeOf(folder: string, text: string): Readme {
@@ -98,10 +102,15 @@ async function readmeFaults(root: string, name: string, readme: Readme, readmes:
   for (const heading of name === 'runtime' ? ['Rules'] : headings) {
     if (!chapters.has(heading)) note(`has no chapter ${heading}`, `add ## ${heading}`)
   }
+  const rooms = chapters.get('Rooms')
+  for (const room of rooms === undefined ? [] : await foldersIn(join(root, folder))) {
+    if (!rooms!.includes(`${room}/`))
+      note(`does not tell of the room ${room}/`, 'say in ## Rooms what it holds')
+  }
   if (chapters.has('Rules') && rules.length === 0) note('has no rule', 'number them: 1. **Short name.** …')
   const odd = rules.findIndex(({ number }, i) => number !== i + 1)
   if (odd >= 0) note(`has rule ${rules[odd]!.number} where rule ${odd + 1} is due`, 'count the rules from 1')
-  for (const wrong of misCited(text, name, readmes)) note(wrong, citeWhatIsThere)
+  for (const wrong of misCited(text.replace(/\s+/g, ' '), name, readmes)) note(wrong, citeWhatIsThere)
   const below = new Set((await typescriptFiles(join(root, folder))).map((path) => basename(path)))
   const isThere = (path: string): boolean =>
     existsSync(join(root, folder, path)) || existsSync(join(root, path))

@@ -332,6 +332,11 @@ describe('rules that stand with the code', () => {
       { 'operations/one/README.md': readme('1. **First.**').replace('## Takes and gives', '## Others') },
       /README.md has no chapter Takes and gives → add ## Takes and gives/,
     ],
+    [
+      'a room that is not told of',
+      { 'operations/one/kept/a.ts': '' },
+      /README.md does not tell of the room kept\/ → say in ## Rooms what it holds/,
+    ],
     ['a README without rules', { 'operations/one/README.md': readme('None.') }, /has no rule → number them/],
     [
       'a number left out',
@@ -355,7 +360,7 @@ describe('rules that stand with the code', () => {
     ],
     [
       'a README that cites what is not there',
-      { 'operations/one/README.md': readme('1. **First.** See rule 3.', '2. **Second.** (a) (b)') },
+      { 'operations/one/README.md': readme('1. **First.** See rule\n   3.', '2. **Second.** (a) (b)') },
       /README.md cites rule 3, which operations\/one\/README.md does not have/,
     ],
     [
