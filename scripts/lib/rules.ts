@@ -10,9 +10,6 @@ const layers = ['operations', 'runtime', 'db', 'scripts', 'test'] as const
 const headings = ['Rooms', 'Rules', 'Takes and gives', 'Where to begin']
 const mostLines = 150
 
-/** Files whose comments still cite what is not here, and what they should cite. */
-const stillToCome: Readonly<Record<string, string>> = {}
-
 interface Readme {
   /** Where it stands: `operations/inbox`. */
   folder: string
@@ -32,7 +29,7 @@ interface Rule {
 type Readmes = ReadonlyMap<string, Readme>
 
 /** The faults of the READMEs and of the comments below a project's root. */
-export async function ruleFaults(root: string, late = stillToCome): Promise<Fault[]> {
+export async function ruleFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   const readmes = new Map<string, Readme>()
   for (const [name, folder] of await foldersOf(root)) {
@@ -49,12 +46,7 @@ export async function ruleFaults(root: string, late = stillToCome): Promise<Faul
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
       const code = await readFile(path, 'utf8')
-      const found = suspicious.test(code) ? commentFaults(file, code, readmes) : []
-      if (!(file in late)) faults.push(...found)
-      else if (found.length === 0) {
-        const remedy = 'take it off the list of scripts/lib/rules.ts'
-        faults.push({ file, wrong: 'no longer cites what is not here', remedy })
-      }
+      if (suspicious.test(code)) faults.push(...commentFaults(file, code, readmes))
     }
   }
   return faults

@@ -298,26 +298,18 @@ describe('rules that stand with the code', () => {
     'test/operations/one/a.test.ts': '// By turns (rule\n// 2), as ever.\nconst rows = `§ 3, Rules 9`',
     'scripts/a.ts': '/** In the order of one, rules 1 to 2. */',
   }
-  const faultsOf = async (changed: Record<string, string | null>, late: Record<string, string> = {}) => {
+  const faultsOf = async (changed: Record<string, string | null>) => {
     const path = folder()
     for (const [file, text] of Object.entries({ ...right, ...changed })) {
       if (text === null) continue
       mkdirSync(join(path, file, '..'), { recursive: true })
       writeFileSync(join(path, file), text)
     }
-    return (await ruleFaults(path, late)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
+    return (await ruleFaults(path)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
   }
 
   test('what is cited and named is there', async () => {
     expect(await faultsOf({})).toEqual([])
-  })
-
-  test('a listed file is let be, and one that has no need of the list is taken off it', async () => {
-    const late = { 'db/a.ts': '(runtime, rule 1)' }
-    expect(await faultsOf({ 'db/a.ts': '// Rules 1' }, late)).toEqual([])
-    expect(await faultsOf({ 'db/a.ts': '// (runtime, rule 1)' }, late)).toEqual([
-      'db/a.ts no longer cites what is not here → take it off the list of scripts/lib/rules.ts',
-    ])
   })
 
   test.each<[string, Record<string, string | null>, RegExp]>([
