@@ -14,11 +14,8 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
-import type { Database } from './database.ts'
+import type { Database, Hold } from './database.ts'
 import type { Tables } from './tables.ts'
-
-/** What says that it was taken away: by throwing why. */
-export type Hold = Pick<AbortSignal, 'throwIfAborted'>
 
 /** `dialect`: of the same database, whose drivers keep transactions of different Kyselys apart. */
 export function revocable(database: Database, dialect: Dialect, hold: Hold): Database {

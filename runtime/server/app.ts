@@ -1,7 +1,8 @@
 /** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
-import { type Database, openPostgres } from '#db/database'
+import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import { isMigrated, migrate } from '#db/migrate'
+import { openPostgres } from '#db/open'
 import { type MovableClock, machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'

@@ -1,6 +1,7 @@
 /** What the servers are measured on: a store for each operation, filled, and the statements the gateway runs. */
-import { type Database, openPostgres } from '#db/database'
+import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
+import { openPostgres } from '#db/open'
 import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
 import { newId } from '#runtime/values/ids'

@@ -3,8 +3,10 @@
  * database, and an operation that needs more than one round trip is noticed before anything is measured.
  */
 import { Kysely } from 'kysely'
-import { type Database, openPostgres } from '#db/database'
-import { PipelinedDialect, postgresPool } from '#db/postgres'
+import type { Database } from '#db/database'
+import { openPostgres } from '#db/open'
+import { PipelinedDialect } from '#db/postgres/driver'
+import { postgresPool } from '#db/postgres/pool'
 import type { Tables } from '#db/tables'
 import { openApp } from '#runtime/server/app'
 import { silentLog } from '#runtime/server/log'

@@ -3,8 +3,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, inject, test } from 'vitest'
-import { openPostgres } from '#db/database'
-import { type PostgresPool, postgresPool } from '#db/postgres'
+import { openPostgres } from '#db/open'
+import { type PostgresPool, postgresPool } from '#db/postgres/pool'
 import { whenFileEnds } from '#test/support/closing'
 
 const url = inject('postgresUrl')

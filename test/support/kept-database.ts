@@ -2,7 +2,8 @@
  * An embedded database for one test file after the other. To make one from the snapshot takes a second and its first
  * statements as long again; to empty one takes a tenth. Whoever changed more than rows gets theirs closed instead.
  */
-import { type Database, openPglite } from '#db/database'
+import type { Database } from '#db/database'
+import { openPglite } from '#db/open'
 
 interface Kept {
   database: Database

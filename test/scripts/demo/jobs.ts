@@ -1,6 +1,6 @@
 /** Every job of the registry, over the demo: taken away after each of its steps in turn, it takes no other. */
 import { expect, test } from 'vitest'
-import type { Hold } from '#db/revocable'
+import type { Hold } from '#db/database'
 import { isExport, start } from '#operations/store/files/exports'
 import { SystemContext } from '#runtime/context'
 import { exampleOf } from '#runtime/documents/example'

@@ -6,8 +6,7 @@
  */
 import { Socket } from 'node:net'
 import postgres from 'postgres'
-
-export type Rows = unknown[] & { count: number | null; command: string | null }
+import { type Rows, Statement, type StatementOwner } from './statement.ts'
 
 /** Counts turns of the pool's watch. A process that stood still itself has not waited: its turns stood still too. */
 export interface Watch {
@@ -35,7 +34,7 @@ export interface ClientParts {
 }
 
 /** A client of one connection. Its statements run in the order they were asked. */
-export class Client {
+export class Client implements StatementOwner {
   /** Connections it has lost: the library opens the next by itself, where no transaction is open any more. */
   lost = 0
   /** Its connection has answered a statement. */
@@ -218,96 +217,6 @@ export class SharedClients {
 }
 const aheadAtMost = 2
 
-/**
- * A statement on its way, with the fields that a connection of postgres.js reads and writes. The library's own are
- * promises whose closures name them, and under load they do not die young: each that has come into the old heap keeps
- * the next alive, until a full collection, with its parameters and rows. That was a third of all that a read allocates.
- */
-export class Statement {
-  readonly tagged = false
-  readonly isRaw = false
-  readonly origin = ''
-  readonly strings: readonly string[]
-  readonly args: readonly unknown[]
-  readonly options: { prepare: boolean; simple: boolean }
-  parameters: readonly unknown[] | null
-  readonly #client: Client
-  readonly #resolve: (rows: Rows) => void
-  readonly #reject: (error: unknown) => void
-  readonly isSecondTry: boolean
-  #isOpen = true
-  // What the connection notes, in one shape for all.
-  state: object | null = null
-  statement: object | null = null
-  active = false
-  cancelled = null
-  string = ''
-  signature: unknown = ''
-  prepare = false
-  prepared = false
-  describeFirst: unknown = false
-
-  constructor(
-    client: Client,
-    text: string,
-    parameters: readonly unknown[],
-    prepare: boolean,
-    resolve: (rows: Rows) => void,
-    reject: (error: unknown) => void,
-    isSecondTry = false,
-  ) {
-    // postgres.js finds a prepared statement by the types of its parameters and its text, put together and hashed at
-    // every call. Where PostgreSQL infers all types anyway it is given none, so that the text alone is the name.
-    const isBare = prepare && parameters.length > 0 && parameters.every(isPlain)
-    this.strings = [text]
-    this.args = isBare ? noValues : parameters
-    this.parameters = isBare ? [...parameters] : null
-    this.options = parameters.length === 0 ? simple : prepare ? prepared : unprepared
-    this.#client = client
-    this.#resolve = resolve
-    this.#reject = reject
-    this.isSecondTry = isSecondTry
-  }
-
-  resolve(rows: Rows): void {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    this.#client.ended(this, true)
-    this.#resolve(rows)
-  }
-
-  /** A connection that was lost may say so twice. */
-  reject(error: unknown): void {
-    if (!this.#isOpen) return
-    if (this.state === null) this.#client.couldNotSend(this, error)
-    else this.fail(error)
-  }
-
-  fail(error: unknown): void {
-    this.#isOpen = false
-    this.#client.ended(this, false)
-    this.#reject(error)
-  }
-
-  /** As another one, which the connection that could not send it knows nothing of. */
-  goTo(client: Client): void {
-    this.#isOpen = false
-    this.#client.ended(this, false)
-    const [text] = this.strings as [string]
-    const parameters = this.parameters ?? this.args
-    const { prepare } = this.options
-    client.take(new Statement(client, text, parameters, prepare, this.#resolve, this.#reject, true))
-  }
-}
-
 /** `57P01` to `57P03`: shut down, crashed, starting. */
 const isServerEnding = (error: unknown): boolean => /^57P0/.test(codeOf(error))
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code)
-
-const noValues: readonly unknown[] = []
-const simple = { prepare: false, simple: true }
-const prepared = { prepare: true, simple: false }
-const unprepared = { prepare: false, simple: false }
-/** Whether postgres.js sends it without a type of its own. */
-const isPlain = (value: unknown): boolean =>
-  typeof value === 'string' || typeof value === 'number' || value === null

@@ -1,0 +1,123 @@
+/** Opens a database: PGlite in a folder (or in memory), or a PostgreSQL server. */
+import { PGlite } from '@electric-sql/pglite'
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
+import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
+import type { Database } from './database.ts'
+import type { Deadlines } from './deadlines.ts'
+import { PipelinedDialect } from './postgres/driver.ts'
+import { type Pace, postgresPool } from './postgres/pool.ts'
+import { revocable } from './revocable.ts'
+import type { Tables } from './tables.ts'
+
+/** Values arrive alike from both drivers: bigint as number, date as text, numeric as text, instants as Date. */
+const pgliteParsers = {
+  20: (value: string) => Number(value),
+  1082: (value: string) => value,
+  1700: (value: string) => value,
+}
+
+/** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
+export async function openPglite(options: { dataDir?: string; snapshot?: Blob }): Promise<Database> {
+  const pglite = await PGlite.create({
+    dataDir: options.dataDir ?? 'memory://',
+    ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
+    parsers: pgliteParsers,
+    extensions: { btree_gin, pg_trgm },
+  })
+  // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
+  const dialect = new BreathingDialect({ pglite })
+  const root = new Kysely<Tables>({ dialect })
+  const database: Database = {
+    kind: 'pglite',
+    root,
+    pglite,
+    get patient() {
+      return database
+    },
+    // Transactions of another Kysely are kept apart by PGlite itself.
+    whileHeld: (hold) => revocable(database, dialect, hold),
+    async query<Row>(text: string, parameters: readonly unknown[]) {
+      return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
+    },
+    script: async <Row>(text: string) => (await pglite.exec(text)).flatMap((each) => each.rows as Row[]),
+    load: () => ({ open: 1, busy: 0, waiting: 0 }),
+    async close() {
+      await root.destroy()
+      if (!pglite.closed) await pglite.close()
+      // Its memory is hundreds of megabytes: it goes now, whoever still holds the database.
+      Object.assign(pglite, { mod: undefined, fs: undefined })
+    },
+  }
+  return database
+}
+
+/**
+ * Connects to a PostgreSQL server. `reads`: clients that single statements share; `transactions`: how many
+ * transactions may be open at once, each on a client of its own. `socket`: the unix socket where another process
+ * serves its PGlite.
+ */
+export function openPostgres(
+  url: string,
+  sizes: {
+    reads?: number
+    transactions?: number
+    socket?: string
+    deadlines?: Pick<Deadlines, 'statementMs'>
+  } = {},
+): Database {
+  const { reads = 3, transactions = 10, socket, deadlines } = sizes
+  const pool = postgresPool(url, {
+    reads,
+    exclusive: transactions,
+    socket,
+    ...(deadlines ? { deadlines } : {}),
+  })
+  const at = (pace: Pace, patient: () => Database): Database => {
+    const dialect = new PipelinedDialect(pool, pace)
+    const root = new Kysely<Tables>({ dialect })
+    const database: Database = {
+      kind: socket ? 'pglite' : 'postgres',
+      root,
+      pglite: null,
+      get patient() {
+        return patient()
+      },
+      whileHeld: (hold) => revocable(database, dialect, hold),
+      query: (text, parameters, plan) => pool.query(text, parameters, plan, pace),
+      script: (text) => pool.script(text),
+      load: () => pool.load(),
+      async close() {
+        await root.destroy()
+        await pool.close()
+      },
+    }
+    return database
+  }
+  const patient: Database = at('long', () => patient)
+  return at('request', () => patient)
+}
+
+const breathEveryMs = 5
+
+/**
+ * PGlite answers without ever leaving the microtask queue, so a job that asks again and again would let no request in.
+ * Every few milliseconds whoever takes the connection lets the event loop have its turn first.
+ */
+class BreathingDialect extends PGliteDialect {
+  /** Of all its drivers together: work that changes hands often has to let others in as well. */
+  #breathedAt = performance.now()
+
+  override createDriver(): Driver {
+    const driver = super.createDriver()
+    const acquire = driver.acquireConnection.bind(driver)
+    driver.acquireConnection = async (options) => {
+      if (performance.now() - this.#breathedAt > breathEveryMs) {
+        await new Promise((resolve) => setImmediate(resolve))
+        this.#breathedAt = performance.now()
+      }
+      return acquire(options)
+    }
+    return driver
+  }
+}
