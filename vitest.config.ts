@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config'
 // Hundreds of processes read the same thousand modules: compiled by the first, found by the others.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compile')
 
-/** Files that register parts of their own, or start processes: both would stay for whoever shares their process. */
-const alone = ['test/**/*.alone.test.ts', 'test/scripts/**/*.test.ts']
+/** Files that start processes, which would stay for whoever shares theirs. */
+const alone = ['test/scripts/**/*.test.ts']
 
 const common = {
   pool: 'forks',

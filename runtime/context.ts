@@ -20,6 +20,7 @@ import type { Worker } from '#runtime/jobs/worker'
 import type { Registry } from '#runtime/registry/registry'
 import type { Settings } from '#runtime/server/settings'
 import { newId } from '#runtime/values/ids'
+import type { Wired } from '#runtime/wiring'
 import type { Clock } from './clock.ts'
 import type { Job } from './job.ts'
 import type { Role } from './operation.ts'
@@ -38,6 +39,8 @@ export interface Services {
   readonly queue: Queue
   readonly log: Logger
   readonly registry: Registry
+  /** What sections give each other. */
+  readonly wired: Wired
   /** Limits of what has no key. */
   readonly limits: Limits
   /** Makes every instance forget what it cached of a key; done once no instance can still act on it. */
@@ -106,6 +109,10 @@ export class Context {
   }
   get settings(): Settings {
     return this.services.settings
+  }
+  /** What sections give each other (`wiring.ts`). */
+  get wired(): Wired {
+    return this.services.wired
   }
   get inTransaction(): boolean {
     return this.#transaction !== null
@@ -251,6 +258,9 @@ export class SystemContext {
   }
   get settings(): Settings {
     return this.services.settings
+  }
+  get wired(): Wired {
+    return this.services.wired
   }
   now(): Date {
     return this.services.clock.now()

@@ -92,12 +92,6 @@ export type Look = (
   values: readonly Value[],
   how: Asked,
 ) => Promise<(values: readonly Value[]) => string | null>
-const looks = new Map<string, Look>()
-
-/** Called once at start, by the section that knows the things of this kind. */
-export const registerReference = (kind: string, look: Look): void => {
-  looks.set(kind, look)
-}
 
 /**
  * Makes sure that what `after` names and `before` did not is there, for the kinds given. The one way in for what a body
@@ -114,7 +108,7 @@ export async function requireReferences(
   for (const kind of kinds) {
     const named = added.filter((each) => each.kind === kind)
     if (named.length === 0) continue
-    const look = looks.get(kind)
+    const look = ctx.wired.references[kind]
     if (!look) throw new Error(`No section has said how a ${kind} is looked for`)
     const faultOf = await look(ctx, [...new Set(named.map(({ value }) => value))], how)
     for (const field of new Set(named.map((each) => each.field))) {

@@ -6,7 +6,7 @@ export {
   getAutomation,
   requirementOf,
 } from './automations.ts'
-export { onReviewRequests } from './definitions/warnings.ts'
-export { type Reviewed, registerReviewed } from './engine/reviewed.ts'
+export type { ReviewRequests } from './definitions/warnings.ts'
+export type { Reviewed } from './engine/reviewed.ts'
 export { enterManually, type ManualEntry } from './entering/manually.ts'
 export type { AutomationRow, AutomationType } from './types.ts'

@@ -1,5 +1,3 @@
-import { onConnected, sending, templates } from '#operations/messaging/door'
-import { attribution, connections, events, onboarding, orders, stores } from '#operations/store/door'
 import { wiring } from '#runtime/wiring'
 import cartsSync from './carts/jobs/carts-sync.ts'
 import { activeSince, templateUse } from './definitions/registrations.ts'
@@ -9,24 +7,16 @@ import { applyStatuses } from './engine/statuses.ts'
 import { ordersChanged } from './entering/events.ts'
 import { applyConversions } from './reports/conversions.ts'
 
-export default wiring(() => {
-  events.on('ecommerce', 'cart.updated', async (ctx) => {
-    await ctx.queue(cartsSync, {})
-  })
-  connections.onConnected((ctx) => ctx.queue(cartsSync, {}))
-  orders.onChange(ordersChanged)
-  sending.onStatus('au', applyStatuses)
-  attribution.onConversionChanged('automation', applyConversions)
-  templates.onApproved(async (ctx) => {
-    await releaseHolds(ctx, 'template-pending')
-  })
-  onConnected(async (ctx) => {
-    await releaseHolds(ctx, 'not-connected')
-  })
-  stores.onTimezoneChanged(async (ctx) => {
-    await releaseHolds(ctx, 'quiet-hours')
-  })
-  templates.registerUse(templateUse)
-  onboarding.onEvidence('automation', activeSince)
-  onboarding.onActivate('automations', createFirst)
+export default wiring({
+  providerEvents: { 'ecommerce:cart.updated': [async (ctx) => void (await ctx.queue(cartsSync, {}))] },
+  platformConnected: [(ctx) => ctx.queue(cartsSync, {})],
+  ordersChanged: [ordersChanged],
+  conversionsChanged: { automation: [applyConversions] },
+  senders: { au: { source: 'automation', applyStatuses } },
+  templateUses: [templateUse],
+  templateApproved: [(ctx) => releaseHolds(ctx, 'template-pending')],
+  numberConnected: [(ctx) => releaseHolds(ctx, 'not-connected')],
+  timezoneChanged: [(ctx) => releaseHolds(ctx, 'quiet-hours')],
+  switches: { automations: { activate: createFirst } },
+  evidence: { automation: activeSince },
 })

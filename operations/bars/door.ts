@@ -1,2 +1,2 @@
 /** What other sections use of this one. */
-export { type RecentReview, registerReviews } from './alerts/reviews-port.ts'
+export type { RecentReview } from './alerts/reviews-port.ts'

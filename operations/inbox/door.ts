@@ -1,3 +1,3 @@
 /** What other sections may use of this one. */
-export { type Reviewer, registerReviews } from './conversations/reviews-port.ts'
+export type { Reviewer } from './conversations/reviews-port.ts'
 export { noticeConnection } from './switch/switch.ts'

@@ -1,6 +1,5 @@
 /** What other sections may use of this one. */
 
-export { onConnected, onOfficialDisconnected } from './numbers/connected.ts'
 export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './numbers/limit.ts'
 export { routeOfType } from './numbers/route.ts'
 export { numberLimit } from './official/health.ts'

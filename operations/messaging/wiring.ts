@@ -1,36 +1,51 @@
-import { events, files, members, stores } from '#operations/store/door'
-import { registerEvents, registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { forgetMember } from './assistant/codes.ts'
+import { hear, isForAssistant } from './assistant/heard.ts'
 import { buttonWidget, connectedNumberChanged } from './button/button.ts'
 import { applyEchoes, applyInbound, applyStatuses, findStores } from './callbacks/apply.ts'
-import { applyNumberAccount, applyNumberHealth, applyNumberName } from './official/callbacks.ts'
-import { applySessionEvents } from './qr/events.ts'
-import { onStatus } from './sending/deliver.ts'
+import {
+  applyNumberAccount,
+  applyNumberHealth,
+  applyNumberName,
+  storesOfAccounts,
+} from './official/callbacks.ts'
+import { applySessionEvents, storesOfSessions } from './qr/events.ts'
 import { applySendStatuses } from './sends/statuses.ts'
 import {
   applyTemplateCategories,
   applyTemplateQualities,
   applyTemplateStatuses,
+  storesOfTemplates,
 } from './templates/callbacks.ts'
 import { headerFiles, headerPurpose } from './templates/header-media.ts'
+import { rejectedTemplates } from './templates/pending.ts'
 
-export default wiring(() => {
-  files.registerPurpose(headerPurpose, headerFiles)
-  events.on('messaging', 'status', applyStatuses)
-  events.on('messaging', 'inbound', applyInbound)
-  events.on('messaging', 'echo', applyEchoes)
-  events.on('messaging', 'template-status', applyTemplateStatuses)
-  events.on('messaging', 'template-quality', applyTemplateQualities)
-  events.on('messaging', 'template-category', applyTemplateCategories)
-  events.on('messaging', 'qr-session', applySessionEvents)
-  events.on('messaging', 'number-health', applyNumberHealth)
-  events.on('messaging', 'number-name', applyNumberName)
-  events.on('messaging', 'number-account', applyNumberAccount)
-  members.onRemoved(forgetMember)
-  stores.onSelected(connectedNumberChanged)
-  onStatus('dm', applySendStatuses)
-  events.onUnassigned('messaging', findStores)
-  registerWidget('messagingButton', { feature: 'messaging', build: buttonWidget })
-  registerEvents('messaging-button', { feature: 'messaging', types: ['impression', 'click', 'close'] })
+export default wiring({
+  providerEvents: {
+    'messaging:status': [applyStatuses],
+    'messaging:inbound': [applyInbound],
+    'messaging:echo': [applyEchoes],
+    'messaging:template-status': [applyTemplateStatuses],
+    'messaging:template-quality': [applyTemplateQualities],
+    'messaging:template-category': [applyTemplateCategories],
+    'messaging:qr-session': [applySessionEvents],
+    'messaging:number-health': [applyNumberHealth],
+    'messaging:number-name': [applyNumberName],
+    'messaging:number-account': [applyNumberAccount],
+  },
+  unplacedEvents: { messaging: findStores },
+  // The assistant first: what comes to its number is about no store's, whatever its key.
+  subjects: [
+    { isOf: isForAssistant, find: hear },
+    { isOf: (_ctx, { key }) => key.startsWith('template-'), find: storesOfTemplates },
+    { isOf: (_ctx, { key }) => key.startsWith('qr-session:'), find: storesOfSessions },
+    { isOf: (_ctx, { key }) => key.startsWith('number-'), find: storesOfAccounts },
+  ],
+  senders: { dm: { source: 'direct', applyStatuses: applySendStatuses } },
+  memberRemoved: [forgetMember],
+  connectionSelected: [connectedNumberChanged],
+  uploads: { [headerPurpose]: headerFiles },
+  pending: { 'templates-rejected': rejectedTemplates },
+  widgets: { messagingButton: { feature: 'messaging', build: buttonWidget } },
+  events: { 'messaging-button': { feature: 'messaging', types: ['impression', 'click', 'close'] } },
 })

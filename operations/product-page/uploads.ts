@@ -1,5 +1,5 @@
 /** Pictures and videos of the product page: what may be uploaded for what. */
-import { files } from '#operations/store/door'
+import type { files } from '#operations/store/door'
 
 const mebibyte = 1024 * 1024
 
@@ -7,7 +7,7 @@ export const blockImages = 'content-block'
 export const stickerImages = 'product-sticker'
 export const sliderVideos = 'video-slider'
 
-const purposes: Readonly<Record<string, files.Purpose>> = {
+export const uploads: Readonly<Record<string, files.Purpose>> = {
   [blockImages]: {
     contentTypes: ['image/png', 'image/jpeg', 'image/webp', 'image/gif'],
     maxBytes: 5 * mebibyte,
@@ -25,8 +25,4 @@ const purposes: Readonly<Record<string, files.Purpose>> = {
     maxBytesOf: { 'video/mp4': 100 * mebibyte, 'video/webm': 100 * mebibyte },
     visibility: 'public',
   },
-}
-
-export function registerUploads(): void {
-  for (const [name, purpose] of Object.entries(purposes)) files.registerPurpose(name, purpose)
 }

@@ -1,5 +1,5 @@
 /** Uploads of this section, and addresses of pictures. */
-import { files } from '#operations/store/door'
+import type { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 
@@ -11,24 +11,15 @@ export const testimonialPhotos = 'testimonial-photos'
 /** Reports of imports: the rows that were refused. */
 export const importReports = 'review-import-reports'
 
-/** Called once at start. */
-export function registerPurposes(): void {
-  const photos = ['image/jpeg', 'image/png', 'image/webp']
-  files.registerPurpose(reviewImages, {
-    contentTypes: photos,
-    maxBytes: 10 * mebibyte,
-    visibility: 'public',
-  })
-  files.registerPurpose(reviewLogos, {
+const photos = ['image/jpeg', 'image/png', 'image/webp']
+export const uploads: Readonly<Record<string, files.Purpose>> = {
+  [reviewImages]: { contentTypes: photos, maxBytes: 10 * mebibyte, visibility: 'public' },
+  [reviewLogos]: {
     contentTypes: ['image/jpeg', 'image/png', 'image/gif'],
     maxBytes: 2 * mebibyte,
     visibility: 'public',
-  })
-  files.registerPurpose(testimonialPhotos, {
-    contentTypes: photos,
-    maxBytes: 5 * mebibyte,
-    visibility: 'public',
-  })
+  },
+  [testimonialPhotos]: { contentTypes: photos, maxBytes: 5 * mebibyte, visibility: 'public' },
 }
 
 /** An address that is not https must be of a file uploaded here. */

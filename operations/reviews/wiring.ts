@@ -1,11 +1,5 @@
-import { onReviewRequests, registerReviewed } from '#operations/automations/door'
-import { registerReviews as registerAlertReviews } from '#operations/bars/door'
-import { registerReviews } from '#operations/inbox/door'
-import { sending, templates } from '#operations/messaging/door'
-import { exports, home, onboarding, orders } from '#operations/store/door'
-import { registerWidget } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
-import { registerPurposes } from './pictures.ts'
+import { uploads } from './pictures.ts'
 import { ordersChanged } from './requests/plan.ts'
 import { applyStatuses } from './requests/results.ts'
 import { reviewsExport } from './reviews/export.ts'
@@ -22,20 +16,21 @@ import { reviewsWidget, testimonialsWidget } from './reviews/public.ts'
 import { activateReviews } from './settings/settings.ts'
 import { activateTestimonials } from './testimonials/settings.ts'
 
-export default wiring(() => {
-  registerPurposes()
-  orders.onChange(ordersChanged)
-  sending.onStatus('rv', applyStatuses)
-  templates.registerUse(templateUse)
-  exports.register('review-export', reviewsExport)
-  registerWidget('reviews', { feature: 'reviews', build: reviewsWidget })
-  registerWidget('testimonials', { feature: 'testimonials', build: testimonialsWidget })
-  registerReviews(contactReviews)
-  registerAlertReviews(approvedSince)
-  registerReviewed(reviewedOrders)
-  onReviewRequests(asksByMessage)
-  home.registerPending('reviews-pending', pendingReviews)
-  home.registerRecentReviews(newestReviews)
-  onboarding.onActivate('reviews', activateReviews)
-  onboarding.onActivate('testimonials', activateTestimonials)
+export default wiring({
+  uploads,
+  ordersChanged: [ordersChanged],
+  senders: { rv: { source: 'review-request', applyStatuses } },
+  templateUses: [templateUse],
+  exports: { 'review-export': reviewsExport },
+  widgets: {
+    reviews: { feature: 'reviews', build: reviewsWidget },
+    testimonials: { feature: 'testimonials', build: testimonialsWidget },
+  },
+  contactReviews,
+  approvedReviews: approvedSince,
+  reviewedOrders,
+  reviewRequests: asksByMessage,
+  pending: { 'reviews-pending': pendingReviews },
+  recentReviews: newestReviews,
+  switches: { reviews: { activate: activateReviews }, testimonials: { activate: activateTestimonials } },
 })

@@ -5,9 +5,8 @@ export {
   type Counted,
   type EventType,
   eventTypes,
-  registerEvents,
   type StorefrontEvent,
-} from './events/register.ts'
+} from './events/specs.ts'
 export { combinesWith } from './products/combines.ts'
 export {
   type Condition,
@@ -48,4 +47,4 @@ export * as publication from './script/publication.ts'
 export * as tokens from './visits/tokens.ts'
 export { storefrontPage, type Visit } from './visits/visit.ts'
 export { changed } from './widgets/changed.ts'
-export { registerWidget, type Widget, type WidgetQuery } from './widgets/widgets.ts'
+export type { Widget, WidgetQuery } from './widgets/widgets.ts'

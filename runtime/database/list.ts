@@ -11,6 +11,7 @@ import {
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { JsonText } from '#runtime/operation'
+import type { Wired } from '#runtime/wiring'
 import { fingerprintOf, readCursor, writeCursor } from './cursor.ts'
 import { jsonText } from './json.ts'
 import { prepared } from './query.ts'
@@ -69,7 +70,12 @@ export interface ListParts {
  * `nextCursor` too, and with a cursor `page` is null. Its `order` is an instant and an id, both one way.
  */
 export function preparedList<F extends object>(
-  build: (db: Kysely<TenantTables>, values: Required<F>, has: (name: keyof F) => boolean) => ListParts,
+  build: (
+    db: Kysely<TenantTables>,
+    values: Required<F>,
+    has: (name: keyof F) => boolean,
+    wired: Wired,
+  ) => ListParts,
   { text = [], walks }: { text?: readonly (keyof F & string)[]; walks?: readonly (keyof F & string)[] } = {},
 ): (ctx: Context, filters: F & Walk) => Promise<JsonText> {
   type Values = F & Place
@@ -91,8 +97,8 @@ export function preparedList<F extends object>(
       const unfiltered = given.every((name) => name === 'page' || name === 'limit' || name === 'cursor')
       const compile = (atMost: number | null, near: boolean): Run =>
         prepared<Values, Page>(
-          (db, values) => {
-            const { table, ...parts } = build(db, values as never, (name) => present.has(name))
+          (db, values, wired) => {
+            const { table, ...parts } = build(db, values as never, (name) => present.has(name), wired)
             return page(
               db,
               values,

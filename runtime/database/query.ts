@@ -14,6 +14,7 @@ import {
 import type { TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
 import type { Context } from '#runtime/context'
+import type { Wired } from '#runtime/wiring'
 
 /** Stands for a value while the text is made. */
 class Slot {
@@ -57,30 +58,38 @@ const compiling = new Kysely<TenantTables>({
 }).withPlugin(new TenantWall(storeSlot))
 
 /**
- * `build` gets placeholders instead of values: it must not look at them. Answers the rows. `planOnce` and
- * `planEachTime` as the plans of `Database.query`: for rows by their id, and for text that is looked for.
+ * `build` gets placeholders instead of values: it must not look at them; and what sections give each other, which may
+ * have parts of the text. Answers the rows. `planOnce` and `planEachTime` as the plans of `Database.query`: for rows by their id, and for text that is looked for.
  * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('campaigns').select('name').where('id', '=', p.id))
  */
 export function prepared<P extends object, Row>(
-  build: (db: Kysely<TenantTables>, values: P) => Compilable<Row>,
+  build: (db: Kysely<TenantTables>, values: P, wired: Wired) => Compilable<Row>,
   { planOnce = false, planEachTime = false } = {},
 ): (ctx: Context, values: P) => Promise<Row[]> {
   const plan = planOnce ? 'once' : planEachTime ? 'each-time' : undefined
-  let text: string | null = null
-  let fill: ((storeId: string, values: P) => unknown[]) | null = null
-  return (ctx, values) => {
-    if (text === null || fill === null) {
-      const slots = new Proxy({} as P, { get: (_target, name) => new Slot(String(name)) })
-      const compiled = build(compiling, slots).compile()
-      const parameters = compiled.parameters
-      // The compiler's text is a chain of pieces, which the driver would walk along at every call: made one here.
-      text = Buffer.from(compiled.sql).toString()
-      fill = (storeId, given) =>
-        parameters.map((each) => {
-          if (each === storeSlot) return storeId
-          return each instanceof Slot ? ((given as Record<string, unknown>)[each.name] ?? null) : each
-        })
-    }
-    return ctx.run<Row>(text, fill(ctx.store.id, values), plan)
+  const compile = (wired: Wired): Text => {
+    const slots = new Proxy({} as P, { get: (_target, name) => new Slot(String(name)) })
+    const { sql, parameters } = build(compiling, slots, wired).compile()
+    // The compiler's text is a chain of pieces, which the driver would walk along at every call: made one here.
+    return { text: Buffer.from(sql).toString(), parameters }
   }
+  // One in a server; the apps of tests have wirings of their own.
+  const texts = new WeakMap<Wired, Text>()
+  return (ctx, values) => {
+    let made = texts.get(ctx.wired)
+    if (!made) {
+      made = compile(ctx.wired)
+      texts.set(ctx.wired, made)
+    }
+    const given = made.parameters.map((each) => {
+      if (each === storeSlot) return ctx.store.id
+      return each instanceof Slot ? ((values as Record<string, unknown>)[each.name] ?? null) : each
+    })
+    return ctx.run<Row>(made.text, given, plan)
+  }
+}
+
+interface Text {
+  text: string
+  parameters: readonly unknown[]
 }

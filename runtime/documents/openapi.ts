@@ -59,14 +59,15 @@ export function openApiDocument(registry: Registry): Record<string, unknown> {
   }
 }
 
-const texts = new WeakMap<Registry, string>()
+/** By the operations: what else differs between registries, as their wirings, is not in it. */
+const texts = new WeakMap<Registry['operations'], string>()
 
 /** The document as JSON text, written once for each registry: at start, so that no request waits for it. */
 export function openApiText(registry: Registry): string {
-  const known = texts.get(registry)
+  const known = texts.get(registry.operations)
   if (known !== undefined) return known
   const text = JSON.stringify(openApiDocument(registry))
-  texts.set(registry, text)
+  texts.set(registry.operations, text)
   return text
 }
 

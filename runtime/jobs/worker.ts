@@ -9,7 +9,6 @@ import { type Services, SystemContext } from '#runtime/context'
 import { type Job, type JobAttempt, JobLost, serverJob, WorkerStopping } from '#runtime/job'
 import { z } from '#runtime/schema'
 import type { Metrics } from '#runtime/server/metrics'
-import { jobFailed } from './failures.ts'
 import { untilAborted, whileHeld } from './held.ts'
 import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
 
@@ -281,7 +280,10 @@ export class Worker {
     if (!ctx) return
     const reason = reasonOf(sourceOutput)
     await job.spec.failed?.(ctx as never, data.payload as never, reason)
-    if (job.store) await jobFailed(ctx as never, job.name, sourceId!, reason)
+    if (!job.store) return
+    for (const told of system.services.wired.jobFailed) {
+      await told(ctx as never, job.name, sourceId!, reason)
+    }
   }
 
   async #heartbeat(): Promise<void> {

@@ -1,12 +1,18 @@
-/** Finds every operation, job, page and section by folder, checks them all, sorts and freezes them. */
+/**
+ * Finds every operation, job, page and section by folder, and what they are given by wirings; checks them all, sorts
+ * and freezes them.
+ */
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Job } from '#runtime/job'
 import type { Operation, Role, Section } from '#runtime/operation'
 import type { Page } from '#runtime/page'
-import type { Wiring } from '#runtime/wiring'
+import { features } from '#runtime/plans'
+import ofRuntime from '#runtime/points'
+import type { PointsOfSection, Wired, Wiring } from '#runtime/wiring'
 import { type Fault, faultsOf } from './checks.ts'
+import { type LoadedPoints, type LoadedWiring, merge } from './merge.ts'
 
 export interface LoadedOperation {
   readonly id: string
@@ -26,7 +32,10 @@ export interface Registry {
   readonly jobs: readonly Job[]
   readonly pages: readonly Page[]
   readonly sections: readonly Section[]
-  readonly wirings: readonly Wiring[]
+  /** What sections give each other, and where it comes from. */
+  readonly wired: Wired
+  readonly points: readonly LoadedPoints[]
+  readonly wirings: readonly LoadedWiring[]
   byId(id: string): LoadedOperation | undefined
 }
 
@@ -70,7 +79,8 @@ export async function readRegistry(
   const sections = new Map<string, Section>()
   const jobs: { file: string; job: Job }[] = []
   const pages: Page[] = []
-  const wirings: Wiring[] = []
+  const points: LoadedPoints[] = [{ file: 'runtime/points.ts', declared: ofRuntime.declared }]
+  const wirings: LoadedWiring[] = []
   const operations: { file: string; folder: string; operation: Operation }[] = []
   for (const { path, file, value } of loaded) {
     const parts = relative(folder, path).split(sep)
@@ -90,7 +100,8 @@ export async function readRegistry(
       found.name = basename(path, '.ts')
       jobs.push({ file, job: found })
     } else if (expected === 'page') pages.push(value as Page)
-    else if (expected === 'wiring') wirings.push(value as Wiring)
+    else if (expected === 'points') points.push({ file, declared: (value as PointsOfSection).declared })
+    else if (expected === 'wiring') wirings.push({ file, given: (value as Wiring).given })
     else operations.push({ file, folder: parts[0]!, operation: value as Operation })
   }
 
@@ -104,6 +115,8 @@ export async function readRegistry(
     complete.push(loadedOperation(file, section, operation))
   }
   faults.push(...faultsOf(complete, jobs))
+  const merged = merge(points, wirings, namesOf(jobs.map((each) => each.job)))
+  faults.push(...merged.faults)
 
   const inOrder = [...complete].sort(
     (a, b) => a.section.position - b.section.position || place(a) - place(b) || (a.id < b.id ? -1 : 1),
@@ -119,11 +132,25 @@ export async function readRegistry(
         .filter((section) => complete.some((operation) => operation.section === section))
         .sort((a, b) => a.position - b.position),
     ),
+    wired: merged.wired,
+    points: Object.freeze(points),
     wirings: Object.freeze(wirings),
     byId: (id: string) => byId.get(id),
   })
   return { registry, faults: faults.sort((a, b) => (a.file < b.file ? -1 : 1)) }
 }
+
+/** The same with other wirings: an app of a test has its own. Throws their faults. */
+export function rewired(registry: Registry, wirings: readonly LoadedWiring[]): Registry {
+  const { wired, faults } = merge(registry.points, wirings, namesOf(registry.jobs))
+  if (faults.length > 0) throw new RegistryError(faults)
+  return Object.freeze({ ...registry, wired, wirings })
+}
+
+const namesOf = (jobs: readonly Job[]) => ({
+  jobs: new Set(jobs.map(({ name }) => name)),
+  features: new Set(features),
+})
 
 export function loadedOperation(file: string, section: Section, { spec }: Operation): LoadedOperation {
   const parameters = (spec.path ?? '').split('/').filter((part) => part.startsWith(':'))
@@ -169,12 +196,13 @@ function bySegments(a: LoadedOperation, b: LoadedOperation): number {
   return a.spec.method < b.spec.method ? -1 : 1
 }
 
-type Kind = 'section' | 'operation' | 'job' | 'page' | 'wiring' | 'logic'
+type Kind = 'section' | 'operation' | 'job' | 'page' | 'points' | 'wiring' | 'logic'
 const contracts: Readonly<Record<string, Kind>> = { api: 'operation', jobs: 'job', pages: 'page' }
 
 function kindOf(parts: string[]): Kind {
   const name = parts.at(-1)
   if (parts.length === 2 && name === 'section.ts') return 'section'
+  if (parts.length === 2 && name === 'points.ts') return 'points'
   if (parts.length === 2 && name === 'wiring.ts') return 'wiring'
   return contracts[parts.at(-2) ?? ''] ?? 'logic'
 }

@@ -30,7 +30,6 @@ import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { type Adapters, openAdapters } from '#runtime/ports/adapters'
 import { loadRegistry, type Registry } from '#runtime/registry/registry'
-import type { Wiring } from '#runtime/wiring'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import type { Settings } from './settings.ts'
@@ -67,7 +66,6 @@ export interface AppOptions extends GatewayOptions {
   role?: FolderRole
 }
 
-const started = new WeakSet<Wiring>()
 const housekeepingMs = 10_000
 const analyseEveryMs = 10 * 60_000
 
@@ -107,6 +105,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     queue,
     log,
     registry,
+    wired: registry.wired,
     limits: new Limits(clock, counters),
     accessChanged: (storeId) => keys.changed(storeId),
     ending: new AbortController().signal,
@@ -127,11 +126,6 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   )
   openApiText(registry) // made now, so that no request waits for it
   const worker = new Worker(services, registry.jobs, metrics)
-  for (const wiring of registry.wirings) {
-    if (started.has(wiring)) continue
-    started.add(wiring)
-    wiring.start()
-  }
   const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
   analysing?.unref()
   const housekeeping = setInterval(() => {

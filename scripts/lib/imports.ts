@@ -32,7 +32,7 @@ export async function importFaults(root: string): Promise<Fault[]> {
     faults.push({
       file: `operations/${cycle[0]}/door.ts`,
       wrong: `sections import each other in a circle: ${cycle.join(' → ')}`,
-      remedy: 'let one of them register with the other (an on… door called from its wiring.ts)',
+      remedy: 'let one of them wire to a point of the other (its wiring.ts, and their points.ts)',
     })
   }
   return faults
@@ -76,13 +76,14 @@ function faultOf(file: string, target: string): Omit<Fault, 'file'> | null {
   return null
 }
 
-function kindOf(path: string): 'logic' | 'job' | 'page' | 'section' | 'wiring' | 'operation' {
+function kindOf(path: string): 'logic' | 'job' | 'page' | 'section' | 'points' | 'wiring' | 'operation' {
   const parts = path.split('/')
   const folder = parts.at(-2)
   if (folder === 'jobs') return 'job'
   if (folder === 'pages') return 'page'
   if (folder === 'api') return 'operation'
   if (parts.length === 3 && parts[2] === 'section.ts') return 'section'
+  if (parts.length === 3 && parts[2] === 'points.ts') return 'points'
   if (parts.length === 3 && parts[2] === 'wiring.ts') return 'wiring'
   return 'logic'
 }

@@ -26,7 +26,7 @@ const declaration = new RegExp(
   'm',
 )
 const meaningless = /^(?:lib|libs|utils?|helpers?|common|misc)$/
-const ofTheSection = ['section.ts', 'wiring.ts', 'door.ts']
+const ofTheSection = ['section.ts', 'points.ts', 'wiring.ts', 'door.ts']
 
 /** The faults of every file below operations/ of a project's root. */
 export async function roomFaults(root: string): Promise<Fault[]> {

@@ -6,6 +6,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as exports from '#operations/store/files/exports'
+import { Context } from '#runtime/context'
 import { childrenOf } from '#runtime/documents/publish'
 import { read } from '#runtime/gateway/input'
 import { WorkerStopping } from '#runtime/job'
@@ -21,7 +22,7 @@ import {
   isOffset,
   lastDay,
 } from '#runtime/values/days'
-import { testApp } from '#test/support/app'
+import { testApp, withWiring } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp()
@@ -321,14 +322,12 @@ describe('exports', () => {
   test('every one stops between two batches once its job is to end, and is not told as failed', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
-    const names = jobs.map((job) => job.name).filter(exports.isExport)
+    const names = jobs.map((job) => job.name).filter((name) => app.services.wired.exports[name])
     expect(names.length).toBeGreaterThan(9)
     for (const name of names) {
-      const source = exports.sourceOf(name)
-      const original = source.rows
       let batches = 0
       const stop = new AbortController()
-      source.rows = async function* endless() {
+      async function* endless() {
         for (;;) {
           batches += 1
           if (batches === 3) stop.abort(new WorkerStopping())
@@ -336,28 +335,24 @@ describe('exports', () => {
           yield [['a']]
         }
       }
-      const columns = source.columns
-      source.columns = () => ['a']
-      try {
-        const id = ctx.newId()
-        const row = { id, name, user_id: shop.userId, query_hash: id, email: shop.email, query: '{}' }
-        const times = { created_at: ctx.now(), updated_at: ctx.now() }
-        await ctx.db
-          .insertInto('exports')
-          .values({ ...row, ...times })
-          .execute()
-        const attempt = { isLast: true, signal: stop.signal }
-        await expect(exports.run(ctx, name, id, attempt), name).rejects.toThrow('the worker is stopping')
-        const after = await ctx.db
-          .selectFrom('exports')
-          .select('status')
-          .where('id', '=', id)
-          .executeTakeFirst()
-        expect([name, after?.status, batches]).toEqual([name, 'running', 3])
-      } finally {
-        source.rows = original
-        source.columns = columns
-      }
+      const source = { ...app.services.wired.exports[name]!, columns: () => ['a'], rows: endless }
+      const { wired } = withWiring(app.registry, { exports: { [name]: source } })
+      const within = new Context({ ...app.services, wired }, ctx.store, ctx.actor, ctx.log)
+      const id = ctx.newId()
+      const row = { id, name, user_id: shop.userId, query_hash: id, email: shop.email, query: '{}' }
+      const times = { created_at: ctx.now(), updated_at: ctx.now() }
+      await ctx.db
+        .insertInto('exports')
+        .values({ ...row, ...times })
+        .execute()
+      const attempt = { isLast: true, signal: stop.signal }
+      await expect(exports.run(within, name, id, attempt), name).rejects.toThrow('the worker is stopping')
+      const after = await ctx.db
+        .selectFrom('exports')
+        .select('status')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      expect([name, after?.status, batches]).toEqual([name, 'running', 3])
     }
   })
 })

@@ -2,11 +2,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type AnyJob, type Job, job, serverJob } from '#runtime/job'
-import { onJobFailed } from '#runtime/jobs/failures'
 import { Worker } from '#runtime/jobs/worker'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
-import { freshDatabase, testApp } from '#test/support/app'
+import { freshDatabase, testApp, withWiring } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const log: string[] = []
@@ -80,7 +79,16 @@ const lost = named(
   }),
 )
 
-const registry = { ...(await loadRegistry()), jobs: [keyed, failing, clocked, lost] }
+/** Jobs that failed for good, as they were told. */
+const heard: string[] = []
+const told = withWiring(await loadRegistry(), {
+  jobFailed: [
+    async (_ctx, name, jobId, reason) => {
+      heard.push(`${name} ${jobId} ${reason}`)
+    },
+  ],
+})
+const registry = { ...told, jobs: [keyed, failing, clocked, lost] }
 const { database } = await freshDatabase()
 const app = await testApp({}, { registry, database })
 const shop = await store(app)
@@ -155,10 +163,7 @@ test('a failing job is tried again, later and later, then given up and told', as
 
 test('a job whose worker is lost at its last try is given up and told once, on whichever instance', async () => {
   log.length = 0
-  const heard: string[] = []
-  onJobFailed(async (_ctx, name, jobId, reason) => {
-    if (name === 'test-lost') heard.push(`${jobId} ${reason}`)
-  })
+  heard.length = 0
   const { jobId } = await ctx.queue(lost, { name: 'it' })
   // As a worker that claims it and dies: nothing is heard of it any more.
   const die = async () => {
@@ -180,7 +185,7 @@ test('a job whose worker is lost at its last try is given up and told once, on w
   }
   expect(log.filter((line) => line !== 'tick')).toEqual([`it of ${shop.id} gave up: job heartbeat timeout`])
   expect(tellings).toBe(2)
-  expect(heard).toEqual([`${jobId} job heartbeat timeout`])
+  expect(heard).toEqual([`test-lost ${jobId} job heartbeat timeout`])
 })
 
 test('what runs by the clock runs once for each time it has come due', async () => {

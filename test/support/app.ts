@@ -9,10 +9,11 @@ import { inject } from 'vitest'
 import type { Database } from '#db/database'
 import { openPostgres } from '#db/open'
 import type { MovableClock } from '#runtime/clock'
-import { loadRegistry, type Registry } from '#runtime/registry/registry'
+import { loadRegistry, type Registry, rewired } from '#runtime/registry/registry'
 import { type App, type AppOptions, openApp } from '#runtime/server/app'
 import { openLog, silentLog } from '#runtime/server/log'
 import { readSettings, type Settings } from '#runtime/server/settings'
+import type { Given } from '#runtime/wiring'
 import { whenFileEnds } from './closing.ts'
 import { withDatabase } from './global-setup.ts'
 import { keptDatabase } from './kept-database.ts'
@@ -51,6 +52,24 @@ export function wholeRegistry(): Promise<Registry> {
   return registry
 }
 
+/** With a wiring of a test's own: what it gives takes the place of what has its key, and is heard after the rest. */
+export function withWiring(registry: Registry, given: Given): Registry {
+  const kept = registry.wirings.map(({ file, given: before }) => ({ file, given: without(before, given) }))
+  return rewired(registry, [...kept, { file: 'the test', given }])
+
+  function without(before: Given, replaced: Given): Given {
+    const declared = Object.assign({}, ...registry.points.map((each) => each.declared))
+    const rest = Object.entries(before).flatMap(([name, value]) => {
+      const by = (replaced as Record<string, object>)[name]
+      const { how } = declared[name]
+      if (!by || how === 'in-order' || how === 'lists-by-key') return [[name, value]]
+      if (how === 'single') return []
+      return [[name, Object.fromEntries(Object.entries(value).filter(([key]) => !(key in by)))]]
+    })
+    return Object.fromEntries(rest)
+  }
+}
+
 /** A database of its own, migrated and empty; gone when the test file ends. */
 export async function freshDatabase(): Promise<{ database: Database; url: string | null }> {
   const server = inject('postgresUrl')
@@ -72,11 +91,15 @@ export async function freshDatabase(): Promise<{ database: Database; url: string
   return { database: openPostgres(url, { reads: 2, transactions: 6 }), url }
 }
 
-/** Opens the server for one test file. `settings` change what the environment would give. */
+/**
+ * Opens the server for one test file. `settings` change what the environment would give, `wiring` what sections give
+ * each other (`withWiring`).
+ */
 export async function testApp(
   settings: Partial<Settings> = {},
-  options: Partial<AppOptions> = {},
+  { wiring, ...options }: Partial<AppOptions> & { wiring?: Given } = {},
 ): Promise<TestApp> {
+  const registry = options.registry ?? (await wholeRegistry())
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-app-'))
   const { database } = options.database ? { database: options.database } : await freshDatabase()
   const clock = options.clock ?? standingClock()
@@ -96,7 +119,7 @@ export async function testApp(
     strict: true,
     supervise: false,
     ...options,
-    registry: options.registry ?? (await wholeRegistry()),
+    registry: wiring ? withWiring(registry, wiring) : registry,
     database,
     clock,
   })

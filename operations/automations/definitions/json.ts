@@ -8,6 +8,7 @@ import { type Paging, preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
+import type { Wired } from '#runtime/wiring'
 import { noAutomation } from '../automations.ts'
 import { personJson } from './versions.ts'
 import { warnings } from './warnings.ts'
@@ -81,7 +82,7 @@ function stats(db: Db, values: Days): RawBuilder<unknown> {
 }
 
 /** The JSON of an automation; needs the alias `a`. */
-const automationJson = (db: Db, values: Days): RawBuilder<unknown> =>
+const automationJson = (db: Db, values: Days, wired: Wired): RawBuilder<unknown> =>
   jsonObject({
     id: 'a.id',
     type: 'a.type',
@@ -97,17 +98,17 @@ const automationJson = (db: Db, values: Days): RawBuilder<unknown> =>
     settings: 'a.settings',
     flow: 'a.flow',
     flowVersion: 'a.flow_version',
-    warnings: warnings(db),
+    warnings: warnings(db, wired),
     stats: stats(db, values),
     createdBy: personJson(db, 'a.created_by'),
     createdAt: instantOf('a.created_at'),
     updatedAt: instantOf('a.updated_at'),
   })
 
-const byId = prepared((db, values: Days & { id: string }) =>
+const byId = prepared((db, values: Days & { id: string }, wired) =>
   db
     .selectFrom('automations as a')
-    .select(sql<string>`${automationJson(db, values)}::text`.as('text'))
+    .select(sql<string>`${automationJson(db, values, wired)}::text`.as('text'))
     .where('a.id', '=', values.id)
     .where('a.deleted_at', 'is', null),
 )
@@ -126,7 +127,7 @@ export interface AutomationFilters {
   search?: string | undefined
 }
 
-const listed = preparedList<AutomationFilters & Days>((db, values, has) => {
+const listed = preparedList<AutomationFilters & Days>((db, values, has, wired) => {
   // biome-ignore lint/suspicious/noExplicitAny: the builder's type grows with each filter
   let rows: SelectQueryBuilder<any, any, any> = db
     .selectFrom('automations as a')
@@ -134,7 +135,7 @@ const listed = preparedList<AutomationFilters & Days>((db, values, has) => {
   if (has('type')) rows = rows.where('a.type', '=', sql<string>`any(${values.type}::text[])`)
   if (has('isActive')) rows = rows.where('a.is_active', '=', values.isActive)
   if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(a.name), lower(${values.search}::text)) > 0`)
-  return { rows, item: automationJson(db, values), order: [['a.id', 'desc']], page: 'a' }
+  return { rows, item: automationJson(db, values, wired), order: [['a.id', 'desc']], page: 'a' }
 })
 
 /** Newest first. */

@@ -1,16 +1,11 @@
 /** Why an automation would not send now, as SQL. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
+import type { Wired } from '#runtime/wiring'
 
 type Db = Kysely<TenantTables>
-type ReviewRequests = (db: Db) => RawBuilder<boolean>
-
-let reviewRequests: ReviewRequests = () => sql<boolean>`false`
-
-/** Called once at start by the section of reviews: whether its own requests leave by message, as an expression. */
-export const onReviewRequests = (isOn: ReviewRequests): void => {
-  reviewRequests = isOn
-}
+/** Whether the section of reviews asks by message itself, as an expression. */
+export type ReviewRequests = (db: Db) => RawBuilder<boolean>
 
 /** The first message and those of the flow, as rows `m (message)`; needs the alias `a`. */
 const messages = sql`jsonb_array_elements(jsonb_build_array(a.message)
@@ -18,7 +13,7 @@ const messages = sql`jsonb_array_elements(jsonb_build_array(a.message)
 const templateId = sql<number>`(m.message ->> 'officialapiTemplateId')::int`
 
 /** A JSON list of the codes that hold; needs the alias `a`, a row of `automations`. */
-export function warnings(db: Db): RawBuilder<unknown> {
+export function warnings(db: Db, { reviewRequests }: Wired): RawBuilder<unknown> {
   const selected = db.selectFrom('stores as s').select('s.messaging_connection_type')
   const canSend = db
     .selectFrom('stores as s')
@@ -37,7 +32,7 @@ export function warnings(db: Db): RawBuilder<unknown> {
       sql`${isOfficial} and ${any(sql`exists (${template.select('t.id').where('t.status', '<>', sql.lit('approved'))})`)}`,
     ],
     ['text-missing', sql`(${selected}) in ('qr', 'shared') and ${any(sql`m.message ->> 'text' is null`)}`],
-    ['review-requests-on', sql`a.type = 'review-request' and ${reviewRequests(db)}`],
+    ['review-requests-on', sql`a.type = 'review-request' and ${reviewRequests?.(db) ?? sql<boolean>`false`}`],
   ]
   const each = codes.map(([code, holds]) => sql`case when ${holds} then ${sql.lit(code)} end`)
   return sql`to_json(array_remove(array[${sql.join(each)}]::text[], null))`

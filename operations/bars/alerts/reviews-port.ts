@@ -11,16 +11,11 @@ export interface RecentReview {
 }
 
 /** Approved ones written at or after `since`, of products that are not `excluded`, newest first, at most `limit`. */
-type Reviews = (
+export type ApprovedReviews = (
   ctx: Context,
   query: { since: Date; excluded: readonly string[]; limit: number },
 ) => Promise<RecentReview[]>
 
-let registered: Reviews | null = null
-/** Called once at start. */
-export const registerReviews = (reviews: Reviews): void => {
-  registered = reviews
-}
-
 /** Without that section nobody has reviewed anything. */
-export const recentReviews: Reviews = async (ctx, query) => (registered ? registered(ctx, query) : [])
+export const recentReviews: ApprovedReviews = async (ctx, query) =>
+  (await ctx.wired.approvedReviews?.(ctx, query)) ?? []

@@ -159,14 +159,6 @@ export async function lockList(ctx: Context, id: string): Promise<LockedList | n
 
 const usingStatuses = ['scheduled', 'sending', 'paused']
 
-type Deleted = (ctx: Context, listId: string) => Promise<void>
-const listeners: Deleted[] = []
-
-/** Told of a list that is deleted, in that transaction: settings that name it let go of it. Called once at start. */
-export const onDeleted = (listener: Deleted): void => {
-  listeners.push(listener)
-}
-
 /**
  * Deletes a list with its contacts, exclusions and imports (a running one finds nothing more to do); campaigns keep
  * its name. Refuses an unknown list, and one that a scheduled, sending or paused campaign uses.
@@ -182,7 +174,7 @@ export async function deleteList(ctx: Context, id: string): Promise<void> {
     .set({ list_id: null, list_name: list.name, updated_at: ctx.now() })
     .where('list_id', '=', id)
     .execute()
-  for (const listener of listeners) await listener(ctx, id)
+  for (const told of ctx.wired.listDeleted) await told(ctx, id)
   await ctx.db.deleteFrom('contact_lists').where('id', '=', id).execute()
 }
 

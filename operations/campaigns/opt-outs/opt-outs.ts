@@ -70,16 +70,12 @@ interface NewOptOut {
 /** The statement that changed opt-outs, with their rows as `changed`. */
 type Changed = TenantTables & { changed: { phone_key: string } }
 type Changing = QueryCreator<Changed>
-type Mark = (db: Changing, now: unknown) => CommonTableExpressionOutput<Changed, 'marked'>
+/** A part of each statement that changes opt-outs: moves what shows them. */
+export type Mark = (db: Changing, now: unknown) => CommonTableExpressionOutput<Changed, 'marked'>
 
-let mark: Mark = (db) => db.selectFrom('changed').select('changed.phone_key as id')
+const marksNothing: Mark = (db) => db.selectFrom('changed').select('changed.phone_key as id')
 
-/** A part of each statement that changes opt-outs: moves what shows them. One, told at start. */
-export const onChanged = (moves: Mark): void => {
-  mark = moves
-}
-
-const insertOptOut = prepared((db, values: NewOptOut) =>
+const insertOptOut = prepared((db, values: NewOptOut, wired) =>
   db
     .with('changed', (inner) =>
       inner
@@ -97,17 +93,17 @@ const insertOptOut = prepared((db, values: NewOptOut) =>
         .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
         .returningAll(),
     )
-    .with('marked', (inner) => mark(inner, values.now))
+    .with('marked', (inner) => (wired.optOutsChanged ?? marksNothing)(inner, values.now))
     .selectFrom('changed')
     .select(sql<string>`${optOutJson('changed')}::text`.as('text')),
 )
 
-const removeOptOut = prepared((db, values: { phoneKey: string; now: string }) =>
+const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, wired) =>
   db
     .with('changed', (inner) =>
       inner.deleteFrom('opt_outs').where('phone_key', '=', values.phoneKey).returningAll(),
     )
-    .with('marked', (inner) => mark(inner, values.now))
+    .with('marked', (inner) => (wired.optOutsChanged ?? marksNothing)(inner, values.now))
     .selectFrom('changed')
     .select('changed.id'),
 )

@@ -1,18 +1,13 @@
 /**
- * The one way out of every email: a signed link whose token says what is left by whom. A topic is registered by the
- * section that sends its emails; one that is not is kept here, by address.
+ * The one way out of every email: a signed link whose token says what is left by whom. A topic is wired by the section
+ * that sends its emails; one that is not is kept here, by address.
  */
 import type { Context } from '#runtime/context'
 import { isSigned, sign } from '#runtime/secrets'
 import { emailKey } from '#runtime/values/email'
 
+/** What leaving the emails of a topic does, in a transaction; again it changes nothing. */
 export type Leave = (ctx: Context, subject: string) => Promise<unknown>
-const topics = new Map<string, Leave>()
-
-/** Registers what leaving the emails of a topic does, in a transaction; again it changes nothing. Called once at start. */
-export const on = (topic: string, leave: Leave): void => {
-  topics.set(topic, leave)
-}
 
 /** What a link stands for: of a topic that is kept here, the subject is the email address. */
 export interface Leaving {
@@ -47,8 +42,8 @@ export function read(ctx: Context, token: string): Leaving | null {
 
 /** Leaves the emails of a topic. Twice is once. */
 export async function leave(ctx: Context, { topic, subject }: Leaving): Promise<void> {
-  const registered = topics.get(topic)
-  await ctx.transaction((tx) => (registered ? registered(tx, subject) : keep(tx, topic, subject)))
+  const leaves = ctx.wired.unsubscribes[topic]
+  await ctx.transaction((tx) => (leaves ? leaves(tx, subject) : keep(tx, topic, subject)))
 }
 
 async function keep(ctx: Context, topic: string, email: string): Promise<void> {

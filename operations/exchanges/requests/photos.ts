@@ -6,13 +6,11 @@ export const exchangePhotos = 'exchange-photos'
 export const photoTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/heic']
 export const photoMaxBytes = 10 * 1024 * 1024
 
-/** Called once at start. */
-export const registerPhotos = (): void =>
-  files.registerPurpose(exchangePhotos, {
-    contentTypes: photoTypes,
-    maxBytes: photoMaxBytes,
-    visibility: 'private',
-  })
+export const photoUploads: files.Purpose = {
+  contentTypes: photoTypes,
+  maxBytes: photoMaxBytes,
+  visibility: 'private',
+}
 
 /** Who uses the photos of a request (`files.setUses`). */
 export const photosOwner = (requestId: string): string => `exchange-request:${requestId}`

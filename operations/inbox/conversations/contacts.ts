@@ -134,7 +134,7 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
 }
 
 /** Conversations show whether their contact is opted out: they move with it, in the statement that changes it. */
-export const moveConversations: Parameters<typeof optOuts.onChanged>[0] = (db, now) =>
+export const moveConversations: optOuts.Mark = (db, now) =>
   db
     .updateTable('conversations')
     .set({ updated_at: now as Date })

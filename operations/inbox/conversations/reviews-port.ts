@@ -9,16 +9,11 @@ export interface Reviewer {
   customerId: string | null
 }
 /** Answers `{ data, page, limit, total }`, reviews of any status, newest first. */
-type Reviews = (ctx: Context, reviewer: Reviewer, paging: Paging) => Promise<JsonText>
-
-let registered: Reviews | null = null
-/** Called once at start. */
-export const registerReviews = (reviews: Reviews): void => {
-  registered = reviews
-}
+export type ContactReviews = (ctx: Context, reviewer: Reviewer, paging: Paging) => Promise<JsonText>
 
 /** Without that section nobody has reviewed anything. */
 export async function reviewsOf(ctx: Context, reviewer: Reviewer, paging: Paging): Promise<JsonText> {
-  if (registered) return registered(ctx, reviewer, paging)
+  const { contactReviews } = ctx.wired
+  if (contactReviews) return contactReviews(ctx, reviewer, paging)
   return new JsonText(JSON.stringify({ data: [], page: paging.page, limit: paging.limit, total: 0 }))
 }

@@ -34,10 +34,9 @@ const purposeOf = (kind: MediaKind): string => `inbox-${kind}`
 const kindOf = (contentType: string): MediaKind | undefined =>
   kinds.find((kind) => limits[kind].contentTypes.includes(contentType))
 
-/** Called once at start. */
-export function registerPurposes(): void {
-  for (const kind of kinds) files.registerPurpose(purposeOf(kind), { ...limits[kind], visibility: 'private' })
-}
+export const uploads: Readonly<Record<string, files.Purpose>> = Object.fromEntries(
+  kinds.map((kind) => [purposeOf(kind), { ...limits[kind], visibility: 'private' }]),
+)
 
 /** A link to upload one file to; refuses a type or size that the network does not take, naming the limit. */
 export function createMediaUpload(

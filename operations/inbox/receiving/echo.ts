@@ -1,4 +1,5 @@
 /** What the merchant wrote in the provider's own app: shown where there is a conversation, like any answer. */
+import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { addWords } from '../conversations/conversation-words.ts'
@@ -58,3 +59,22 @@ export async function takeInEcho(ctx: Context, message: sending.InboundMessage):
   if (part.media?.status === 'pending') await ctx.queue('inbox-media-fetch', { messageId: id })
   return true
 }
+
+/** Their statuses come without a key of ours, and no ledger knows them. */
+export const writtenElsewhere: NonNullable<sending.Sender['elsewhere']> = {
+  async byProviderIds(ctx, providerIds) {
+    const rows = await written(ctx)
+      .select(['id', 'provider_message_id'])
+      .where(sql<boolean>`provider_message_id = any(${providerIds}::text[])`)
+      .execute()
+    return new Map(rows.map((row) => [row.provider_message_id!, row.id]))
+  },
+  async among(ctx, messageIds) {
+    const rows = await written(ctx)
+      .select('id')
+      .where(sql<boolean>`id = any(${messageIds}::uuid[])`)
+      .execute()
+    return rows.map((row) => row.id)
+  },
+}
+const written = ({ db }: Context) => db.selectFrom('inbox_messages').where('source', '=', 'provider')

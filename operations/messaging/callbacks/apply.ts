@@ -7,32 +7,10 @@ import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { isId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
-import { assistantNumbers } from '../assistant/numbers.ts'
-import { storesOfAccounts } from '../official/callbacks.ts'
-import { storesOfSessions } from '../qr/events.ts'
-import {
-  type DeliveryStatus,
-  type InboundMessage,
-  listenersOfEchoes,
-  listenersOfEveryStatus,
-  listenersOfInbound,
-  statusListener,
-} from '../sending/deliver.ts'
+import type { DeliveryStatus, InboundMessage } from '../sending/deliver.ts'
 import { openSharedWindows } from '../sending/shared-text.ts'
-import { storesOfTemplates } from '../templates/callbacks.ts'
 
 type StoredEvent = events.StoredEvent
-
-/** The first part of the keys that a source sends with. */
-const kindOfSource: Record<string, string> = {
-  direct: 'dm',
-  automation: 'au',
-  'messaging-campaign': 'cm',
-  inbox: 'in',
-  'review-request': 'rv',
-  'stock-notification': 'st',
-  exchange: 'ex',
-}
 
 interface Located {
   eventId: string
@@ -43,9 +21,9 @@ interface Located {
 /** Statuses to their senders and the ledger; answers the events about messages that the ledger does not know. */
 export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
   const located = await locate(ctx, stored)
-  for (const [kind, changes] of byKind(located)) await statusListener(kind)?.(ctx, changes)
+  for (const [kind, changes] of byKind(located)) await ctx.wired.senders[kind]?.applyStatuses(ctx, changes)
   const changes = located.map(({ change }) => change)
-  for (const listener of listenersOfEveryStatus()) await listener(ctx, changes)
+  for (const told of ctx.wired.statuses) await told(ctx, changes)
   await metering.status(
     ctx,
     located.flatMap(({ change: { messageId, status, at, failureCode } }) =>
@@ -63,7 +41,7 @@ export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promis
   return stored.filter((event) => !placed.has(event.id)).map((event) => event.id)
 }
 
-/** By the key that came back with it, else by the provider's id: in the ledger, or written in its own app. */
+/** By the key that came back with it, else by the provider's id: in the ledger, or known to a sender. */
 async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
   const keyless: string[] = []
   for (const { data } of stored) {
@@ -101,23 +79,22 @@ async function findByProviderId(ctx: Context, ids: string[]): Promise<Map<string
     .select(['message_id', 'source', 'provider_message_id'])
     .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
     .execute()
-  const written = await ctx.db
-    .selectFrom('inbox_messages')
-    .select(['id', 'provider_message_id'])
-    .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
-    .where('source', '=', 'provider')
-    .execute()
-  return new Map([
-    ...written.map((row): [string, Sender] => [
-      row.provider_message_id!,
-      { kind: 'in', messageId: row.id, attempt: 1 },
-    ]),
-    ...rows.map((row): [string, Sender] => [
-      row.provider_message_id!,
-      { kind: kindOfSource[row.source] ?? row.source, messageId: row.message_id, attempt: 1 },
-    ]),
-  ])
+  const found = new Map<string, Sender>()
+  const senders = sendersOf(ctx)
+  for (const [kind, { elsewhere }] of senders) {
+    for (const [providerId, messageId] of (await elsewhere?.byProviderIds(ctx, ids)) ?? []) {
+      found.set(providerId, { kind, messageId, attempt: 1 })
+    }
+  }
+  const kinds = new Map<string, string>(senders.map(([kind, { source }]) => [source, kind]))
+  for (const { message_id: messageId, source, provider_message_id: providerId } of rows) {
+    found.set(providerId!, { kind: kinds.get(source) ?? source, messageId, attempt: 1 })
+  }
+  return found
 }
+
+const sendersOf = ({ wired }: Context) =>
+  Object.entries(wired.senders).flatMap(([kind, sender]) => (sender ? [[kind, sender] as const] : []))
 
 function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
   const kinds = new Map<string, DeliveryStatus[]>()
@@ -136,15 +113,14 @@ async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<strin
     .selectFrom('message_ledger')
     .select('message_id')
     .where(sql<boolean>`message_id = any(${ids}::uuid[])`)
-    .unionAll(
-      ctx.db
-        .selectFrom('inbox_messages')
-        .select('id as message_id')
-        .where(sql<boolean>`id = any(${ids}::uuid[])`)
-        .where('source', '=', 'provider'),
-    )
     .execute()
-  return new Set(rows.map((row) => row.message_id))
+  const known = new Set(rows.map((row) => row.message_id))
+  const others = ids.filter((id) => !known.has(id))
+  if (others.length === 0) return known
+  for (const [, { elsewhere }] of sendersOf(ctx)) {
+    for (const id of (await elsewhere?.among(ctx, others)) ?? []) known.add(id)
+  }
+  return known
 }
 
 /** Inbound messages: the 24-hour window of the official number, then whoever listens. */
@@ -164,14 +140,14 @@ export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise
     stored.filter((_event, i) => messages[i]!.message.via === 'shared' && !messages[i]!.isReaction),
   )
   for (const { message } of messages) {
-    for (const listener of listenersOfInbound()) await listener(ctx, message)
+    for (const told of ctx.wired.inbound) await told(ctx, message)
   }
 }
 
 /** What the merchant wrote in the provider's own app: to whoever listens. */
 export async function applyEchoes(ctx: Context, stored: StoredEvent[]): Promise<void> {
   for (const message of await messagesOf(ctx, stored)) {
-    for (const listener of listenersOfEchoes()) await listener(ctx, message)
+    for (const told of ctx.wired.echoes) await told(ctx, message)
   }
 }
 
@@ -228,53 +204,25 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
     .execute()
 }
 
-/** By what the store of an event is found. */
-function subjectOf({ key }: StoredEvent): 'template' | 'session' | 'account' | 'number' {
-  if (key.startsWith('template-')) return 'template'
-  if (key.startsWith('qr-session:')) return 'session'
-  return key.startsWith('number-') ? 'account' : 'number'
+/** Events about what a room keeps: it finds their stores. */
+export interface Subject {
+  isOf(ctx: SystemContext, event: StoredEvent): boolean
+  /** The stores by event id, null: nobody's; what it leaves out comes again for an hour. */
+  find(ctx: SystemContext, events: readonly StoredEvent[]): Promise<ReadonlyMap<string, string | null>>
 }
 
 const sharedForDays = 30
 
-/** What merchants write to the assistant: a job each, which knows one inbound message once. */
-async function passOn(ctx: SystemContext, stored: readonly StoredEvent[]): Promise<void> {
-  for (const { key, data, occurredAt } of stored) {
-    const { phone, text, providerMessageId } = data as Partial<InboundData>
-    if (!phone || !providerMessageId || !key.startsWith('inbound:')) continue
-    await ctx.queue('chat-agent-reply', {
-      inboundId: providerMessageId,
-      phone,
-      text: text ?? '',
-      at: occurredAt.toISOString(),
-    })
-  }
-}
-
-/**
- * The stores of events that name none, by event id: of a template, a QR session or an account the one that has it
- * (unknown ones come again), else of a number that several use.
- */
+/** The stores of events that name none, by event id: as their subject finds them, else by a number that several use. */
 export async function findStores(
   ctx: SystemContext,
   stored: StoredEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  const assistants = assistantNumbers(ctx)
-  const isAssistants = (event: StoredEvent): boolean => assistants.has(event.storeRef ?? '')
-  await passOn(ctx, stored.filter(isAssistants))
-  const subjects = Map.groupBy(stored, (event) => (isAssistants(event) ? 'assistant' : subjectOf(event)))
-  const templates = subjects.get('template') ?? []
-  const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
-  const owners = await storesOfTemplates(ctx, templates.map(providerIdOf))
-  const stores = new Map<string, string | null>([
-    ...(await storesOnShared(ctx, subjects.get('number') ?? [])),
-    ...(await storesOfSessions(ctx, subjects.get('session') ?? [])),
-    ...(await storesOfAccounts(ctx, subjects.get('account') ?? [])),
-  ])
-  for (const event of subjects.get('assistant') ?? []) stores.set(event.id, null)
-  for (const event of templates) {
-    const owner = owners.get(providerIdOf(event))
-    if (owner) stores.set(event.id, owner)
+  const bySubject = Map.groupBy(stored, (event) => ctx.wired.subjects.find(({ isOf }) => isOf(ctx, event)))
+  const stores = new Map<string, string | null>()
+  for (const [subject, events] of bySubject) {
+    const found = subject ? subject.find(ctx, events) : storesOnShared(ctx, events)
+    for (const [id, store] of await found) stores.set(id, store)
   }
   return stores
 }

@@ -7,28 +7,10 @@ import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { selectConnection } from './select.ts'
 
-type Listener = (ctx: Context, type: ConnectionType) => Promise<void>
-const connectedListeners: Listener[] = []
-const officialListeners: ((ctx: Context) => Promise<void>)[] = []
-
-/** Called in the transaction in which a connection can send (again): what was held for want of it is due. */
-export const onConnected = (listener: Listener): void => {
-  connectedListeners.push(listener)
-}
-
-/** Called in the transaction that gives the official number up: the inbox goes off. */
-export const onOfficialDisconnected = (listener: (ctx: Context) => Promise<void>): void => {
-  officialListeners.push(listener)
-}
-
 /** Tells those who wait that a connection can send again, selected or not. */
 export async function tellConnected(ctx: Context, type: ConnectionType): Promise<void> {
   await connectedNumberChanged(ctx)
-  for (const listener of connectedListeners) await listener(ctx, type)
-}
-
-export async function tellOfficialDisconnected(ctx: Context): Promise<void> {
-  for (const listener of officialListeners) await listener(ctx)
+  for (const told of ctx.wired.numberConnected) await told(ctx, type)
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Giving up the official number (rule 4). */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { tellOfficialDisconnected } from '../numbers/connected.ts'
 import { officialAt } from '../numbers/official-clock.ts'
 import { addRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
@@ -48,5 +47,5 @@ export async function disconnectOfficial(ctx: Context): Promise<void> {
     health_at: null,
   })
   await deselectConnection(ctx, 'official')
-  await tellOfficialDisconnected(ctx)
+  for (const told of ctx.wired.officialDisconnected) await told(ctx)
 }

@@ -299,8 +299,8 @@ export async function accepted(
         sentAt: message.sentAt,
       })),
     )
-    for (const listener of departureListeners) {
-      await listener(
+    for (const told of ctx.wired.departures) {
+      await told(
         tx,
         messages.map((message) => ({ ...message, source })),
       )
@@ -328,12 +328,6 @@ export async function accepted(
 export interface Departure extends SentMessage {
   source: SentSource
 }
-type DepartureListener = (ctx: Context, departures: Departure[]) => Promise<void>
-const departureListeners: DepartureListener[] = []
-/** Called in the transaction that records messages as sent; the inbox shows them. */
-export const onAccepted = (listener: DepartureListener): void => {
-  departureListeners.push(listener)
-}
 
 /** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
 const bringsOrders = (
@@ -352,31 +346,24 @@ export interface DeliveryStatus {
   failureMessage: string | null
 }
 
-type StatusListener = (ctx: Context, statuses: DeliveryStatus[]) => Promise<void>
-const statusListeners = new Map<string, StatusListener>()
-/**
- * `kind`: the first part of the keys a section sends with (`cm` campaigns, `au` automations…). Called in
- * bulk, in the transaction that applies the events.
- */
-export const onStatus = (kind: string, listener: StatusListener): void => {
-  statusListeners.set(kind, listener)
+/** Who sends messages, by the first part of the keys that it sends with. */
+export interface Sender {
+  /** What the ledger calls its messages. */
+  source: SentSource
+  /** In bulk, in the transaction that applies the events. */
+  applyStatuses(ctx: Context, statuses: DeliveryStatus[]): Promise<void>
+  /** Its messages that the ledger does not know, as they did not leave through here. */
+  elsewhere?: {
+    /** Ids of messages by those that the provider gave them. */
+    byProviderIds(ctx: Context, providerIds: readonly string[]): Promise<ReadonlyMap<string, string>>
+    /** Which of these are there. */
+    among(ctx: Context, messageIds: readonly string[]): Promise<readonly string[]>
+  }
 }
-const everyStatusListeners: StatusListener[] = []
-/** Statuses of every sender's messages, in bulk, after the sender itself. */
-export const onEveryStatus = (listener: StatusListener): void => {
-  everyStatusListeners.push(listener)
-}
-export const listenersOfEveryStatus = (): readonly StatusListener[] => everyStatusListeners
-export const statusListener = (kind: string): StatusListener | undefined => statusListeners.get(kind)
 
-type StoppedListener = (ctx: Context, phone: string) => Promise<unknown>
-const stoppedListeners: StoppedListener[] = []
-/** Called where the network says that somebody (E.164) stopped marketing there. */
-export const onRecipientStopped = (listener: StoppedListener): void => {
-  stoppedListeners.push(listener)
-}
+/** Tells that the network says somebody (E.164) stopped marketing there. */
 export async function recipientStopped(ctx: Context, phone: string): Promise<void> {
-  for (const listener of stoppedListeners) await listener(ctx, phone)
+  for (const told of ctx.wired.recipientStopped) await told(ctx, phone)
 }
 
 export interface InboundMessage {
@@ -391,17 +378,3 @@ export interface InboundMessage {
   type: string
   content: unknown
 }
-
-type InboundListener = (ctx: Context, message: InboundMessage) => Promise<void>
-const inboundListeners: InboundListener[] = []
-/** Called in the transaction that applies an inbound message. */
-export const onInbound = (listener: InboundListener): void => {
-  inboundListeners.push(listener)
-}
-const echoListeners: InboundListener[] = []
-/** Called in the transaction that applies what the merchant wrote in the provider's own app; `phone`: to whom. */
-export const onEcho = (listener: InboundListener): void => {
-  echoListeners.push(listener)
-}
-export const listenersOfEchoes = (): readonly InboundListener[] => echoListeners
-export const listenersOfInbound = (): readonly InboundListener[] => inboundListeners

@@ -66,13 +66,20 @@ export const applyTemplateCategories = (ctx: Context, stored: StoredEvent[]) =>
 /** The stores of templates, by the provider's id. */
 export async function storesOfTemplates(
   ctx: SystemContext,
-  providerIds: readonly string[],
+  stored: readonly StoredEvent[],
 ): Promise<Map<string, string>> {
-  if (providerIds.length === 0) return new Map()
+  if (stored.length === 0) return new Map()
+  const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
   const rows = await ctx.root
     .selectFrom('message_templates')
     .select(['provider_id', 'store_id'])
-    .where('provider_id', '=', sql<string>`any(${[...new Set(providerIds)]}::text[])`)
+    .where('provider_id', '=', sql<string>`any(${[...new Set(stored.map(providerIdOf))]}::text[])`)
     .execute()
-  return new Map(rows.map((row) => [row.provider_id!, row.store_id]))
+  const stores = new Map(rows.map((row) => [row.provider_id!, row.store_id]))
+  return new Map(
+    stored.flatMap((event) => {
+      const store = stores.get(providerIdOf(event))
+      return store ? [[event.id, store] as const] : []
+    }),
+  )
 }

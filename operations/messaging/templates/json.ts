@@ -7,10 +7,11 @@ import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
+import type { Wired } from '#runtime/wiring'
 import { isUsed } from './uses.ts'
 
 /** Needs the alias `t`; `now`: the clock's. */
-const templateJson = (db: Kysely<TenantTables>, now: RawBuilder<Date>): RawBuilder<unknown> =>
+const templateJson = (db: Kysely<TenantTables>, now: RawBuilder<Date>, wired: Wired): RawBuilder<unknown> =>
   jsonObject({
     id: 't.id',
     name: 't.name',
@@ -28,7 +29,7 @@ const templateJson = (db: Kysely<TenantTables>, now: RawBuilder<Date>): RawBuild
     pausedUntil: instantOf('t.paused_until'),
     nextEditAt: sql`case when t.status in ('approved', 'pending') and t.next_edit_at > ${now}
       then ${instantOf('t.next_edit_at')} end`,
-    inUse: isUsed(db, sql<number>`t.id`),
+    inUse: isUsed(db, sql<number>`t.id`, wired),
     submittedAt: instantOf('t.submitted_at'),
     reviewedAt: instantOf('t.reviewed_at'),
     syncedAt: instantOf('t.synced_at'),
@@ -37,10 +38,10 @@ const templateJson = (db: Kysely<TenantTables>, now: RawBuilder<Date>): RawBuild
   })
 
 const byId = prepared(
-  (db, values: { id: number; now: Date }) =>
+  (db, values: { id: number; now: Date }, wired) =>
     db
       .selectFrom('message_templates as t')
-      .select(sql<string>`${templateJson(db, sql<Date>`${values.now}::timestamptz`)}::text`.as('text'))
+      .select(sql<string>`${templateJson(db, sql<Date>`${values.now}::timestamptz`, wired)}::text`.as('text'))
       .where('t.id', '=', values.id),
   { planOnce: true },
 )
@@ -69,7 +70,7 @@ export interface TemplateFilters {
 }
 
 /** Newest first. `now`: the clock's. */
-export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, values, has) => {
+export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, values, has, wired) => {
   let rows = db.selectFrom('message_templates as t')
   if (has('status')) rows = rows.where('t.status', '=', sql<string>`any(${values.status}::text[])`)
   if (has('category')) rows = rows.where('t.category', '=', values.category!)
@@ -82,7 +83,7 @@ export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, 
   }
   return {
     rows,
-    item: templateJson(db, sql<Date>`${values.now}::timestamptz`),
+    item: templateJson(db, sql<Date>`${values.now}::timestamptz`, wired),
     order: [['t.id', 'desc']],
     page: 't',
   }

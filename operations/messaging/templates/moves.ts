@@ -6,13 +6,6 @@ import type { TemplateStatusData } from '#runtime/ports/messaging/template-port'
 import type { TemplateRow } from './rows.ts'
 import { type Placeholders, usesOf } from './uses.ts'
 
-type Listener = (ctx: Context, templateId: number) => Promise<void>
-const listeners: Listener[] = []
-/** Called in the transaction that approves a template: what was held for it is due. */
-export const onApproved = (listener: Listener): void => {
-  listeners.push(listener)
-}
-
 export interface Word {
   status: Exclude<TemplateStatusData['status'], 'gone'>
   rejectionReason: string | null
@@ -45,7 +38,7 @@ export async function moveStatus(ctx: Context, row: TemplateRow, word: Word): Pr
     .where('id', '=', row.id)
     .execute()
   await tell(ctx, row, word)
-  if (status === 'approved') for (const listener of listeners) await listener(ctx, row.id)
+  if (status === 'approved') for (const told of ctx.wired.templateApproved) await told(ctx, row.id)
   return true
 }
 

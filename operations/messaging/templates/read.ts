@@ -4,8 +4,8 @@ import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './content.ts'
 
-export { forgetAllTemplates as forgetAll, onApproved } from './moves.ts'
-export { isMiscounted, type Placeholders, registerUse, type TemplateUse } from './uses.ts'
+export { forgetAllTemplates as forgetAll } from './moves.ts'
+export { isMiscounted, type Placeholders, type TemplateUse } from './uses.ts'
 export type { Rendered }
 export { miscounted }
 

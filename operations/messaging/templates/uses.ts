@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import type { Wired } from '#runtime/wiring'
 
 export interface Placeholders {
   header: number
@@ -21,13 +22,6 @@ export type TemplateUse = (
   // biome-ignore lint/suspicious/noExplicitAny: the builder's type names the tables of the section
 ) => SelectQueryBuilder<any, any, { name: string }>
 
-const uses: TemplateUse[] = []
-
-/** Called once at start. What it finds keeps a template from being deleted, and makes it `inUse`. */
-export const registerUse = (use: TemplateUse): void => {
-  uses.push(use)
-}
-
 /** Whether the parameters at a place of some JSON are not as many as the placeholders. */
 export const isMiscounted = (parameters: RawBuilder<unknown>, placeholders: Placeholders) => {
   const differs = (['header', 'body', 'buttons'] as const).map(
@@ -38,9 +32,13 @@ export const isMiscounted = (parameters: RawBuilder<unknown>, placeholders: Plac
 }
 
 /** Whether something uses it, as an expression. */
-export function isUsed(db: Kysely<TenantTables>, templateId: RawBuilder<number>): RawBuilder<boolean> {
-  if (uses.length === 0) return sql<boolean>`false`
-  const found = uses.map((use) => sql`exists (${use(db, templateId)})`)
+export function isUsed(
+  db: Kysely<TenantTables>,
+  templateId: RawBuilder<number>,
+  { templateUses }: Wired,
+): RawBuilder<boolean> {
+  if (templateUses.length === 0) return sql<boolean>`false`
+  const found = templateUses.map((use) => sql`exists (${use(db, templateId)})`)
   return sql<boolean>`(${sql.join(found, sql` or `)})`
 }
 
@@ -51,7 +49,7 @@ export async function usesOf(
   placeholders?: Placeholders,
 ): Promise<string[]> {
   const names: string[] = []
-  for (const use of uses) {
+  for (const use of ctx.wired.templateUses) {
     const rows = await use(ctx.db, sql<number>`${templateId}::int`, placeholders).limit(3).execute()
     for (const row of rows) names.push(row.name)
   }

@@ -1,6 +1,6 @@
 /** What other sections show of reviews. */
 import { sql } from 'kysely'
-import type { onReviewRequests, Reviewed } from '#operations/automations/door'
+import type { Reviewed, ReviewRequests } from '#operations/automations/door'
 import type { RecentReview } from '#operations/bars/door'
 import type { Reviewer } from '#operations/inbox/door'
 import type { templates } from '#operations/messaging/door'
@@ -56,7 +56,7 @@ export const newestReviews: home.RecentReviews = {
 }
 
 /** Whether requests leave by message, for the automations that ask for reviews too. */
-export const asksByMessage: Parameters<typeof onReviewRequests>[0] = (db) =>
+export const asksByMessage: ReviewRequests = (db) =>
   sql<boolean>`exists (${db
     .selectFrom('review_settings as rs')
     .select('rs.store_id')

@@ -21,14 +21,6 @@ export interface Connected<Port> {
 
 export type ConnectionPort = 'ecommerce' | 'mailingList'
 
-type Listener = (ctx: Context) => Promise<unknown>
-const listeners: Listener[] = []
-
-/** Registers what a newly connected platform brings about (a section's first sync); runs in the transaction that connects. */
-export const onConnected = (listener: Listener): void => {
-  listeners.push(listener)
-}
-
 const topics: readonly WebhookTopic[] = ['order.updated', 'cart.updated', 'product.updated', 'stock.updated']
 
 const connectionOf = prepared<
@@ -106,7 +98,7 @@ export async function billing(
 /**
  * Connects the store to its ecommerce platform, replacing what was connected: asks the platform who the credentials
  * belong to, registers the webhooks, and in one transaction seals the credentials, takes over what the platform says
- * of the shop, queues the first `orders-sync` and runs `onConnected`. Called outside a transaction. Refuses an unknown provider, credentials the
+ * of the shop, queues the first `orders-sync` and tells `platformConnected`. Called outside a transaction. Refuses an unknown provider, credentials the
  * platform does not take, and a shop that belongs to another store.
  */
 export async function connectEcommerce(ctx: Context, provider: string, credentials: unknown): Promise<void> {
@@ -134,7 +126,7 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
       .execute()
     await takeOver(tx, provider, shop)
     await tx.queue('orders-sync', {})
-    for (const listener of listeners) await listener(tx)
+    for (const told of tx.wired.platformConnected) await told(tx)
     await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
   })
 }

@@ -4,12 +4,7 @@ import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
 import { shareSums } from '../sums/day-sums.ts'
-import {
-  type ConversionChange,
-  type ConversionRow,
-  conversionListeners,
-  type SourceType,
-} from './attribution.ts'
+import type { ConversionChange, ConversionRow, SourceType } from './attribution.ts'
 import { conversionTypes, figuresOf, itemsOf, lineTypes, type Source } from './conversion-of.ts'
 import { followRows } from './conversion-sums.ts'
 import type { Figures, Known, Lines, Written } from './figures.ts'
@@ -175,6 +170,6 @@ async function write(ctx: Context, written: readonly Written[]): Promise<Convers
 async function tell(ctx: Context, changes: readonly ConversionChange[]): Promise<void> {
   const bySource = Map.groupBy(changes, ({ before, after }) => (after ?? before)!.source_type as SourceType)
   for (const [sourceType, ofSource] of bySource) {
-    for (const listener of conversionListeners(sourceType)) await listener(ctx, ofSource)
+    for (const told of ctx.wired.conversionsChanged[sourceType] ?? []) await told(ctx, ofSource)
   }
 }

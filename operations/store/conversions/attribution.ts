@@ -110,13 +110,3 @@ export interface ConversionChange {
   /** Null: it is not any more, since its message failed. */
   after: ConversionRow | null
 }
-
-type Listener = (ctx: Context, changes: ConversionChange[]) => Promise<void>
-const listeners = new Map<SourceType, Listener[]>()
-
-/** Runs in the transaction that writes the conversions, with those of one source that did change. */
-export function onConversionChanged(sourceType: SourceType, listener: Listener): void {
-  listeners.set(sourceType, [...(listeners.get(sourceType) ?? []), listener])
-}
-export const conversionListeners = (sourceType: SourceType): readonly Listener[] =>
-  listeners.get(sourceType) ?? []

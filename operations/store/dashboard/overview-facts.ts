@@ -4,7 +4,6 @@ import type { TenantTables } from '#db/tables'
 import { firstInstantOf } from '#runtime/database/days'
 import { prepared } from '#runtime/database/query'
 import { isCountedConversion, isCountedOrder } from '../sums/counted.ts'
-import { stockRequests } from './home-parts.ts'
 
 export type Granularity = 'hour' | 'day'
 
@@ -98,7 +97,7 @@ function asRows(db: Db, queries: readonly Counted[]): RawBuilder<never> {
 
 /** `summed`: whole days are taken from their sums, which are a few rows instead of hundreds of thousands. */
 const factsBy = (granularity: Granularity, summed = false) =>
-  prepared<OverviewQuery, OverviewFacts>((db, query) => {
+  prepared<OverviewQuery, OverviewFacts>((db, query, { stockRequests: requests }) => {
     const isAsked = summed ? isAtEdges : isInSpan
     const counted = (source: Counted, column: string, isCountedAt = isInSpan): Counted =>
       source
@@ -164,7 +163,6 @@ const factsBy = (granularity: Granularity, summed = false) =>
       messages: activity('messages').select([slotOfDay.as('slot'), 'd.n']),
       touches: activity('touches').select([slotOfDay.as('slot'), 'd.n', 'd.converted']),
     }
-    const requests = stockRequests()
     const facts = {
       conversions: [conversions, ...(summed ? [whole.conversions] : [])],
       orders: [orders, ...(summed ? [whole.orders] : [])],

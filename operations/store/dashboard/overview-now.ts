@@ -5,7 +5,7 @@ import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
 import { isCountedConversion } from '../sums/counted.ts'
 import { areSummed } from '../sums/rebuild-days.ts'
-import { pendingPart, pendingTypes, recentReviews } from './home-parts.ts'
+import { pendingTypes } from './home-parts.ts'
 import type { dashboardOverview } from './schema.ts'
 
 type Overview = z.input<typeof dashboardOverview>
@@ -21,7 +21,7 @@ export interface OverviewNow {
 const shown = 5
 
 /** Counts of `pendingTypes` in their order, the newest sales and reviews; what the plan lacks is the caller's to leave out. */
-export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>((db, values) => {
+export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>((db, values, wired) => {
   const sales = db
     .selectFrom('conversions as c')
     .where(isCountedConversion('c'))
@@ -43,10 +43,10 @@ export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>(
       }).as('sale'),
     ])
   const counts = pendingTypes.map((type) => {
-    const part = pendingPart(type)
+    const part = wired.pending[type]
     return part ? sql`(${part.count(db, values)})` : sql`0`
   })
-  const reviews = recentReviews()
+  const { recentReviews: reviews } = wired
   return db.selectNoFrom([
     sql<number[]>`json_build_array(${sql.join(counts)})`.as('pending'),
     sql<OverviewNow['latestSales']>`(${db

@@ -5,7 +5,7 @@ import { featureSet, planIdAt } from '#runtime/plans'
 import type { z } from '#runtime/schema'
 import { percentOf, toCents, toNumber } from '#runtime/values/money'
 import { sourceTypes } from '../sums/counted.ts'
-import { pendingPart, pendingTypes, recentReviews, stockRequests } from './home-parts.ts'
+import { pendingTypes } from './home-parts.ts'
 import { type Granularity, type OverviewFacts, overviewFacts } from './overview-facts.ts'
 import { overviewNow } from './overview-now.ts'
 import type { dashboardOverview, periods } from './schema.ts'
@@ -23,6 +23,7 @@ const shapes: Record<(typeof periods)[number], { granularity: Granularity; bucke
 export async function readOverview(ctx: Context, period: (typeof periods)[number]): Promise<Overview> {
   const { granularity, buckets } = shapes[period]
   const { timezone, currency } = ctx.store
+  const { pending, recentReviews, stockRequests } = ctx.wired
   const [current] = await overviewNow(ctx, { userId: ctx.actor.userId!, now: ctx.now() })
   const read =
     granularity === 'day' && current!.areSummed ? overviewFacts.summedDay : overviewFacts[granularity]
@@ -40,14 +41,14 @@ export async function readOverview(ctx: Context, period: (typeof periods)[number
     endAt,
     previousStartAt,
     previousEndAt,
-    metrics: metricsOf(facts!, has(stockRequests()?.feature ?? null)),
+    metrics: metricsOf(facts!, has(stockRequests?.feature ?? null)),
     revenueByChannel: channelsOf(facts!),
     pendingItems: pendingTypes.map((type, index) => ({
       type,
-      count: has(pendingPart(type)?.feature ?? null) ? current!.pending[index]! : 0,
+      count: has(pending[type]?.feature ?? null) ? current!.pending[index]! : 0,
     })),
     latestSales: current!.latestSales,
-    recentReviews: has(recentReviews()?.feature ?? null) ? current!.recentReviews : [],
+    recentReviews: has(recentReviews?.feature ?? null) ? current!.recentReviews : [],
   }
 }
 

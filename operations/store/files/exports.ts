@@ -1,4 +1,4 @@
-/** Exports of every page (rule 15): registered by their section, run by a job each, emailed as CSV. */
+/** Exports of every page (rule 15): wired by their section, run by a job each, emailed as CSV. */
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -24,17 +24,11 @@ export interface ExportSource {
   rows(ctx: Context, query: Record<string, unknown>, columns: string[]): AsyncIterable<Cell[][]>
 }
 
-const sources = new Map<string, ExportSource>()
-/** Called once at start, from a section's wiring. `name` is the name of its job. */
-export const register = (name: string, source: ExportSource): void => {
-  sources.set(name, source)
-}
-export const sourceOf = (name: string): ExportSource => {
-  const source = sources.get(name)
-  if (!source) throw new Error(`No export is registered as ${name}`)
+function sourceOf({ wired }: Context, name: string): ExportSource {
+  const source = wired.exports[name]
+  if (!source) throw new Error(`No section has wired the export ${name}`)
   return source
 }
-export const isExport = (name: string): boolean => sources.has(name)
 
 const payload = object({ exportId: id })
 
@@ -58,7 +52,7 @@ export async function start<P extends z.ZodTypeAny>(
   job: Job<P>,
   query: Record<string, unknown>,
 ): Promise<{ jobId: string; status: 'queued'; email: string }> {
-  sourceOf(job.name)
+  sourceOf(ctx, job.name)
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const text = JSON.stringify(Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))))
   const now = ctx.now()
@@ -212,7 +206,7 @@ async function* csv(
   row: ExportRow,
   signal: AbortSignal,
 ): AsyncGenerator<{ text: string; rows: number }> {
-  const source = sourceOf(row.name)
+  const source = sourceOf(ctx, row.name)
   const query = row.query as Record<string, unknown>
   const { timezone } = ctx.store
   const columns = await source.columns(ctx, query)
@@ -227,7 +221,7 @@ async function* csv(
 async function mail(ctx: Context, row: ExportRow, fileName: string, written: Written): Promise<void> {
   const { bytes, key, rows, expiresAt } = written
   const link = bytes ? null : (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
-  const { title } = sourceOf(row.name)
+  const { title } = sourceOf(ctx, row.name)
   await ctx.adapters.mail.send({
     to: row.email,
     ...exportMail({ title, storeName: ctx.store.name, rows, link, expiresAt, timezone: ctx.store.timezone }),
@@ -237,7 +231,7 @@ async function mail(ctx: Context, row: ExportRow, fileName: string, written: Wri
 }
 
 async function finish(ctx: Context, row: ExportRow, fileName: string, rows: number): Promise<void> {
-  const { title } = sourceOf(row.name)
+  const { title } = sourceOf(ctx, row.name)
   await settle(ctx, row.id, { status: 'completed', rows, failure_reason: null }, (within) =>
     notify(within, {
       type: 'export-ready',
@@ -257,7 +251,7 @@ export async function fail(ctx: Context, exportId: string, reason = ourFault): P
     notify(within, {
       type: 'export-failed',
       level: 'error',
-      title: `${sourceOf(row.name).title}: the export failed`,
+      title: `${sourceOf(within, row.name).title}: the export failed`,
       message: `${reason}.`,
       data: { jobId: exportId },
       recipientIds: [row.user_id],

@@ -17,7 +17,6 @@ import { keyOf } from './uploads.ts'
 export {
   createUpload,
   type Purpose,
-  registerPurpose,
   type Upload,
   uploadAnswer,
   uploadInput,

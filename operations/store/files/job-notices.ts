@@ -9,7 +9,7 @@ export async function tellOfFailure(
   jobId: string,
   _reason: string,
 ): Promise<void> {
-  if (exports.isExport(jobName)) {
+  if (ctx.wired.exports[jobName]) {
     await exports.fail(ctx, jobId)
     return
   }

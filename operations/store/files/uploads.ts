@@ -3,6 +3,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instant, line, object, z } from '#runtime/schema'
 
+/** What files may be that are uploaded for something. */
 export interface Purpose {
   /** Media types in lower case, such as `image/png`. */
   contentTypes: readonly string[]
@@ -11,17 +12,6 @@ export interface Purpose {
   maxBytesOf?: Readonly<Record<string, number>>
   /** `public`: read by everybody at its lasting address. */
   visibility: 'public' | 'private'
-}
-
-const purposes = new Map<string, Purpose>()
-
-/**
- * Registers what files of a purpose may be. Called once at start, from a section's wiring. The name stands in keys and
- * addresses: lower-case letters, digits and dashes.
- */
-export function registerPurpose(name: string, purpose: Purpose): void {
-  if (!/^[a-z][a-z0-9-]{0,59}$/.test(name)) throw new Error(`${name} is no name of a purpose`)
-  purposes.set(name, purpose)
 }
 
 /** Body of every operation that makes an upload URL. */
@@ -48,8 +38,8 @@ export async function createUpload(
   purpose: string,
   input: z.infer<typeof uploadInput>,
 ): Promise<Upload> {
-  const allowed = purposes.get(purpose)
-  if (!allowed) throw new Error(`No section has registered the purpose ${purpose}`)
+  const allowed = ctx.wired.uploads[purpose]
+  if (!allowed) throw new Error(`No section has wired the uploads ${purpose}`)
   const { fileName, size } = input
   const contentType = input.contentType.trim().toLowerCase()
   if (!allowed.contentTypes.includes(contentType)) {

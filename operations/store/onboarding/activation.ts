@@ -7,19 +7,15 @@ import { entitlementOf } from '../quota/entitlement.ts'
 import { changeOnboarding, readOnboarding } from './onboarding.ts'
 import type { Activated, SkipReason } from './schema.ts'
 
-type Activate = (ctx: Context) => Promise<void>
-type Lacks = (ctx: Context) => Promise<SkipReason | null>
-
-const switches = new Map<string, { activate: Activate; lacks: Lacks | null }>()
-
-/**
- * Registers what turns a feature on, in the transaction that records it: `isEnabled` of the section's settings, and
- * jobs for whatever a provider has to do. Run again where the feature is on already, it must change nothing. `lacks`:
- * why it cannot be turned on now, null when it can. Called once at start, from a section's wiring; a feature without a
- * switch is recorded only.
- */
-export const onActivate = (feature: string, activate: Activate, lacks: Lacks | null = null): void => {
-  switches.set(feature, { activate, lacks })
+/** Of a feature; one without a switch is recorded only. */
+export interface Switch {
+  /**
+   * Turns it on, in the transaction that records it: `isEnabled` of the section's settings, and jobs for whatever a
+   * provider has to do. Run again where the feature is on already, it must change nothing.
+   */
+  activate(ctx: Context): Promise<void>
+  /** Why it cannot be turned on now, null when it can. */
+  lacks?(ctx: Context): Promise<SkipReason | null>
 }
 
 /**
@@ -42,7 +38,7 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
     const reason = await skipReason(ctx, feature)
     if (reason) skipped.push({ feature, reason })
     else {
-      await switches.get(feature)?.activate(ctx)
+      await ctx.wired.switches[feature]?.activate(ctx)
       activated.push(feature)
     }
   }
@@ -60,7 +56,7 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
 async function skipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
   if (feature === 'stock-alerts') return (await hasPlatform(ctx)) ? null : 'platform-not-connected'
   if (feature === 'inbox') return (await hasOfficialNumber(ctx)) ? null : 'official-number-required'
-  return (await switches.get(feature)?.lacks?.(ctx)) ?? null
+  return (await ctx.wired.switches[feature]?.lacks?.(ctx)) ?? null
 }
 
 async function hasPlatform(ctx: Context): Promise<boolean> {

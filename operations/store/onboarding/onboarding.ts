@@ -9,16 +9,10 @@ import { planIdOf } from '../quota/entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './evidence.ts'
 import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './schema.ts'
 
-type Evidence = (ctx: Context) => Promise<Date | null>
-const evidence: Partial<Record<'automation' | 'popup', Evidence>> = {}
-
-/**
- * Registers what shows that an optional step is done: `automation` (one is active), `popup` (it is on). Answers since
- * when, null while it is not; only reads. Called once at start, from a section's wiring.
- */
-export const onEvidence = (step: 'automation' | 'popup', find: Evidence): void => {
-  evidence[step] = find
-}
+/** Optional steps that other sections know of: `automation` (one is active), `popup` (it is on). */
+export const stepsElsewhere = ['automation', 'popup'] as const satisfies StepId[]
+/** What shows that one of them is done: answers since when, null while it is not; only reads. */
+export type Evidence = (ctx: Context) => Promise<Date | null>
 
 const required: readonly StepId[] = ['platform', 'answers', 'features', 'messaging']
 
@@ -74,6 +68,7 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
 export async function readOnboarding(ctx: Context): Promise<Onboarding> {
   const [facts] = await findFacts(ctx, { now: ctx.now() })
   const { platform, answers, features, messaging, team, plan, onboarding: stored } = facts!
+  const { evidence } = ctx.wired
   const automation = (await evidence.automation?.(ctx)) ?? null
   const popup = (await evidence.popup?.(ctx)) ?? null
   const done = { platform, answers, features, messaging, automation, popup, team, plan }

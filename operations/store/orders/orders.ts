@@ -19,14 +19,6 @@ export interface OrderChange {
   after: MirroredOrder
 }
 
-type Listener = (ctx: Context, changes: OrderChange[]) => Promise<void>
-const listeners: Listener[] = []
-
-/** Runs in the transaction that writes the mirror, with the orders that did change; their items are written already. */
-export const onChange = (listener: Listener): void => {
-  listeners.push(listener)
-}
-
 /**
  * Writes what the platform says of orders, in the caller's transaction, and queues their attribution; an order whose
  * `updatedAt` is not newer than the mirror's is passed over. Answers the ids of those that changed.
@@ -68,7 +60,7 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
     await ctx.queue('order-attribute', { orderIds: changed.slice(i, i + attributedAtOnce) })
   }
   await addActivity(ctx, changes.flatMap(activityOf))
-  for (const listener of listeners) await listener(ctx, changes)
+  for (const told of ctx.wired.ordersChanged) await told(ctx, changes)
   return changed
 }
 

@@ -10,7 +10,7 @@ import { type FileUse, setUses } from '../files/uses.ts'
 import { checkPreferences, isSameJson, type JsonObject, mergePatch } from '../preferences.ts'
 import { readStore } from './json.ts'
 import { type SplitPatch, splitPatch } from './patch.ts'
-import { selectConnection, timezoneChanged } from './stores.ts'
+import { selectConnection } from './stores.ts'
 
 const columns = [
   'name',
@@ -52,7 +52,7 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     .execute()
   if (changed.timezone !== undefined) {
     await ctx.queue('conversion-days-rebuild', {})
-    await timezoneChanged(ctx)
+    for (const told of ctx.wired.timezoneChanged) await told(ctx)
   }
   if (cachedFacts.some((column) => changed[column] !== undefined)) {
     await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))

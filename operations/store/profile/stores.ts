@@ -48,24 +48,7 @@ export async function selectConnection(
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  for (const listener of selectedListeners) await listener(ctx)
-}
-
-const selectedListeners: ((ctx: Context) => Promise<void>)[] = []
-
-/** Called in the transaction that selects another connection, or none. */
-export const onSelected = (listener: (ctx: Context) => Promise<void>): void => {
-  selectedListeners.push(listener)
-}
-
-const timezoneListeners: ((ctx: Context) => Promise<void>)[] = []
-
-/** Called in the transaction that changes the time zone: what waits for a wall clock is judged by the new one. */
-export const onTimezoneChanged = (listener: (ctx: Context) => Promise<void>): void => {
-  timezoneListeners.push(listener)
-}
-export async function timezoneChanged(ctx: Context): Promise<void> {
-  for (const listener of timezoneListeners) await listener(ctx)
+  for (const told of ctx.wired.connectionSelected) await told(ctx)
 }
 
 const trialMs = 14 * 24 * 3_600_000

@@ -81,29 +81,18 @@ export interface StoredEvent {
   data: unknown
 }
 
-/** May answer the ids of events that it cannot place yet: they come again for an hour, then are dropped. */
-type Listener = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
-const listeners = new Map<string, Listener[]>()
+/**
+ * Applies events of a port and kind, in a transaction that also marks them applied, with all events of one store and
+ * kind that are due, oldest first. May answer the ids of those that it cannot place yet: they come again for an hour,
+ * then are dropped.
+ */
+export type Applies = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
 
 /**
- * Registers what applies events of a port and kind; called in a transaction that also marks them applied,
- * with all events of one store and kind that are due, oldest first.
+ * Finds the stores of a port's events that came without one, by event id; null: nobody's. Those it leaves out come
+ * again for an hour.
  */
-export function on(port: string, kind: string, listener: Listener): void {
-  const key = `${port}:${kind}`
-  listeners.set(key, [...(listeners.get(key) ?? []), listener])
-}
-export const listenersOf = (port: string, kind: string): readonly Listener[] =>
-  listeners.get(`${port}:${kind}`) ?? []
-
-type Finder = (ctx: SystemContext, events: StoredEvent[]) => Promise<ReadonlyMap<string, string | null>>
-const finders = new Map<string, Finder>()
-
-/**
- * Registers what finds the stores of a port's events that came without one, by event id; null: nobody's.
- * Those it leaves out come again for an hour.
- */
-export const onUnassigned = (port: string, finder: Finder): void => {
-  finders.set(port, finder)
-}
-export const finderOf = (port: string): Finder | undefined => finders.get(port)
+export type FindsStores = (
+  ctx: SystemContext,
+  events: StoredEvent[],
+) => Promise<ReadonlyMap<string, string | null>>

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
 import type { Context, SystemContext } from '#runtime/context'
-import { finderOf, listenersOf, type StoredEvent } from './accept.ts'
+import type { StoredEvent } from './accept.ts'
 
 const batch = 500
 const workMs = 60_000
@@ -99,7 +99,7 @@ function groupsOf(found: { id: string; store_id: string | null; port: string; ki
 
 async function applyGroup(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
   const { storeId, port, kind, ids } = group
-  if (listenersOf(port, kind).length === 0) return markApplied(ctx.root, ids, ctx.now())
+  if (!ctx.wired.providerEvents[`${port}:${kind}`]) return markApplied(ctx.root, ids, ctx.now())
   if (storeId === null) return findStores(ctx, group, wake)
   const store = await ctx.forStore(storeId)
   // A store that is gone took its events with it.
@@ -139,8 +139,8 @@ async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): P
   if (rows.length === 0) return []
   const events = rows.map(storedEvent)
   const unplaced = new Set<string>()
-  for (const listener of listenersOf(port, kind)) {
-    for (const id of (await listener(tx, events)) ?? []) unplaced.add(id)
+  for (const apply of tx.wired.providerEvents[`${port}:${kind}`] ?? []) {
+    for (const id of (await apply(tx, events)) ?? []) unplaced.add(id)
   }
   const placed = rows.filter((row) => !unplaced.has(row.id))
   await markApplied(
@@ -157,8 +157,8 @@ async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): P
 
 /** Gives events of an unknown store to the stores that their port's section finds. */
 async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
-  const finder = finderOf(group.port)
-  if (!finder) return markApplied(ctx.root, group.ids, ctx.now())
+  const find = ctx.wired.unplacedEvents[group.port]
+  if (!find) return markApplied(ctx.root, group.ids, ctx.now())
   const rows = await ctx.root
     .selectFrom('provider_events')
     .selectAll()
@@ -166,7 +166,7 @@ async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise
     .where('applied_at', 'is', null)
     .orderBy('id')
     .execute()
-  const stores = await finder(ctx, rows.map(storedEvent))
+  const stores = await find(ctx, rows.map(storedEvent))
   const byStore = new Map<string | null, string[]>()
   for (const [id, storeId] of stores) byStore.set(storeId, [...(byStore.get(storeId) ?? []), id])
   for (const [storeId, ids] of byStore) {

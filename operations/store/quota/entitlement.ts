@@ -74,13 +74,7 @@ export const planIdOf = (now: Expression<Date> | Date): RawBuilder<string> =>
 export const planJson = (now: Expression<Date> | Date): RawBuilder<unknown> =>
   sql`${sql.lit(planFacts)}::json -> (${planIdOf(now)})`
 
-type Listener = (ctx: Context) => Promise<unknown>
-const listeners: Listener[] = []
-
-/** Told, in the same transaction, that plan or status of the subscription was written anew. Called once at start. */
-export const onEntitlementChanged = (listener: Listener): void => {
-  listeners.push(listener)
-}
+/** Tells, in the same transaction, that plan or status of the subscription was written anew. */
 export async function entitlementChanged(ctx: Context): Promise<void> {
-  for (const listener of listeners) await listener(ctx)
+  for (const told of ctx.wired.entitlementChanged) await told(ctx)
 }

@@ -8,15 +8,6 @@ import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
 import { invitationJson } from './invitations.ts'
 
-type Listener = (ctx: Context, userId: string) => Promise<void>
-const listeners: Listener[] = []
-
-/** Runs in the transaction that removes a member. */
-export const onRemoved = (listener: Listener): void => {
-  listeners.push(listener)
-}
-export const removedListeners = (): readonly Listener[] => listeners
-
 const findTeam = prepared((db, values: { now: Date; userId: string | null }) => {
   const keys = db
     .selectFrom('api_keys')
@@ -93,6 +84,6 @@ export async function removeMember(ctx: Context, userId: string): Promise<void> 
     .where('user_id', '=', member.user_id)
     .where('revoked_at', 'is', null)
     .execute()
-  for (const listener of removedListeners()) await listener(ctx, member.user_id)
+  for (const told of ctx.wired.memberRemoved) await told(ctx, member.user_id)
   await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))
 }

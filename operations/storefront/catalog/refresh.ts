@@ -3,7 +3,7 @@ import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { EcommercePort, Product } from '#runtime/ports/ecommerce/port'
 import { type Patience, paced } from './pace.ts'
-import { ancestryOf, markMissing, toldWhole, writeProducts } from './write.ts'
+import { ancestryOf, markMissing, writeProducts } from './write.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
@@ -43,7 +43,7 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
   }
   await write(ctx, connected, async (tx) => {
     await noteWhole(tx, connected)
-    await toldWhole(tx)
+    for (const told of tx.wired.catalogRead) await told(tx)
   })
 }
 

@@ -8,4 +8,3 @@ export {
   statusOf,
 } from './read.ts'
 export { existingCategories, readLive, requireCategories, requireProducts } from './require.ts'
-export { onChanged, onReadWhole } from './write.ts'

@@ -4,25 +4,6 @@ import { columnsOf, excludedColumns, isAmong, recordset } from '#operations/stor
 import type { Context } from '#runtime/context'
 import type { Category, Product } from '#runtime/ports/ecommerce/port'
 
-type Listener = (ctx: Context, productIds: readonly string[]) => Promise<void>
-const listeners: Listener[] = []
-
-/** Told of products whose snapshot is another now, in the transaction that wrote it. Called once at start. */
-export function onChanged(listener: Listener): void {
-  listeners.push(listener)
-}
-
-const wholeListeners: ((ctx: Context) => Promise<void>)[] = []
-
-/** Told that the whole catalog was read, changed or not, in a transaction of its own. Called once at start. */
-export function onReadWhole(listener: (ctx: Context) => Promise<void>): void {
-  wholeListeners.push(listener)
-}
-
-export async function toldWhole(ctx: Context): Promise<void> {
-  for (const listener of wholeListeners) await listener(ctx)
-}
-
 /** Each category with itself and all above it. */
 export type Ancestry = ReadonlyMap<string, readonly string[]>
 
@@ -184,7 +165,7 @@ async function replaceVariants(ctx: Context, changed: readonly Written[]): Promi
 /** The revision comes last: whoever waits for it holds nothing that a listener wants. */
 async function told(ctx: Context, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  for (const listener of listeners) await listener(ctx, ids)
+  for (const tell of ctx.wired.productsChanged) await tell(ctx, ids)
   await ctx.db
     .insertInto('catalog_mirrors')
     .values({ revision: 1 })

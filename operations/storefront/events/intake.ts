@@ -2,23 +2,25 @@
 import { sql } from 'kysely'
 import { columnsOf, days, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
 import * as snapshots from '../catalog/snapshots.ts'
-import {
-  type Counted,
-  type EventSpec,
-  type EventType,
-  type EventWidget,
-  registeredEvents,
-  type StorefrontEvent,
-} from './register.ts'
 import type { EventsBody, GivenEvent } from './schema.ts'
+import type { Counted, EventSpec, EventType, StorefrontEvent } from './specs.ts'
 
 const slotMs = 1_800_000
 
 interface KnownEvent extends StorefrontEvent {
-  widget: EventWidget
+  widget: string
+}
+
+/** Refuses events of widgets that no section has. */
+export function refuseUnknown({ wired }: Context, { events }: EventsBody): void {
+  for (const [at, { widget }] of events.entries()) {
+    if (wired.events[widget]) continue
+    throw refuse('bad_request', `events.${at}.widget: must be one of ${Object.keys(wired.events).join(', ')}`)
+  }
 }
 
 /**
@@ -62,7 +64,7 @@ async function countable(
   const byWidget = Map.groupBy(firstOfEach(events), (event) => event.widget)
   const kept: Unplaced[] = []
   for (const [widget, ofWidget] of [...byWidget].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const spec = registeredEvents().get(widget)
+    const spec = ctx.wired.events[widget]
     if (!spec || !mayUse(features, spec)) continue
     const placed = ofWidget
       .map((event) => eventOf(ctx, spec, event))
@@ -184,7 +186,7 @@ async function keep(ctx: Context, events: readonly KnownEvent[]): Promise<KnownE
 const slotOf = (at: Date): number => Math.floor(at.getTime() / slotMs)
 
 interface Daily extends Counted {
-  widget: EventWidget
+  widget: string
   visitors: number
 }
 
@@ -201,14 +203,14 @@ const counters: Partial<Record<EventType, 'impressions' | 'clicks' | 'closes' | 
 async function count(ctx: Context, visitorId: string, events: readonly KnownEvent[]): Promise<void> {
   const sums = await sumsOf(ctx, visitorId, events)
   for (const [widget, ofWidget] of Map.groupBy(sums, (sum) => sum.widget)) {
-    await registeredEvents().get(widget)?.count?.(ctx, ofWidget)
+    await ctx.wired.events[widget]?.count?.(ctx, ofWidget)
   }
   await addDays(ctx, sums)
 }
 
 async function apply(ctx: Context, events: readonly KnownEvent[]): Promise<void> {
   for (const [widget, ofWidget] of Map.groupBy(events, (event) => event.widget)) {
-    await registeredEvents().get(widget)?.apply?.(ctx, ofWidget)
+    await ctx.wired.events[widget]?.apply?.(ctx, ofWidget)
   }
 }
 

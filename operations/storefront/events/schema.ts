@@ -1,13 +1,14 @@
 /** The one body of events, for every widget. */
 import { object, themeId, z } from '#runtime/schema'
-import { eventTypes, eventWidgets } from './register.ts'
+import { eventTypes } from './specs.ts'
 
 const platformId = themeId()
 
 const event = object({
   id: z.string().uuid(),
   type: z.enum(eventTypes),
-  widget: z.enum(eventWidgets),
+  /** One that is wired. */
+  widget: z.string().max(64),
   resourceId: platformId.optional(),
   productId: platformId.optional(),
   variantId: platformId.optional(),

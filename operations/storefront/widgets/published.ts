@@ -4,7 +4,7 @@
  */
 import type { Context } from '#runtime/context'
 import { etagOf } from '#runtime/gateway/etag'
-import { registeredWidgets, type WidgetQuery } from './widgets.ts'
+import type { WidgetQuery, WidgetSpec } from './widgets.ts'
 
 export interface Published {
   text: string
@@ -69,6 +69,11 @@ function drop(key: string): void {
   characters -= entry.text.length
 }
 
+const partOf = async (ctx: Context, key: string, spec: WidgetSpec, query: WidgetQuery) => ({
+  key,
+  widget: await spec.build(ctx, query),
+})
+
 async function build(
   ctx: Context,
   { features, stamp, revision }: { features: ReadonlySet<string>; stamp: string; revision: string },
@@ -76,9 +81,9 @@ async function build(
 ): Promise<Entry> {
   const builtAt = ctx.clock.ms()
   const parts = await Promise.all(
-    [...registeredWidgets()]
-      .filter(([, spec]) => features.has(spec.feature))
-      .map(async ([key, spec]) => ({ key, widget: await spec.build(ctx, query) })),
+    Object.entries(ctx.wired.widgets).flatMap(([key, spec]) =>
+      spec && features.has(spec.feature) ? [partOf(ctx, key, spec, query)] : [],
+    ),
   )
   const shown: Record<string, unknown> = {}
   let until: number | null = null

@@ -23,12 +23,3 @@ export interface WidgetSpec {
   /** Null: nothing to show. Reads the store's rows, never calls the platform; few statements. */
   build(ctx: Context, query: WidgetQuery): Promise<Widget | null>
 }
-
-const widgets = new Map<string, WidgetSpec>()
-
-/** Called once at start, from a section's wiring. `key`: the name in the answer. */
-export function registerWidget(key: string, spec: WidgetSpec): void {
-  widgets.set(key, spec)
-}
-
-export const registeredWidgets = (): ReadonlyMap<string, WidgetSpec> => widgets

@@ -24,7 +24,7 @@ export async function applyBillingEvent(
   else await applyAgreement(tx, row, told)
 }
 
-/** What the wiring registers for a kind: events come oldest first. */
+/** What the wiring gives for a kind: events come oldest first. */
 export const listenerOf =
   (kind: BillingEvent['kind']) =>
   async (tx: Context, told: events.StoredEvent[]): Promise<void> => {

@@ -1,14 +1,20 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
-import { registerReviewed } from '#operations/automations/door'
 import { optOuts } from '#operations/campaigns/door'
+import type { Given } from '#runtime/wiring'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, never } from '#test/support/automations'
 
+/** Orders that the section of reviews has asked about. */
+const asked = new Set<string>()
+const wiring: Given = {
+  reviewedOrders: async (_ctx, ids) =>
+    new Map(ids.filter((id) => asked.has(id)).map((id) => [id, 'duplicate-request'] as const)),
+}
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { wiring })
 })
 
 const noon = '2026-11-20T15:00:00.000Z'
@@ -132,11 +138,6 @@ describe('skipped', () => {
   })
 
   test('duplicate-request: the section of reviews says so', async () => {
-    const asked = new Set<string>()
-    registerReviewed(
-      async (_ctx, ids) =>
-        new Map(ids.filter((id) => asked.has(id)).map((id) => [id, 'duplicate-request'] as const)),
-    )
     const shop = await opened()
     const automation = await shop.automation({ type: 'review-request', delayMinutes: 0, quietHours: never })
     const order = await shop.place({ customer })

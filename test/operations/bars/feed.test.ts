@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import createAlert from '#operations/bars/alerts/api/create-alert'
 import { shownName, timeAgo } from '#operations/bars/alerts/feed'
-import { registerReviews } from '#operations/bars/door'
 import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
+import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'
 import { sendEvents, visit } from '#test/support/storefront'
 
-const app = await testApp({ storefrontReadsIp: 10_000 })
+/** What the section of reviews says. */
+let approvedReviews: NonNullable<Given['approvedReviews']> = async () => []
+const wiring: Given = { approvedReviews: (ctx, query) => approvedReviews(ctx, query) }
+const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 const hours = (n: number) => new Date(app.clock.ms() - n * 3_600_000).toISOString()
@@ -155,11 +158,11 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     const shop = await connectedStore(app)
     const reviewedAt = new Date(app.clock.ms() - 60_000)
     const review = { customerName: 'Ana Souza', rating: 5, text: 'x'.repeat(90), reviewedAt }
-    registerReviews(async (_ctx, { since, excluded, limit }) => {
+    approvedReviews = async (_ctx, { since, excluded, limit }) => {
       expect(since).toEqual(new Date(app.clock.ms() - 720 * 3_600_000))
       expect({ excluded, limit }).toEqual({ excluded: [], limit: 20 })
       return ['1001', 'gone'].map((productId) => ({ ...review, productId }))
-    })
+    }
     await turnOn(shop, 'recent-reviews', {
       nameFormat: 'initial',
       text: '{{firstName}} {{rating}} {{timeAgo}} {{reviewText}}',

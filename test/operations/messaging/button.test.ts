@@ -3,8 +3,6 @@ import createButton from '#operations/messaging/button/api/create-button'
 import getButton from '#operations/messaging/button/api/get-button'
 import updateButton from '#operations/messaging/button/api/update-button'
 import { buttonWidget } from '#operations/messaging/button/button'
-import { registeredEvents } from '#operations/storefront/events/register'
-import { registeredWidgets } from '#operations/storefront/widgets/widgets'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -184,9 +182,8 @@ describe('the chat button', () => {
       storeName: ctx.store.name,
       timezone: ctx.store.timezone,
     })
-    expect([...registeredWidgets().keys()]).toContain('messagingButton')
-    expect(registeredWidgets().get('messagingButton')!.feature).toBe('messaging')
-    expect(registeredEvents().get('messaging-button')).toEqual({
+    expect(ctx.wired.widgets.messagingButton!.feature).toBe('messaging')
+    expect(ctx.wired.events['messaging-button']).toEqual({
       feature: 'messaging',
       types: ['impression', 'click', 'close'],
     })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { onConnected } from '#operations/messaging/numbers/connected'
 import * as sending from '#operations/messaging/sending/deliver'
 import connectService from '#operations/messaging/shared/api/connect-service'
 import disconnectService from '#operations/messaging/shared/api/disconnect-service'
@@ -9,7 +8,12 @@ import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
 
-const app = await testApp()
+/** By which connection each store was told that it can send again. */
+const connected: { storeId: string; type: string }[] = []
+const app = await testApp(
+  {},
+  { wiring: { numberConnected: [async (ctx, type) => connected.push({ storeId: ctx.store.id, type })] } },
+)
 const start = Date.parse('2026-11-20T12:00:00.000Z')
 await app.setClock(new Date(start))
 
@@ -155,19 +159,17 @@ describe('a session by QR code', () => {
     })
     expect((await shop.startQr()).status).toBe(409)
     await at(10 * 60_000)
-    let held: string[] = []
-    onConnected(async (ctx, type) => {
-      if (ctx.store.id === shop.id) held.push(type)
-    })
+    const held = () => connected.flatMap(({ storeId, type }) => (storeId === shop.id ? type : []))
+    connected.length = 0
     await shop.sandbox('qr', { event: 'back' })
     await app.drainJobs()
-    expect(held).toEqual(['qr'])
+    expect(held()).toEqual(['qr'])
     expect((await shop.session()).connected).toBe(true)
     await at(25 * 60_000)
     await app.drainJobs()
     expect(await shop.notices('messaging-disconnected')).toEqual([])
 
-    held = []
+    connected.length = 0
     await shop.sandbox('qr', { event: 'lost' })
     await app.drainJobs()
     await at(30 * 60_000 - 1)
@@ -176,7 +178,7 @@ describe('a session by QR code', () => {
     await at(1_001)
     await app.drainJobs()
     expect(await shop.notices('messaging-disconnected')).toHaveLength(1)
-    expect(held).toEqual([])
+    expect(held()).toEqual([])
   })
 
   test('a logout on the phone stays selected, with its reason', async () => {

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { attributeOrders } from '#operations/store/conversions/attribute-orders'
 import {
   type ConversionChange,
-  onConversionChanged,
   recordTouches,
   type Touch,
   voidTouches,
@@ -11,19 +10,31 @@ import { changedHours } from '#operations/store/conversions/attribution-hours'
 import orderAttribute from '#operations/store/conversions/jobs/order-attribute'
 import getDashboard from '#operations/store/dashboard/api/get-dashboard'
 import { upsertOrders } from '#operations/store/orders/orders'
+import type { Context } from '#runtime/context'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
-const app = await testApp()
-await app.setClock('2026-11-20T15:00:00.000Z')
-
 const heard: (ConversionChange & { storeId: string; source: string })[] = []
-for (const source of ['automation', 'messaging-campaign', 'newsletter', 'stock-notification'] as const) {
-  onConversionChanged(source, async (ctx, changes) => {
+const hears = (source: string) => [
+  async (ctx: Context, changes: readonly ConversionChange[]) => {
     for (const change of changes) heard.push({ ...change, storeId: ctx.store.id, source })
-  })
-}
+  },
+]
+const app = await testApp(
+  {},
+  {
+    wiring: {
+      conversionsChanged: {
+        automation: hears('automation'),
+        'messaging-campaign': hears('messaging-campaign'),
+        newsletter: hears('newsletter'),
+        'stock-notification': hears('stock-notification'),
+      },
+    },
+  },
+)
+await app.setClock('2026-11-20T15:00:00.000Z')
 const heardBy = (shop: ConnectedShop) =>
   heard
     .filter((each) => each.storeId === shop.id)

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { isExport } from '#operations/store/files/exports'
 import { tellOfFailure } from '#operations/store/files/job-notices'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
@@ -10,7 +9,9 @@ const app = await testApp()
 test('a job that gave up is told once, in plain words, unless it tells itself', async () => {
   const shop = await store(app)
   const ctx = await shop.context()
-  const quiet = app.registry.jobs.find((job) => job.store && !job.spec.failed && !isExport(job.name))!
+  const quiet = app.registry.jobs.find(
+    (job) => job.store && !job.spec.failed && !ctx.wired.exports[job.name],
+  )!
   const jobId = newId(1)
   await tellOfFailure(ctx, quiet.name, jobId, 'connect ECONNREFUSED 10.0.0.1:5432')
   await tellOfFailure(ctx, quiet.name, jobId, 'connect ECONNREFUSED 10.0.0.1:5432')

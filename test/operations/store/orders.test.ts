@@ -1,17 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce, disconnect } from '#operations/store/connections/connections'
-import { type OrderChange, onChange, upsertOrders } from '#operations/store/orders/orders'
+import { type OrderChange, upsertOrders } from '#operations/store/orders/orders'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { putOrders } from '#runtime/ports/ecommerce/sandbox-orders'
 import { orderDeliveries, signatureHeader } from '#runtime/ports/ecommerce/sandbox-webhooks'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
-const app = await testApp()
 const heard: (OrderChange & { storeId: string })[] = []
-onChange(async (ctx, changes) => {
-  for (const change of changes) heard.push({ ...change, storeId: ctx.store.id })
-})
+const app = await testApp(
+  {},
+  {
+    wiring: {
+      ordersChanged: [
+        async (ctx, changes) => {
+          for (const change of changes) heard.push({ ...change, storeId: ctx.store.id })
+        },
+      ],
+    },
+  },
+)
 
 const mirrored = async (shop: ConnectedShop) =>
   (await shop.context()).db.selectFrom('orders').selectAll().orderBy('id').execute()

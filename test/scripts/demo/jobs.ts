@@ -1,7 +1,7 @@
 /** Every job of the registry, over the demo: taken away after each of its steps in turn, it takes no other. */
 import { expect, test } from 'vitest'
 import type { Hold } from '#db/database'
-import { isExport, start } from '#operations/store/files/exports'
+import { start } from '#operations/store/files/exports'
 import { SystemContext } from '#runtime/context'
 import { exampleOf } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
@@ -42,7 +42,7 @@ export function jobTests({ app, demo }: Seeded): void {
       [each.name, storeId],
     )
     if (queued) return queued.payload
-    if (isExport(each.name)) {
+    if (app.services.wired.exports[each.name]) {
       const [owner] = await app.database.query<{ user_id: string }>(
         `select user_id from memberships where store_id = $1 and role = 'owner'`,
         [storeId],

@@ -1,4 +1,4 @@
-import { takeEvents } from '../../events/intake.ts'
+import { refuseUnknown, takeEvents } from '../../events/intake.ts'
 import { eventsBody } from '../../events/schema.ts'
 import { isBot } from '../../visits/bots.ts'
 import { storefrontPage } from '../../visits/visit.ts'
@@ -13,6 +13,7 @@ export default storefrontPage({
   feature: null,
   async handler(ctx, visit) {
     const body = await visit.body(eventsBody)
+    refuseUnknown(ctx, body)
     if (!isBot(visit.header('user-agent'))) await takeEvents(ctx, visit.features, body)
     return new Response(null, { status: 204 })
   },

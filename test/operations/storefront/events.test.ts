@@ -1,35 +1,39 @@
 import { describe, expect, test } from 'vitest'
-import { type Counted, registerEvents, type StorefrontEvent } from '#operations/storefront/door'
+import type { Counted, StorefrontEvent } from '#operations/storefront/door'
+import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'
 import { sendEvents, someVisitor, visit } from '#test/support/storefront'
-
-const app = await testApp()
-await app.setClock('2026-11-20T12:00:00.000Z')
 
 /** Resources of stores, as a section would find them. */
 const resources = new Map<string, Set<string>>()
 const counted: { storeId: string; counted: Counted[] }[] = []
 const applied: { storeId: string; events: StorefrontEvent[] }[] = []
 let failing = false
-registerEvents('look', {
-  feature: 'shop-the-look',
-  types: ['impression', 'click', 'cart-add'],
-  existing: async (ctx, ids) => new Set(ids.filter((id) => resources.get(ctx.store.id)?.has(id))),
-  async count(ctx, sums) {
-    if (failing) throw new Error('The counter of a test fails')
-    counted.push({ storeId: ctx.store.id, counted: structuredClone([...sums]) })
+const wiring: Given = {
+  events: {
+    look: {
+      feature: 'shop-the-look',
+      types: ['impression', 'click', 'cart-add'],
+      existing: async (ctx, ids) => new Set(ids.filter((id) => resources.get(ctx.store.id)?.has(id))),
+      async count(ctx, sums) {
+        if (failing) throw new Error('The counter of a test fails')
+        counted.push({ storeId: ctx.store.id, counted: structuredClone([...sums]) })
+      },
+    },
+    promotion: { feature: 'promotions', types: ['impression', 'click', 'close'] },
+    wishlist: {
+      feature: 'wishlist',
+      types: ['wishlist-add', 'wishlist-remove', 'wishlist-contact'],
+      async apply(ctx, events) {
+        applied.push({ storeId: ctx.store.id, events: structuredClone([...events]) })
+      },
+    },
   },
-})
-registerEvents('promotion', { feature: 'promotions', types: ['impression', 'click', 'close'] })
-registerEvents('wishlist', {
-  feature: 'wishlist',
-  types: ['wishlist-add', 'wishlist-remove', 'wishlist-contact'],
-  async apply(ctx, events) {
-    applied.push({ storeId: ctx.store.id, events: structuredClone([...events]) })
-  },
-})
+}
+const app = await testApp({}, { wiring })
+await app.setClock('2026-11-20T12:00:00.000Z')
 
 async function shopWithLooks(options: Parameters<typeof store>[1] = {}): Promise<Shop> {
   const shop = await store(app, options)

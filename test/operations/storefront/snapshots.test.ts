@@ -1,28 +1,34 @@
 import { describe, expect, test } from 'vitest'
-import { registerWidget, snapshots } from '#operations/storefront/door'
+import { snapshots } from '#operations/storefront/door'
 import type { WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { putCategories, putProduct, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { deliveriesOf } from '#runtime/ports/ecommerce/sandbox-webhooks'
+import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'
 import { store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
 
-const app = await testApp({ storefrontReadsIp: 10_000 })
-await app.setClock('2026-11-20T12:00:00.000Z')
-
 const told: { storeId: string; ids: string[] }[] = []
-snapshots.onChanged(async (ctx, ids) => {
-  if (!ctx.inTransaction) throw new Error('Listeners are told in the transaction')
-  told.push({ storeId: ctx.store.id, ids: [...ids] })
-})
-registerWidget('testCatalog', {
-  feature: 'product-content',
-  async build(ctx) {
-    const found = await snapshots.find(ctx, ['1001'])
-    return { value: found.get('1001')?.name ?? null }
+const wiring: Given = {
+  productsChanged: [
+    async (ctx, ids) => {
+      if (!ctx.inTransaction) throw new Error('Listeners are told in the transaction')
+      told.push({ storeId: ctx.store.id, ids: [...ids] })
+    },
+  ],
+  widgets: {
+    testCatalog: {
+      feature: 'product-content',
+      async build(ctx) {
+        const found = await snapshots.find(ctx, ['1001'])
+        return { value: found.get('1001')?.name ?? null }
+      },
+    },
   },
-})
+}
+const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
+await app.setClock('2026-11-20T12:00:00.000Z')
 
 const toldOf = (shop: ConnectedShop): string[][] =>
   told.filter((each) => each.storeId === shop.id).map((each) => each.ids)

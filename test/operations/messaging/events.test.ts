@@ -10,21 +10,37 @@ import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const secret = 'an app secret'
-const app = await testApp({ messagingAppSecret: secret, messagingVerifyToken: 'right & proper' })
+/** What the section that sends under `st` was told. */
+let told: { storeId: string; messageId: string; attempt: number; status: string; code: string | null }[] = []
+let inbound: { storeId: string; phone: string; text: string | null; via: string }[] = []
+/** What the one that sends under `ex` does with its statuses. */
+let applyOwn: sending.Sender['applyStatuses'] = async () => {}
+const app = await testApp(
+  { messagingAppSecret: secret, messagingVerifyToken: 'right & proper' },
+  {
+    wiring: {
+      senders: {
+        st: {
+          source: 'stock-notification',
+          async applyStatuses(ctx, statuses) {
+            for (const { messageId, attempt, status, failureCode: code } of statuses) {
+              told.push({ storeId: ctx.store.id, messageId, attempt, status, code })
+            }
+          },
+        },
+        ex: { source: 'exchange', applyStatuses: (ctx, statuses) => applyOwn(ctx, statuses) },
+      },
+      inbound: [
+        async (ctx, { phone, text, via }) => {
+          inbound.push({ storeId: ctx.store.id, phone, text, via })
+        },
+      ],
+    },
+  },
+)
 await app.setClock('2026-11-20T12:00:00.000Z')
 const sandbox = sandboxOf(app.services.adapters.messaging)
 
-/** What a section that sends under `tt` was told. */
-let told: { storeId: string; messageId: string; attempt: number; status: string; code: string | null }[] = []
-let inbound: { storeId: string; phone: string; text: string | null; via: string }[] = []
-sending.onStatus('tt', async (ctx, statuses) => {
-  for (const { messageId, attempt, status, failureCode: code } of statuses) {
-    told.push({ storeId: ctx.store.id, messageId, attempt, status, code })
-  }
-})
-sending.onInbound(async (ctx, { phone, text, via }) => {
-  inbound.push({ storeId: ctx.store.id, phone, text, via })
-})
 beforeEach(async () => {
   told = []
   inbound = []
@@ -52,7 +68,7 @@ async function sent(ctx: Context, phone = '+5511988887777', source: 'direct' | '
   }
   return {
     ...message,
-    key: `tt_${messageId}_2`,
+    key: `st_${messageId}_2`,
     commit: async () => sending.accepted(ctx, source, await metering.reserve(ctx, 1, source), [message]),
   }
 }
@@ -207,7 +223,7 @@ describe('statuses', () => {
     const ctx = await shopOn('qr')
     const message = await sent(ctx)
     await message.commit()
-    for (const odd of [undefined, 'not a key', 'tt_x_1', `tt_${'-'.repeat(36)}_1`]) {
+    for (const odd of [undefined, 'not a key', 'st_x_1', `st_${'-'.repeat(36)}_1`]) {
       const status = odd === undefined ? 'delivered' : 'read'
       await tell(ctx, statusOf(message, status, 1_000, { biz_opaque_callback_data: odd }))
     }
@@ -218,12 +234,11 @@ describe('statuses', () => {
   test('a sender that learns of a lost answer may commit it then', async () => {
     const ctx = await shopOn('qr')
     const message = await sent(ctx)
-    sending.onStatus('tp', (within) =>
+    applyOwn = (within) =>
       within.transaction(async (tx) => {
         await sending.accepted(tx, 'direct', await metering.reserve(tx, 1, 'direct'), [message])
-      }),
-    )
-    const key = `tp_${message.messageId}_1`
+      })
+    const key = `ex_${message.messageId}_1`
     await tell(ctx, statusOf(message, 'delivered', 1_000, { biz_opaque_callback_data: key }))
     expect(await ledgerOf(ctx)).toMatchObject([{ status: 'delivered' }])
     expect(await storedEvents()).toMatchObject([{ applied_at: app.clock.now(), attempts: 0 }])

@@ -20,14 +20,13 @@ const image = {
   maxBytes: 2 * 1024 * 1024,
   visibility: 'public',
 } as const
-files.registerPurpose('test-images', image)
-files.registerPurpose('test-others', image)
+const wiring = { uploads: { 'test-images': image, 'test-others': image } }
 
 const png = { fileName: 'Photo 1.PNG', contentType: 'image/png', size: 5 }
 const hourMs = 3_600_000
 
 async function onDisk() {
-  const app = await testApp({ publicUrl: 'https://api.example.com' })
+  const app = await testApp({ publicUrl: 'https://api.example.com' }, { wiring })
   const upload = (url: string, init: RequestInit) => Promise.resolve(app.fetch(new Request(url, init)))
   return { app, upload }
 }
@@ -36,7 +35,7 @@ async function onS3() {
   const standIn = await s3StandIn(account)
   const url = new URL(standIn.endpoint)
   const login = `${account.accessKeyId}:${encodeURIComponent(account.secretAccessKey)}`
-  const app = await testApp({ storageUrl: `s3://${login}@${url.host}/${account.bucket}?tls=off` })
+  const app = await testApp({ storageUrl: `s3://${login}@${url.host}/${account.bucket}?tls=off` }, { wiring })
   afterAll(standIn.close)
   const upload = (address: string, init: RequestInit) => fetch(address, init)
   return { app, upload }

@@ -1,48 +1,52 @@
-/** Sections register before the first call: a file of its own, since a statement is compiled once. */
+/** What sections have on the home page, in an app with a wiring of its own. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import getOverview from '#operations/store/dashboard/api/get-overview'
-import { home } from '#operations/store/door'
 import { instantOf, jsonObject } from '#runtime/database/json'
+import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
-const app = await testApp()
-await app.setClock('2026-11-20T18:00:00.000Z')
-
 // Any table of a store may stand in for one that another section brings.
-home.registerPending('conversations-unread', {
-  feature: 'inbox',
-  count: (db) => db.selectFrom('opt_outs').where('note', '=', 'unread').select(sql`count(*)::int`.as('n')),
-})
-home.registerStockRequests({
-  feature: 'chat-agent',
-  rows: (db) => db.selectFrom('opt_outs').select('created_at as at'),
-})
-home.registerRecentReviews({
-  feature: 'chat-agent',
-  newest: (db) =>
-    db
-      .selectFrom(
-        db
-          .selectFrom('opt_outs as o')
-          .orderBy('o.created_at', 'desc')
-          .limit(5)
-          .select(
-            jsonObject({
-              id: 'o.id',
-              productName: 'o.phone',
-              customerName: sql`null`,
-              rating: sql`5`,
-              text: 'o.note',
-              status: sql`'approved'`,
-              createdAt: instantOf('o.created_at'),
-            }).as('review'),
-          )
-          .as('r'),
-      )
-      .select(sql`coalesce(json_agg(r.review), '[]')`.as('reviews')),
-})
+const wiring: Given = {
+  pending: {
+    'conversations-unread': {
+      feature: 'inbox',
+      count: (db) =>
+        db.selectFrom('opt_outs').where('note', '=', 'unread').select(sql`count(*)::int`.as('n')),
+    },
+  },
+  stockRequests: {
+    feature: 'chat-agent',
+    rows: (db) => db.selectFrom('opt_outs').select('created_at as at'),
+  },
+  recentReviews: {
+    feature: 'chat-agent',
+    newest: (db) =>
+      db
+        .selectFrom(
+          db
+            .selectFrom('opt_outs as o')
+            .orderBy('o.created_at', 'desc')
+            .limit(5)
+            .select(
+              jsonObject({
+                id: 'o.id',
+                productName: 'o.phone',
+                customerName: sql`null`,
+                rating: sql`5`,
+                text: 'o.note',
+                status: sql`'approved'`,
+                createdAt: instantOf('o.created_at'),
+              }).as('review'),
+            )
+            .as('r'),
+        )
+        .select(sql`coalesce(json_agg(r.review), '[]')`.as('reviews')),
+  },
+}
+const app = await testApp({}, { wiring })
+await app.setClock('2026-11-20T18:00:00.000Z')
 
 test('sections have their counts and lists in the one answer, where the plan has their feature', async () => {
   const overviewOn = async (plan: string) => {

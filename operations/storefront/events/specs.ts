@@ -13,22 +13,6 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** `page`: of no widget at all, a product that is looked at or put into the cart. */
-export const eventWidgets = [
-  'page',
-  'promotion',
-  'bundle',
-  'cart-gift',
-  'content-block',
-  'video-slider',
-  'look',
-  'wishlist',
-  'newsletter',
-  'messaging-button',
-  'fomo-alert',
-] as const
-export type EventWidget = (typeof eventWidgets)[number]
-
 /** One that was accepted: new, of a known resource, of a store that has the feature. */
 export interface StorefrontEvent {
   id: string
@@ -51,6 +35,7 @@ export interface Counted {
   cartAdds: number
 }
 
+/** What a widget tells of; `page`: of no widget at all, a product that is looked at or put into the cart. */
 export interface EventSpec {
   /** Of the plan; null: of every store whose subscription may write. */
   feature: string | null
@@ -62,12 +47,3 @@ export interface EventSpec {
   /** More than counting (a wish), in the same transaction; in the order in which the browser told them. */
   apply?(ctx: Context, events: readonly StorefrontEvent[]): Promise<void>
 }
-
-const specs = new Map<EventWidget, EventSpec>()
-
-/** Called once at start, from a section's wiring. `widget`: as the events name it. */
-export function registerEvents(widget: EventWidget, spec: EventSpec): void {
-  specs.set(widget, spec)
-}
-
-export const registeredEvents = (): ReadonlyMap<EventWidget, EventSpec> => specs

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { changed, registerWidget } from '#operations/storefront/door'
+import { changed } from '#operations/storefront/door'
+import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
-
-const app = await testApp({ storefrontReadsIp: 10_000 })
-await app.setClock('2026-11-20T12:00:00.000Z')
 
 interface Shown {
   value: unknown
@@ -13,15 +11,21 @@ interface Shown {
 }
 const shown = new Map<string, Shown>()
 let builds = 0
-registerWidget('testBlocks', {
-  feature: 'product-content',
-  async build(ctx, query) {
-    builds += 1
-    const each = shown.get(ctx.store.id)
-    return each ? { ...each, value: each.value === null ? null : { ...query, said: each.value } } : null
+const wiring: Given = {
+  widgets: {
+    testBlocks: {
+      feature: 'product-content',
+      async build(ctx, query) {
+        builds += 1
+        const each = shown.get(ctx.store.id)
+        return each ? { ...each, value: each.value === null ? null : { ...query, said: each.value } } : null
+      },
+    },
+    testWishes: { feature: 'wishlist', build: async () => ({ value: { on: true } }) },
   },
-})
-registerWidget('testWishes', { feature: 'wishlist', build: async () => ({ value: { on: true } }) })
+}
+const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
+await app.setClock('2026-11-20T12:00:00.000Z')
 
 const show = async (shop: Shop, each: Shown): Promise<void> => {
   shown.set(shop.id, each)

@@ -2,13 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import * as events from '#operations/store/provider-events/accept'
 import { applyDueEvents } from '#operations/store/provider-events/apply'
 import { type Context, SystemContext } from '#runtime/context'
+import type { Given } from '#runtime/wiring'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
-
-const app = await testApp()
-const start = '2026-11-20T12:00:00.000Z'
-await app.setClock(start)
-const system = new SystemContext(app.services, app.services.log, 'test')
 
 /** What was applied, in the order of it: store, and the names that the events carry. */
 let applied: { storeId: string; names: unknown[] }[] = []
@@ -16,18 +12,28 @@ let refuse: (name: unknown) => boolean = () => false
 let unplaced: (name: unknown) => boolean = () => false
 const nameOf = (event: events.StoredEvent): unknown => (event.data as { name: unknown }).name
 
-events.on('test', 'told', async (ctx, given) => {
-  // Written in the transaction: gone with it.
-  await ctx.db
-    .updateTable('stores')
-    .set({ phone: String(given.length) })
-    .execute()
-  if (given.some((event) => refuse(nameOf(event)))) throw new Error('This one is odd')
-  applied.push({ storeId: ctx.store.id, names: given.map(nameOf) })
-})
-events.on('test', 'unplaced', async (_ctx, given) =>
-  given.filter((event) => unplaced(nameOf(event))).map((event) => event.id),
-)
+const wiring: Given = {
+  providerEvents: {
+    'test:told': [
+      async (ctx, given) => {
+        // Written in the transaction: gone with it.
+        await ctx.db
+          .updateTable('stores')
+          .set({ phone: String(given.length) })
+          .execute()
+        if (given.some((event) => refuse(nameOf(event)))) throw new Error('This one is odd')
+        applied.push({ storeId: ctx.store.id, names: given.map(nameOf) })
+      },
+    ],
+    'test:unplaced': [
+      async (_ctx, given) => given.filter((event) => unplaced(nameOf(event))).map((event) => event.id),
+    ],
+  },
+}
+const app = await testApp({}, { wiring })
+const start = '2026-11-20T12:00:00.000Z'
+await app.setClock(start)
+const system = new SystemContext(app.services, app.services.log, 'test')
 
 beforeEach(async () => {
   applied = []

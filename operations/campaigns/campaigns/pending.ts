@@ -1,0 +1,13 @@
+/** What of campaigns waits for the merchant. */
+import { sql } from 'kysely'
+import type { home } from '#operations/store/door'
+
+export const pausedCampaigns: home.PendingPart = {
+  feature: 'campaigns',
+  count: (db) =>
+    db
+      .selectFrom('campaigns')
+      .where('status', '=', 'paused')
+      .where('deleted_at', 'is', null)
+      .select(sql`count(*)::int`.as('n')),
+}
