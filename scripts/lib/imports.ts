@@ -1,20 +1,42 @@
-/** Who may import whom: the rules of the tree, checked on the files' own text. */
+/** Who may import whom, and that it never comes back: the rules of the tree, checked on the files' own text. */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
+import { addEdge, circlesOf, type Graph } from './circles.ts'
 
 const layers: Record<string, readonly string[]> = {
   db: ['db'],
   runtime: ['runtime', 'db'],
   operations: ['operations', 'runtime', 'db'],
+  scripts: ['scripts', 'test', 'operations', 'runtime', 'db'],
 }
 const statement =
   /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g
 
-/** The faults of every file below db/, runtime/ and operations/ of a project's root. */
-export async function importFaults(root: string): Promise<Fault[]> {
+const revoking = 'a database and its revocable form are one type'
+const holding = 'a context holds the queue, whose jobs are given a context'
+/** Files that stand in a circle still, and why. */
+const knotted: Readonly<Record<string, string>> = {
+  'db/database.ts': revoking,
+  'db/revocable.ts': revoking,
+  'runtime/context.ts': holding,
+  'runtime/gateway/idempotency.ts': holding,
+  'runtime/job.ts': holding,
+  'runtime/jobs/failures.ts': holding,
+  'runtime/jobs/held.ts': holding,
+  'runtime/jobs/queue.ts': holding,
+  'runtime/jobs/worker.ts': holding,
+  'runtime/operation.ts': holding,
+  'runtime/page.ts': holding,
+  'runtime/registry/checks.ts': holding,
+  'runtime/registry/registry.ts': holding,
+  'runtime/server/metrics.ts': holding,
+}
+
+/** The faults of every file below db/, runtime/, operations/ and scripts/ of a project's root. */
+export async function importFaults(root: string, excepted = knotted): Promise<Fault[]> {
   const faults: Fault[] = []
-  const doors = new Map<string, Set<string>>()
+  const files = new Map<string, Set<string>>()
   for (const layer of Object.keys(layers)) {
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
@@ -24,18 +46,83 @@ export async function importFaults(root: string): Promise<Fault[]> {
         if (target === null) continue
         const fault = faultOf(file, target)
         if (fault) faults.push({ file, ...fault })
-        noteDoor(doors, file, target)
+        if (target !== file) addEdge(files, file, target)
       }
     }
   }
-  for (const cycle of cycles(doors)) {
-    faults.push({
-      file: `operations/${cycle[0]}/door.ts`,
-      wrong: `sections import each other in a circle: ${cycle.join(' → ')}`,
-      remedy: 'let one of them wire to a point of the other (its wiring.ts, and their points.ts)',
-    })
+  return [...faults, ...fileCircles(files, excepted), ...roomCircles(files), ...doorCircles(files)]
+}
+
+/** Types count: who reads one of the files has to read them all. */
+function fileCircles(files: Graph, excepted: Readonly<Record<string, string>>): Fault[] {
+  const free = new Map([...files].filter(([file]) => !(file in excepted)))
+  const inCircle = new Set(circlesOf(files).flatMap(({ knot }) => knot))
+  return [
+    ...circlesOf(free).map(({ way }) => ({
+      file: way[0]!,
+      wrong: `files import each other in a circle: ${way.join(' → ')}`,
+      remedy: 'put what both need, often a type, into a file of its own that imports neither',
+    })),
+    ...Object.keys(excepted)
+      .filter((file) => !inCircle.has(file))
+      .map((file) => ({
+        file,
+        wrong: 'stands in no circle any more',
+        remedy: 'take it off the list of scripts/lib/imports.ts',
+      })),
+  ]
+}
+
+/** The rooms of a section, its root being one of them. */
+function roomCircles(files: Graph): Fault[] {
+  const rooms = new Map<string, Set<string>>()
+  const firsts = new Map<string, string>()
+  for (const [file, targets] of files) {
+    const from = roomOf(file)
+    for (const target of targets) {
+      const to = roomOf(target)
+      if (!from || !to || from === to || sectionOf(from) !== sectionOf(to)) continue
+      addEdge(rooms, from, to)
+      const arrow = `${from} → ${to}`
+      firsts.set(arrow, firsts.get(arrow) ?? `${file} → ${target}`)
+    }
   }
-  return faults
+  return circlesOf(rooms).map(({ way }) => ({
+    file: way[0]!,
+    wrong: `rooms import each other in a circle: ${way
+      .slice(1)
+      .map((to, i) => firsts.get(`${way[i]} → ${to}`))
+      .join(', ')}`,
+    remedy: "put what both need at the section's root, or hand it over as an argument",
+  }))
+}
+
+/** What binds a section together is of no room. */
+const binding: readonly string[] = ['section.ts', 'wiring.ts', 'points.ts', 'door.ts']
+const sectionOf = (path: string): string => path.split('/')[1]!
+
+function roomOf(file: string): string | null {
+  const parts = file.split('/')
+  if (parts[0] !== 'operations') return null
+  if (parts.length === 3 && binding.includes(parts[2]!)) return null
+  const isContract = kindOf(file) !== 'logic'
+  return parts.slice(0, isContract ? -2 : -1).join('/')
+}
+
+function doorCircles(files: Graph): Fault[] {
+  const sections = new Map<string, Set<string>>()
+  for (const [file, targets] of files) {
+    const from = /^operations\/([^/]+)\//.exec(file)?.[1]
+    for (const target of targets) {
+      const to = /^operations\/([^/]+)\/door\.ts$/.exec(target)?.[1]
+      if (from && to && from !== to) addEdge(sections, from, to)
+    }
+  }
+  return circlesOf(sections).map(({ way }) => ({
+    file: `operations/${way[0]}/door.ts`,
+    wrong: `sections import each other in a circle: ${way.join(' → ')}`,
+    remedy: 'let one of them wire to a point of the other (its wiring.ts, and their points.ts)',
+  }))
 }
 
 /** A project path (`operations/store/door.ts`), or null for a package. */
@@ -86,30 +173,6 @@ function kindOf(path: string): 'logic' | 'job' | 'page' | 'section' | 'points' |
   if (parts.length === 3 && parts[2] === 'points.ts') return 'points'
   if (parts.length === 3 && parts[2] === 'wiring.ts') return 'wiring'
   return 'logic'
-}
-
-function noteDoor(doors: Map<string, Set<string>>, file: string, target: string): void {
-  const from = /^operations\/([^/]+)\//.exec(file)?.[1]
-  const to = /^operations\/([^/]+)\/door\.ts$/.exec(target)?.[1]
-  if (!from || !to || from === to) return
-  doors.set(from, (doors.get(from) ?? new Set()).add(to))
-}
-
-function cycles(edges: Map<string, Set<string>>): string[][] {
-  const found: string[][] = []
-  const seen = new Set<string>()
-  const walk = (at: string, path: string[]): void => {
-    const before = path.indexOf(at)
-    if (before >= 0) {
-      found.push([...path.slice(before), at])
-      return
-    }
-    if (seen.has(at)) return
-    for (const next of edges.get(at) ?? []) walk(next, [...path, at])
-    seen.add(at)
-  }
-  for (const section of edges.keys()) walk(section, [])
-  return found
 }
 
 export async function typescriptFiles(folder: string): Promise<string[]> {

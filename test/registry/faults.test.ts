@@ -418,26 +418,90 @@ describe('imports', () => {
     ['operations/one/api/x.ts', "import a from './y.ts'", /imports the operation/],
   ])('%s may not %s', async (file, code, expected) => {
     const path = folder()
-    for (const layer of ['db', 'runtime', 'operations'])
+    for (const layer of ['db', 'runtime', 'operations', 'scripts'])
       cpSync(join(root, 'tsconfig.json'), join(path, layer, 'keep'))
     mkdirSync(join(path, file, '..'), { recursive: true })
     writeFileSync(join(path, file), code)
-    const [fault] = await importFaults(path)
+    const [fault] = await importFaults(path, {})
     expect(`${fault?.wrong} → ${fault?.remedy}`).toMatch(expected)
   })
 
-  test('doors form no circle', async () => {
+  const faultsOf = async (files: Record<string, string>, excepted: Record<string, string> = {}) => {
     const path = folder()
-    for (const layer of ['db', 'runtime']) mkdirSync(join(path, layer), { recursive: true })
-    for (const [from, to] of [
-      ['one', 'two'],
-      ['two', 'three'],
-      ['three', 'one'],
-    ]) {
-      mkdirSync(join(path, `operations/${from}`), { recursive: true })
-      writeFileSync(join(path, `operations/${from}/a.ts`), `import '../${to}/door.ts'`)
+    for (const layer of ['db', 'runtime', 'operations', 'scripts'])
+      mkdirSync(join(path, layer), { recursive: true })
+    for (const [file, code] of Object.entries(files)) {
+      mkdirSync(join(path, file, '..'), { recursive: true })
+      writeFileSync(join(path, file), code)
     }
-    expect((await importFaults(path))[0]!.wrong).toContain('one → two → three → one')
+    return (await importFaults(path, excepted)).map(
+      ({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`,
+    )
+  }
+
+  test('doors form no circle', async () => {
+    expect(
+      await faultsOf({
+        'operations/one/a.ts': "import '../two/door.ts'",
+        'operations/two/a.ts': "import '../three/door.ts'",
+        'operations/three/a.ts': "import '../one/door.ts'",
+      }),
+    ).toEqual([expect.stringContaining('one → two → three → one')])
+  })
+
+  test.each([
+    ['db/a.ts', 'db/b.ts', "'./b.ts'", "'#db/a'"],
+    ['runtime/a.ts', 'runtime/x/b.ts', "'./x/b.ts'", "'#runtime/a'"],
+    ['operations/one/room/a.ts', 'operations/one/room/b.ts', "'./b.ts'", "'./a.ts'"],
+    ['scripts/a.ts', 'scripts/seed/b.ts', "'./seed/b.ts'", "'#scripts/a'"],
+  ])('%s and %s, by types too', async (one, other, toOther, toOne) => {
+    const files = { [one]: `import type { B } from ${toOther}`, [other]: `export type { A } from ${toOne}` }
+    expect(await faultsOf(files)).toEqual([
+      `${one} files import each other in a circle: ${one} → ${other} → ${one} → ` +
+        'put what both need, often a type, into a file of its own that imports neither',
+    ])
+    expect(await faultsOf(files, { [one]: 'still' })).toEqual([])
+  })
+
+  test('of a large knot one way round is told, and of two knots both', async () => {
+    const faults = await faultsOf({
+      'runtime/a.ts': "import './b.ts'\nimport './c.ts'",
+      'runtime/b.ts': "import './c.ts'",
+      'runtime/c.ts': "import './d.ts'\nimport './a.ts'",
+      'runtime/d.ts': "import './b.ts'",
+      'runtime/beside.ts': "import './a.ts'",
+      'db/a.ts': "import './b.ts'",
+      'db/b.ts': "import './a.ts'",
+    })
+    expect(faults).toHaveLength(2)
+    expect(faults.join()).toMatch(
+      /db\/a.ts → db\/b.ts → db\/a.ts.*runtime\/a.ts → runtime\/c.ts → runtime\/a.ts/,
+    )
+  })
+
+  test('a file that is excepted in vain is taken off the list', async () => {
+    const files = { 'db/a.ts': "import './b.ts'", 'db/b.ts': '' }
+    expect(await faultsOf(files, { 'db/a.ts': 'still' })).toEqual([
+      expect.stringMatching(/^db\/a.ts stands in no circle any more → take it off/),
+    ])
+  })
+
+  test('rooms of a section form no circle, contracts and the root being of them', async () => {
+    const files = {
+      'operations/one/a.ts': '',
+      'operations/one/b.ts': "import './left/c.ts'",
+      'operations/one/left/c.ts': '',
+      'operations/one/left/api/list-a.ts': "import '../../a.ts'",
+      'operations/one/right/c.ts': "import '../left/c.ts'",
+    }
+    expect(await faultsOf(files)).toEqual([
+      expect.stringMatching(
+        /^operations\/one rooms import each other in a circle: operations\/one\/b.ts → operations\/one\/left\/c.ts, operations\/one\/left\/api\/list-a.ts → operations\/one\/a.ts → put what both need/,
+      ),
+    ])
+    const binding = { 'operations/one/door.ts': "export * from './left/c.ts'" }
+    const { 'operations/one/b.ts': _without, ...open } = files
+    expect(await faultsOf({ ...open, ...binding })).toEqual([])
   })
 })
 
