@@ -1,18 +1,6 @@
-/** Lists, their contacts and imports, campaigns with their messages, and who opted out. */
+/** Lists, their contacts and imports, campaigns with their messages. */
 import type { Generated } from 'kysely'
 import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
-
-interface OptOutsRow {
-  store_id: StoreColumn
-  id: string
-  phone: string
-  phone_key: string
-  note: string | null
-  source: string
-  campaign_id: string | null
-  created_at: Instant
-  updated_at: Instant
-}
 
 interface ContactListsRow {
   store_id: StoreColumn
@@ -151,7 +139,6 @@ interface CampaignMessagesRow {
 }
 
 export interface CampaignTables {
-  opt_outs: OptOutsRow
   contact_lists: ContactListsRow
   list_contacts: ListContactsRow
   list_exclusions: ListExclusionsRow
@@ -162,7 +149,6 @@ export interface CampaignTables {
 }
 
 export const campaignTables: Record<keyof CampaignTables, 'store_id'> = {
-  opt_outs: 'store_id',
   contact_lists: 'store_id',
   list_contacts: 'store_id',
   list_exclusions: 'store_id',

@@ -155,7 +155,20 @@ interface ContactWindowsRow {
   last_inbound_at: Instant
 }
 
+interface OptOutsRow {
+  store_id: StoreColumn
+  id: string
+  phone: string
+  phone_key: string
+  note: string | null
+  source: string
+  campaign_id: string | null
+  created_at: Instant
+  updated_at: Instant
+}
+
 export interface MessagingConnectionTables {
+  opt_outs: OptOutsRow
   messaging_connections: MessagingConnectionsRow
   message_templates: MessageTemplatesRow
   contact_windows: ContactWindowsRow
@@ -174,6 +187,7 @@ export interface MessagingConnectionSystemTables {
 }
 
 export const messagingConnectionTables: Record<keyof MessagingConnectionTables, 'store_id'> = {
+  opt_outs: 'store_id',
   messaging_connections: 'store_id',
   message_templates: 'store_id',
   contact_windows: 'store_id',

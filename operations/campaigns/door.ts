@@ -1,3 +1,2 @@
 /** What other sections may use of this one. */
 export { addCaptured, type Captured } from './lists/captured.ts'
-export * as optOuts from './opt-outs/opt-outs.ts'

@@ -1,12 +1,10 @@
-/** What other sections give to campaigns, their lists and opt-outs. */
+/** What other sections give to campaigns and their lists. */
 import type { Context } from '#runtime/context'
-import { inOrder, points, single } from '#runtime/wiring'
-import type { Mark } from './opt-outs/opt-outs.ts'
+import { inOrder, points } from '#runtime/wiring'
 
 const declared = points({
   /** In the transaction that deletes a list: settings that name it let go of it. */
   listDeleted: inOrder<(ctx: Context, listId: string) => Promise<void>>(),
-  optOutsChanged: single<Mark>(),
 })
 export default declared
 

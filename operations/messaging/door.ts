@@ -3,6 +3,8 @@
 export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './numbers/limit.ts'
 export { routeOfType } from './numbers/route.ts'
 export { numberLimit } from './official/health.ts'
+export * as optOuts from './opt-outs/opt-outs.ts'
+export { isStopWord } from './opt-outs/stop-words.ts'
 export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'
 export * as sending from './sending/deliver.ts'
 export { sentMessage } from './sends/schema.ts'

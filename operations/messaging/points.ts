@@ -2,8 +2,9 @@
 import { messageSources } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
-import { byKey, inOrder, points } from '#runtime/wiring'
+import { byKey, inOrder, points, single } from '#runtime/wiring'
 import type { Subject } from './callbacks/apply.ts'
+import type { Mark } from './opt-outs/opt-outs.ts'
 import type { DeliveryStatus, Departure, InboundMessage, Sender } from './sending/deliver.ts'
 import type { TemplateUse } from './templates/uses.ts'
 
@@ -27,10 +28,10 @@ const declared = points({
   inbound: inOrder<(ctx: Context, message: InboundMessage) => Promise<void>>(),
   /** In the transaction that applies what the merchant wrote in the provider's own app; `phone`: to whom. */
   echoes: inOrder<(ctx: Context, message: InboundMessage) => Promise<void>>(),
-  /** The network says that somebody (E.164) stopped marketing there. */
-  recipientStopped: inOrder<(ctx: Context, phone: string) => Promise<unknown>>(),
   /** What events without a store may be about; the first that says so has one. */
   subjects: inOrder<Subject>(),
+  /** A part of each statement that changes opt-outs. */
+  optOutsChanged: single<Mark>(),
   /** Keeps a template from being deleted, and makes it `inUse`. */
   templateUses: inOrder<TemplateUse>(),
   /** In the transaction that approves a template: what was held for it is due. */

@@ -1,7 +1,6 @@
 /** What became of a batch, in one transaction: executions, ledger, touches, what follows (rule 5). */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
-import { numberUsage, sending } from '#operations/messaging/door'
+import { numberUsage, optOuts, sending } from '#operations/messaging/door'
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { codeOfHold, holdOn } from '../deciding/holds.ts'

@@ -1,7 +1,7 @@
 /** What the provider reports of messages of automations, applied in bulk. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
 import type { sending } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/door'
 import { attribution, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'

@@ -1,7 +1,6 @@
 /** What decides about a whole batch, asked once. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
-import { checkRoute, type Objection, sending, templates } from '#operations/messaging/door'
+import { checkRoute, type Objection, optOuts, sending, templates } from '#operations/messaging/door'
 import { entitlementOf, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Surroundings } from '../deciding/decide.ts'

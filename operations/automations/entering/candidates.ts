@@ -1,8 +1,7 @@
 /** Whom execute would write to (rule 8): newest first, page after page. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { optOuts } from '#operations/campaigns/door'
-import { checkRoute, templates } from '#operations/messaging/door'
+import { checkRoute, optOuts, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { pagesOf } from '#runtime/ports/pages'
 import { addDays, instantsOf, localDay } from '../deciding/clock-times.ts'

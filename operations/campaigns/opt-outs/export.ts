@@ -1,7 +1,7 @@
+import { optOuts } from '#operations/messaging/door'
 import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { phoneLike } from '#runtime/database/search'
-import { conditionsOf, type OptOutFilters } from './opt-outs.ts'
 
 const atOnce = 1000
 
@@ -10,7 +10,7 @@ export const optOutsExport: exports.ExportSource = {
   title: 'Opt-outs',
   columns: () => ['phone', 'source', 'note', 'campaign', 'created_at'],
   async *rows(ctx, query) {
-    const filters = query as OptOutFilters
+    const filters = query as optOuts.OptOutFilters
     let before: string | null = null
     for (;;) {
       const page = await pageBefore(ctx, filters, before)
@@ -21,8 +21,8 @@ export const optOutsExport: exports.ExportSource = {
   },
 }
 
-function pageBefore(ctx: Context, filters: OptOutFilters, before: string | null) {
-  const { search, source } = conditionsOf(ctx, filters)
+function pageBefore(ctx: Context, filters: optOuts.OptOutFilters, before: string | null) {
+  const { search, source } = optOuts.conditionsOf(ctx, filters)
   let rows = ctx.db
     .selectFrom('opt_outs as o')
     .leftJoin('campaigns as c', 'c.id', 'o.campaign_id')

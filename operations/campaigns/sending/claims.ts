@@ -1,9 +1,9 @@
 /** Who sends which message: claimed in the database before it leaves. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
+import { optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import * as optOuts from '../opt-outs/opt-outs.ts'
 import type { CampaignContent, CampaignStatus, SendWindow } from '../schema.ts'
 import type { Recipient } from './render.ts'
 

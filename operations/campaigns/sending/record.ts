@@ -1,7 +1,7 @@
 /** What became of a batch, written down in one transaction: messages, counters, units, ledger. */
 import { sql } from 'kysely'
+import { optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import * as optOuts from '../opt-outs/opt-outs.ts'
 import type { Result } from './deliver.ts'
 import { commitUnits, releaseUnits } from './units.ts'
 

@@ -1,11 +1,10 @@
 /** One failed message, sent again. */
-import { sending } from '#operations/messaging/door'
+import { optOuts, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { clockReaches } from '#runtime/pause'
 import { isId } from '#runtime/values/ids'
-import * as optOuts from '../opt-outs/opt-outs.ts'
 import { lockCampaign } from '../rows.ts'
 import { claimMessage, deadAfterMs, readRunning } from './claims.ts'
 import { deliverBatch, type Result, type Trouble } from './deliver.ts'

@@ -1,11 +1,11 @@
 /** What the provider reports of campaign messages, applied in bulk (rule 4). */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/door'
 import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { isId } from '#runtime/values/ids'
-import * as optOuts from '../opt-outs/opt-outs.ts'
 import { failureCode } from '../schema.ts'
 import { commitUnits } from './units.ts'
 

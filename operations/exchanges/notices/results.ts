@@ -1,6 +1,5 @@
 /** What became of a notice: its row, the quota, the ledger and the request's history in one transaction. */
-import { optOuts } from '#operations/campaigns/door'
-import { sending } from '#operations/messaging/door'
+import { optOuts, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { byTheSystem, note } from '../requests/history.ts'

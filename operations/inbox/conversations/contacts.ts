@@ -1,6 +1,6 @@
 /** The people who write to a store: one by the match form of their phone. */
 import { sql } from 'kysely'
-import type { optOuts } from '#operations/campaigns/door'
+import type { optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { searchTextOf } from '../words.ts'

@@ -361,11 +361,6 @@ export interface Sender {
   }
 }
 
-/** Tells that the network says somebody (E.164) stopped marketing there. */
-export async function recipientStopped(ctx: Context, phone: string): Promise<void> {
-  for (const told of ctx.wired.recipientStopped) await told(ctx, phone)
-}
-
 export interface InboundMessage {
   phone: string
   text: string | null

@@ -1,6 +1,7 @@
 /** What became of a single send is written down once, with its unit of the quota (rule 5). */
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { add as optOut } from '../opt-outs/opt-outs.ts'
 import * as sending from '../sending/deliver.ts'
 import type { SendRow } from './rows.ts'
 
@@ -57,7 +58,7 @@ export async function recordFailed(
   await ctx.transaction(async (tx) => {
     if (!(await fail(tx, row, error))) return
     await metering.release(tx, row.reservation_id!, 1)
-    if (error.code === 'recipient-stopped') await sending.recipientStopped(tx, row.phone)
+    if (error.code === 'recipient-stopped') await optOut(tx, row.phone, 'provider')
   })
 }
 

@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
-import { type DeliveryStatus, recipientStopped } from '../sending/deliver.ts'
+import { add as optOut } from '../opt-outs/opt-outs.ts'
+import type { DeliveryStatus } from '../sending/deliver.ts'
 import { commitUnit } from './results.ts'
 import type { SendRow } from './rows.ts'
 
@@ -79,5 +80,5 @@ async function apply(ctx: Context, row: SendRow, event: DeliveryStatus): Promise
       isKnown: true,
     })
   }
-  if (isForward && row.error_code === 'recipient-stopped') await recipientStopped(ctx, row.phone)
+  if (isForward && row.error_code === 'recipient-stopped') await optOut(ctx, row.phone, 'provider')
 }

@@ -1,7 +1,6 @@
 /** Who may be asked about what (rule 3): looked at when a request is planned, and again just before it leaves. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
-import { sending, templates } from '#operations/messaging/door'
+import { optOuts, sending, templates } from '#operations/messaging/door'
 import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/values/email'

@@ -1,8 +1,7 @@
 /** Requests are planned once an order reaches the trigger, once for each item, for ever (rule 3). */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { optOuts } from '#operations/campaigns/door'
-import { sending } from '#operations/messaging/door'
+import { optOuts, sending } from '#operations/messaging/door'
 import { entitlementOf, isAmong, type orders } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'

@@ -1,7 +1,6 @@
 /** What became of a request's message: message, requests, quota and ledger in one transaction. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
-import { sending } from '#operations/messaging/door'
+import { optOuts, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { asksForReviews, findSettings } from '../settings/settings.ts'

@@ -1,7 +1,6 @@
 /** Who is told next: claimed in the database before anything leaves. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
-import { numberUsage } from '#operations/messaging/door'
+import { numberUsage, optOuts } from '#operations/messaging/door'
 import { isAmong, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'

@@ -1,7 +1,6 @@
 /** What became of alerts, written down in one transaction: subscriptions, units, ledger, touches. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
-import { sending } from '#operations/messaging/door'
+import { optOuts, sending } from '#operations/messaging/door'
 import { attribution, isAmong, metering, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ClaimedAlert, Result } from './deliver.ts'

@@ -1,7 +1,7 @@
 /** The alerts of one claim: looked at again, rendered, handed over at the number's pace, written down. */
-import { optOuts } from '#operations/campaigns/door'
+
 import { unsubscribes } from '#operations/capture/door'
-import { sending } from '#operations/messaging/door'
+import { optOuts, sending } from '#operations/messaging/door'
 import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'

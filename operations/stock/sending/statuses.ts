@@ -1,7 +1,7 @@
 /** What the network reports of alerts to phones, applied in bulk. */
 import { sql } from 'kysely'
-import { optOuts } from '#operations/campaigns/door'
 import type { sending } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/door'
 import { attribution, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
-import { optOuts } from '#operations/campaigns/door'
+import { optOuts } from '#operations/messaging/door'
 import type { Given } from '#runtime/wiring'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import testAutomation from '#operations/automations/engine/api/test-automation'
 import executeAutomation from '#operations/automations/entering/api/execute-automation'
-import { optOuts } from '#operations/campaigns/door'
+import { optOuts } from '#operations/messaging/door'
 import { upsertOrders } from '#operations/store/orders/orders'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { type TestApp, testApp } from '#test/support/app'

@@ -4,7 +4,7 @@ import previewCampaign from '#operations/campaigns/campaigns/api/preview-campaig
 import retryMessage from '#operations/campaigns/campaigns/api/retry-message'
 import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
-import { optOuts } from '#operations/campaigns/door'
+import { optOuts } from '#operations/messaging/door'
 import { testApp } from '#test/support/app'
 import { phoneOf, type SendingShop, sendingShop } from '#test/support/campaigns'
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import deleteOptOut from '#operations/campaigns/opt-outs/api/delete-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { isStopWord } from '#operations/campaigns/opt-outs/stop-words'
+import { fromReply } from '#operations/campaigns/opt-outs/replies'
+import { optOuts } from '#operations/messaging/door'
+import { isStopWord } from '#operations/messaging/opt-outs/stop-words'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
@@ -140,10 +141,10 @@ describe('the door', () => {
     await sent(campaigns[1]!, phones[0]!, 2)
     await sent(campaigns[2]!, phones[0]!, 70)
     await sent(campaigns[0]!, phones[1]!, 73)
-    expect(await optOuts.fromReply(ctx, '+551188880001', ' Sair! ', now)).toBe(true)
-    expect(await optOuts.fromReply(ctx, phones[0]!, 'STOP', now)).toBe(true)
-    expect(await optOuts.fromReply(ctx, phones[1]!, 'PARAR', now)).toBe(true)
-    expect(await optOuts.fromReply(ctx, phones[2]!, 'não quero parar', now)).toBe(false)
+    expect(await fromReply(ctx, '+551188880001', ' Sair! ', now)).toBe(true)
+    expect(await fromReply(ctx, phones[0]!, 'STOP', now)).toBe(true)
+    expect(await fromReply(ctx, phones[1]!, 'PARAR', now)).toBe(true)
+    expect(await fromReply(ctx, phones[2]!, 'não quero parar', now)).toBe(false)
     const { data } = (await shop.call(listOptOuts)).body
     expect(data).toMatchObject([
       { phone: phones[1], source: 'reply', campaignId: null },

@@ -8,7 +8,7 @@ import * as campaigns from '#operations/campaigns/json'
 import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import * as contacts from '#operations/campaigns/lists/contacts'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import * as optOuts from '#operations/campaigns/opt-outs/opt-outs'
+import * as optOuts from '#operations/messaging/opt-outs/opt-outs'
 import { Context } from '#runtime/context'
 import { foundAtMost } from '#runtime/database/list'
 import { containing, phoneContaining } from '#runtime/database/search'
@@ -148,7 +148,7 @@ describe('in a large list', () => {
     )
     expect(await planOf(() => contacts.listContacts(ctx, listId, rare))).toContain('list_contacts_search')
     const digits = { ...page, search: phone(77).slice(-8) }
-    expect(await planOf(() => optOuts.listOptOuts(ctx, digits))).toContain('opt_outs_search')
+    expect(await planOf(() => optOuts.list(ctx, digits))).toContain('opt_outs_search')
     expect(await planOf(() => campaigns.listCampaigns(ctx, { ...page, search: 'sale' }))).toContain(
       'campaigns_newest',
     )

@@ -1,8 +1,8 @@
 /** A notice that waited is judged again before it leaves: each cause of waiting, each fact that changed meanwhile. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
 import { holdsFor, statuses } from '#operations/exchanges/requests/moves'
 import { events } from '#operations/exchanges/settings/schema'
+import { optOuts } from '#operations/messaging/door'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'

@@ -1,9 +1,9 @@
 /** An answer of the team that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
 import closeOrOpen from '#operations/inbox/conversations/api/set-status'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
+import { optOuts } from '#operations/messaging/door'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'

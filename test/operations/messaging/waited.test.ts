@@ -1,6 +1,6 @@
 /** A single send that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
+import { optOuts } from '#operations/messaging/door'
 import sendMessage from '#operations/messaging/sends/api/send-message'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'

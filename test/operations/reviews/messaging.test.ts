@@ -1,6 +1,6 @@
 /** Requests by messaging: quota, opt-outs, failures told later, workers that died. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
+import { optOuts } from '#operations/messaging/door'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'

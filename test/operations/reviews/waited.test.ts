@@ -1,6 +1,6 @@
 /** A claimed request that waited is judged again before it leaves, whatever it waited for. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
+import { optOuts } from '#operations/messaging/door'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'

@@ -1,7 +1,7 @@
 /** A claimed alert that waited is judged again before it leaves: each cause of waiting, each fact that changed. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/campaigns/door'
 import { unsubscribes } from '#operations/capture/door'
+import { optOuts } from '#operations/messaging/door'
 import sendSingle from '#operations/stock/sending/api/send-single'
 import { judge } from '#operations/stock/sending/leaving'
 import { runWave } from '#operations/stock/sending/waves'

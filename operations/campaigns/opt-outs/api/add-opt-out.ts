@@ -1,6 +1,6 @@
+import { optOuts } from '#operations/messaging/door'
 import { operation, z } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
-import { addOptOut } from '../opt-outs.ts'
 import { optOut } from '../schema.ts'
 
 export default operation({
@@ -23,5 +23,5 @@ export default operation({
   etag: true,
   transaction: 'statement',
   example: { body: { phone: '(11) 98888-7777', note: 'Asked by phone' } },
-  handler: (ctx, { body }) => addOptOut(ctx, body),
+  handler: (ctx, { body }) => optOuts.addByHand(ctx, body),
 })

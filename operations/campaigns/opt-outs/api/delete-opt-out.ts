@@ -1,5 +1,5 @@
+import { optOuts } from '#operations/messaging/door'
 import { operation } from '#runtime/operation'
-import { deleteOptOut } from '../opt-outs.ts'
 
 export default operation({
   method: 'DELETE',
@@ -15,5 +15,5 @@ export default operation({
   refuses: { not_found: 'The phone is not opted out' },
   transaction: 'statement',
   example: { params: { phone: '+5511988887777' } },
-  handler: (ctx, { params }) => deleteOptOut(ctx, params.phone),
+  handler: (ctx, { params }) => optOuts.remove(ctx, params.phone),
 })

@@ -1,6 +1,6 @@
+import { optOuts } from '#operations/messaging/door'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
-import { listOptOuts } from '../opt-outs.ts'
 import { optOut, optOutFilters } from '../schema.ts'
 
 export default operation({
@@ -15,5 +15,5 @@ export default operation({
     query: object({ ...paging, ...optOutFilters }),
   },
   answer: { status: 200, body: listOf(optOut) },
-  handler: (ctx, { query }) => listOptOuts(ctx, query),
+  handler: (ctx, { query }) => optOuts.list(ctx, query),
 })

@@ -1,4 +1,4 @@
-/** Phones that no campaign may write to. Unique in a store by their match form. */
+/** Phones that nothing but what they asked for may be written to. Unique in a store by their match form. */
 import { type CommonTableExpressionOutput, type QueryCreator, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -9,7 +9,6 @@ import { phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
-import { isStopWord } from './stop-words.ts'
 
 const optOutJson = (row: string) =>
   jsonObject({
@@ -51,10 +50,8 @@ const listPage = preparedList<Conditions>(
 )
 
 /** A page of the opt-outs, newest first. */
-export const listOptOuts = (
-  ctx: Context,
-  { page, limit, ...filters }: OptOutFilters & Paging,
-): Promise<JsonText> => listPage(ctx, { ...conditionsOf(ctx, filters), page, limit })
+export const list = (ctx: Context, { page, limit, ...filters }: OptOutFilters & Paging): Promise<JsonText> =>
+  listPage(ctx, { ...conditionsOf(ctx, filters), page, limit })
 
 interface NewOptOut {
   id: string
@@ -109,7 +106,7 @@ const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, wi
 )
 
 /** Opts a phone out by hand, in one statement. Refuses what is no phone, and one that is opted out already. */
-export async function addOptOut(
+export async function addByHand(
   ctx: Context,
   input: { phone: string; note?: string | null },
 ): Promise<JsonText> {
@@ -129,7 +126,7 @@ export async function addOptOut(
 }
 
 /** Lets campaigns write to a phone again. Refuses one that is not opted out, or no phone at all. */
-export async function deleteOptOut(ctx: Context, text: string): Promise<void> {
+export async function remove(ctx: Context, text: string): Promise<void> {
   const phone = parsePhone(text, ctx.store.country)
   const now = ctx.now().toISOString()
   const deleted = phone ? await removeOptOut(ctx, { phoneKey: phoneKey(phone), now }) : []
@@ -180,32 +177,4 @@ export async function add(
     now: ctx.now().toISOString(),
   })
   return added.length > 0
-}
-
-const repliedWithinMs = 72 * 3_600_000
-/** Providers tell the time of a reply in whole seconds, by their own clock. */
-const clockSlackMs = 60_000
-
-/**
- * Opts the sender of an inbound message (E.164, at `at`) out when it is a stop word (rule 5), as an answer to the
- * last campaign that wrote to them within 72 hours before. Answers whether it was one.
- */
-export async function fromReply(
-  ctx: Context,
-  phone: string,
-  text: string,
-  at: Date = ctx.now(),
-): Promise<boolean> {
-  if (!isStopWord(text)) return false
-  const answered = await ctx.db
-    .selectFrom('campaign_messages')
-    .select('campaign_id')
-    .where('phone_key', '=', phoneKey(phone))
-    .where('sent_at', '>=', new Date(at.getTime() - repliedWithinMs))
-    .where('sent_at', '<=', new Date(at.getTime() + clockSlackMs))
-    .orderBy('sent_at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  await add(ctx, phone, 'reply', answered?.campaign_id ?? null)
-  return true
 }
