@@ -1,8 +1,8 @@
 /** `npm run keys -- create | list | revoke`: API keys of a store. */
 import { type Command, Option } from 'commander'
-import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#operations/store/admin/keys'
-import { requireStore } from '#operations/store/admin/store-admin'
 import { allScopes } from '#runtime/operation'
+import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#scripts/admin/keys'
+import { requireStore } from '#scripts/admin/stores'
 import { withDatabase } from './lib/database.ts'
 import { type Expiry, expiresAt, expiry, jsonOption, storeOption } from './lib/options.ts'
 import { examples, newProgram, runProgram } from './lib/program.ts'

@@ -1,16 +1,6 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
 import { type Command, Option } from 'commander'
 import {
-  type BrandingInput,
-  brandingInput,
-  listStores,
-  memberInput,
-  newStoreInput,
-  requireStore,
-  setAgency,
-  setRole,
-} from '#operations/store/admin/store-admin'
-import {
   type ConnectionPort,
   connectEcommerce,
   connectMailingList,
@@ -21,6 +11,16 @@ import { addMember, createStore, type NewStore } from '#operations/store/profile
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/gateway/input'
 import { plans } from '#runtime/plans'
+import {
+  type BrandingInput,
+  brandingInput,
+  listStores,
+  memberInput,
+  newStoreInput,
+  requireStore,
+  setAgency,
+  setRole,
+} from '#scripts/admin/stores'
 import { withDatabase, withServices } from './lib/database.ts'
 import { jsonFile, jsonOption, storeOption } from './lib/options.ts'
 import { examples, newProgram, runProgram } from './lib/program.ts'

@@ -1,10 +1,10 @@
 /** The demo: Aurora Supply and Borealis Goods, in the order of their sections, and the keys to try them with. */
 import { sql } from 'kysely'
-import { createKey } from '#operations/store/admin/keys'
 import { rebuildDays } from '#operations/store/door'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/operation'
+import { createKey } from '#scripts/admin/keys'
 import { noProgress, type Progress } from '../lib/progress.ts'
 import { seedAuroraBindings, seedAuroraButton } from './assistant.ts'
 import { attributeShop, countUsage } from './attribution.ts'

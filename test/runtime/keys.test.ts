@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { createKey } from '#operations/store/admin/keys'
 import { sha256 } from '#runtime/values/ids'
+import { createKey } from '#scripts/admin/keys'
 import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -1,9 +1,9 @@
 /** A tenant of a test's own: a store, its people, their keys, and calls through the whole gateway. */
 import { TestRunner } from 'vitest'
-import { createKey } from '#operations/store/admin/keys'
 import { addMember, createStore } from '#operations/store/profile/stores'
 import { type Context, SystemContext } from '#runtime/context'
 import { allScopes, type Operation, type Role, type Scope } from '#runtime/operation'
+import { createKey } from '#scripts/admin/keys'
 import type { TestApp } from './app.ts'
 
 export interface Answer {

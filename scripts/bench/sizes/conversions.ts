@@ -1,10 +1,10 @@
 /** Statistics and the home page of a store with a million conversions (statistics, rule 3). */
 
-import { createKey } from '#operations/store/admin/keys'
 import { connectEcommerce } from '#operations/store/connections/connections'
 import { createStore } from '#operations/store/profile/stores'
 import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/operation'
+import { createKey } from '#scripts/admin/keys'
 import { seedLoad } from '../../seed/load.ts'
 import { area, type Measure } from '../area.ts'
 

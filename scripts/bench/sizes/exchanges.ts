@@ -1,9 +1,9 @@
 /** A store with 200,000 requests for exchanges and returns: its list, filters, searches, figures, and the export. */
 import { type RawBuilder, sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
 import { allScopes } from '#runtime/operation'
+import { createKey } from '#scripts/admin/keys'
 import { area, type Measure } from '../area.ts'
 
 interface Filled {

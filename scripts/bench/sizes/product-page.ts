@@ -1,12 +1,12 @@
 /** Content blocks on the storefront: a store with 500 of them, of which a third is for every product, or all are. */
 
-import { createKey } from '#operations/store/admin/keys'
 import { createStore } from '#operations/store/profile/stores'
 import { everyProduct } from '#operations/storefront/door'
 import { findVisited } from '#operations/storefront/visits/visited'
 import { publish } from '#operations/storefront/widgets/published'
 import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/operation'
+import { createKey } from '#scripts/admin/keys'
 import { auroraBlocks, designOf } from '../../seed/product-page-blocks.ts'
 import { insertRows, type SeedRow } from '../../seed/rows.ts'
 import { area, type Measure, type World } from '../area.ts'

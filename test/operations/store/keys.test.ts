@@ -2,9 +2,9 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createKey, listKeys, revokeKey } from '#operations/store/admin/keys'
 import { allScopes } from '#runtime/operation'
 import { newId, sha256 } from '#runtime/values/ids'
+import { createKey, listKeys, revokeKey } from '#scripts/admin/keys'
 import { freshDatabase, testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 

@@ -1,13 +1,13 @@
 /** What the command lines do to stores and people from outside: no key, no wall. */
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
+import type { MemberRole } from '#operations/store/names'
+import { isTimezone } from '#operations/store/profile/locality'
+import type { StoreSummary } from '#operations/store/profile/stores'
 import { refuse } from '#runtime/errors'
 import { colour, country, email, httpsUrl, line, object, z } from '#runtime/schema'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { isId, newId } from '#runtime/values/ids'
-import type { MemberRole } from '../names.ts'
-import { isTimezone } from '../profile/locality.ts'
-import type { StoreSummary } from '../profile/stores.ts'
 
 /** What a new store is told on the command line. */
 export const newStoreInput = object({
