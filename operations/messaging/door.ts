@@ -3,6 +3,7 @@
 export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './numbers/limit.ts'
 export { routeOfType } from './numbers/route.ts'
 export { numberLimit } from './official/health.ts'
+export { isOptedOut } from './opt-outs/match.ts'
 export * as optOuts from './opt-outs/opt-outs.ts'
 export { isStopWord } from './opt-outs/stop-words.ts'
 export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'

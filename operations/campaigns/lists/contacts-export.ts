@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
+import { isOptedOut } from '#operations/messaging/door'
 import type { exports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { type ContactFilters, conditionsOf, contactRows, isOptedOut } from './contacts.ts'
+import { type ContactFilters, conditionsOf, contactRows } from './contacts.ts'
 
 const atOnce = 1000
 const fixed = ['phone', 'name', 'email', 'source', 'opted_out', 'created_at']
@@ -58,7 +60,7 @@ function pageBefore(ctx: Context, query: Record<string, unknown>, before: string
     'c.source',
     'c.custom_fields',
     'c.created_at',
-    isOptedOut(ctx.db).as('opted_out'),
+    isOptedOut(ctx.db, sql.ref('c.phone_key')).as('opted_out'),
   ])
   if (before) rows = rows.where('c.id', '<', before)
   return rows.orderBy('c.id', 'desc').limit(atOnce).execute()

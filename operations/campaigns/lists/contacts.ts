@@ -1,5 +1,6 @@
 /** Contacts of a list: one for each phone, compared by its match form. */
 import { type RawBuilder, sql } from 'kysely'
+import { isOptedOut } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
@@ -14,12 +15,7 @@ import { contactsAtMost, type LockedList, lockList, noSuchList } from './lists.t
 
 type Db = Context['db']
 
-/** Now, of the contact `c` of a query. */
-export const isOptedOut = (db: Db) =>
-  sql<boolean>`exists(${db
-    .selectFrom('opt_outs as o')
-    .select('o.id')
-    .whereRef('o.phone_key', '=', sql.ref('c.phone_key'))})`
+const phoneOf = sql.ref<string>('c.phone_key')
 
 const contactJson = (db: Db) =>
   jsonObject({
@@ -31,7 +27,7 @@ const contactJson = (db: Db) =>
     customFields: 'c.custom_fields',
     source: 'c.source',
     platformCustomerId: 'c.platform_customer_id',
-    optedOut: isOptedOut(db),
+    optedOut: isOptedOut(db, phoneOf),
     createdAt: instantOf('c.created_at'),
     updatedAt: instantOf('c.updated_at'),
   })
@@ -76,8 +72,8 @@ export function contactRows(
         ${has('digits') ? sql`or ${phoneLike('c.phone', digits)}` : sql``})`,
     )
   }
-  if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db))
-  if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db)}`)
+  if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db, phoneOf))
+  if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db, phoneOf)}`)
   return rows
 }
 

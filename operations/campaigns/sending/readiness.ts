@@ -1,6 +1,6 @@
 /** Whether a campaign can be sent: the checks of rule 2, for operations (which refuse) and jobs (which fail or pause). */
 import { sql } from 'kysely'
-import { sending, templates } from '#operations/messaging/door'
+import { isOptedOut, sending, templates } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -173,9 +173,7 @@ async function reachableAfter(
     .select(['x.id', 'x.phone', 'x.name', 'x.email', 'x.custom_fields'])
     .where('x.list_id', '=', listId)
     .$if(after !== null, (query) => query.where('x.id', '>', after!))
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('opt_outs as o').select('o.id').whereRef('o.phone_key', '=', 'x.phone_key'))),
-    )
+    .where(({ not }) => not(isOptedOut(ctx.db, sql.ref('x.phone_key'))))
     .orderBy('x.id')
     .limit(partSize)
     .execute()

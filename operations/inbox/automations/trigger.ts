@@ -7,7 +7,7 @@ import {
   getAutomation,
   requirementOf,
 } from '#operations/automations/door'
-import { templates } from '#operations/messaging/door'
+import { optOuts, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { id, object, z } from '#runtime/schema'
@@ -71,17 +71,8 @@ async function reasonAgainst(
   // In an open window the text of a message leaves in the place of a template that may not.
   if (templateId !== null && !isApproved && !(isOpen && message.text)) return 'template-not-approved'
   const isUtility = isApproved && template.category === 'utility'
-  if (!isUtility && (await isOptedOut(ctx, contact.phoneKey))) return 'opted-out'
+  if (!isUtility && (await optOuts.among(ctx, [contact.phoneKey])).size > 0) return 'opted-out'
   return isApproved || isOpen ? null : 'window-closed'
-}
-
-async function isOptedOut(ctx: Context, phoneKey: string): Promise<boolean> {
-  const row = await ctx.db
-    .selectFrom('opt_outs')
-    .select('id')
-    .where('phone_key', '=', phoneKey)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Their newest cart, or the one with this id where it is theirs. */

@@ -1,6 +1,7 @@
 /** Conversations as they are read: everything a list shows is on the row, or looked up for the rows of the page. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
+import { isOptedOut } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
@@ -28,10 +29,6 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
         order by lower(t.name), t.id), '[]')`.as('json'),
     )
     .where('ct.conversation_id', '=', sql.ref<string>('c.id'))
-  const optedOut = db
-    .selectFrom('opt_outs as x')
-    .select('x.id')
-    .where('x.phone_key', '=', sql.ref<string>('k.phone_key'))
   const windowEnds = sql`c.last_inbound_at + ${sql.lit(`${windowHours} hours`)}::interval`
   return jsonObject({
     id: 'c.id',
@@ -62,7 +59,7 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
     windowExpiresAt: sql`to_char((${windowEnds}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     windowOpen: sql`coalesce(${now}::timestamptz < ${windowEnds}, false)`,
     waitingSince: instantOf('c.waiting_since'),
-    optedOut: sql`exists (${optedOut})`,
+    optedOut: isOptedOut(db, sql.ref('k.phone_key')),
     messageCount: 'c.message_count',
     closedAt: instantOf('c.closed_at'),
     createdAt: instantOf('c.created_at'),

@@ -1,9 +1,11 @@
 /** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (rules 1, 5, 6). */
+import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { phoneKey } from '#runtime/values/phone'
 import { hasRoom } from '../numbers/limit.ts'
 import { type Route, routeOrReason } from '../numbers/route.ts'
+import { isOptedOut } from '../opt-outs/match.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'
 import { type Content, unfitFor } from './deliver.ts'
 
@@ -18,10 +20,7 @@ const windowMs = 24 * 3_600_000
 const standing = prepared<{ phoneKey: string }, { opted_out: boolean; last_inbound_at: Date | null }>(
   (db, values) =>
     db.selectNoFrom((eb) => [
-      eb
-        .exists(eb.selectFrom('opt_outs').select('id').where('phone_key', '=', values.phoneKey))
-        .$castTo<boolean>()
-        .as('opted_out'),
+      isOptedOut(db, sql.val(values.phoneKey)).as('opted_out'),
       eb
         .selectFrom('contact_windows')
         .select('last_inbound_at')
