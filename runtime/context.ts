@@ -13,18 +13,15 @@ import type { Database, RootDatabase } from '#db/database'
 import type { Plan } from '#db/postgres/pool'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
-import type { Claim } from '#runtime/gateway/idempotency'
 import type { Limits } from '#runtime/gateway/rate-limit'
+import type { NamedJob } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
-import type { Worker } from '#runtime/jobs/worker'
-import type { Registry } from '#runtime/registry/registry'
 import type { Settings } from '#runtime/server/settings'
 import { newId } from '#runtime/values/ids'
 import type { Wired } from '#runtime/wiring'
 import type { Clock } from './clock.ts'
-import type { Job } from './job.ts'
-import type { Role } from './operation.ts'
 import type { Adapters } from './ports/adapters.ts'
+import type { Role } from './roles.ts'
 import type { z } from './schema.ts'
 
 /** Sees the rows of one store and no others. */
@@ -38,7 +35,7 @@ export interface Services {
   readonly adapters: Adapters
   readonly queue: Queue
   readonly log: Logger
-  readonly registry: Registry
+  readonly catalog: Catalog
   /** What sections give each other. */
   readonly wired: Wired
   /** Limits of what has no key. */
@@ -47,6 +44,32 @@ export interface Services {
   accessChanged(storeId: string): Promise<void>
   /** Aborted when the job that holds these is to end: whatever waits in it waits no longer. Never, for a request. */
   readonly ending: AbortSignal
+}
+
+/** What a handler may know of the other operations and jobs. */
+export interface Catalog {
+  /** The OpenAPI document. */
+  document(): string
+  /** The descriptors of what the holder of a key may run at `now` (milliseconds), in the order of the documents. */
+  runnable(access: Access, now: number): string[]
+  /** False where there is no such operation. */
+  mayRun(id: string, access: Access, now: number): boolean
+  /** What the reading operation of this path answers; undefined where this server has none. */
+  read(ctx: Context, path: string, query: Record<string, string>): Promise<unknown>
+  /** `tellsOfFailure`: where it is given up, it does that itself. */
+  job(name: string): { description: string; tellsOfFailure: boolean } | undefined
+}
+
+/** What the sandbox may ask of who runs the jobs of this process. */
+export interface JobRunner {
+  drain(timeoutMs: number): Promise<{ ran: number; failed: number; pending: number }>
+  clockMoved(): void
+}
+
+/** What a request holds of its Idempotency-Key, as its transactions see it. */
+export interface Claim {
+  /** Throws where the key is another's by now. */
+  confirm(tx: Context): Promise<void>
 }
 
 /** Who acts: the creator of a key, or a job on behalf of who queued it. */
@@ -198,13 +221,13 @@ export class Context {
    * that waits already is answered instead of a second. Logic, which imports no job, names it.
    */
   async queue<P extends z.ZodTypeAny>(
-    job: Job<P> | string,
+    job: NamedJob<P> | string,
     payload: z.infer<P>,
     options?: QueueOptions,
   ): Promise<Queued> {
     if (this.#mode === 'statement') throw new Error('A single statement cannot queue a job as well')
     const jobId = await this.services.queue.send(
-      jobOf(this.services.registry, job),
+      typeof job === 'string' ? { name: job } : job,
       { storeId: this.store.id, userId: this.actor.userId, requestId: this.actor.requestId, payload },
       { ...options, transaction: this.#transaction },
     )
@@ -240,8 +263,8 @@ export class SystemContext {
   readonly log: Logger
   readonly requestId: string
   /** Of this process, for the sandbox's clock and its draining of jobs. */
-  readonly worker: Worker | null
-  constructor(services: Services, log: Logger, requestId: string, worker: Worker | null = null) {
+  readonly worker: JobRunner | null
+  constructor(services: Services, log: Logger, requestId: string, worker: JobRunner | null = null) {
     this.services = services
     this.log = log
     this.requestId = requestId
@@ -271,24 +294,17 @@ export class SystemContext {
     return store && new Context(this.services, store, jobActor(userId, this.requestId), this.log)
   }
   async queue<P extends z.ZodTypeAny>(
-    job: Job<P> | string,
+    job: NamedJob<P> | string,
     payload: z.infer<P>,
     options?: QueueOptions,
   ): Promise<Queued> {
     const jobId = await this.services.queue.send(
-      jobOf(this.services.registry, job),
+      typeof job === 'string' ? { name: job } : job,
       { storeId: null, userId: null, requestId: this.requestId, payload },
       { ...options, transaction: options?.transaction ?? null },
     )
     return { jobId, status: 'queued' }
   }
-}
-
-function jobOf<P extends z.ZodTypeAny>(registry: Registry, job: Job<P> | string): Job {
-  if (typeof job !== 'string') return job as unknown as Job
-  const found = registry.jobs.find((each) => each.name === job)
-  if (!found) throw new Error(`There is no job ${job}`)
-  return found
 }
 
 /** A job may do what its cause was allowed to do: that was checked when it was queued. */

@@ -66,6 +66,6 @@ export function serverJob<P extends z.ZodTypeAny>(spec: JobSpec<P, SystemContext
   return { kind: 'job', store: false, name: '', spec: spec as unknown as JobSpec<P, never> }
 }
 
-/** A job of whatever payload: what the queue checks at each send. */
+/** A job of whatever payload. */
 // biome-ignore lint/suspicious/noExplicitAny: the payload's type is the job's own business
 export type AnyJob = Job<any>

@@ -4,24 +4,10 @@
  */
 import type { Context } from './context.ts'
 import type { ErrorCode } from './errors.ts'
+import type { Method, Role, Scope } from './roles.ts'
 import { z } from './schema.ts'
 
 export { z }
-
-export const allScopes = [
-  'platform:read',
-  'platform:write',
-  'messages:send',
-  'billing:write',
-  'team:write',
-  'integrations:write',
-] as const
-export type Scope = (typeof allScopes)[number]
-
-export const roles = ['agent', 'member', 'owner'] as const
-export type Role = (typeof roles)[number]
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** JSON that the database wrote already: sent as it is. */
 export class JsonText {

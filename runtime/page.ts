@@ -7,7 +7,7 @@ import { readBytes, utf8Text } from '#runtime/gateway/body'
 import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from '#runtime/gateway/input'
 import type { SystemContext } from './context.ts'
 import { refuse } from './errors.ts'
-import type { Method } from './operation.ts'
+import type { Method } from './roles.ts'
 import type { z } from './schema.ts'
 
 export interface Page {

@@ -1,6 +1,6 @@
 /** `npm run keys -- create | list | revoke`: API keys of a store. */
 import { type Command, Option } from 'commander'
-import { allScopes } from '#runtime/operation'
+import { allScopes } from '#runtime/roles'
 import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#scripts/admin/keys'
 import { requireStore } from '#scripts/admin/stores'
 import { withDatabase } from './lib/database.ts'

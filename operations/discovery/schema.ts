@@ -1,4 +1,4 @@
-import { allScopes } from '#runtime/operation'
+import { allScopes } from '#runtime/roles'
 import { named, object, z } from '#runtime/schema'
 
 /** A JSON Schema of any keywords, where the four are always there. */

@@ -1,8 +1,8 @@
 /** Operations as `GET /operations` and the assistants describe them: what to send, and what a key needs for it. */
 import type { Access } from '#db/access'
 import { refusalOf } from '#runtime/gateway/access'
-import type { Method, Scope } from '#runtime/operation'
-import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
+import type { Method, Scope } from '#runtime/roles'
 import type { z } from '#runtime/schema'
 import { asWords } from './example.ts'
 import { type JsonSchema, publish } from './publish.ts'

@@ -2,7 +2,7 @@
 
 import { readersOf } from '#runtime/gateway/if-match'
 import type { Operation } from '#runtime/operation'
-import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { z } from '#runtime/schema'
 import { descriptorOf, pathParametersOf } from './descriptors.ts'
 import { exampleOf } from './example.ts'

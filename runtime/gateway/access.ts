@@ -1,7 +1,7 @@
 /** Whether a key may run an operation: one function for the gateway, `GET /operations` and the assistants. */
 import type { Access } from '#db/access'
 import { canWriteAt, featureSet, planIdAt, planOf, statusAt } from '#runtime/plans'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const
 

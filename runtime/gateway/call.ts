@@ -2,7 +2,7 @@
 import type { Access } from '#db/access'
 import type { Context, Services } from '#runtime/context'
 import type { Refusal } from '#runtime/errors'
-import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Deadline } from './deadline.ts'
 import type { Claim } from './idempotency.ts'
 import type { KeyRing } from './keys.ts'

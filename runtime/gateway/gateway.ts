@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks' // the global of that name is looked up anew at each use
 import type { Services } from '#runtime/context'
 import { Refusal, statusOf } from '#runtime/errors'
-import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { type RequestLine, requestLogOf } from '#runtime/server/log'
 import type { Metrics } from '#runtime/server/metrics'
 import type { Answer, Call, IncomingCall, Shared, Step } from './call.ts'

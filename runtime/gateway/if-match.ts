@@ -1,7 +1,7 @@
 /** What an `If-Match` of a write is compared with: the resource as it is now. */
 import type { Context } from '#runtime/context'
 import { JsonText } from '#runtime/operation'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 import { movesOf } from '#runtime/schema'
 import { etagOf, withoutMoves } from './etag.ts'
 

@@ -1,6 +1,6 @@
 /** Which operation an address below `/v1` means: a tree of path segments, in which a fixed one goes before a parameter. */
 import { Refusal } from '#runtime/errors'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 import { decodeParameter } from './input.ts'
 
 interface Branch {

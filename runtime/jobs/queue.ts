@@ -5,8 +5,8 @@ import type { Database } from '#db/database'
 import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
-import type { AnyJob, Job } from '#runtime/job'
 import { newId } from '#runtime/values/ids'
+import type { QueuedJob } from './handle.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -39,7 +39,8 @@ export interface FetchedJob {
 
 export interface Queue {
   readonly boss: PgBoss
-  send(job: AnyJob, envelope: Envelope, options?: QueueOptions): Promise<string>
+  /** Of the jobs that the queue was opened with, by name. */
+  send(job: { readonly name: string }, envelope: Envelope, options?: QueueOptions): Promise<string>
   /** Names of the queues with a job that is due. */
   due(names: readonly string[]): Promise<string[]>
   /** How many jobs are due, claimed by whichever process, or put back by one for a moment. In one look. */
@@ -81,7 +82,7 @@ const jobsRetainedSeconds = 400 * 24 * 3600
 /** Connects, creating the schema of the queue where it is missing (`migrate`), and the queues of these jobs. */
 export async function openQueue(
   database: Database,
-  jobs: readonly Job[],
+  jobs: readonly QueuedJob[],
   clock: Clock,
   options: { supervise: boolean; onError(error: Error): void },
 ): Promise<Queue> {
@@ -122,10 +123,13 @@ export async function openQueue(
   boss.on('error', options.onError)
   await boss.start()
   const listeners: (() => void)[] = []
+  const byName = new Map(jobs.map((job) => [job.name, job]))
 
   return {
     boss,
-    async send(job, envelope, given = {}) {
+    async send({ name }, envelope, given = {}) {
+      const job = byName.get(name)
+      if (!job) throw new Error(`There is no job ${name}`)
       const payload = job.spec.payload.parse(envelope.payload)
       const key = job.spec.oneAtATimePer?.(payload as never)
       const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
@@ -247,7 +251,7 @@ export async function openQueue(
   }
 }
 
-function queueOptions({ spec }: Job) {
+function queueOptions({ spec }: QueuedJob) {
   return {
     // Of one key one waits; that one runs at a time is the worker's: pg-boss's own policies for it go by a list of
     // running keys that is refreshed once a minute, and let a successor wait that long.

@@ -3,7 +3,7 @@ import type { Access } from '#db/access'
 import type { Answer, IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
 import type { RouteTable } from '#runtime/gateway/routes'
-import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Refusal } from '../errors.ts'
 import type { McpParts } from './parts.ts'
 

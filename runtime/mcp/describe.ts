@@ -2,7 +2,7 @@
 import { descriptorOf } from '#runtime/documents/descriptors'
 import { exampleOf } from '#runtime/documents/example'
 import { type JsonSchema, publish } from '#runtime/documents/publish'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 
 const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
 

@@ -1,7 +1,7 @@
 /** What `/mcp` is made of. */
 import type { Gateway } from '#runtime/gateway/gateway'
 import type { RouteTable } from '#runtime/gateway/routes'
-import type { Registry } from '#runtime/registry/registry'
+import type { Registry } from '#runtime/registry/loaded'
 
 export interface McpParts {
   gateway: Gateway

@@ -2,7 +2,7 @@
  * Finds operations by a merchant's words: each operation is a text made of its id, path, description, details, section
  * and fields, ranked by BM25F. Words are cut to their stems, and words of the trade count for their likes, for less.
  */
-import type { LoadedOperation, Registry } from '#runtime/registry/registry'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { likesOf, stem, stopWords } from './words.ts'
 
 /** What a word is worth where it stands. */

@@ -2,9 +2,9 @@
 
 import { childrenOf, type JsonSchema, publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
-import { allScopes, roles } from '#runtime/operation'
+import { allScopes, roles } from '#runtime/roles'
 import { z } from '#runtime/schema'
-import type { LoadedOperation } from './registry.ts'
+import type { LoadedOperation } from './loaded.ts'
 
 export interface Fault {
   file: string

@@ -1,15 +1,7 @@
 /** Puts together what all wirings give to all points, and finds what does not fit. */
-import type { AnyPoint, Given, Known, Wired } from '#runtime/wiring'
+import type { AnyPoint, Known, Wired } from '#runtime/wiring'
 import type { Fault } from './checks.ts'
-
-export interface LoadedPoints {
-  readonly file: string
-  readonly declared: Readonly<Record<string, AnyPoint>>
-}
-export interface LoadedWiring {
-  readonly file: string
-  readonly given: Given
-}
+import type { LoadedPoints, LoadedWiring } from './loaded.ts'
 
 interface Row {
   file: string

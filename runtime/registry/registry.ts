@@ -6,38 +6,15 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Job } from '#runtime/job'
-import type { Operation, Role, Section } from '#runtime/operation'
+import type { Operation, Section } from '#runtime/operation'
 import type { Page } from '#runtime/page'
 import { features } from '#runtime/plans'
 import ofRuntime from '#runtime/points'
-import type { PointsOfSection, Wired, Wiring } from '#runtime/wiring'
+import type { Role } from '#runtime/roles'
+import type { PointsOfSection, Wiring } from '#runtime/wiring'
 import { type Fault, faultsOf } from './checks.ts'
-import { type LoadedPoints, type LoadedWiring, merge } from './merge.ts'
-
-export interface LoadedOperation {
-  readonly id: string
-  readonly file: string
-  readonly section: Section
-  readonly spec: Operation['spec']
-  readonly minimumRole: Role
-  /** Names of the path's parameters, in its order. */
-  readonly parameters: readonly string[]
-}
-
-export interface Registry {
-  /** In the order of the documents. */
-  readonly operations: readonly LoadedOperation[]
-  /** The same, so that of two that match a path the more static one comes first. */
-  readonly routes: readonly LoadedOperation[]
-  readonly jobs: readonly Job[]
-  readonly pages: readonly Page[]
-  readonly sections: readonly Section[]
-  /** What sections give each other, and where it comes from. */
-  readonly wired: Wired
-  readonly points: readonly LoadedPoints[]
-  readonly wirings: readonly LoadedWiring[]
-  byId(id: string): LoadedOperation | undefined
-}
+import type { LoadedOperation, LoadedPoints, LoadedWiring, Registry } from './loaded.ts'
+import { merge } from './merge.ts'
 
 /** Thrown with every fault of every file, each with its remedy. */
 export class RegistryError extends Error {

@@ -29,7 +29,9 @@ import { gatewayFirst } from '#runtime/gateway/web'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { type Adapters, openAdapters } from '#runtime/ports/adapters'
-import { loadRegistry, type Registry } from '#runtime/registry/registry'
+import { catalogOf } from '#runtime/registry/catalog'
+import type { Registry } from '#runtime/registry/loaded'
+import { loadRegistry } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import type { Settings } from './settings.ts'
@@ -104,7 +106,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     adapters,
     queue,
     log,
-    registry,
+    catalog: catalogOf(registry),
     wired: registry.wired,
     limits: new Limits(clock, counters),
     accessChanged: (storeId) => keys.changed(storeId),

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
 import { refuse } from '#runtime/errors'
-import { allScopes, type Scope } from '#runtime/operation'
+import { allScopes, type Scope } from '#runtime/roles'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { isId, newId, randomSecret, sha256 } from '#runtime/values/ids'
 

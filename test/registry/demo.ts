@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { type Context, SystemContext } from '#runtime/context'
 import { readersOf } from '#runtime/gateway/if-match'
 import { JsonText } from '#runtime/operation'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp, wholeRegistry } from '#test/support/app'
 

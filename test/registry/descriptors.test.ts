@@ -5,13 +5,10 @@ import listOperations from '#operations/discovery/api/list-operations'
 import { type Actor, Context, jobActor, type Services } from '#runtime/context'
 import { type Descriptor, descriptorOf, descriptorText } from '#runtime/documents/descriptors'
 import { refusalOf } from '#runtime/gateway/access'
-import { allScopes, JsonText, operation } from '#runtime/operation'
-import {
-  type LoadedOperation,
-  loadedOperation,
-  loadRegistry,
-  type Registry,
-} from '#runtime/registry/registry'
+import { JsonText, operation } from '#runtime/operation'
+import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
+import { loadedOperation, loadRegistry } from '#runtime/registry/registry'
+import { allScopes } from '#runtime/roles'
 import { silentLog } from '#runtime/server/log'
 import { standingClock } from '#test/support/test-clock'
 import { madeUpOperations, withMadeUp } from './made-up.ts'

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { exampleOf } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
 import { namedIn } from '#runtime/references'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { store } from '#test/support/store'
 import {

@@ -10,7 +10,7 @@ import updatePromotion from '#operations/promotions/promotions/api/update-promot
 import { etagOf } from '#runtime/gateway/etag'
 import { identityOf, readersOf } from '#runtime/gateway/if-match'
 import { innerOf } from '#runtime/references'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 import { movesOf, nameOf, z } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'

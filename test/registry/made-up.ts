@@ -1,6 +1,7 @@
 /** Operations nobody offers, which together use all that an operation can declare. */
 import { type Operation, operation, type Section, section, z } from '#runtime/operation'
-import { loadedOperation, type Registry } from '#runtime/registry/registry'
+import type { Registry } from '#runtime/registry/loaded'
+import { loadedOperation } from '#runtime/registry/registry'
 import {
   colour,
   count,

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type Named, namedIn } from '#runtime/references'
-import type { LoadedOperation } from '#runtime/registry/registry'
+import type { LoadedOperation } from '#runtime/registry/loaded'
 import { newId } from '#runtime/values/ids'
 import { testApp, wholeRegistry } from '#test/support/app'
 import {

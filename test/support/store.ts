@@ -2,7 +2,8 @@
 import { TestRunner } from 'vitest'
 import { addMember, createStore } from '#operations/store/profile/stores'
 import { type Context, SystemContext } from '#runtime/context'
-import { allScopes, type Operation, type Role, type Scope } from '#runtime/operation'
+import type { Operation } from '#runtime/operation'
+import { allScopes, type Role, type Scope } from '#runtime/roles'
 import { createKey } from '#scripts/admin/keys'
 import type { TestApp } from './app.ts'
 

@@ -1,4 +1,3 @@
-import { openApiText } from '#runtime/documents/openapi'
 import { JsonText, operation } from '#runtime/operation'
 import { openApi } from '../schema.ts'
 
@@ -14,5 +13,5 @@ export default operation({
   answer: { status: 200, body: openApi, description: 'The document.' },
   etag: true,
   cache: 'public, max-age=300',
-  handler: (ctx) => new JsonText(openApiText(ctx.services.registry)),
+  handler: (ctx) => new JsonText(ctx.services.catalog.document()),
 })

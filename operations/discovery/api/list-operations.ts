@@ -1,4 +1,3 @@
-import { descriptorText, runnableBy } from '#runtime/documents/descriptors'
 import { refuse } from '#runtime/errors'
 import { JsonText, operation } from '#runtime/operation'
 import { wholeListOf } from '#runtime/schema'
@@ -46,7 +45,7 @@ export default operation({
   handler(ctx) {
     const { access } = ctx.actor
     if (!access) throw refuse('unauthorized', 'Only a key has operations to run')
-    const operations = runnableBy(ctx.services.registry, access, ctx.clock.ms())
-    return new JsonText(`{"data":[${operations.map(descriptorText).join(',')}]}`)
+    const operations = ctx.services.catalog.runnable(access, ctx.clock.ms())
+    return new JsonText(`{"data":[${operations.join(',')}]}`)
   },
 })

@@ -1,7 +1,6 @@
 /** Figures of the store as its operations answer them at that moment: the assistant has none of its own. */
 import { DateTime } from 'luxon'
 import type { Context } from '#runtime/context'
-import { JsonText } from '#runtime/operation'
 import { z } from '#runtime/schema'
 import { languageOf, type Period, type Topic, texts } from './texts.ts'
 
@@ -84,14 +83,8 @@ async function ask<S extends z.ZodTypeAny>(
   query: Record<string, string>,
   answer: S,
 ): Promise<z.infer<S> | null> {
-  const operation = ctx.services.registry.operations.find(
-    ({ spec }) => spec.method === 'GET' && spec.path === path && spec.readOnly,
-  )
-  if (!operation) return null
-  const { spec } = operation
-  const parsed = spec.input?.query ? spec.input.query.parse(query) : undefined
-  const result = await spec.handler(ctx, { params: {}, query: parsed, body: undefined } as never)
-  return answer.parse(JSON.parse(result instanceof JsonText ? result.text : JSON.stringify(result)))
+  const found = await ctx.services.catalog.read(ctx, path, query)
+  return found === undefined ? null : answer.parse(found)
 }
 
 /** Local days, both included. */

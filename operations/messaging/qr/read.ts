@@ -3,7 +3,6 @@ import type { Row } from '#db/tables'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { refusalOf } from '#runtime/gateway/access'
 import { qrCodes } from '#runtime/ports/messaging/qr-times'
 import { unseal } from '#runtime/secrets'
 import { describeIssue, officialAt } from '../numbers/official-clock.ts'
@@ -137,8 +136,7 @@ function codeShown(
 
 function mayStart(ctx: Context): boolean {
   const { access } = ctx.actor
-  const start = ctx.services.registry.operations.find((each) => each.id === 'post_messaging_session')
-  return access !== null && start !== undefined && refusalOf(start, access, ctx.clock.ms()) === null
+  return access !== null && ctx.services.catalog.mayRun('post_messaging_session', access, ctx.clock.ms())
 }
 
 const notConnected = { code: 'not-connected', message: 'The selected number is not connected' } as const

@@ -13,13 +13,13 @@ export async function tellOfFailure(
     await exports.fail(ctx, jobId)
     return
   }
-  const failed = ctx.services.registry.jobs.find((job) => job.name === jobName)
-  if (!failed || failed.spec.failed) return
+  const failed = ctx.services.catalog.job(jobName)
+  if (!failed || failed.tellsOfFailure) return
   await notify(ctx, {
     type: 'job-failed',
     level: 'error',
     title: 'Work in the background failed',
-    message: `It was tried several times and given up: ${failed.spec.description.replace(/\.$/, '')}.`,
+    message: `It was tried several times and given up: ${failed.description.replace(/\.$/, '')}.`,
     data: { job: jobName, jobId },
     dedupeKey: `job-failed:${jobId}`,
   })

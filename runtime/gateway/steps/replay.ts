@@ -1,10 +1,10 @@
 /** A write that comes again under its Idempotency-Key is answered what it was answered before. */
 import type { Call } from '../call.ts'
-import { stillRunning } from '../idempotency.ts'
+import { Claim, stillRunning } from '../idempotency.ts'
 
 export function replay(call: Call): Promise<void> | void {
   const { claim } = call.context!.actor
-  if (!claim) return
+  if (!(claim instanceof Claim)) return
   return claim.take(call.context!).then((stored) => {
     if (!stored) {
       call.claim = claim

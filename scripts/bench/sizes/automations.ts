@@ -8,7 +8,7 @@ import { freeExecutes, storesHeld, storesToSweep } from '#operations/automations
 import { enterRuns } from '#operations/automations/entering/enter'
 import { createStore } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
-import { allScopes } from '#runtime/operation'
+import { allScopes } from '#runtime/roles'
 import { createKey } from '#scripts/admin/keys'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { area, type Measure, type World } from '../area.ts'

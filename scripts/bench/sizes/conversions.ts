@@ -3,7 +3,7 @@
 import { connectEcommerce } from '#operations/store/connections/connections'
 import { createStore } from '#operations/store/profile/stores'
 import { SystemContext } from '#runtime/context'
-import { allScopes } from '#runtime/operation'
+import { allScopes } from '#runtime/roles'
 import { createKey } from '#scripts/admin/keys'
 import { seedLoad } from '../../seed/load.ts'
 import { area, type Measure } from '../area.ts'

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { createStore } from '#operations/store/profile/stores'
-import { allScopes } from '#runtime/operation'
+import { allScopes } from '#runtime/roles'
 import { createKey } from '#scripts/admin/keys'
 import { area, type Measure } from '../area.ts'
 

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { allScopes } from '#runtime/operation'
+import { allScopes } from '#runtime/roles'
 import { newId, sha256 } from '#runtime/values/ids'
 import { createKey, listKeys, revokeKey } from '#scripts/admin/keys'
 import { freshDatabase, testApp } from '#test/support/app'

@@ -72,7 +72,7 @@ export function promotionTests({ app, demo, read, at }: Seeded): void {
     expect((await held('borealis-goods')).size).toBe(0)
     const aurora = demo.stores.find((each) => each.slug === 'aurora-supply')!
     const payload = { storeId: aurora.id, userId: null, requestId: 'test', payload: {} }
-    const sync = app.services.registry.jobs.find((each) => each.name === 'discounts-sync')!
+    const sync = app.registry.jobs.find((each) => each.name === 'discounts-sync')!
     await app.services.queue.send(sync, payload)
     await app.drainJobs()
     expect(await held('aurora-supply')).toEqual(before)
