@@ -11,6 +11,20 @@ export default wiring({
     actionBar: { feature: 'storefront-bars', build: actionWidget },
     fomoAlerts: { feature: 'fomo-alerts', build: alertsWidget },
   },
+  loader: [
+    {
+      module: new URL('loader.js', import.meta.url),
+      position: 2,
+      begins: 'showBars(widgets, page)',
+      turn: 1,
+    },
+    {
+      module: new URL('alerts/loader.js', import.meta.url),
+      position: 3,
+      begins: 'if (widgets.fomoAlerts) await showAlerts(widgets.fomoAlerts, { page, productId })',
+      turn: 4,
+    },
+  ],
   events: {
     'fomo-alert': { feature: 'fomo-alerts', types: ['impression', 'click'], existing: countedAlerts },
   },

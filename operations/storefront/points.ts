@@ -1,7 +1,9 @@
 /** What other sections give to the storefront. */
+import { existsSync } from 'node:fs'
 import type { Context } from '#runtime/context'
 import { byKey, inOrder, type Known, points, type Wrong } from '#runtime/wiring'
 import type { EventSpec } from './events/specs.ts'
+import type { LoaderPart } from './script/loader-text.ts'
 import type { WidgetSpec } from './widgets/widgets.ts'
 
 const ofFeature = ({ feature }: { feature: string | null }, { features }: Known): Wrong | null =>
@@ -14,6 +16,10 @@ const declared = points({
   widgets: byKey<WidgetSpec>(ofFeature),
   /** By the widget's name in events. */
   events: byKey<EventSpec>(ofFeature),
+  /** Parts of the script that a shop's pages load. */
+  loader: inOrder<LoaderPart>(({ module }) =>
+    existsSync(module) ? null : { wrong: `has no ${module.pathname}`, remedy: 'write it, or name it right' },
+  ),
   /** Products whose snapshot is another now, in the transaction that wrote it. */
   productsChanged: inOrder<(ctx: Context, productIds: readonly string[]) => Promise<void>>(),
   /** The whole catalog was read, changed or not: in a transaction of its own. */

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce } from '#operations/store/connections/connections'
 import { changed, publication } from '#operations/storefront/door'
-import { testApp } from '#test/support/app'
+import { loaderText } from '#operations/storefront/script/loader-text'
+import { testApp, withWiring } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
@@ -37,6 +41,28 @@ describe('the loader', () => {
     const again = await visit(shop, '/loader.js', { headers: { 'if-none-match': headers.get('etag')! } })
     expect(again.status).toBe(304)
     expect((await visit(shop, '/loader.js', { publicId: 'nobody' })).status).toBe(404)
+  })
+
+  test('holds the parts that sections wire, in their places, and begins each in its turn', async () => {
+    const part = (name: string, position: number, turn: number) => {
+      const path = join(app.dataDir, `${name}.js`)
+      writeFileSync(
+        path,
+        `import { element } from './core.js'\n\nexport const ${name} = () => element('${name}')\n`,
+      )
+      return { module: pathToFileURL(path), position, begins: `${name}(widgets, page)`, turn }
+    }
+    const loader = [part('first', 10, 22), part('second', 11, 21)]
+    const { wired } = withWiring(app.registry, { loader })
+    const lines = loaderText(wired, 'https://api.example.com/storefront/a').split('\n')
+    expect(() => new Function(lines.join('\n'))).not.toThrow()
+    const places = (...of: string[]) => of.map((line) => lines.indexOf(line))
+    const defined = places("const first = () => element('first')", "const second = () => element('second')")
+    const begun = places('  second(widgets, page)', '  first(widgets, page)')
+    const inOrder = [...defined, ...begun]
+    expect(inOrder.every((place) => place > 0)).toBe(true)
+    expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b))
+    expect(lines[begun[1]! + 1]).toBe('}')
   })
 
   test('is put on the platform by the first change, and only by it', async () => {

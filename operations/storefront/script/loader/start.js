@@ -1,8 +1,5 @@
-import { showAlerts } from './alerts.js'
-import { showBars } from './bars.js'
-import { showButton } from './button.js'
-import { address, ask, carryClickToken, currentPage, tell, visitorId } from './core.js'
-import { startPopup } from './popup.js'
+/* parts */
+import { ask, carryClickToken, currentPage, tell, visitorId } from './core.js'
 
 export async function start() {
   const { page, productId } = currentPage()
@@ -13,8 +10,5 @@ export async function start() {
   // Themes draw what belongs into their own pages; what floats above them is drawn here.
   window.storefront = { widgets, page, productId, visitorId, tell, ask }
   document.dispatchEvent(new CustomEvent('storefront:widgets', { detail: window.storefront }))
-  showBars(widgets, page)
-  if (widgets.messagingButton) showButton(widgets.messagingButton)
-  if (widgets.newsletter || address.has('popup_preview')) await startPopup()
-  if (widgets.fomoAlerts) await showAlerts(widgets.fomoAlerts, { page, productId })
+  /* the parts begin */
 }

@@ -10,7 +10,7 @@ export default storefrontPage({
   kind: 'read',
   feature: null,
   handler(ctx, visit) {
-    const text = loaderText(`${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}`)
+    const text = loaderText(ctx.wired, `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}`)
     const etag = etagOf(text)
     const headers = { etag, 'cache-control': 'public, max-age=300' }
     if (isNamedBy(visit.header('if-none-match') ?? undefined, etag)) {

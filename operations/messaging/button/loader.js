@@ -1,6 +1,6 @@
 // The chat button: opens a conversation with the shop, or a choice of who to write to.
 
-import { element, filled, fits, fitsPath, tell } from './core.js'
+import { element, filled, fits, fitsPath, tell } from '../../storefront/script/loader/core.js'
 
 export function showButton(settings) {
   if (!fits(settings.devices) || !fitsPath(settings)) return

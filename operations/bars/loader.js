@@ -1,6 +1,6 @@
 // Bars at the top or bottom of the page.
 
-import { element, filled, fits, keep, onPage } from './core.js'
+import { element, filled, fits, keep, onPage } from '../storefront/script/loader/core.js'
 
 const edges = {}
 

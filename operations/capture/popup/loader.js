@@ -1,6 +1,17 @@
 // The popup: what it looks like and when it shows comes from GET /newsletter.
 
-import { address, ask, device, element, fits, fitsPath, isReturning, keep, tell, visitorId } from './core.js'
+import {
+  address,
+  ask,
+  device,
+  element,
+  fits,
+  fitsPath,
+  isReturning,
+  keep,
+  tell,
+  visitorId,
+} from '../../storefront/script/loader/core.js'
 
 export async function startPopup() {
   const preview = address.get('popup_preview')

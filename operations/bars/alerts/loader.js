@@ -1,6 +1,6 @@
 // Small alerts of what really happened in the shop: the server renders their texts.
 
-import { ask, element, fits, onPage, tell } from './core.js'
+import { ask, element, fits, onPage, tell } from '../../storefront/script/loader/core.js'
 
 export async function showAlerts(alerts, { page, productId }) {
   const shown = alerts.filter((alert) => fits(alert.devices) && onPage(alert.pages, page))
