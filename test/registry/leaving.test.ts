@@ -20,9 +20,9 @@ const judged: Record<string, string> = {
   'reviews/requests/deliver.ts': 'reviews/waited.test.ts',
   'stock/sending/deliver.ts': 'stock/waited.test.ts',
   'reviews/submitting/confirm.ts': 'reviews/waited.test.ts',
-  'store/team/invitation-email.ts': 'store/team.test.ts',
+  'store/team/invitation-email.ts': 'store/team/members.test.ts',
   'store/files/exports.ts': 'campaigns/exports.test.ts',
-  'subscription/notices/payment-failed-email.ts': 'subscription/renewal.test.ts',
+  'subscription/notices/payment-failed-email.ts': 'subscription/billing/renewal.test.ts',
 }
 const atOnce: Record<string, string> = {
   'reviews/requests/test-mail.ts': 'Within the request',

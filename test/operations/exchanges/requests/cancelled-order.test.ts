@@ -1,0 +1,27 @@
+/** An order that was cancelled while its request waited: every step that promises money warns of it. */
+import { expect, test } from 'vitest'
+import { exchangeShop } from '#test/operations/exchanges/shopper'
+import { approve, confirm, eventsOf, received, requested } from '#test/operations/exchanges/support'
+import { testApp } from '#test/support/app'
+
+const app = await testApp()
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+test.each([false, true])('cancelled meanwhile: %s', async (isCancelled) => {
+  const shop = await exchangeShop(app)
+  const { id, order } = await requested(shop)
+  if (isCancelled) {
+    const ctx = await shop.context()
+    await ctx.db.updateTable('orders').set({ status: 'cancelled' }).where('id', '=', order.id).execute()
+  }
+  for (const step of [approve, received, confirm]) expect((await step(shop, id)).status).toBe(200)
+  const warnings = (await eventsOf(shop, id)).filter((event) => event === 'order-cancelled')
+  expect(warnings).toHaveLength(isCancelled ? 3 : 0)
+  const told = await app.database.root
+    .selectFrom('notifications')
+    .select(['level', 'data'])
+    .where('store_id', '=', shop.id)
+    .where('type', '=', 'exchange-order-cancelled')
+    .execute()
+  expect(told).toEqual(isCancelled ? [{ level: 'warning', data: { requestId: id, orderId: order.id } }] : [])
+})

@@ -1,0 +1,122 @@
+/** What is promised of an order is never more than was paid, in its own currency, and of what is there. */
+import { expect, test } from 'vitest'
+import { lineLeft, moneyLeft } from '#operations/exchanges/requests/left'
+import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
+import { approve, confirm, read, received, reject, requested } from '#test/operations/exchanges/support'
+import { testApp } from '#test/support/app'
+
+const app = await testApp({
+  storefrontReadsIp: 10_000,
+  storefrontWritesIp: 10_000,
+  storefrontAcceptedIp: 10_000,
+})
+await app.setClock('2026-09-01T12:00:00.000Z')
+
+const left = async (shop: ExchangeShop, order: { number: string }): Promise<number> =>
+  (await shop.lookup(order)).body.items[0].availableQuantity
+
+test('an order of another currency is not exchanged; returned it is', async () => {
+  const shop = await exchangeShop(app)
+  const order = await shop.delivered({ currency: 'USD' })
+  const refused = await shop.ask(order, { type: 'exchange' })
+  expect([refused.status, refused.body.error.message]).toEqual([
+    400,
+    'items.0.exchangeForVariantId: is sold in BRL, and the order was paid in USD: ask for a return',
+  ])
+  const page = await shop.lookup(order)
+  expect(page.status).toBe(200)
+  expect((await shop.ask(order)).status).toBe(201)
+})
+
+test('no more units of a variant are taken than there are, over all items of the request', async () => {
+  const shop = await exchangeShop(app)
+  const order = await shop.delivered({ items: [{ variantId: '2001', quantity: 3 }] })
+  await app.database.root
+    .updateTable('product_snapshot_variants')
+    .set({ stock: 2 })
+    .where('store_id', '=', shop.id)
+    .where('variant_id', '=', '2002')
+    .execute()
+  const refused = await shop.ask(order, { type: 'exchange', items: [{ quantity: 3 }] })
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    expect.stringContaining('only 2 available'),
+  ])
+  const split = [{ quantity: 2 }, { quantity: 1 }]
+  expect((await shop.ask(order, { type: 'exchange', items: split })).status).toBe(409)
+  expect((await shop.ask(order, { type: 'exchange', items: [{ quantity: 2 }] })).status).toBe(201)
+})
+
+test('what was told of a refund or a new order goes with a rejection', async () => {
+  const shop = await exchangeShop(app)
+  const { id } = await requested(shop)
+  await approve(shop, id)
+  const paid = await confirm(shop, id, { stage: 'received', refundAmount: 50 })
+  expect(paid.body.refundAmount).toBe(50)
+  expect((await reject(shop, id)).body).toMatchObject({ status: 'rejected', refundAmount: null })
+  const other = await requested(shop, { type: 'exchange' })
+  await approve(shop, other.id)
+  await confirm(shop, other.id, { stage: 'received', exchangeOrderId: '9999' })
+  expect((await reject(shop, other.id)).body.exchangeOrderId).toBeNull()
+})
+
+test('a unit that came back and is refunded at the platform counts once, one refunded before twice', async () => {
+  const shop = await exchangeShop(app)
+  const order = await shop.delivered({ items: [{ variantId: '2001', quantity: 3 }] })
+  const { id } = await requested(shop, { order })
+  await approve(shop, id)
+  await received(shop, id)
+  await confirm(shop, id)
+  expect(await left(shop, order)).toBe(2)
+  const refunded = await shop.resell(order, { refundItems: [{ variantId: '2001', quantity: 1 }] })
+  expect(await left(shop, refunded)).toBe(2)
+  const all = await requested(shop, { order: refunded, items: [{ quantity: 2 }] })
+  expect((await read(shop, all.id)).body.amount).toBe(240)
+
+  const early = await shop.delivered({ items: [{ variantId: '2001', quantity: 3 }] })
+  const before = await shop.resell(early, { refundItems: [{ variantId: '2001', quantity: 1 }] })
+  const second = await requested(shop, { order: before })
+  await approve(shop, second.id)
+  await confirm(shop, second.id)
+  expect(await left(shop, before)).toBe(1)
+})
+
+test('what was paid back without naming units is not promised again', async () => {
+  const shop = await exchangeShop(app)
+  const order = await shop.delivered()
+  const less = await shop.resell(order, { refundAmount: 100 })
+  const { id } = await requested(shop, { order: less, items: [{ quantity: 2 }] })
+  expect((await read(shop, id)).body.amount).toBe(140)
+})
+
+test('units and money that are left', () => {
+  const line = { quantity: 3, refundedQuantity: 0, total: '209.69', refundedTotal: '0.00' }
+  const hold = (units: number[], isCompleted: boolean, refundedBefore = 0) => ({
+    units,
+    isCompleted,
+    back: units.length,
+    refundedBefore,
+  })
+  expect(lineLeft(line, [])).toMatchObject({ places: [0, 1, 2], moneyLeft: '209.69' })
+  expect(lineLeft(line, [hold([1], false)])).toMatchObject({ places: [0, 2], moneyLeft: '139.80' })
+  const one = { ...line, refundedQuantity: 1, refundedTotal: '69.90' }
+  expect(lineLeft(one, [hold([0], true)])).toMatchObject({
+    countedOnce: 1,
+    places: [1, 2],
+    moneyLeft: '139.79',
+  })
+  expect(lineLeft(one, [hold([0], true, 1)])).toMatchObject({
+    countedOnce: 0,
+    places: [2],
+    moneyLeft: '69.89',
+  })
+  const worth = (amount: bigint, isCompleted: boolean, refundedBefore = 0n) => ({
+    amount,
+    isCompleted,
+    refundedBefore,
+  })
+  const order = { total: '100.00', refundedTotal: '40.00' }
+  expect(moneyLeft(order, [worth(4000n, true)])).toBe('60.00')
+  expect(moneyLeft(order, [worth(4000n, true, 4000n)])).toBe('20.00')
+  expect(moneyLeft(order, [worth(4000n, false)])).toBe('20.00')
+})

@@ -1,0 +1,310 @@
+/** What the storefront of exchanges does not take. */
+import { describe, expect, test } from 'vitest'
+import {
+  type Asking,
+  type ExchangeShop,
+  exchangeShop,
+  heic,
+  png,
+  someIp,
+  upload,
+} from '#test/operations/exchanges/shopper'
+import { testApp } from '#test/support/app'
+import { visit } from '#test/support/storefront'
+
+const app = await testApp({
+  storefrontReadsIp: 10_000,
+  storefrontWritesIp: 10_000,
+  storefrontAcceptedIp: 10_000,
+})
+await app.setClock('2026-11-20T12:00:00.000Z')
+
+const refusalOf = async (shop: ExchangeShop, order: Parameters<ExchangeShop['ask']>[0], asking: Asking) => {
+  const { status, body } = await shop.ask(order, asking)
+  return [status, body.error?.message ?? null]
+}
+
+test('a request that is not what it must be is refused with a sentence that names the field', async () => {
+  const shop = await exchangeShop(app, { maxPhotos: 1 })
+  const order = await shop.delivered()
+  const sessionToken = await shop.session(order)
+  const refused = (asking: Asking) => refusalOf(shop, order, { sessionToken, ...asking })
+  const faults: [Asking, number, string][] = [
+    [{ items: [] }, 400, 'items: must name at least one'],
+    [{ items: Array(51).fill({}) }, 400, 'items: '],
+    [{ items: [{ quantity: 0 }] }, 400, 'items.0.quantity: '],
+    [{ items: [{ quantity: 1.5 }] }, 400, 'items.0.quantity: '],
+    [{ items: [{ quantity: '1' }] }, 400, 'items.0.quantity: '],
+    [{ items: [{ reason: 'nonsense' }] }, 400, 'items.0.reason: is none of the reasons for returns'],
+    [{ items: [{ reason: 'other' }] }, 400, 'items.0.comment: the reason "Another reason" needs a comment'],
+    [{ items: [{ reason: 'defective' }] }, 400, 'photoUrls: the reason "It is defective" needs a photo'],
+    [{ items: [{ orderItemId: 'nothing' }] }, 400, 'items.0.orderItemId: is no item of this order'],
+    [{ items: [{ comment: 'x'.repeat(2001) }] }, 400, 'items.0.comment: '],
+    [
+      { items: [{ exchangeForVariantId: '2002' }] },
+      400,
+      'items.0.exchangeForVariantId: is of exchanges only',
+    ],
+    [{ items: [{ surprise: true }] }, 400, 'surprise'],
+    [{ comment: 'x'.repeat(2001) }, 400, 'comment: '],
+    [{ acceptedConditions: false }, 400, 'acceptedConditions: must be true'],
+    [{ acceptedConditions: undefined }, 400, 'acceptedConditions: '],
+    [{ returnMethod: 'pickup' }, 400, 'returnMethod: is not offered by this store'],
+    [{ returnMethod: 'by-drone' }, 400, 'returnMethod: '],
+    [{ refundMethod: 'store-credit' }, 400, 'refundMethod: is not offered by this store'],
+    [{ type: 'gift' as never }, 400, 'type: '],
+    [{ photoUrls: ['https://example.com/a.png', 'https://example.com/b.png'] }, 400, 'photoUrls: '],
+    [{ photoUrls: ['https://example.com/a.png'] }, 400, 'photoUrls.0: '],
+    [{ surprise: 1 }, 400, 'surprise'],
+    [{ sessionToken: 'made.up.token' }, 400, 'sessionToken: '],
+    [{ items: [{ quantity: 3 }] }, 409, 'Caneca: only 2 of 2 can still be asked for'],
+  ]
+  for (const [asking, status, message] of faults) {
+    expect(await refused(asking)).toEqual([status, expect.stringContaining(message)])
+  }
+  const rows = await app.database.root
+    .selectFrom('exchange_requests')
+    .select('id')
+    .where('store_id', '=', shop.id)
+    .execute()
+  expect(rows).toEqual([])
+})
+
+describe('an exchange', () => {
+  test('names another variant of the same product that can be had', async () => {
+    const shop = await exchangeShop(app)
+    const order = await shop.delivered()
+    const sessionToken = await shop.session(order)
+    const refused = (exchangeForVariantId: string | undefined, more: Asking = {}) =>
+      refusalOf(shop, order, { sessionToken, type: 'exchange', items: [{ exchangeForVariantId }], ...more })
+    const field = 'items.0.exchangeForVariantId'
+    expect(await refused(undefined)).toEqual([400, `${field}: is required on an exchange`])
+    expect(await refused('2001')).toEqual([400, `${field}: must be another variant`])
+    expect(await refused('2003')).toEqual([400, `${field}: must be a variant of the same product`])
+    expect(await refused('9999')).toEqual([400, `${field}: there is no such variant`])
+    expect(await refused('2002', { refundMethod: 'original-payment' })).toEqual([
+      400,
+      'refundMethod: is of returns only',
+    ])
+    const soldOut = { stock: 0, is_available: false }
+    const { root } = app.database
+    const variant = root.updateTable('product_snapshot_variants').where('store_id', '=', shop.id)
+    await variant.where('variant_id', '=', '2002').set(soldOut).execute()
+    expect(await refused('2002')).toEqual([409, expect.stringContaining('is not available now')])
+    await shop.settings({ exchangeScope: 'any-product' })
+    expect(await refused('2003')).toEqual([201, null])
+  })
+
+  test('or a return is taken only where the store offers it', async () => {
+    const shop = await exchangeShop(app, { types: ['return'] })
+    const order = await shop.delivered()
+    expect(await refusalOf(shop, order, { type: 'exchange' })).toEqual([
+      409,
+      'This store does not take exchanges',
+    ])
+    expect(await refusalOf(shop, order, { type: 'return' })).toEqual([201, null])
+  })
+
+  test('excluded products and discounted lines stay out', async () => {
+    const shop = await exchangeShop(app, { excludedProductIds: ['1001'] })
+    const order = await shop.delivered()
+    expect(await refusalOf(shop, order, {})).toEqual([
+      409,
+      'Caneca: This item is not part of exchanges and returns',
+    ])
+  })
+})
+
+describe('a session', () => {
+  test('lives 30 minutes, for uploads too', async () => {
+    const shop = await exchangeShop(app)
+    const order = await shop.delivered()
+    const sessionToken = await shop.session(order)
+    const uploadStatus = async () =>
+      (
+        await visit(shop, '/exchanges/upload-url', {
+          ip: someIp(),
+          body: { sessionToken, fileName: 'a.png', contentType: 'image/png', size: 10 },
+        })
+      ).status
+    await app.advance(30 * 60_000 - 1)
+    expect(await uploadStatus()).toBe(200)
+    expect((await shop.ask(order, { sessionToken })).status).toBe(201)
+    await app.advance(1)
+    expect(await uploadStatus()).toBe(400)
+    expect((await shop.ask(order, { sessionToken })).status).toBe(400)
+  })
+
+  test('of one order opens no other', async () => {
+    const shop = await exchangeShop(app)
+    const [one, other] = [await shop.delivered(), await shop.delivered()]
+    const sessionToken = await shop.session(one)
+    expect(await refusalOf(shop, other, { sessionToken })).toEqual([
+      400,
+      'items.0.orderItemId: is no item of this order',
+    ])
+    const [at, , signature] = sessionToken.split('.')
+    const forged = [at, Buffer.from(other.id).toString('base64url'), signature].join('.')
+    expect((await shop.ask(other, { sessionToken: forged })).status).toBe(400)
+  })
+})
+
+describe('photos', () => {
+  test('of four types to 10 MiB, kept private, and only such as were uploaded here', async () => {
+    const shop = await exchangeShop(app)
+    const other = await exchangeShop(app)
+    const order = await shop.delivered()
+    const sessionToken = await shop.session(order)
+    const asked = async (file: Record<string, unknown>) => {
+      const body = { sessionToken, fileName: 'a.png', contentType: 'image/png', size: 10, ...file }
+      return (await visit(shop, '/exchanges/upload-url', { body, ip: someIp() })).status
+    }
+    for (const type of ['jpeg', 'png', 'webp', 'heic']) {
+      expect(await asked({ contentType: `image/${type}`, size: 10 * 1024 * 1024 })).toBe(200)
+    }
+    expect(await asked({ size: 10 * 1024 * 1024 + 1 })).toBe(400)
+    expect(await asked({ contentType: 'image/svg+xml' })).toBe(400)
+    expect(await asked({ contentType: 'text/html' })).toBe(400)
+    expect(await asked({ sessionToken: 'nothing' })).toBe(400)
+    const photoUrl = await upload(shop, sessionToken)
+    expect((await app.fetch(new Request(photoUrl), { ip: '10.0.0.1' })).status).toBe(403)
+
+    const never = await visit(shop, '/exchanges/upload-url', {
+      ip: someIp(),
+      body: { sessionToken, fileName: 'a.png', contentType: 'image/png', size: 10 },
+    })
+    const defective = (url: string) => ({
+      sessionToken,
+      items: [{ reason: 'defective' }],
+      photoUrls: [url],
+    })
+    expect(await refusalOf(shop, order, defective(never.body.fileUrl))).toEqual([
+      400,
+      'photoUrls.0: was never uploaded: upload it first',
+    ])
+    const theirOrder = await other.delivered()
+    const theirs = await upload(other, await other.session(theirOrder))
+    expect((await refusalOf(shop, order, defective(theirs)))[0]).toBe(400)
+    expect((await shop.ask(order, defective(photoUrl))).status).toBe(201)
+    const [photo] = await app.database.root
+      .selectFrom('exchange_photos')
+      .selectAll()
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(photo).toMatchObject({ url: photoUrl, content_type: 'image/png', size: png.length, position: 1 })
+  })
+})
+
+describe('the page for a person', () => {
+  const html = { accept: 'text/html' }
+  const send = (shop: ExchangeShop, path: string, body: URLSearchParams | FormData) =>
+    app.fetch(
+      new Request(`http://localhost/storefront/${shop.publicId}/exchanges${path}`, {
+        method: 'POST',
+        headers: html,
+        body,
+      }),
+      { ip: someIp() },
+    )
+
+  test('asks with forms alone, and keeps what people wrote as text', async () => {
+    const shop = await exchangeShop(app, {
+      texts: { pageTitle: 'Trocas & <i>devoluções</i>', policy: 'Só <script>alert(1)</script> em 30 dias' },
+      reasons: [{ key: 'defective', label: 'Veio "quebrado"', requiresPhoto: true }],
+    })
+    const order = await shop.delivered()
+    const first = await visit(shop, '/exchanges', { headers: html })
+    expect(first.text).toContain('Trocas &#38; &#60;i&#62;devoluções')
+    expect(first.text).not.toContain('<script')
+    expect(first.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(first.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    const found = await send(
+      shop,
+      '/lookup',
+      new URLSearchParams({ orderNumber: order.number, contact: 'ana@example.com', website: '' }),
+    )
+    const page = await found.text()
+    expect(found.status).toBe(200)
+    expect(page).toContain('Veio &#34;quebrado&#34;')
+    expect(page).not.toMatch(/<script|https?:\/\//)
+    const sessionToken = /name="sessionToken" value="([^"]+)"/.exec(page)![1]!
+    const form = (photo: Blob) => {
+      const fields = new FormData()
+      const texts = {
+        sessionToken,
+        type: 'return',
+        website: '',
+        'items.0.orderItemId': order.items[0]!.id,
+        'items.0.quantity': '1',
+        'items.0.reason': 'defective',
+        'items.0.comment': '<img src=x onerror=alert(1)>',
+        comment: 'Linha um\r\nlinha "dois"',
+        returnMethod: 'customer-ships',
+        refundMethod: 'original-payment',
+        acceptedConditions: 'true',
+      }
+      for (const [name, value] of Object.entries(texts)) fields.append(name, value)
+      fields.append('photos', photo, 'foto.png')
+      return fields
+    }
+    const noPhoto = await send(shop, '/requests', form(new Blob([])))
+    expect([noPhoto.status, await noPhoto.text()]).toEqual([400, expect.stringContaining('needs a photo')])
+    const fake = await send(shop, '/requests', form(new Blob(['<svg>'], { type: 'image/png' })))
+    expect([fake.status, await fake.text()]).toEqual([
+      400,
+      expect.stringContaining('JPEG, PNG, WebP or HEIC'),
+    ])
+    const sent = await send(shop, '/requests', form(new Blob([new Uint8Array(heic)], { type: 'image/png' })))
+    expect(sent.status).toBe(303)
+    const status = await app.fetch(
+      new Request(new URL(sent.headers.get('location')!, 'http://localhost'), { headers: html }),
+      { ip: someIp() },
+    )
+    const text = await status.text()
+    expect(text).toContain('Return EX-1001')
+    expect(text).not.toContain('<img')
+    const [photo] = await app.database.root
+      .selectFrom('exchange_photos')
+      .selectAll()
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(photo).toMatchObject({ content_type: 'image/heic', size: heic.length })
+    const [item] = await app.database.root
+      .selectFrom('exchange_items')
+      .select('comment')
+      .where('store_id', '=', shop.id)
+      .execute()
+    expect(item!.comment).toBe('<img src=x onerror=alert(1)>')
+  })
+
+  test('says what was refused, in words', async () => {
+    const shop = await exchangeShop(app)
+    const order = await shop.delivered()
+    const wrong = await send(
+      shop,
+      '/lookup',
+      new URLSearchParams({ orderNumber: order.number, contact: 'eva@example.com' }),
+    )
+    expect([wrong.status, wrong.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(await wrong.text()).toContain('No order has this number with this email or phone.')
+    const empty = await send(shop, '/lookup', new URLSearchParams({ orderNumber: order.number }))
+    expect([empty.status, await empty.text()]).toEqual([400, expect.stringContaining('Email or phone: ')])
+    const nothing = await send(shop, '/requests', new URLSearchParams({ sessionToken: 'x' }))
+    expect([nothing.status, await nothing.text()]).toEqual([400, expect.stringContaining('choose how many')])
+    const dead = await visit(shop, '/exchanges/requests/nothing', { headers: html })
+    expect([dead.status, dead.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  })
+
+  test('a machine that fills in everything stores nothing', async () => {
+    const shop = await exchangeShop(app)
+    const order = await shop.delivered()
+    const trapped = await visit(shop, '/exchanges/lookup', {
+      ip: someIp(),
+      body: { orderNumber: order.number, contact: 'ana@example.com', website: 'spam' },
+    })
+    expect(trapped.status).toBe(404)
+    const { status, body } = await shop.ask(order, { website: 'spam' })
+    expect([status, body.status]).toEqual([201, 'requested'])
+    expect((await shop.follow(body.statusUrl)).status).toBe(404)
+  })
+})

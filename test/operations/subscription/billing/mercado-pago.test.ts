@@ -1,0 +1,134 @@
+/** Subscriptions over a provider that can neither charge a saved card now nor charge now and begin later. */
+import { afterAll, expect, test } from 'vitest'
+import { billingStandIn } from '#test/ports/billing-stand-in'
+import { testApp } from '#test/support/app'
+import { type Billed, billed, startAt } from '#test/support/subscriber'
+import { standingClock } from '#test/support/test-clock'
+
+const account = { accessToken: 'APP_USR-1234', webhookSecret: 'a webhook secret' }
+const clock = standingClock()
+const standIn = await billingStandIn(account, clock)
+afterAll(() => standIn.close())
+const { host } = new URL(standIn.endpoint)
+const secret = encodeURIComponent(account.webhookSecret)
+const billingUrl = `mercadopago://${account.accessToken}:${secret}@${host}?tls=off`
+const app = await testApp({ billingUrl }, { clock })
+
+const idOf = (checkoutUrl: string): string => new URL(checkoutUrl).searchParams.get('preapproval_id')!
+
+/** Everything that the provider has to tell, through the hook. */
+async function deliver(): Promise<number[]> {
+  const statuses: number[] = []
+  for (const { headers, body } of standIn.notifications()) {
+    const request = new Request('http://localhost/hooks/billing/mercadopago', {
+      method: 'POST',
+      headers,
+      body,
+    })
+    statuses.push((await app.fetch(request, { ip: '127.0.0.1' })).status)
+  }
+  await app.drainJobs()
+  return statuses
+}
+
+async function pays(checkoutUrl: string): Promise<void> {
+  standIn.pay(idOf(checkoutUrl), 'good')
+  expect(new Set(await deliver())).toEqual(new Set([200]))
+}
+
+async function payer(): Promise<Billed> {
+  await startAt(app, '2026-11-01T00:00:00.000Z')
+  const me = await billed(app)
+  const created = await me.post('create-preapproval', { planId: 'starter' })
+  expect(created.status, JSON.stringify(created.body)).toBe(201)
+  await pays(created.body.checkoutUrl)
+  expect(await me.read()).toMatchObject({ status: 'active', planId: 'starter', provider: 'mercadopago' })
+  return me
+}
+
+test('an upgrade within the cycle: a checkout, and a new period from its payment on', async () => {
+  const me = await payer()
+  const old = (await me.read('/pre-approval')).id
+  await app.setClock('2026-11-11T00:00:00.000Z')
+  const wanted = { planId: 'growth' }
+  const preview = await me.post('update-plan', { ...wanted, preview: true })
+  // Two thirds of 99.00 are not used; the next month is paid whole.
+  const proration = { credit: 66, charge: 249, amountDue: 183, currency: 'BRL' }
+  expect(preview.body).toMatchObject({ outcome: 'checkout-required', checkout: null, proration })
+  const { status, body } = await me.post('update-plan', wanted)
+  expect([status, body.outcome, body.proration]).toEqual([200, 'checkout-required', proration])
+  expect(body.checkout).toMatchObject({ amount: 183, kind: 'update-plan' })
+  expect(await me.read()).toMatchObject({ planId: 'starter', nextChargeAmount: 99 })
+
+  await pays(body.checkout.checkoutUrl)
+  expect(await me.read()).toMatchObject({
+    status: 'active',
+    planId: 'growth',
+    creditBalance: 0,
+    currentPeriodStart: '2026-11-11T00:00:00.000Z',
+    currentPeriodEnd: '2026-12-11T00:00:00.000Z',
+    nextChargeAmount: 249,
+  })
+  expect(await me.read('/usage')).toMatchObject({ cycleStart: '2026-11-11T00:00:00.000Z', limit: 10_000 })
+  // Made over the first amount, then told the one that follows; the old one is over.
+  expect(await me.read('/pre-approval')).toMatchObject({ amount: 249, status: 'authorized' })
+  const { mercadopago } = app.services.adapters.billing
+  expect((await mercadopago!.getAgreement(old)).status).toBe('cancelled')
+  expect((await me.payments()).map((each) => each.amount)).toEqual([183, 99])
+})
+
+test('a downgrade within the cycle is told to the agreement at once, and needs no checkout', async () => {
+  const me = await payer()
+  const { body } = await me.post('update-plan', { planId: 'growth' })
+  await pays(body.checkout.checkoutUrl)
+  const down = await me.post('update-plan', { planId: 'starter' })
+  expect(down.body).toMatchObject({ outcome: 'scheduled', checkout: null })
+  expect(await me.read('/pre-approval')).toMatchObject({ amount: 99 })
+})
+
+test('another cycle from the end of the period on: nothing is due, and the page begins then', async () => {
+  const me = await payer()
+  const yearly = await me.post('update-plan', { billingCycle: 'yearly' })
+  await pays(yearly.body.checkout.checkoutUrl)
+  const { body } = await me.post('update-plan', { billingCycle: 'monthly' })
+  expect(body).toMatchObject({ outcome: 'checkout-required', proration: { amountDue: 0 } })
+  await pays(body.checkout.checkoutUrl)
+  const { currentPeriodEnd, scheduledChange } = await me.read()
+  expect(scheduledChange).toMatchObject({ billingCycle: 'monthly', effectiveAt: currentPeriodEnd })
+  expect(await me.read('/pre-approval')).toMatchObject({ frequency: 1, startsAt: currentPeriodEnd })
+})
+
+test('a card is changed at the provider: the refusal says so', async () => {
+  const me = await payer()
+  const { status, body } = await me.post('card-update')
+  expect([status, body.error.code]).toEqual([409, 'conflict'])
+  expect(body.error.message).toMatch(/in your account there/)
+})
+
+test('a notification with a wrong signature changes nothing', async () => {
+  const me = await payer()
+  const id = (await me.read('/pre-approval')).id
+  standIn.setStatus(id, 'cancelled')
+  const [told] = standIn.notifications()
+  const before = await app.database.query('select count(*) from provider_events', [])
+  for (const headers of [
+    new Headers([...told!.headers, ['x-signature', `ts=1,v1=${'0'.repeat(64)}`]]),
+    new Headers({ 'content-type': 'application/json' }),
+    standIn.sign({ data: { id } }, { secret: 'another' }).headers,
+    standIn.sign({ data: { id: 'another' } }).headers,
+  ]) {
+    const request = new Request('http://localhost/hooks/billing/mercadopago', {
+      method: 'POST',
+      headers,
+      body: told!.body,
+    })
+    const response = await app.fetch(request, { ip: '127.0.0.1' })
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      401,
+      'unauthorized',
+    ])
+  }
+  expect(await app.database.query('select count(*) from provider_events', [])).toEqual(before)
+  await app.drainJobs()
+  expect((await me.read()).status).toBe('active')
+})
