@@ -1,27 +1,18 @@
 /** Stores that connect numbers, and the outside world that scans, sets up and calls back. */
 
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
-import getStatus from '#operations/messaging/official/api/get-status'
 import startSetup from '#operations/messaging/official/api/start-setup'
-import endSession from '#operations/messaging/qr/api/end-session'
-import getSession from '#operations/messaging/qr/api/get-session'
 import startSession from '#operations/messaging/qr/api/start-session'
 import type { TestApp } from './app.ts'
 import { type Answer, type Shop, store } from './store.ts'
 
 export interface NumberShop extends Shop {
-  session(key?: string): Promise<Answer['body']>
-  startQr(): Promise<Answer>
-  endQr(): Promise<Answer>
-  official(): Promise<Answer['body']>
-  setup(body?: object): Promise<Answer>
   /** What comes back from a setup's page. */
   finish(
     setupUrl: string,
     phone: string,
     outcome?: string,
   ): Promise<{ state: string; code: string; error: string }>
-  confirm(body: object): Promise<Answer>
   /** Setup, page and confirmation at once; answers the official connection. */
   connectOfficial(phone?: string, outcome?: string): Promise<Answer>
   /** Starts a session, scans its code, and applies what the provider tells. */
@@ -53,29 +44,19 @@ export async function numberShop(
   options: Parameters<typeof store>[1] = {},
 ): Promise<NumberShop> {
   const shop = await store(app, options)
-  const session = async (key?: string) => (await shop.call(getSession, key === undefined ? {} : { key })).body
-  const startQr = () => shop.call(startSession)
-  const setup = (body?: object) => shop.call(startSetup, body ? { body } : {})
   const finish: NumberShop['finish'] = async (setupUrl, phone, outcome = 'approve') =>
     (await post(app, '/sandbox/api/messaging/setup', { setupUrl, phone, displayName: 'Loja', outcome })).body
-  const confirm = (body: object) => shop.call(confirmRedirect, { body })
   return {
     ...shop,
-    session,
-    startQr,
-    endQr: () => shop.call(endSession),
-    official: async () => (await shop.call(getStatus)).body,
-    setup,
     finish,
-    confirm,
     async connectOfficial(phone = '+551140001000', outcome = 'approve') {
-      const opened = await setup()
+      const opened = await shop.call(startSetup)
       if (opened.status !== 200) throw new Error(`no setup: ${JSON.stringify(opened.body)}`)
       const { state, code } = await finish(opened.body.setupUrl, phone, outcome)
-      return confirm({ state, code })
+      return shop.call(confirmRedirect, { body: { state, code } })
     },
     async linkPhone(phone, name) {
-      const { body } = await startQr()
+      const { body } = await shop.call(startSession)
       const status = await scan(app, body.qr.code.scanUrl, phone, name)
       if (status !== 200) throw new Error(`not scanned: ${status}`)
       await app.drainJobs()

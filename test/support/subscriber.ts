@@ -1,6 +1,9 @@
 /** The merchant and the payer of a subscription: checkouts, cards, the sandbox's provider and its clock. */
 
 import { expect } from 'vitest'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import listPayments from '#operations/subscription/reads/api/list-payments'
+import type { Operation } from '#runtime/operation'
 import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
 import type { TestApp } from './app.ts'
 import { type Answer, type Shop, store } from './store.ts'
@@ -17,9 +20,9 @@ export const dayMs = 24 * 3_600_000
 
 export interface Billed {
   shop: Shop
-  post(path: string, body?: unknown): Promise<Answer>
+  post(operation: Operation, body?: unknown): Promise<Answer>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
-  read(path?: string): Promise<any>
+  read(operation: Operation): Promise<any>
   /** Opens a checkout page's address. */
   open(url: string): Promise<number>
   /** Sends the form of a checkout page; answers its status. */
@@ -42,9 +45,9 @@ export async function billed(
     Promise.resolve(app.fetch(new Request(url, { method, ...(body ? { body } : {}) }), { ip: '127.0.0.1' }))
   const self: Billed = {
     shop,
-    post: (path, body = {}) => shop.request('POST', `/subscription/${path}`, { body }),
-    async read(path = '') {
-      const { status, body } = await shop.request('GET', `/subscription${path}`)
+    post: (operation, body = {}) => shop.call(operation, { body }),
+    async read(operation) {
+      const { status, body } = await shop.call(operation)
       expect(status, JSON.stringify(body)).toBe(200)
       return body
     },
@@ -55,7 +58,7 @@ export async function billed(
       return answer.status
     },
     async subscribe(body, card = 'good') {
-      const created = await self.post('create-preapproval', body)
+      const created = await self.post(createPreapproval, body)
       expect(created.status, JSON.stringify(created.body)).toBe(201)
       expect(await self.pay(created.body.checkoutUrl, card)).toBe(303)
       await app.drainJobs()
@@ -81,7 +84,7 @@ export async function billed(
       return rows.map((row) => row.type)
     },
     async payments() {
-      return (await self.read('/payments')).data
+      return (await self.read(listPayments)).data
     },
   }
   return self

@@ -2,17 +2,26 @@
  * A store, its payer and its payment provider for tests by model: every move there is, and what must hold after each
  * of them. Holdings are what the merchant has paid for and not used: unused paid time and credit, in cents.
  */
+
 import { expect } from 'vitest'
 import { applyEvents } from '#operations/store/provider-events/apply'
 import { cycleNow } from '#operations/store/quota/cycles'
 import { entitlementOf } from '#operations/store/quota/entitlement'
 import * as metering from '#operations/store/quota/metering'
+import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
+import updateCard from '#operations/subscription/billing/api/update-card'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
+import validateCoupon from '#operations/subscription/billing/api/validate-coupon'
 import { reconcile } from '#operations/subscription/billing/reconcile'
 import { updateAmount } from '#operations/subscription/billing/sync'
 import { runTasks } from '#operations/subscription/billing/tasks'
 import { tick } from '#operations/subscription/billing/tick'
 import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import { type Context, SystemContext } from '#runtime/context'
+import type { Operation } from '#runtime/operation'
 import { canWriteAt, type SubscriptionStatus, statusAt } from '#runtime/plans'
 import type { BillingEvent } from '#runtime/ports/billing/port'
 import { type SandboxBilling, sandboxBillingOf } from '#runtime/ports/billing/sandbox'
@@ -135,41 +144,43 @@ export class SubscriptionWorld {
     await this.do({ move: 'deliver', order: 'in-order' })
     const tried: string[] = []
     for (let moves = 0; moves < 3; moves += 1) {
-      const { status, pausedAt } = await this.#me.read()
+      const { status, pausedAt } = await this.#me.read(getSubscription)
       if (status === 'active' && pausedAt === null) return
-      let path = wayBack[status as SubscriptionStatus]
-      let answer = await this.#me.post(path, path === 'create-preapproval' ? { planId: 'growth' } : {})
-      const said = /POST \/subscription\/([a-z-]+)/.exec(answer.body.error?.message ?? '')?.[1]
-      if (answer.status === 409 && said && said !== path) {
-        tried.push(`${status}: ${path} ${answer.body.error.message}`)
-        path = said
-        answer = await this.#me.post(path, path === 'create-preapproval' ? { planId: 'growth' } : {})
+      const ask = (operation: Operation): Promise<Answer> =>
+        this.#me.post(operation, operation === createPreapproval ? { planId: 'growth' } : {})
+      let way = wayBack[status as SubscriptionStatus]
+      let answer = await ask(way)
+      const path = /POST (\/subscription\/[a-z-]+)/.exec(answer.body.error?.message ?? '')?.[1]
+      if (answer.status === 409 && path && path !== way.spec.path) {
+        tried.push(`${status}: ${way.spec.path} ${answer.body.error.message}`)
+        way = writes.find(({ spec }) => spec.path === path)!
+        answer = await ask(way)
       }
-      tried.push(`${status}: ${path} ${answer.status} ${answer.body.error?.message ?? ''}`)
+      tried.push(`${status}: ${way.spec.path} ${answer.status} ${answer.body.error?.message ?? ''}`)
       if (answer.status === 201) {
         await this.#remember(answer.body)
         await this.do({ move: 'pay', page: this.#pages.length - 1, card: 'good' })
       }
     }
-    const { status, pausedAt } = await this.#me.read()
+    const { status, pausedAt } = await this.#me.read(getSubscription)
     expect([status, pausedAt], `no way back: ${tried.join(' | ')}`).toEqual(['active', null])
   }
 
   async #carryOut(move: Move): Promise<void> {
     switch (move.move) {
       case 'subscribe':
-        return this.#ask('create-preapproval', wishOf({ ...move, plan: move.plan ?? 'growth' }))
+        return this.#ask(createPreapproval, wishOf({ ...move, plan: move.plan ?? 'growth' }))
       case 'resume':
-        return this.#ask('resume', wishOf(move))
+        return this.#ask(resumeSubscription, wishOf(move))
       case 'update':
-        return this.#ask('update-plan', wishOf(move))
+        return this.#ask(updatePlan, wishOf(move))
       case 'card-update':
-        return this.#ask('card-update', {})
+        return this.#ask(updateCard, {})
       case 'cancel':
-        return this.#ask('cancel', {})
+        return this.#ask(cancelSubscription, {})
       case 'validate': {
         const { code, plan, cycle } = move
-        return this.#ask('validate-coupon', {
+        return this.#ask(validateCoupon, {
           code,
           billingCycle: cycle,
           ...(plan === null ? {} : { planId: plan }),
@@ -212,13 +223,13 @@ export class SubscriptionWorld {
     }
   }
 
-  async #ask(path: string, body: Record<string, unknown>): Promise<void> {
-    const answer: Answer = await this.#me.post(path, body)
+  async #ask(operation: Operation, body: Record<string, unknown>): Promise<void> {
+    const answer: Answer = await this.#me.post(operation, body)
     const allowed = this.#mode === 'up' ? [200, 201, 400, 409] : [200, 201, 400, 409, 503]
-    expect(allowed, `${path}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
-    const opened = path === 'update-plan' ? answer.body.checkout : answer.body
+    expect(allowed, `${operation.spec.path}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+    const opened = operation === updatePlan ? answer.body.checkout : answer.body
     if (answer.status < 300 && opened?.checkoutUrl) await this.#remember(opened)
-    if (path === 'validate-coupon') {
+    if (operation === validateCoupon) {
       const known = await this.#ctx.db.selectFrom('coupon_redemptions').select('code').execute()
       if (known.some((each) => each.code === body.code)) expect(answer.body.isValid).toBe(false)
     }
@@ -416,7 +427,7 @@ export class SubscriptionWorld {
   }
 
   async #checkAlways({ row, now }: Seen): Promise<void> {
-    const shown = await this.#me.read()
+    const shown = await this.#me.read(getSubscription)
     const entitled = await entitlementOf(this.#ctx)
     expect([shown.status, shown.canWrite]).toEqual([entitled.status, entitled.canWrite])
     expect([entitled.status, entitled.canWrite]).toEqual([
@@ -462,7 +473,7 @@ export class SubscriptionWorld {
       agreements.map((each) => each.id).filter((id) => !isCharged || id !== row.agreement_id),
       `charged by what should be over; ${row.status}`,
     ).toEqual([])
-    const shown = await this.#me.read()
+    const shown = await this.#me.read(getSubscription)
     const [agreement] = agreements
     if (row.status === 'active' && agreement) expect(shown.nextChargeAmount).toBe(Number(agreement.amount))
     if (row.status === 'active' && shown.nextChargeAt !== null) expect(agreements).toHaveLength(1)
@@ -556,13 +567,15 @@ export class SubscriptionWorld {
   }
 }
 
-const wayBack: Record<SubscriptionStatus, string> = {
-  trialing: 'create-preapproval',
-  active: 'resume',
-  'past-due': 'card-update',
-  paused: 'resume',
-  cancelled: 'create-preapproval',
-  ended: 'create-preapproval',
+const writes: readonly Operation[] = [createPreapproval, resumeSubscription, updateCard, updatePlan]
+
+const wayBack: Record<SubscriptionStatus, Operation> = {
+  trialing: createPreapproval,
+  active: resumeSubscription,
+  'past-due': updateCard,
+  paused: resumeSubscription,
+  cancelled: createPreapproval,
+  ended: createPreapproval,
 }
 
 const wishOf = ({ plan, cycle, coupon }: Wish): Record<string, unknown> => ({

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import endSession from '#operations/messaging/qr/api/end-session'
+import getSession from '#operations/messaging/qr/api/get-session'
+import startSession from '#operations/messaging/qr/api/start-session'
 import * as sending from '#operations/messaging/sending/deliver'
 import connectService from '#operations/messaging/shared/api/connect-service'
 import disconnectService from '#operations/messaging/shared/api/disconnect-service'
@@ -7,6 +10,7 @@ import updateStore from '#operations/store/profile/api/update-store'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { testApp } from '#test/support/app'
 import { type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
+import type { Shop } from '#test/support/store'
 
 /** By which connection each store was told that it can send again. */
 const connected: { storeId: string; type: string }[] = []
@@ -24,19 +28,20 @@ const aPhone = (): string => {
   return `+551198${String(1_000_000 + phones)}`
 }
 const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
+const session = async (shop: Shop, key = shop.key) => (await shop.call(getSession, { key })).body
 const typeOf = async (shop: NumberShop) => (await shop.call(getStore)).body.settings.messagingConnectionType
 
 describe('a session by QR code', () => {
   test('codes follow the clock, and the last one ends the session', async () => {
     const shop = await numberShop(app)
-    expect(await shop.session()).toMatchObject({
+    expect(await session(shop)).toMatchObject({
       type: null,
       connected: false,
       issue: null,
       qr: { status: 'none', code: null },
     })
     const started = app.clock.ms()
-    const { status, body } = await shop.startQr()
+    const { status, body } = await shop.call(startSession)
     expect(status).toBe(201)
     expect(body.qr).toMatchObject({
       status: 'awaiting-scan',
@@ -45,10 +50,10 @@ describe('a session by QR code', () => {
       code: { sequence: 1, expiresAt: new Date(started + 60_000).toISOString(), refreshesLeft: 5 },
     })
     await at(59_999)
-    const one = (await shop.session()).qr.code
+    const one = (await session(shop)).qr.code
     expect(one).toEqual(body.qr.code)
     await at(1)
-    const two = (await shop.session()).qr.code
+    const two = (await session(shop)).qr.code
     expect(two).toMatchObject({
       sequence: 2,
       expiresAt: new Date(started + 80_000).toISOString(),
@@ -57,9 +62,9 @@ describe('a session by QR code', () => {
     expect(two.payload).not.toBe(one.payload)
     expect(await scan(app, one.scanUrl, aPhone())).toBe(410)
     await at(99_999)
-    expect((await shop.session()).qr.code).toMatchObject({ sequence: 6, refreshesLeft: 0 })
+    expect((await session(shop)).qr.code).toMatchObject({ sequence: 6, refreshesLeft: 0 })
     await at(1)
-    const ended = (await shop.session()).qr
+    const ended = (await session(shop)).qr
     expect(ended).toMatchObject({
       status: 'expired',
       endReason: 'expired',
@@ -67,22 +72,22 @@ describe('a session by QR code', () => {
       code: null,
     })
     await app.drainJobs()
-    expect((await shop.session()).qr).toEqual(ended)
-    expect((await shop.endQr()).status).toBe(409)
-    expect((await shop.startQr()).status).toBe(201)
+    expect((await session(shop)).qr).toEqual(ended)
+    expect((await shop.call(endSession)).status).toBe(409)
+    expect((await shop.call(startSession)).status).toBe(201)
   })
 
   test('a scan links the phone and selects it; a session that runs is a conflict', async () => {
     const shop = await numberShop(app)
     const phone = aPhone()
-    const { body } = await shop.startQr()
+    const { body } = await shop.call(startSession)
     const page = await app.fetch(new Request(`http://localhost${pathOf(body.qr.code.scanUrl)}`), {})
     expect(page.status).toBe(200)
     expect(await page.text()).toContain('<label for="phone">')
     expect(await scan(app, body.qr.code.scanUrl, phone, 'Caixa')).toBe(200)
     expect(await scan(app, body.qr.code.scanUrl, aPhone())).toBe(410)
     await app.drainJobs()
-    expect(await shop.session()).toMatchObject({
+    expect(await session(shop)).toMatchObject({
       type: 'qr',
       connected: true,
       phone,
@@ -93,17 +98,17 @@ describe('a session by QR code', () => {
     })
     expect(await typeOf(shop)).toBe('qr')
     expect((await shop.notices('messaging-connected')).length).toBe(1)
-    expect((await shop.startQr()).status).toBe(409)
+    expect((await shop.call(startSession)).status).toBe(409)
     await at(200_000)
     await app.drainJobs()
-    expect((await shop.session()).connected).toBe(true)
+    expect((await session(shop)).connected).toBe(true)
   })
 
   test('the code is shown to keys that may start a session alone, and kept sealed', async () => {
     const shop = await numberShop(app)
-    const { payload } = (await shop.startQr()).body.qr.code
-    expect((await shop.session()).qr.code.payload).toBe(payload)
-    const shown = async (key: string) => (await shop.session(key)).qr
+    const { payload } = (await shop.call(startSession)).body.qr.code
+    expect((await session(shop)).qr.code.payload).toBe(payload)
+    const shown = async (key: string) => (await session(shop, key)).qr
     expect(await shown(await shop.key_(['platform:read']))).toMatchObject({
       status: 'awaiting-scan',
       code: null,
@@ -121,28 +126,28 @@ describe('a session by QR code', () => {
 
   test('starting again kills the codes of before; of two at once at most one is refused', async () => {
     const shop = await numberShop(app)
-    const first = (await shop.startQr()).body.qr.code
+    const first = (await shop.call(startSession)).body.qr.code
     await at(30_000)
-    const second = (await shop.startQr()).body.qr.code
+    const second = (await shop.call(startSession)).body.qr.code
     expect(second).toMatchObject({ sequence: 1 })
     expect(await scan(app, first.scanUrl, aPhone())).toBe(410)
     await at(130_000)
     await app.drainJobs()
     // The first session would be over now: its job leaves the second one alone.
-    expect((await shop.session()).qr).toMatchObject({ status: 'awaiting-scan', code: { sequence: 5 } })
-    const both = await Promise.all([shop.startQr(), shop.startQr()])
+    expect((await session(shop)).qr).toMatchObject({ status: 'awaiting-scan', code: { sequence: 5 } })
+    const both = await Promise.all([shop.call(startSession), shop.call(startSession)])
     expect(both.filter((each) => each.status === 201).length).toBeGreaterThan(0)
-    const { code } = (await shop.session()).qr
+    const { code } = (await session(shop)).qr
     expect(await scan(app, code.scanUrl, aPhone())).toBe(200)
   })
 
   test('a provider that is down changes nothing', async () => {
     const shop = await numberShop(app)
     await shop.sandbox('provider', { mode: 'down' })
-    expect((await shop.startQr()).status).toBe(503)
-    expect((await shop.session()).qr.status).toBe('none')
+    expect((await shop.call(startSession)).status).toBe(503)
+    expect((await session(shop)).qr.status).toBe('none')
     await shop.sandbox('provider', { mode: 'up' })
-    expect((await shop.startQr()).status).toBe(201)
+    expect((await shop.call(startSession)).status).toBe(201)
   })
 
   test('lost and back; after half an hour the merchant hears of it', async () => {
@@ -150,21 +155,21 @@ describe('a session by QR code', () => {
     await shop.linkPhone(aPhone())
     await shop.sandbox('qr', { event: 'lost' })
     await app.drainJobs()
-    expect(await shop.session()).toMatchObject({
+    expect(await session(shop)).toMatchObject({
       type: 'qr',
       connected: false,
       phone: null,
       issue: { code: 'reconnecting' },
       qr: { status: 'reconnecting' },
     })
-    expect((await shop.startQr()).status).toBe(409)
+    expect((await shop.call(startSession)).status).toBe(409)
     await at(10 * 60_000)
     const held = () => connected.flatMap(({ storeId, type }) => (storeId === shop.id ? type : []))
     connected.length = 0
     await shop.sandbox('qr', { event: 'back' })
     await app.drainJobs()
     expect(held()).toEqual(['qr'])
-    expect((await shop.session()).connected).toBe(true)
+    expect((await session(shop)).connected).toBe(true)
     await at(25 * 60_000)
     await app.drainJobs()
     expect(await shop.notices('messaging-disconnected')).toEqual([])
@@ -186,28 +191,28 @@ describe('a session by QR code', () => {
     await shop.linkPhone(aPhone())
     await shop.sandbox('qr', { event: 'logout' })
     await app.drainJobs()
-    expect(await shop.session()).toMatchObject({
+    expect(await session(shop)).toMatchObject({
       type: 'qr',
       connected: false,
       issue: { code: 'logged-out' },
       qr: { status: 'disconnected', endReason: 'logged-out', endedAt: app.clock.now().toISOString() },
     })
     expect(await shop.notices('messaging-disconnected')).toHaveLength(1)
-    expect((await shop.endQr()).status).toBe(409)
+    expect((await shop.call(endSession)).status).toBe(409)
     expect(await shop.sandbox('qr', { event: 'back' })).toBe(409)
   })
 
   test('DELETE logs the phone out and selects none', async () => {
     const shop = await numberShop(app)
-    expect((await shop.endQr()).status).toBe(409)
-    await shop.startQr()
-    expect((await shop.endQr()).status).toBe(204)
-    expect((await shop.session()).qr).toMatchObject({ status: 'disconnected', endReason: 'merchant' })
+    expect((await shop.call(endSession)).status).toBe(409)
+    await shop.call(startSession)
+    expect((await shop.call(endSession)).status).toBe(204)
+    expect((await session(shop)).qr).toMatchObject({ status: 'disconnected', endReason: 'merchant' })
     await shop.linkPhone(aPhone())
-    expect((await shop.endQr()).status).toBe(204)
-    expect(await shop.session()).toMatchObject({ type: null, connected: false, issue: null })
+    expect((await shop.call(endSession)).status).toBe(204)
+    expect(await session(shop)).toMatchObject({ type: null, connected: false, issue: null })
     expect(await typeOf(shop)).toBeNull()
-    expect((await shop.endQr()).status).toBe(409)
+    expect((await shop.call(endSession)).status).toBe(409)
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
@@ -215,8 +220,8 @@ describe('a session by QR code', () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('provider', { mode: 'down' })
-    expect((await shop.endQr()).status).toBe(204)
-    expect((await shop.session()).qr.status).toBe('disconnected')
+    expect((await shop.call(endSession)).status).toBe(204)
+    expect((await session(shop)).qr.status).toBe('disconnected')
     await at(20_000)
     await app.drainJobs()
     const waiting = () =>
@@ -239,37 +244,37 @@ describe('a session by QR code', () => {
     // The same phone without its ninth digit.
     await aurora.linkPhone('+5511987654321')
     await borealis.linkPhone('+551187654321')
-    expect(await borealis.session()).toMatchObject({
+    expect(await session(borealis)).toMatchObject({
       type: null,
       qr: { status: 'disconnected', endReason: 'number-in-use', phone: null },
     })
     expect(await borealis.sandbox('qr', { event: 'lost' })).toBe(409)
-    expect((await aurora.session()).connected).toBe(true)
-    await aurora.endQr()
+    expect((await session(aurora)).connected).toBe(true)
+    await aurora.call(endSession)
     await borealis.linkPhone('+551187654321')
-    expect((await borealis.session()).connected).toBe(true)
+    expect((await session(borealis)).connected).toBe(true)
 
     const phone = aPhone()
     const pair = [await numberShop(app), await numberShop(app)]
-    for (const shop of pair) await scan(app, (await shop.startQr()).body.qr.code.scanUrl, phone)
+    for (const shop of pair) await scan(app, (await shop.call(startSession)).body.qr.code.scanUrl, phone)
     await app.drainJobs()
-    const statuses = await Promise.all(pair.map(async (shop) => (await shop.session()).qr.status))
+    const statuses = await Promise.all(pair.map(async (shop) => (await session(shop)).qr.status))
     expect(statuses.sort()).toEqual(['connected', 'disconnected'])
   })
 
   test('a scan that comes in after the end logs the phone out again', async () => {
     const shop = await numberShop(app)
-    const { body } = await shop.startQr()
+    const { body } = await shop.call(startSession)
     expect(await scan(app, body.qr.code.scanUrl, aPhone())).toBe(200)
-    expect((await shop.endQr()).status).toBe(204)
+    expect((await shop.call(endSession)).status).toBe(204)
     await app.drainJobs()
-    expect((await shop.session()).qr.status).toBe('disconnected')
+    expect((await session(shop)).qr.status).toBe('disconnected')
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
   test('the JSON endpoint scans too; a code that never was is 404', async () => {
     const shop = await numberShop(app)
-    const { payload } = (await shop.startQr()).body.qr.code
+    const { payload } = (await shop.call(startSession)).body.qr.code
     const scanned = (body: object) => post(app, '/sandbox/api/messaging/scan', body)
     expect((await scanned({ payload: 'x', phone: aPhone() })).status).toBe(404)
     expect((await scanned({ payload, phone: 'nobody' })).status).toBe(400)
@@ -342,13 +347,13 @@ describe('the shared number and the selection', () => {
     await shop.linkPhone(aPhone())
     expect(await typeOf(shop)).toBe('qr')
     await shop.call(updateStore, { body: { messagingConnectionType: 'official' } })
-    expect(await shop.session()).toMatchObject({
+    expect(await session(shop)).toMatchObject({
       type: 'official',
       connected: false,
       issue: { code: 'not-connected' },
     })
     await shop.call(disconnectService)
-    await shop.endQr()
+    await shop.call(endSession)
     expect(await typeOf(shop)).toBe('official')
   })
 })

@@ -1,8 +1,15 @@
 /** What the clock does alone (subscription, rule 1), message cycles, and stores without a provider. */
+
 import { describe, expect, test } from 'vitest'
+import getInformation from '#operations/store/profile/api/get-information'
+import getStore from '#operations/store/profile/api/get-store'
 import { entitlementOf } from '#operations/store/quota/entitlement'
 import * as metering from '#operations/store/quota/metering'
+import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
 import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import getTrial from '#operations/subscription/reads/api/get-trial'
+import getUsage from '#operations/subscription/reads/api/get-usage'
 import { planIdAt, statusAt } from '#runtime/plans'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
@@ -72,11 +79,11 @@ describe('status and plan', () => {
       [0, 'starter'],
     ] as const) {
       await startAt(app, new Date(at + offset).toISOString())
-      const store = (await me.shop.request('GET', '/store')).body
-      const record = (await me.shop.request('GET', '/store/information')).body
+      const store = (await me.shop.call(getStore)).body
+      const record = (await me.shop.call(getInformation)).body
       const entitlement = await entitlementOf(await me.shop.context())
       expect([store.plan.id, record.planId, entitlement.planId]).toEqual([plan, plan, plan])
-      expect((await me.read()).planId).toBe(plan)
+      expect((await me.read(getSubscription)).planId).toBe(plan)
     }
   })
 })
@@ -85,7 +92,7 @@ describe('a store without a provider', () => {
   test('is active by the month, renews by itself and charges nothing', async () => {
     await startAt(app, '2027-01-31T15:00:00.000Z')
     const me = await billed(app, { plan: 'starter' })
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       provider: null,
       price: null,
@@ -98,22 +105,22 @@ describe('a store without a provider', () => {
       paymentMethod: null,
     })
     await app.setClock('2027-03-31T15:00:00.000Z')
-    const seen = await me.read()
+    const seen = await me.read(getSubscription)
     expect(seen).toMatchObject({
       status: 'active',
       currentPeriodStart: '2027-03-31T15:00:00.000Z',
       currentPeriodEnd: '2027-04-30T15:00:00.000Z',
     })
     await app.drainJobs()
-    expect({ ...(await me.read()), updatedAt: seen.updatedAt }).toEqual(seen)
+    expect({ ...(await me.read(getSubscription)), updatedAt: seen.updatedAt }).toEqual(seen)
     expect(await me.payments()).toEqual([])
-    expect(await me.read('/trial')).toMatchObject({
+    expect(await me.read(getTrial)).toMatchObject({
       isTrial: false,
       startedAt: null,
       endsAt: null,
       isExpired: false,
     })
-    expect((await me.post('cancel')).body).toMatchObject({
+    expect((await me.post(cancelSubscription)).body).toMatchObject({
       status: 'cancelled',
       endsAt: '2027-04-30T15:00:00.000Z',
     })
@@ -150,7 +157,7 @@ describe('usage', () => {
     await metering.record(ctx, [
       row(night, { channel: 'email', source: 'newsletter', email: 'a@example.com' }),
     ])
-    const usage = await me.read('/usage')
+    const usage = await me.read(getUsage)
     expect(usage).toEqual({
       cycleStart: '2026-12-20T12:00:00.000Z',
       cycleEnd: '2027-01-20T12:00:00.000Z',
@@ -180,7 +187,7 @@ describe('usage', () => {
     await startAt(app, '2026-11-20T12:00:00.000Z')
     const me = await billed(app, { plan: 'starter' })
     await app.setClock('2026-12-20T12:00:00.000Z')
-    expect(await me.read('/usage')).toMatchObject({
+    expect(await me.read(getUsage)).toMatchObject({
       used: 0,
       cycleStart: '2026-12-20T12:00:00.000Z',
       limit: 1000,
@@ -200,6 +207,6 @@ describe('usage', () => {
       Array.from({ length: 20 }, () => metering.reserve(ctx, 1, 'direct')),
     )
     expect(answers.filter((each) => each.status === 'fulfilled')).toHaveLength(5)
-    expect(await me.read('/usage')).toMatchObject({ used: 995, reserved: 5, remaining: 0, percentUsed: 99.5 })
+    expect(await me.read(getUsage)).toMatchObject({ used: 995, reserved: 5, remaining: 0, percentUsed: 99.5 })
   })
 })

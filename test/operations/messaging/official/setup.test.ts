@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { takeRecipients } from '#operations/messaging/numbers/limit'
+import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import disconnect from '#operations/messaging/official/api/disconnect'
 import getHealth from '#operations/messaging/official/api/get-phone-health'
+import getStatus from '#operations/messaging/official/api/get-status'
 import revalidate from '#operations/messaging/official/api/revalidate'
+import startSetup from '#operations/messaging/official/api/start-setup'
 import { numberLimit } from '#operations/messaging/official/health'
+import getSession from '#operations/messaging/qr/api/get-session'
 import * as sending from '#operations/messaging/sending/deliver'
 import getTemplate from '#operations/messaging/templates/api/get-template'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type NumberShop, numberShop, pathOf } from '#test/support/numbers'
+import type { Shop } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -23,6 +28,9 @@ const aPhone = (last = '0'): string => {
 const at = (ms: number) => app.setClock(new Date(app.clock.ms() + ms))
 const minutes = 60_000
 const hours = 60 * minutes
+const session = async (shop: Shop) => (await shop.call(getSession)).body
+const confirm = (shop: Shop, body: object) => shop.call(confirmRedirect, { body })
+const official = async (shop: Shop) => (await shop.call(getStatus)).body
 const health = async (shop: NumberShop) => (await shop.call(getHealth)).body
 
 describe('the setup of an official number', () => {
@@ -30,39 +38,41 @@ describe('the setup of an official number', () => {
     const shop = await numberShop(app)
     const other = await numberShop(app)
     await shop.linkPhone('+5511988001001')
-    expect(await shop.official()).toMatchObject({
+    expect(await official(shop)).toMatchObject({
       status: 'none',
       connected: false,
       setup: null,
       templates: { approved: 0, disabled: 0 },
     })
-    const first = await shop.setup()
+    const first = await shop.call(startSetup)
     expect(first).toMatchObject({ status: 200, body: { status: 'setup-pending' } })
     expect(first.body.expiresAt).toBe(new Date(app.clock.ms() + hours).toISOString())
     const old = await shop.finish(first.body.setupUrl, aPhone())
-    const second = await shop.setup()
+    const second = await shop.call(startSetup)
     const dead = await app.fetch(new Request(`http://localhost${pathOf(first.body.setupUrl)}`), {})
     expect(dead.status).toBe(410)
     const page = await app.fetch(new Request(`http://localhost${pathOf(second.body.setupUrl)}`), {})
     expect(await page.text()).toContain('<label for="displayName">')
     const phone = aPhone()
     const back = await shop.finish(second.body.setupUrl, phone)
-    expect(await shop.official()).toMatchObject({
+    expect(await official(shop)).toMatchObject({
       status: 'setup-pending',
       setup: { expiresAt: second.body.expiresAt },
     })
 
-    expect((await shop.confirm({ state: old.state, code: old.code })).status).toBe(409)
-    expect((await other.confirm({ state: back.state, code: back.code })).status).toBe(404)
-    expect((await shop.confirm({ state: 'x', code: 'y' })).status).toBe(404)
-    expect((await shop.confirm({ state: back.state })).status).toBe(400)
-    expect((await shop.confirm({ state: back.state, code: 'c', error: 'e' })).status).toBe(400)
-    expect(await shop.confirm({ state: back.state, code: 'wrong' })).toMatchObject({ status: 400 })
-    expect((await shop.official()).status).toBe('setup-pending')
+    expect((await confirm(shop, { state: old.state, code: old.code })).status).toBe(409)
+    expect((await confirm(other, { state: back.state, code: back.code })).status).toBe(404)
+    expect((await confirm(shop, { state: 'x', code: 'y' })).status).toBe(404)
+    expect((await confirm(shop, { state: back.state })).status).toBe(400)
+    expect((await confirm(shop, { state: back.state, code: 'c', error: 'e' })).status).toBe(400)
+    expect(await confirm(shop, { state: back.state, code: 'wrong' })).toMatchObject({
+      status: 400,
+    })
+    expect((await official(shop)).status).toBe('setup-pending')
 
     const answers = await Promise.all([
-      shop.confirm({ state: back.state, code: back.code }),
-      shop.confirm({ state: back.state, code: back.code }),
+      confirm(shop, { state: back.state, code: back.code }),
+      confirm(shop, { state: back.state, code: back.code }),
     ])
     expect(answers.map((each) => each.status).sort()).toEqual([200, 409])
     expect(answers.find((each) => each.status === 200)!.body).toMatchObject({
@@ -77,49 +87,49 @@ describe('the setup of an official number', () => {
       connectedAt: app.clock.now().toISOString(),
       checkedAt: app.clock.now().toISOString(),
     })
-    expect((await shop.confirm({ state: back.state, code: back.code })).status).toBe(409)
-    expect(await shop.session()).toMatchObject({
+    expect((await confirm(shop, { state: back.state, code: back.code })).status).toBe(409)
+    expect(await session(shop)).toMatchObject({
       type: 'official',
       connected: true,
       phone,
       qr: { status: 'connected' },
       official: { status: 'connected', phone },
     })
-    expect((await shop.setup()).status).toBe(409)
+    expect((await shop.call(startSetup)).status).toBe(409)
     await app.drainJobs()
   })
 
   test('cancelled and run out: the status before, with the reason', async () => {
     const shop = await numberShop(app)
-    const { body } = await shop.setup()
+    const { body } = await shop.call(startSetup)
     const { state, code, error } = await shop.finish(body.setupUrl, aPhone(), 'deny')
     expect(code).toBeNull()
-    expect(await shop.confirm({ state, error, errorDescription: 'They cancelled' })).toMatchObject({
+    expect(await confirm(shop, { state, error, errorDescription: 'They cancelled' })).toMatchObject({
       status: 200,
       body: { status: 'none', issue: { code: 'setup-denied' }, setup: null },
     })
-    const late = await shop.setup()
-    expect(await shop.official()).toMatchObject({ status: 'setup-pending', issue: null })
+    const late = await shop.call(startSetup)
+    expect(await official(shop)).toMatchObject({ status: 'setup-pending', issue: null })
     await at(hours - 1)
-    expect((await shop.official()).status).toBe('setup-pending')
+    expect((await official(shop)).status).toBe('setup-pending')
     const back = await shop.finish(late.body.setupUrl, aPhone())
     await at(1)
-    expect(await shop.official()).toMatchObject({
+    expect(await official(shop)).toMatchObject({
       status: 'none',
       issue: { code: 'setup-expired' },
       setup: null,
     })
-    expect((await shop.confirm({ state: back.state, code: back.code })).status).toBe(409)
+    expect((await confirm(shop, { state: back.state, code: back.code })).status).toBe(409)
     expect((await shop.call(disconnect)).status).toBe(409)
-    await shop.setup()
+    await shop.call(startSetup)
     expect((await shop.call(disconnect)).body).toMatchObject({ status: 'none', issue: null, setup: null })
   })
 
   test('the state is kept as its hash alone; no token is in an answer, a row or a job', async () => {
     const shop = await numberShop(app)
-    const { body } = await shop.setup()
+    const { body } = await shop.call(startSetup)
     const back = await shop.finish(body.setupUrl, aPhone())
-    const answer = await shop.confirm({ state: back.state, code: back.code })
+    const answer = await confirm(shop, { state: back.state, code: back.code })
     await shop.sandbox('number', { qualityRating: 'yellow' })
     const { token } = await app.database.root
       .selectFrom('sandbox_numbers')
@@ -132,9 +142,9 @@ describe('the setup of an official number', () => {
       ),
     )
     const jobs = await app.database.query<{ text: string }>('select data::text as text from pgboss.job', [])
-    const session = JSON.stringify(await shop.session())
+    const shown = JSON.stringify(await session(shop))
     const all = [...texts.flat(), ...jobs].map((each) => each.text)
-    for (const text of [...all, session, JSON.stringify(answer.body)]) {
+    for (const text of [...all, shown, JSON.stringify(answer.body)]) {
       expect(text).not.toContain(token)
       expect(text).not.toContain(back.state)
       expect(text).not.toContain(back.code)
@@ -143,7 +153,7 @@ describe('the setup of an official number', () => {
 
   test('where the merchant may be sent back to', async () => {
     const shop = await numberShop(app)
-    const back = async (returnUrl: string) => (await shop.setup({ returnUrl })).status
+    const back = async (returnUrl: string) => (await shop.call(startSetup, { body: { returnUrl } })).status
     expect(await back(`https://${shop.slug}.example.com/settings`)).toBe(200)
     expect(await back('http://localhost:5173/back')).toBe(200)
     expect(await back('https://evil.example.com/')).toBe(400)
@@ -155,7 +165,7 @@ describe('the setup of an official number', () => {
 
   test('the page of the provider leads back, and our own page confirms by itself', async () => {
     const shop = await numberShop(app)
-    const { body } = await shop.setup()
+    const { body } = await shop.call(startSetup)
     const form = new URLSearchParams({ phone: aPhone(), displayName: 'Loja', outcome: 'approve' })
     const posted = await app.fetch(
       new Request(`http://localhost${pathOf(body.setupUrl)}`, { method: 'POST', body: form.toString() }),
@@ -168,7 +178,7 @@ describe('the setup of an official number', () => {
     const returned = await visit()
     expect(returned.status).toBe(200)
     expect(await returned.text()).toContain('is connected')
-    expect((await shop.official()).status).toBe('connected')
+    expect((await official(shop)).status).toBe('connected')
     expect((await visit()).status).toBe(409)
     const nowhere = await app.fetch(new Request('http://localhost/messaging/return?state=x&code=y'), {})
     expect(nowhere.status).toBe(404)
@@ -180,15 +190,15 @@ describe('the setup of an official number', () => {
     await one.linkPhone('+5511988001002')
     const answer = await other.connectOfficial('+5511988001002')
     expect(answer.status).toBe(409)
-    expect((await other.official()).status).toBe('setup-pending')
+    expect((await official(other)).status).toBe('setup-pending')
     await app.drainJobs()
     expect(await other.sandbox('number', { qualityRating: 'red' })).toBe(404)
   })
 
   test('a plan without official numbers: setup is forbidden, status and disconnecting are not', async () => {
     const shop = await numberShop(app, { plan: 'starter' })
-    expect((await shop.setup()).status).toBe(403)
-    expect(await shop.official()).toMatchObject({ status: 'none' })
+    expect((await shop.call(startSetup)).status).toBe(403)
+    expect(await official(shop)).toMatchObject({ status: 'none' })
     expect((await shop.call(getHealth)).status).toBe(403)
     expect((await shop.call(disconnect)).status).toBe(409)
   })
@@ -202,7 +212,7 @@ describe('the setup of an official number', () => {
       .where('store_id', '=', shop.id)
       .execute()
     await app.services.accessChanged(shop.id)
-    expect(await shop.session()).toMatchObject({
+    expect(await session(shop)).toMatchObject({
       type: 'official',
       connected: false,
       issue: { code: 'not-connected' },
@@ -219,12 +229,12 @@ describe('a number under review', () => {
       displayNameStatus: 'pending',
       connectedAt: null,
     })
-    expect((await shop.session()).type).toBeNull()
-    expect((await shop.setup()).status).toBe(409)
+    expect((await session(shop)).type).toBeNull()
+    expect((await shop.call(startSetup)).status).toBe(409)
     await shop.sandbox('number', { numberStatus: 'connected' })
     await app.drainJobs()
-    expect(await shop.official()).toMatchObject({ status: 'connected', issue: null })
-    expect((await shop.session()).type).toBe('official')
+    expect(await official(shop)).toMatchObject({ status: 'connected', issue: null })
+    expect((await session(shop)).type).toBe('official')
     expect(await shop.notices('messaging-connected')).toHaveLength(1)
   })
 
@@ -242,16 +252,16 @@ describe('a number under review', () => {
     await other.connectOfficial(aPhone(), 'review')
     await other.sandbox('number', { displayNameStatus: 'declined' })
     await app.drainJobs()
-    expect(await other.official()).toMatchObject({
+    expect(await official(other)).toMatchObject({
       status: 'error',
       issue: { code: 'display-name-declined' },
       displayNameStatus: 'declined',
     })
     expect(await other.notices('official-number-issue')).toHaveLength(1)
-    await other.setup()
-    expect((await other.official()).status).toBe('setup-pending')
+    await other.call(startSetup)
+    expect((await official(other)).status).toBe('setup-pending')
     await at(hours)
-    expect(await other.official()).toMatchObject({ status: 'error', issue: { code: 'setup-expired' } })
+    expect(await official(other)).toMatchObject({ status: 'error', issue: { code: 'setup-expired' } })
   })
 })
 
@@ -262,7 +272,7 @@ describe('revalidating', () => {
     await shop.connectOfficial(aPhone())
     await shop.sandbox('number', { tokenValid: false })
     await app.drainJobs()
-    expect((await shop.official()).status).toBe('connected')
+    expect((await official(shop)).status).toBe('connected')
     await at(minutes)
     const checkedAt = app.clock.now().toISOString()
     expect((await shop.call(revalidate)).body).toMatchObject({
@@ -273,12 +283,12 @@ describe('revalidating', () => {
     })
     await shop.call(revalidate)
     expect(await shop.notices('official-number-issue')).toHaveLength(1)
-    expect(await shop.session()).toMatchObject({ type: 'official', issue: { code: 'token-expired' } })
+    expect(await session(shop)).toMatchObject({ type: 'official', issue: { code: 'token-expired' } })
 
     await shop.sandbox('provider', { mode: 'down' })
     await at(minutes)
     expect((await shop.call(revalidate)).status).toBe(503)
-    expect((await shop.official()).checkedAt).toBe(checkedAt)
+    expect((await official(shop)).checkedAt).toBe(checkedAt)
     await shop.sandbox('provider', { mode: 'up' })
     await shop.sandbox('number', { tokenValid: true })
     expect((await shop.call(revalidate)).body).toMatchObject({
@@ -287,16 +297,16 @@ describe('revalidating', () => {
       checkedAt: app.clock.now().toISOString(),
     })
     await at(24 * hours)
-    expect((await shop.official()).isStale).toBe(false)
+    expect((await official(shop)).isStale).toBe(false)
     await at(1)
-    expect((await shop.official()).isStale).toBe(true)
+    expect((await official(shop)).isStale).toBe(true)
     await app.drainJobs()
-    expect((await shop.official()).isStale).toBe(false)
+    expect((await official(shop)).isStale).toBe(false)
   })
 
   test('a setup that waits is told of; a number that is well again has no trouble left, and no setup', async () => {
     const shop = await numberShop(app)
-    const first = await shop.setup()
+    const first = await shop.call(startSetup)
     const waiting = await shop.call(revalidate)
     expect([waiting.status, waiting.body.error.message]).toEqual([
       409,
@@ -305,15 +315,15 @@ describe('revalidating', () => {
     await shop.connectOfficial(aPhone())
     await shop.sandbox('number', { tokenValid: false })
     await shop.call(revalidate)
-    const again = await shop.setup()
-    expect(await shop.official()).toMatchObject({ status: 'setup-pending' })
+    const again = await shop.call(startSetup)
+    expect(await official(shop)).toMatchObject({ status: 'setup-pending' })
     await shop.sandbox('number', { tokenValid: true })
     const well = { status: 'connected', issue: null, setup: null }
     expect((await shop.call(revalidate)).body).toMatchObject(well)
     const back = await shop.finish(again.body.setupUrl, aPhone())
-    expect((await shop.confirm({ state: back.state, code: back.code })).status).toBe(409)
+    expect((await confirm(shop, { state: back.state, code: back.code })).status).toBe(409)
     await at(2 * hours)
-    expect(await shop.official()).toMatchObject(well)
+    expect(await official(shop)).toMatchObject(well)
   })
 
   test('a number that ends in 6 is gone at its first revalidation; nobody takes a number back from another', async () => {
@@ -345,7 +355,7 @@ describe('revalidating', () => {
     const message = { phone: '+5511988887777', content: { kind: 'text', text: 'Oi', media: null } } as const
     expect(await sending.deliver(ctx, message, `dm_${ctx.newId()}_1`)).toEqual({ outcome: 'disconnected' })
     await app.drainJobs()
-    expect(await shop.official()).toMatchObject({ status: 'error', issue: { code: 'token-expired' } })
+    expect(await official(shop)).toMatchObject({ status: 'error', issue: { code: 'token-expired' } })
   })
 })
 
@@ -355,7 +365,7 @@ describe('disconnecting', () => {
     await shop.connectOfficial(aPhone())
     await app.drainJobs()
     const templateId = await makeTemplate(await shop.context(), { name: 'hello', body: 'Oi, tudo bem?' })
-    expect((await shop.official()).templates).toMatchObject({ approved: 1, pending: 0 })
+    expect((await official(shop)).templates).toMatchObject({ approved: 1, pending: 0 })
     const answer = await shop.call(disconnect)
     expect(answer).toMatchObject({
       status: 200,
@@ -369,7 +379,7 @@ describe('disconnecting', () => {
       },
     })
     expect((await shop.call(getTemplate, { params: { id: String(templateId) } })).status).toBe(404)
-    expect((await shop.session()).type).toBeNull()
+    expect((await session(shop)).type).toBeNull()
     expect((await shop.call(disconnect)).status).toBe(409)
     expect((await shop.call(revalidate)).status).toBe(409)
     await app.drainJobs()
@@ -454,7 +464,7 @@ describe('the health of a number', () => {
     expect(await shop.notices('number-quality')).toHaveLength(1)
     await shop.sandbox('number', { numberStatus: 'banned' })
     await app.drainJobs()
-    expect(await shop.official()).toMatchObject({ status: 'error', issue: { code: 'account-restricted' } })
+    expect(await official(shop)).toMatchObject({ status: 'error', issue: { code: 'account-restricted' } })
   })
 
   test('the limit is used up and frees again', async () => {

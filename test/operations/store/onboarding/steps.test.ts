@@ -1,5 +1,14 @@
 /** The onboarding checklist (store, rule 13). */
+
 import { describe, expect, test } from 'vitest'
+import activateFeatures from '#operations/store/onboarding/api/activate-features'
+import getOnboarding from '#operations/store/onboarding/api/get-onboarding'
+import saveAnswers from '#operations/store/onboarding/api/save-answers'
+import getInformation from '#operations/store/profile/api/get-information'
+import getStore from '#operations/store/profile/api/get-store'
+import createInvitation from '#operations/store/team/api/create-invitation'
+import removeMember from '#operations/store/team/api/remove-member'
+import revokeInvitation from '#operations/store/team/api/revoke-invitation'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -30,10 +39,9 @@ const app = await testApp(
   },
 )
 
-const read = async (shop: Shop) => (await shop.request('GET', '/onboarding')).body
-const save = (shop: Shop, answers: unknown) => shop.request('POST', '/onboarding', { body: { answers } })
-const activate = (shop: Shop, features: unknown) =>
-  shop.request('POST', '/onboarding/activate-features', { body: { features } })
+const read = async (shop: Shop) => (await shop.call(getOnboarding)).body
+const save = (shop: Shop, answers: unknown) => shop.call(saveAnswers, { body: { answers } })
+const activate = (shop: Shop, features: unknown) => shop.call(activateFeatures, { body: { features } })
 const step = async (shop: Shop, id: string) =>
   (await read(shop)).steps.find((each: { id: string }) => each.id === id)
 
@@ -99,7 +107,7 @@ describe('GET /onboarding', () => {
     await connectNumber(ctx, { type: 'qr', phone: '+5511900001111' })
     const complete = { status: 'completed', progress: 100, completedAt: messagingAt }
     expect(await read(shop)).toMatchObject(complete)
-    const record = async () => (await shop.request('GET', '/store/information')).body.onboardingCompletedAt
+    const record = async () => (await shop.call(getInformation)).body.onboardingCompletedAt
     expect(await record()).toBe(messagingAt)
 
     await at()
@@ -115,14 +123,14 @@ describe('GET /onboarding', () => {
     const shop = await store(app)
     expect(await step(shop, 'team')).toMatchObject({ isDone: false })
     const body = { email: `guest@${shop.slug}.example.com`, role: 'agent' }
-    const invitation = await shop.request('POST', '/stores/team/invitations', { body })
+    const invitation = await shop.call(createInvitation, { body })
     expect(await step(shop, 'team')).toMatchObject({ isDone: true, doneAt: invitation.body.createdAt })
-    await shop.request('DELETE', `/stores/team/invitations/${invitation.body.id}`)
+    await shop.call(revokeInvitation, { params: { id: invitation.body.id } })
     expect(await step(shop, 'team')).toMatchObject({ isDone: false })
     const joinedAt = app.clock.now().toISOString()
     const { userId } = await shop.person('agent')
     expect(await step(shop, 'team')).toMatchObject({ isDone: true, doneAt: joinedAt })
-    await shop.request('DELETE', `/stores/team/members/${userId}`)
+    await shop.call(removeMember, { params: { userId } })
     expect(await step(shop, 'team')).toMatchObject({ isDone: false })
   })
 
@@ -160,7 +168,7 @@ describe('POST /onboarding', () => {
       notes: 'Two\nlines',
     })
     await app.advance(1000)
-    const sentBack = await shop.request('POST', '/onboarding', { body: second.body })
+    const sentBack = await shop.call(saveAnswers, { body: second.body })
     expect(sentBack.body).toEqual(second.body)
     expect((await save(shop, { notes: null })).body.answers.notes).toBeNull()
     expect((await save(shop, { goals: [] })).body.steps[1]).toMatchObject({ id: 'answers', isDone: false })
@@ -191,9 +199,9 @@ describe('POST /onboarding', () => {
 
   test('an If-Match that no longer holds is a conflict', async () => {
     const shop = await store(app)
-    const etag = (await shop.request('GET', '/onboarding')).headers.get('etag')!
+    const etag = (await shop.call(getOnboarding)).headers.get('etag')!
     await save(shop, { industry: 'home' })
-    const stale = await shop.request('POST', '/onboarding', {
+    const stale = await shop.call(saveAnswers, {
       body: { answers: { industry: 'food' } },
       headers: { 'if-match': etag },
     })
@@ -264,7 +272,7 @@ describe('POST /onboarding/activate-features', () => {
 
   test('all twenty-four at once', async () => {
     const shop = await store(app)
-    const { features } = (await shop.request('GET', '/store')).body.plan
+    const { features } = (await shop.call(getStore)).body.plan
     expect(features).toHaveLength(24)
     const wanted = features.filter((feature: string) => feature !== 'exchanges')
     const { status, body } = await activate(shop, wanted)

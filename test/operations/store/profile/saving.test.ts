@@ -1,15 +1,21 @@
 /** The store's profile, read and changed (store, rule 12). */
+
 import { describe, expect, test } from 'vitest'
 import { stores } from '#operations/store/door'
+import getBranding from '#operations/store/profile/api/get-branding'
+import getInformation from '#operations/store/profile/api/get-information'
+import getStore from '#operations/store/profile/api/get-store'
+import updateStore from '#operations/store/profile/api/update-store'
+import type { Operation } from '#runtime/operation'
 import { seal } from '#runtime/secrets'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
 
-const read = async (shop: Shop, path = '/store') => (await shop.request('GET', path)).body
+const read = async (shop: Shop, operation: Operation = getStore) => (await shop.call(operation)).body
 const patch = (shop: Shop, body: unknown, headers: Record<string, string> = {}) =>
-  shop.request('PATCH', '/store', { body, headers })
+  shop.call(updateStore, { body, headers })
 const preferencesOf = async (shop: Shop) => (await read(shop)).settings.preferences
 
 /** Preferences `levels` deep. */
@@ -19,7 +25,7 @@ describe('GET /store', () => {
   test('shows the store, its plan and its settings', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const shop = await store(app, { plan: 'growth' })
-    const answer = await shop.request('GET', '/store')
+    const answer = await shop.call(getStore)
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({
       id: shop.id,
@@ -67,7 +73,7 @@ describe('GET /store', () => {
     expect((await read(shop)).subscription.status).toBe('trialing')
     await app.advance(1)
     expect((await read(shop)).subscription).toMatchObject({ status: 'ended', canWrite: false })
-    expect((await read(shop, '/store/information')).subscriptionStatus).toBe('ended')
+    expect((await read(shop, getInformation)).subscriptionStatus).toBe('ended')
   })
 })
 
@@ -88,7 +94,7 @@ describe('GET /store/information', () => {
         updated_at: now,
       })
       .execute()
-    const { status, body } = await shop.request('GET', '/store/information')
+    const { status, body } = await shop.call(getInformation)
     expect(status).toBe(200)
     expect(body).toMatchObject({
       id: shop.id,
@@ -113,8 +119,7 @@ describe('GET /store/information', () => {
 describe('GET /store/branding', () => {
   test('is empty without an agency, and the agency’s with one', async () => {
     const shop = await store(app)
-    const path = '/store/branding'
-    const none = await read(shop, path)
+    const none = await read(shop, getBranding)
     expect(none).toMatchObject({
       hasBranding: false,
       hideServiceBrand: false,
@@ -139,14 +144,14 @@ describe('GET /store/branding', () => {
       .set({ agency_id: agency.id })
       .where('id', '=', shop.id)
       .execute()
-    expect(await read(shop, path)).toMatchObject({
+    expect(await read(shop, getBranding)).toMatchObject({
       hasBranding: true,
       agencyName: `Studio ${shop.slug}`,
       primaryColor: '#112233',
       logoUrl: null,
       hideServiceBrand: true,
     })
-    expect((await read(await store(app), path)).hasBranding).toBe(false)
+    expect((await read(await store(app), getBranding)).hasBranding).toBe(false)
   })
 })
 
@@ -162,11 +167,11 @@ describe('PATCH /store', () => {
       theme: { a: 1, list: [{ b: null }, -0] },
     })
     await app.advance(60_000)
-    for (const path of ['/store', '/store/information']) {
-      const before = await shop.request('GET', path)
+    for (const operation of [getStore, getInformation]) {
+      const before = await shop.call(operation)
       const answer = await patch(shop, before.body)
       expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-      const after = await shop.request('GET', path)
+      const after = await shop.call(operation)
       expect(after.body).toEqual(before.body)
       expect(after.headers.get('etag')).toBe(before.headers.get('etag'))
     }
@@ -216,7 +221,7 @@ describe('PATCH /store', () => {
 
   test('a new time zone counts for the next request', async () => {
     const shop = await store(app)
-    await shop.request('GET', '/store')
+    await shop.call(getStore)
     await patch(shop, { timezone: 'America/Santiago' })
     const access = await app.gateway.keys.find(shop.key)
     expect(access?.store.timezone).toBe('America/Santiago')
@@ -267,10 +272,10 @@ describe('PATCH /store', () => {
     [{ big: 'é'.repeat(32 * 1024) }, 'preferences: must not be larger than 64 KiB'],
   ])('%j is refused by name', async (body, message) => {
     const shop = await store(app)
-    const before = await shop.request('GET', '/store')
+    const before = await shop.call(getStore)
     const answer = await patch(shop, body)
     expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(message)])
-    expect((await shop.request('GET', '/store')).body).toEqual(before.body)
+    expect((await shop.call(getStore)).body).toEqual(before.body)
   })
 
   test('at their bounds preferences are kept', async () => {
@@ -313,7 +318,7 @@ describe('PATCH /store', () => {
 
   test('read-only keys of either read are ignored, whatever they hold', async () => {
     const shop = await store(app)
-    const before = await shop.request('GET', '/store/information')
+    const before = await shop.call(getInformation)
     const readOnly = {
       id: 1,
       domain: 'x',
@@ -336,7 +341,7 @@ describe('PATCH /store', () => {
       connections: 'x',
     }
     expect((await patch(shop, readOnly)).status).toBe(200)
-    expect((await shop.request('GET', '/store/information')).body).toEqual(before.body)
+    expect((await shop.call(getInformation)).body).toEqual(before.body)
   })
 
   test.each(['{"__proto__": {}}', '{"a": {"constructor": 1}}', '{"a": [{"prototype": 1}]}'])(
@@ -349,8 +354,8 @@ describe('PATCH /store', () => {
 
   test('If-Match takes the ETag of either read; a stale one is a conflict', async () => {
     const shop = await store(app)
-    const profile = (await shop.request('GET', '/store')).headers.get('etag')!
-    const record = (await shop.request('GET', '/store/information')).headers.get('etag')!
+    const profile = (await shop.call(getStore)).headers.get('etag')!
+    const record = (await shop.call(getInformation)).headers.get('etag')!
     expect((await patch(shop, { name: 'One' }, { 'if-match': record })).status).toBe(200)
     const stale = await patch(shop, { name: 'Two' }, { 'if-match': profile })
     expect([stale.status, stale.body.error.code]).toEqual([409, 'conflict'])
@@ -371,7 +376,7 @@ describe('PATCH /store', () => {
     const shop = await store(app)
     const other = await store(app)
     const key = await shop.key_(['platform:read'])
-    expect((await shop.request('PATCH', '/store', { key, body: { name: 'X' } })).status).toBe(403)
+    expect((await shop.call(updateStore, { key, body: { name: 'X' } })).status).toBe(403)
     await patch(other, { name: 'Other', id: shop.id })
     expect((await read(shop)).name).not.toBe('Other')
     expect((await read(other)).name).toBe('Other')
@@ -383,7 +388,7 @@ describe('stores.selectConnection', () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const selected = async () => {
-      const { settings, updatedAt } = (await shop.request('GET', '/store')).body
+      const { settings, updatedAt } = (await shop.call(getStore)).body
       return [settings.messagingConnectionType, updatedAt]
     }
     await app.advance(1000)

@@ -1,5 +1,11 @@
 /** The team, its invitations and the pages behind their links (store, rule 14). */
+
 import { afterAll, describe, expect, test } from 'vitest'
+import updateStore from '#operations/store/profile/api/update-store'
+import createInvitation from '#operations/store/team/api/create-invitation'
+import getTeam from '#operations/store/team/api/get-team'
+import removeMember from '#operations/store/team/api/remove-member'
+import revokeInvitation from '#operations/store/team/api/revoke-invitation'
 import { tokenOf } from '#operations/store/team/invitations'
 import invitationEmail from '#operations/store/team/jobs/invitation-email'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
@@ -34,11 +40,11 @@ afterAll(() => app.gateway.keys.writeUses())
 const weekMs = 7 * 24 * 3_600_000
 
 const invite = (shop: Shop, email: string, role: Role = 'member', key?: string) =>
-  shop.request('POST', '/stores/team/invitations', { body: { email, role }, ...(key ? { key } : {}) })
-const revoke = (shop: Shop, id: string) => shop.request('DELETE', `/stores/team/invitations/${id}`)
+  shop.call(createInvitation, { body: { email, role }, ...(key ? { key } : {}) })
+const revoke = (shop: Shop, id: string) => shop.call(revokeInvitation, { params: { id } })
 const remove = (shop: Shop, userId: string, key = shop.key) =>
-  shop.request('DELETE', `/stores/team/members/${userId}`, { key })
-const team = async (shop: Shop, key = shop.key) => (await shop.request('GET', '/stores/team', { key })).body
+  shop.call(removeMember, { params: { userId }, key })
+const team = async (shop: Shop, key = shop.key) => (await shop.call(getTeam, { key })).body
 const owners = async (shop: Shop) =>
   (await team(shop)).members.filter((each: { role: string }) => each.role === 'owner').length
 
@@ -196,7 +202,7 @@ describe('an invitation', () => {
       [{ email: 'a@example.com' }, 'role'],
       [{ role: 'agent' }, 'email'],
     ] as const) {
-      const answer = await shop.request('POST', '/stores/team/invitations', { body })
+      const answer = await shop.call(createInvitation, { body })
       expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(field)])
     }
     const ids: string[] = []
@@ -281,7 +287,7 @@ describe('accepting', () => {
     }
     expect((await open('http://localhost/invitations/%00')).status).toBe(400)
     const shop = await store(app)
-    await shop.request('PATCH', '/store', { body: { name: '<script>alert(1)</script>' } })
+    await shop.call(updateStore, { body: { name: '<script>alert(1)</script>' } })
     const address = `html@${shop.slug}.example.com`
     await invite(shop, address)
     const page = await (await open(await linkTo(address))).text()
@@ -353,9 +359,7 @@ describe('removing a member', () => {
       expect(statuses.filter((status) => status === 204)).toHaveLength(1)
       expect([401, 409]).toContain(statuses.find((status) => status !== 204))
       if (statuses[1] === 204) current = rival
-      expect(
-        await owners({ ...shop, request: (m, p, i) => shop.request(m, p, { ...i, key: current.key }) }),
-      ).toBe(1)
+      expect(await owners({ ...shop, key: current.key })).toBe(1)
     }
   })
 
@@ -382,7 +386,7 @@ describe('removing a member', () => {
       .where('store_id', '=', shop.id)
       .execute()
     await app.services.accessChanged(shop.id)
-    expect((await shop.request('PATCH', '/store', { body: { name: 'X' } })).status).toBe(403)
+    expect((await shop.call(updateStore, { body: { name: 'X' } })).status).toBe(403)
     expect((await invite(shop, `during@${shop.slug}.example.com`)).status).toBe(201)
     expect((await revoke(shop, body.id)).status).toBe(204)
     expect((await remove(shop, marco.userId)).status).toBe(204)

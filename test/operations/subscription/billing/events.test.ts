@@ -1,6 +1,12 @@
 /** Provider events twice, late and out of order (subscription, rule 3), and work that died half-way. */
+
 import { describe, expect, test } from 'vitest'
+import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
 import { applyBillingEvent } from '#operations/subscription/billing/events'
+import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
+import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import type { Agreement, BillingEventData, ProviderPayment } from '#runtime/ports/billing/port'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
@@ -16,7 +22,7 @@ async function payer(planId = 'growth'): Promise<Billed & { agreementId: string 
   await startAt(app, begun)
   const me = await billed(app)
   await me.subscribe({ planId })
-  const { id } = await me.read('/pre-approval')
+  const { id } = await me.read(getPreApproval)
   // The provider's own clock is told by these tests.
   await app.database.query('update sandbox_agreements set next_try_at = null where id = $1', [id])
   return { ...me, agreementId: id }
@@ -90,12 +96,12 @@ describe('out of order', () => {
     const failure = payment(me.agreementId, { status: 'rejected', failureReason: 'card-declined' })
     const retry = payment(me.agreementId, { attempt: 2, createdAt: later })
     await pays(me, retry)
-    const after = await me.read()
+    const after = await me.read(getSubscription)
     expect(after).toMatchObject({ status: 'active', currentPeriodStart: due, graceEndsAt: null })
     await pays(me, failure)
     await pays(me, retry)
     await pays(me, failure)
-    expect(await me.read()).toEqual(after)
+    expect(await me.read(getSubscription)).toEqual(after)
     expect((await me.payments()).map((each) => each.status)).toEqual(['approved', 'rejected', 'approved'])
     expect(await me.notices()).not.toContain('payment-failed')
   })
@@ -105,9 +111,12 @@ describe('out of order', () => {
     await app.setClock(later)
     const rejected = { status: 'rejected' as const }
     await pays(me, payment(me.agreementId, { ...rejected, attempt: 2, createdAt: later }))
-    expect((await me.read()).graceEndsAt).toBe('2026-12-09T00:00:00.000Z')
+    expect((await me.read(getSubscription)).graceEndsAt).toBe('2026-12-09T00:00:00.000Z')
     await pays(me, payment(me.agreementId, rejected))
-    expect(await me.read()).toMatchObject({ status: 'past-due', graceEndsAt: '2026-12-08T00:00:00.000Z' })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'past-due',
+      graceEndsAt: '2026-12-08T00:00:00.000Z',
+    })
   })
 
   test('two renewals, the later one first: the period never goes back', async () => {
@@ -116,7 +125,7 @@ describe('out of order', () => {
     const second = '2027-01-01T00:00:00.000Z'
     await pays(me, payment(me.agreementId, { dueAt: second, createdAt: second }))
     await pays(me, payment(me.agreementId))
-    expect(await me.read()).toMatchObject({ status: 'active', currentPeriodStart: second })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', currentPeriodStart: second })
     expect(await me.payments()).toHaveLength(3)
   })
 
@@ -156,18 +165,18 @@ describe('out of order', () => {
       ['paid', 'more', 'paid'],
     ] as const) {
       const { me, unused } = await told(...order)
-      expect([order, unused, (await me.read()).status]).toEqual([order, 4450n, 'active'])
+      expect([order, unused, (await me.read(getSubscription)).status]).toEqual([order, 4450n, 'active'])
     }
     const { me, paid } = await told('paid', 'more')
     expect(await me.notices()).toContain('payment-refunded')
     expect((await me.payments())[0]).toMatchObject({ status: 'approved', amount: 249 })
     // More than is left of the time: it is over, as after a refund of all of it.
     await pays(me, { ...paid, refundedAmount: '130.00', updatedAt: half })
-    expect(await me.read()).toMatchObject({ status: 'paused', creditBalance: 0 })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'paused', creditBalance: 0 })
     // All of it, after a part: nothing is taken twice.
     const { me: other, paid: whole } = await told('paid', 'more')
     await pays(other, { ...whole, status: 'refunded', updatedAt: half })
-    expect(await other.read()).toMatchObject({ status: 'paused', creditBalance: 0 })
+    expect(await other.read(getSubscription)).toMatchObject({ status: 'paused', creditBalance: 0 })
     expect((await other.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
@@ -176,14 +185,22 @@ describe('out of order', () => {
     await app.setClock('2026-11-05T00:00:00.000Z')
     await tell(me, 'agreement', '2026-11-04T00:00:00.000Z', { agreement: agreementOf(me, 'authorized') })
     await tell(me, 'agreement', '2026-11-03T00:00:00.000Z', { agreement: agreementOf(me, 'paused') })
-    expect(await me.read()).toMatchObject({ status: 'active', pausedAt: null })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', pausedAt: null })
     const other = { ...agreementOf(me, 'cancelled'), id: 'sa_another' }
     await tell(me, 'agreement', '2026-11-05T00:00:00.000Z', { agreement: other })
-    expect((await me.read()).status).toBe('active')
+    expect((await me.read(getSubscription)).status).toBe('active')
     await tell(me, 'agreement', '2026-11-05T00:00:00.000Z', { agreement: agreementOf(me, 'paused') })
-    expect(await me.read()).toMatchObject({ status: 'active', pausedAt: due, pauseReason: 'provider' })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'active',
+      pausedAt: due,
+      pauseReason: 'provider',
+    })
     await tell(me, 'agreement', '2026-11-05T00:00:01.000Z', { agreement: agreementOf(me, 'authorized') })
-    expect(await me.read()).toMatchObject({ pausedAt: null, pauseReason: null, nextChargeAmount: 249 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      pausedAt: null,
+      pauseReason: null,
+      nextChargeAmount: 249,
+    })
   })
 })
 
@@ -191,9 +208,9 @@ describe('late', () => {
   test('a renewal that was paid before it was cancelled counts: access to the end of it', async () => {
     const me = await payer()
     await app.setClock('2026-12-01T00:10:00.000Z')
-    expect((await me.post('cancel')).body).toMatchObject({ status: 'ended', endsAt: due })
+    expect((await me.post(cancelSubscription)).body).toMatchObject({ status: 'ended', endsAt: due })
     await pays(me, payment(me.agreementId, { createdAt: '2026-12-01T00:05:00.000Z' }))
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'cancelled',
       canWrite: true,
       endsAt: '2027-01-01T00:00:00.000Z',
@@ -202,10 +219,10 @@ describe('late', () => {
 
   test('one that was charged after it goes back', async () => {
     const me = await payer()
-    await me.post('cancel')
+    await me.post(cancelSubscription)
     await app.setClock('2026-12-02T00:00:00.000Z')
     await pays(me, payment(me.agreementId, { createdAt: later }))
-    expect((await me.read()).status).toBe('ended')
+    expect((await me.read(getSubscription)).status).toBe('ended')
     expect(await me.notices()).toContain('payment-refunded')
     const tasks = await app.database.query<{ kind: string; key: string }>(
       `select kind from billing_intents where store_id = $1 and kind = 'refund'`,
@@ -220,20 +237,24 @@ describe('late', () => {
     await pays(me, payment(me.agreementId, { status: 'rejected' }))
     await app.setClock('2026-12-09T00:00:00.000Z')
     await app.drainJobs()
-    expect((await me.read()).status).toBe('paused')
+    expect((await me.read(getSubscription)).status).toBe('paused')
     await pays(me, payment(me.agreementId, { attempt: 4, createdAt: '2026-12-06T00:00:00.000Z' }))
-    expect(await me.read()).toMatchObject({ status: 'active', currentPeriodStart: due, pausedAt: null })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'active',
+      currentPeriodStart: due,
+      pausedAt: null,
+    })
   })
 
   test('a charge of the old agreement after another took its place goes back', async () => {
     const me = await payer('starter')
-    const yearly = await me.post('update-plan', { billingCycle: 'yearly' })
+    const yearly = await me.post(updatePlan, { billingCycle: 'yearly' })
     await app.advance(hourMs)
     await me.pay(yearly.body.checkout.checkoutUrl)
-    const before = await me.read()
+    const before = await me.read(getSubscription)
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { amount: '99.00' }))
-    expect(await me.read()).toEqual(before)
+    expect(await me.read(getSubscription)).toEqual(before)
     expect(await me.notices()).toContain('payment-refunded')
   })
 
@@ -241,9 +262,9 @@ describe('late', () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { amount: '260.10' }))
-    expect(await me.read()).toMatchObject({ creditBalance: 11.1, nextChargeAmount: 237.9 })
+    expect(await me.read(getSubscription)).toMatchObject({ creditBalance: 11.1, nextChargeAmount: 237.9 })
     await app.drainJobs()
-    expect(await me.read('/pre-approval')).toMatchObject({ amount: 237.9 })
+    expect(await me.read(getPreApproval)).toMatchObject({ amount: 237.9 })
   })
 })
 
@@ -272,41 +293,48 @@ describe('half-way', () => {
 
   test('killed between the answer and the commit of a cancel: cancelled, once', async () => {
     const me = await payer()
-    await dying('cancelAgreement', () => me.post('cancel', { reason: 'switched' }))
-    expect((await me.read()).status).toBe('active')
-    expect((await me.post('cancel')).status).toBe(409)
+    await dying('cancelAgreement', () => me.post(cancelSubscription, { reason: 'switched' }))
+    expect((await me.read(getSubscription)).status).toBe('active')
+    expect((await me.post(cancelSubscription)).status).toBe(409)
     await app.advance(61_000)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'cancelled', cancelReason: 'switched', endsAt: due })
-    expect((await me.post('cancel')).status).toBe(409)
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'cancelled',
+      cancelReason: 'switched',
+      endsAt: due,
+    })
+    expect((await me.post(cancelSubscription)).status).toBe(409)
   })
 
   test('killed between the answer and the commit of a charge: applied, charged once', async () => {
     const me = await payer('starter')
     await app.setClock('2026-11-11T00:00:00.000Z')
-    await dying('chargeNow', () => me.post('update-plan', { planId: 'growth' }))
-    expect((await me.read()).planId).toBe('starter')
-    expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(409)
+    await dying('chargeNow', () => me.post(updatePlan, { planId: 'growth' }))
+    expect((await me.read(getSubscription)).planId).toBe('starter')
+    expect((await me.post(updatePlan, { planId: 'growth' })).status).toBe(409)
     await app.advance(61_000)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
+    expect(await me.read(getSubscription)).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
     expect((await me.payments()).map((each) => each.amount)).toEqual([100, 99])
-    expect(await me.read('/pre-approval')).toMatchObject({ amount: 249 })
+    expect(await me.read(getPreApproval)).toMatchObject({ amount: 249 })
   })
 
   test('killed after a downgrade was told to the provider: scheduled', async () => {
     const me = await payer()
-    await dying('updateAgreement', () => me.post('update-plan', { planId: 'starter' }))
+    await dying('updateAgreement', () => me.post(updatePlan, { planId: 'starter' }))
     await app.advance(61_000)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ scheduledChange: { planId: 'starter' }, nextChargeAmount: 99 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      scheduledChange: { planId: 'starter' },
+      nextChargeAmount: 99,
+    })
   })
 
   test('written down and never asked: dropped, nothing changes, and it may be asked again', async () => {
     const me = await payer()
     const real = port.cancelAgreement
     port.cancelAgreement = never
-    void me.post('cancel')
+    void me.post(cancelSubscription)
     await expect
       .poll(
         async () =>
@@ -317,13 +345,13 @@ describe('half-way', () => {
     port.cancelAgreement = real
     await app.advance(61_000)
     await app.drainJobs()
-    expect((await me.read()).status).toBe('active')
-    expect((await me.post('cancel')).status).toBe(200)
+    expect((await me.read(getSubscription)).status).toBe('active')
+    expect((await me.post(cancelSubscription)).status).toBe(200)
   })
 
   test('hooks that were lost are fetched within the hour', async () => {
     const me = await payer()
-    const { body } = await me.post('update-plan', { billingCycle: 'yearly' })
+    const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
     const { SandboxBilling } = await import('#runtime/ports/billing/sandbox')
     const sandbox = app.services.adapters.billing.sandbox as InstanceType<typeof SandboxBilling>
     const id = new URL(body.checkout.checkoutUrl).pathname.split('/').at(-1)!
@@ -332,11 +360,11 @@ describe('half-way', () => {
       me.shop.id,
       app.clock.now(),
     ])
-    expect((await me.read()).billingCycle).toBe('monthly')
+    expect((await me.read(getSubscription)).billingCycle).toBe('monthly')
     await app.advance(hourMs)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ billingCycle: 'yearly', status: 'active' })
-    expect(await me.read('/checkout-result')).toMatchObject({ status: 'approved' })
+    expect(await me.read(getSubscription)).toMatchObject({ billingCycle: 'yearly', status: 'active' })
+    expect(await me.read(getCheckoutResult)).toMatchObject({ status: 'approved' })
     expect(await me.payments()).toHaveLength(2)
   })
 })

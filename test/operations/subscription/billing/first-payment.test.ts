@@ -1,23 +1,37 @@
 /** A first payment, and what a checkout does to the rest (subscription, rules 9 and 10). */
+
 import { describe, expect, test } from 'vitest'
+import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
+import updateCard from '#operations/subscription/billing/api/update-card'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
+import validateCoupon from '#operations/subscription/billing/api/validate-coupon'
+import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
+import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import getTrial from '#operations/subscription/reads/api/get-trial'
+import getUsage from '#operations/subscription/reads/api/get-usage'
+import listPayments from '#operations/subscription/reads/api/list-payments'
+import type { Operation } from '#runtime/operation'
 import { testApp } from '#test/support/app'
 import { billed, cards, dayMs } from '#test/support/subscriber'
 
 const app = await testApp()
 const writes = [
-  'cancel',
-  'create-preapproval',
-  'validate-coupon',
-  'update-plan',
-  'resume',
-  'card-update',
+  cancelSubscription,
+  createPreapproval,
+  validateCoupon,
+  updatePlan,
+  resumeSubscription,
+  updateCard,
 ] as const
 
 describe('the first payment', () => {
   test('scenario 8: trial, coupons, a newer checkout, a declined card, a plan', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const me = await billed(app)
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'trial',
       status: 'trialing',
       canWrite: true,
@@ -27,7 +41,7 @@ describe('the first payment', () => {
       trialEndsAt: '2026-12-04T12:00:00.000Z',
       nextChargeAt: null,
     })
-    expect(await me.read('/trial')).toEqual({
+    expect(await me.read(getTrial)).toEqual({
       isTrial: true,
       startedAt: '2026-11-20T12:00:00.000Z',
       endsAt: '2026-12-04T12:00:00.000Z',
@@ -36,11 +50,11 @@ describe('the first payment', () => {
       paymentFailedRecently: false,
       lastFailedPayment: null,
     })
-    expect((await me.read('/checkout-result')).status).toBe('none')
-    expect((await me.shop.request('GET', '/subscription/pre-approval')).status).toBe(404)
-    expect(await me.read('/usage')).toMatchObject({ limit: 200, used: 0, percentUsed: 0 })
+    expect((await me.read(getCheckoutResult)).status).toBe('none')
+    expect((await me.shop.call(getPreApproval)).status).toBe(404)
+    expect(await me.read(getUsage)).toMatchObject({ limit: 200, used: 0, percentUsed: 0 })
 
-    const coupon = async (code: string) => (await me.post('validate-coupon', { code, planId: 'growth' })).body
+    const coupon = async (code: string) => (await me.post(validateCoupon, { code, planId: 'growth' })).body
     expect(await coupon('welcome10')).toEqual({
       code: 'WELCOME10',
       isValid: true,
@@ -65,24 +79,24 @@ describe('the first payment', () => {
 
     await app.advance(3_600_000)
     const wanted = { planId: 'growth', couponCode: 'WELCOME10' }
-    const first = await me.post('create-preapproval', wanted)
+    const first = await me.post(createPreapproval, wanted)
     expect([first.status, first.body.amount, first.body.status]).toEqual([201, 224.1, 'open'])
-    const second = await me.post('create-preapproval', wanted)
+    const second = await me.post(createPreapproval, wanted)
     expect(second.status).toBe(201)
     expect([await me.open(first.body.checkoutUrl), await me.open(second.body.checkoutUrl)]).toEqual([
       410, 200,
     ])
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'pending', amount: 224.1 })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'pending', amount: 224.1 })
 
     expect(await me.pay(second.body.checkoutUrl, 'declined')).toBe(303)
-    expect(await me.read('/checkout-result')).toMatchObject({
+    expect(await me.read(getCheckoutResult)).toMatchObject({
       id: second.body.id,
       status: 'rejected',
       checkoutUrl: null,
       failureReason: 'card-declined',
     })
-    expect(await me.read()).toMatchObject({ status: 'trialing', provider: null })
-    expect(await me.read('/trial')).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'trialing', provider: null })
+    expect(await me.read(getTrial)).toMatchObject({
       paymentFailedRecently: true,
       lastFailedPayment: { amount: 224.1, currency: 'BRL', reason: 'card-declined' },
     })
@@ -90,8 +104,8 @@ describe('the first payment', () => {
     await app.advance(1000)
     await me.subscribe(wanted)
     const paidAt = app.clock.now().toISOString()
-    expect(await me.read('/checkout-result')).toMatchObject({ status: 'approved', completedAt: paidAt })
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getCheckoutResult)).toMatchObject({ status: 'approved', completedAt: paidAt })
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'growth',
       status: 'active',
       price: 249,
@@ -105,24 +119,24 @@ describe('the first payment', () => {
       coupon: { code: 'WELCOME10', percentOff: 10, amountOff: null, remainingCycles: 2 },
       paymentMethod: { brand: 'visa', last4: '4242', expMonth: 12, expYear: 2039 },
     })
-    expect(await me.read('/usage')).toMatchObject({ limit: 10_000, used: 0, cycleStart: paidAt })
+    expect(await me.read(getUsage)).toMatchObject({ limit: 10_000, used: 0, cycleStart: paidAt })
     expect(await me.payments()).toMatchObject([
       { status: 'approved', amount: 224.1, discount: 24.9, kind: 'subscription', periodStart: paidAt },
       { status: 'rejected', amount: 224.1 },
     ])
-    expect(await me.read('/trial')).toMatchObject({
+    expect(await me.read(getTrial)).toMatchObject({
       isTrial: false,
       daysLeft: 0,
       paymentFailedRecently: false,
     })
-    expect((await me.post('validate-coupon', { code: 'WELCOME10' })).body.reason).toBe('already-used')
-    expect((await me.post('create-preapproval', wanted)).status).toBe(409)
+    expect((await me.post(validateCoupon, { code: 'WELCOME10' })).body.reason).toBe('already-used')
+    expect((await me.post(createPreapproval, wanted)).status).toBe(409)
   })
 
   test('the same hook again, and an older one: one payment', async () => {
     const me = await billed(app)
     await me.subscribe({ planId: 'starter' })
-    const before = await me.read()
+    const before = await me.read(getSubscription)
     await app.database.query('update sandbox_billing_events set delivered_at = null where store_id = $1', [
       me.shop.id,
     ])
@@ -143,23 +157,23 @@ describe('the first payment', () => {
     const keys = rows.map((row) => row.key)
     expect(await applyEvents(system, 'billing', 'sandbox', keys)).toBe(true)
     expect(await me.payments()).toHaveLength(1)
-    expect(await me.read()).toEqual(before)
+    expect(await me.read(getSubscription)).toEqual(before)
   })
 
   test('a checkout is finished once, and an expired one not at all', async () => {
     const me = await billed(app)
-    const { body } = await me.post('create-preapproval', { planId: 'growth' })
+    const { body } = await me.post(createPreapproval, { planId: 'growth' })
     expect(await me.pay(body.checkoutUrl)).toBe(303)
     expect(await me.pay(body.checkoutUrl)).toBe(410)
     expect(await me.payments()).toHaveLength(1)
 
     const late = await billed(app)
-    const old = (await late.post('create-preapproval', { planId: 'growth' })).body
+    const old = (await late.post(createPreapproval, { planId: 'growth' })).body
     await app.advance(dayMs)
-    expect(await late.read('/checkout-result')).toMatchObject({ status: 'expired', checkoutUrl: null })
+    expect(await late.read(getCheckoutResult)).toMatchObject({ status: 'expired', checkoutUrl: null })
     expect(await late.pay(old.checkoutUrl)).toBe(410)
     await app.drainJobs()
-    expect(await late.read('/checkout-result')).toMatchObject({
+    expect(await late.read(getCheckoutResult)).toMatchObject({
       status: 'expired',
       completedAt: old.expiresAt,
     })
@@ -167,7 +181,7 @@ describe('the first payment', () => {
 
   test('a payment for a cancelled checkout goes back, its agreement too, and the owners know', async () => {
     const me = await billed(app)
-    const { body } = await me.post('create-preapproval', { planId: 'growth' })
+    const { body } = await me.post(createPreapproval, { planId: 'growth' })
     // The payer was faster than the provider's page could be closed.
     await app.database.query(`update checkouts set status = 'cancelled' where id = $1`, [body.id])
     expect(await me.pay(body.checkoutUrl)).toBe(303)
@@ -175,16 +189,16 @@ describe('the first payment', () => {
     // The provider tells of the refund by its next hook.
     await app.advance(60_000)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'trialing', provider: null })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'trialing', provider: null })
     expect(await me.payments()).toMatchObject([{ status: 'refunded', amount: 249 }])
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'cancelled' })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'cancelled' })
     expect(await me.notices()).toContain('payment-refunded')
-    expect((await me.read('/payments')).total).toBe(1)
+    expect((await me.read(listPayments)).total).toBe(1)
   })
 
   test('two checkouts at once leave one open', async () => {
     const me = await billed(app)
-    const made = await Promise.all([1, 2, 3].map(() => me.post('create-preapproval', { planId: 'growth' })))
+    const made = await Promise.all([1, 2, 3].map(() => me.post(createPreapproval, { planId: 'growth' })))
     expect(made.map((each) => each.status)).toEqual([201, 201, 201])
     const open = await app.database.query<{ url: string }>(
       `select url from checkouts where store_id = $1 and status = 'open'`,
@@ -201,39 +215,39 @@ describe('the first payment', () => {
   test('a provider that is down opens nothing', async () => {
     const me = await billed(app)
     await me.mode('down')
-    expect((await me.post('create-preapproval', { planId: 'growth' })).status).toBe(503)
-    expect((await me.read('/checkout-result')).status).toBe('none')
+    expect((await me.post(createPreapproval, { planId: 'growth' })).status).toBe(503)
+    expect((await me.read(getCheckoutResult)).status).toBe('none')
     await me.mode('up')
-    expect((await me.post('create-preapproval', { planId: 'growth' })).status).toBe(201)
+    expect((await me.post(createPreapproval, { planId: 'growth' })).status).toBe(201)
     await me.mode('down')
-    expect((await me.shop.request('GET', '/subscription/pre-approval')).status).toBe(503)
+    expect((await me.shop.call(getPreApproval)).status).toBe(503)
   })
 
   test('bad input is named', async () => {
     const me = await billed(app)
-    const wrong = async (path: string, body: unknown) => {
-      const answer = await me.post(path, body)
+    const wrong = async (operation: Operation, body: unknown) => {
+      const answer = await me.post(operation, body)
       return [answer.status, answer.body.error.message]
     }
-    expect(await wrong('create-preapproval', { planId: 'growth', couponCode: 'NOPE' })).toEqual([
+    expect(await wrong(createPreapproval, { planId: 'growth', couponCode: 'NOPE' })).toEqual([
       400,
       'couponCode: cannot be redeemed (not-found): there is no such coupon',
     ])
-    expect((await wrong('create-preapproval', { planId: 'trial' }))[0]).toBe(400)
-    expect((await wrong('create-preapproval', {}))[0]).toBe(400)
-    expect((await wrong('validate-coupon', { code: ' ' }))[0]).toBe(400)
-    expect((await wrong('update-plan', {}))[0]).toBe(400)
-    expect((await wrong('cancel', { reason: 'because' }))[0]).toBe(400)
-    expect((await wrong('resume', {}))[0]).toBe(409)
-    expect((await wrong('card-update', {}))[0]).toBe(409)
+    expect((await wrong(createPreapproval, { planId: 'trial' }))[0]).toBe(400)
+    expect((await wrong(createPreapproval, {}))[0]).toBe(400)
+    expect((await wrong(validateCoupon, { code: ' ' }))[0]).toBe(400)
+    expect((await wrong(updatePlan, {}))[0]).toBe(400)
+    expect((await wrong(cancelSubscription, { reason: 'because' }))[0]).toBe(400)
+    expect((await wrong(resumeSubscription, {}))[0]).toBe(409)
+    expect((await wrong(updateCard, {}))[0]).toBe(409)
   })
 
   test('only owners write, and no card number is kept anywhere', async () => {
     const me = await billed(app)
     const { key } = await me.shop.person('member')
-    for (const path of writes) {
-      const answer = await me.shop.request('POST', `/subscription/${path}`, { key, body: {} })
-      expect([path, answer.status]).toEqual([path, 403])
+    for (const operation of writes) {
+      const answer = await me.shop.call(operation, { key, body: {} })
+      expect([operation.spec.path, answer.status]).toEqual([operation.spec.path, 403])
     }
     await me.subscribe({ planId: 'starter' })
     const tables = await app.database.query<{ name: string }>(
@@ -252,21 +266,25 @@ describe('the first payment', () => {
   test('a store in dollars pays in dollars; another currency is charged in dollars too', async () => {
     const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
     await me.subscribe({ planId: 'growth', billingCycle: 'yearly' })
-    expect(await me.read()).toMatchObject({ price: 490, currency: 'USD', billingCycle: 'yearly' })
+    expect(await me.read(getSubscription)).toMatchObject({
+      price: 490,
+      currency: 'USD',
+      billingCycle: 'yearly',
+    })
     const other = await billed(app, { plan: null, country: 'DE', currency: 'EUR' })
-    expect((await other.post('create-preapproval', { planId: 'scale' })).body).toMatchObject({
+    expect((await other.post(createPreapproval, { planId: 'scale' })).body).toMatchObject({
       amount: 149,
       currency: 'USD',
     })
     expect(
-      (await me.post('validate-coupon', { code: 'FIRST50', planId: 'scale', billingCycle: 'yearly' })).body,
+      (await me.post(validateCoupon, { code: 'FIRST50', planId: 'scale', billingCycle: 'yearly' })).body,
     ).toMatchObject({ isValid: false, reason: 'not-for-plan' })
   })
 
   test("a coupon's amount in other money is told of no plan and as no amount of this money", async () => {
     const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
     for (const planId of [undefined, 'starter', 'growth', 'scale']) {
-      const { body } = await me.post('validate-coupon', { code: 'FIRST50', planId, billingCycle: 'yearly' })
+      const { body } = await me.post(validateCoupon, { code: 'FIRST50', planId, billingCycle: 'yearly' })
       expect(body).toMatchObject({
         isValid: false,
         reason: 'not-for-plan',
@@ -276,7 +294,7 @@ describe('the first payment', () => {
         currency: 'USD',
       })
     }
-    expect((await me.post('validate-coupon', { code: 'WELCOME10' })).body).toMatchObject({
+    expect((await me.post(validateCoupon, { code: 'WELCOME10' })).body).toMatchObject({
       isValid: true,
       planIds: null,
     })

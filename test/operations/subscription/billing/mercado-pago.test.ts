@@ -1,5 +1,12 @@
 /** Subscriptions over a provider that can neither charge a saved card now nor charge now and begin later. */
+
 import { afterAll, expect, test } from 'vitest'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import updateCard from '#operations/subscription/billing/api/update-card'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
+import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import getUsage from '#operations/subscription/reads/api/get-usage'
 import { billingStandIn } from '#test/ports/billing-stand-in'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
@@ -39,29 +46,33 @@ async function pays(checkoutUrl: string): Promise<void> {
 async function payer(): Promise<Billed> {
   await startAt(app, '2026-11-01T00:00:00.000Z')
   const me = await billed(app)
-  const created = await me.post('create-preapproval', { planId: 'starter' })
+  const created = await me.post(createPreapproval, { planId: 'starter' })
   expect(created.status, JSON.stringify(created.body)).toBe(201)
   await pays(created.body.checkoutUrl)
-  expect(await me.read()).toMatchObject({ status: 'active', planId: 'starter', provider: 'mercadopago' })
+  expect(await me.read(getSubscription)).toMatchObject({
+    status: 'active',
+    planId: 'starter',
+    provider: 'mercadopago',
+  })
   return me
 }
 
 test('an upgrade within the cycle: a checkout, and a new period from its payment on', async () => {
   const me = await payer()
-  const old = (await me.read('/pre-approval')).id
+  const old = (await me.read(getPreApproval)).id
   await app.setClock('2026-11-11T00:00:00.000Z')
   const wanted = { planId: 'growth' }
-  const preview = await me.post('update-plan', { ...wanted, preview: true })
+  const preview = await me.post(updatePlan, { ...wanted, preview: true })
   // Two thirds of 99.00 are not used; the next month is paid whole.
   const proration = { credit: 66, charge: 249, amountDue: 183, currency: 'BRL' }
   expect(preview.body).toMatchObject({ outcome: 'checkout-required', checkout: null, proration })
-  const { status, body } = await me.post('update-plan', wanted)
+  const { status, body } = await me.post(updatePlan, wanted)
   expect([status, body.outcome, body.proration]).toEqual([200, 'checkout-required', proration])
   expect(body.checkout).toMatchObject({ amount: 183, kind: 'update-plan' })
-  expect(await me.read()).toMatchObject({ planId: 'starter', nextChargeAmount: 99 })
+  expect(await me.read(getSubscription)).toMatchObject({ planId: 'starter', nextChargeAmount: 99 })
 
   await pays(body.checkout.checkoutUrl)
-  expect(await me.read()).toMatchObject({
+  expect(await me.read(getSubscription)).toMatchObject({
     status: 'active',
     planId: 'growth',
     creditBalance: 0,
@@ -69,9 +80,9 @@ test('an upgrade within the cycle: a checkout, and a new period from its payment
     currentPeriodEnd: '2026-12-11T00:00:00.000Z',
     nextChargeAmount: 249,
   })
-  expect(await me.read('/usage')).toMatchObject({ cycleStart: '2026-11-11T00:00:00.000Z', limit: 10_000 })
+  expect(await me.read(getUsage)).toMatchObject({ cycleStart: '2026-11-11T00:00:00.000Z', limit: 10_000 })
   // Made over the first amount, then told the one that follows; the old one is over.
-  expect(await me.read('/pre-approval')).toMatchObject({ amount: 249, status: 'authorized' })
+  expect(await me.read(getPreApproval)).toMatchObject({ amount: 249, status: 'authorized' })
   const { mercadopago } = app.services.adapters.billing
   expect((await mercadopago!.getAgreement(old)).status).toBe('cancelled')
   expect((await me.payments()).map((each) => each.amount)).toEqual([183, 99])
@@ -79,35 +90,35 @@ test('an upgrade within the cycle: a checkout, and a new period from its payment
 
 test('a downgrade within the cycle is told to the agreement at once, and needs no checkout', async () => {
   const me = await payer()
-  const { body } = await me.post('update-plan', { planId: 'growth' })
+  const { body } = await me.post(updatePlan, { planId: 'growth' })
   await pays(body.checkout.checkoutUrl)
-  const down = await me.post('update-plan', { planId: 'starter' })
+  const down = await me.post(updatePlan, { planId: 'starter' })
   expect(down.body).toMatchObject({ outcome: 'scheduled', checkout: null })
-  expect(await me.read('/pre-approval')).toMatchObject({ amount: 99 })
+  expect(await me.read(getPreApproval)).toMatchObject({ amount: 99 })
 })
 
 test('another cycle from the end of the period on: nothing is due, and the page begins then', async () => {
   const me = await payer()
-  const yearly = await me.post('update-plan', { billingCycle: 'yearly' })
+  const yearly = await me.post(updatePlan, { billingCycle: 'yearly' })
   await pays(yearly.body.checkout.checkoutUrl)
-  const { body } = await me.post('update-plan', { billingCycle: 'monthly' })
+  const { body } = await me.post(updatePlan, { billingCycle: 'monthly' })
   expect(body).toMatchObject({ outcome: 'checkout-required', proration: { amountDue: 0 } })
   await pays(body.checkout.checkoutUrl)
-  const { currentPeriodEnd, scheduledChange } = await me.read()
+  const { currentPeriodEnd, scheduledChange } = await me.read(getSubscription)
   expect(scheduledChange).toMatchObject({ billingCycle: 'monthly', effectiveAt: currentPeriodEnd })
-  expect(await me.read('/pre-approval')).toMatchObject({ frequency: 1, startsAt: currentPeriodEnd })
+  expect(await me.read(getPreApproval)).toMatchObject({ frequency: 1, startsAt: currentPeriodEnd })
 })
 
 test('a card is changed at the provider: the refusal says so', async () => {
   const me = await payer()
-  const { status, body } = await me.post('card-update')
+  const { status, body } = await me.post(updateCard)
   expect([status, body.error.code]).toEqual([409, 'conflict'])
   expect(body.error.message).toMatch(/in your account there/)
 })
 
 test('a notification with a wrong signature changes nothing', async () => {
   const me = await payer()
-  const id = (await me.read('/pre-approval')).id
+  const id = (await me.read(getPreApproval)).id
   standIn.setStatus(id, 'cancelled')
   const [told] = standIn.notifications()
   const before = await app.database.query('select count(*) from provider_events', [])
@@ -130,5 +141,5 @@ test('a notification with a wrong signature changes nothing', async () => {
   }
   expect(await app.database.query('select count(*) from provider_events', [])).toEqual(before)
   await app.drainJobs()
-  expect((await me.read()).status).toBe('active')
+  expect((await me.read(getSubscription)).status).toBe('active')
 })

@@ -1,5 +1,13 @@
 /** Changes of plan (subscription, rules 6 to 9). */
+
 import { describe, expect, test } from 'vitest'
+import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
+import listCampaigns from '#operations/campaigns/campaigns/api/list-campaigns'
+import createList from '#operations/campaigns/lists/api/create-list'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
+import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import getUsage from '#operations/subscription/reads/api/get-usage'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, dayMs, startAt } from '#test/support/subscriber'
 
@@ -14,28 +22,28 @@ async function payer(body: Record<string, unknown> = { planId: 'starter' }, card
   return me
 }
 const change = async (me: Billed, body: Record<string, unknown>) => {
-  const answer = await me.post('update-plan', body)
+  const answer = await me.post(updatePlan, body)
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   return answer.body
 }
-const agreement = (me: Billed) => me.read('/pre-approval')
+const agreement = (me: Billed) => me.read(getPreApproval)
 
 describe('an upgrade', () => {
   test('scenario 9: previewed, charged 100.00, scheduled back, unscheduled, made', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const before = await me.read()
+    const before = await me.read(getSubscription)
     const proration = { credit: 66, charge: 166, amountDue: 100, currency: 'BRL' }
     const preview = await change(me, { planId: 'growth', preview: true })
     expect(preview).toMatchObject({ outcome: 'applied', isPreview: true, proration, checkout: null })
     expect(preview.subscription).toEqual(before)
-    expect([await me.read(), await me.payments()]).toMatchObject([before, [{ amount: 99 }]])
-    expect((await me.shop.request('GET', '/campaigns')).status).toBe(403)
+    expect([await me.read(getSubscription), await me.payments()]).toMatchObject([before, [{ amount: 99 }]])
+    expect((await me.shop.call(listCampaigns)).status).toBe(403)
 
     const applied = await change(me, { planId: 'growth' })
     expect(applied).toMatchObject({ outcome: 'applied', isPreview: false, proration, checkout: null })
-    expect((await me.shop.request('GET', '/campaigns')).status).toBe(200)
-    expect(await me.read()).toMatchObject({
+    expect((await me.shop.call(listCampaigns)).status).toBe(200)
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'growth',
       price: 249,
       currentPeriodStart: '2026-11-01T00:00:00.000Z',
@@ -44,7 +52,7 @@ describe('an upgrade', () => {
       nextChargeAmount: 249,
       creditBalance: 0,
     })
-    expect(await me.read('/usage')).toMatchObject({ limit: 10_000, cycleStart: '2026-11-01T00:00:00.000Z' })
+    expect(await me.read(getUsage)).toMatchObject({ limit: 10_000, cycleStart: '2026-11-01T00:00:00.000Z' })
     expect(await agreement(me)).toMatchObject({ amount: 249, reason: 'Growth, monthly', frequency: 1 })
     await app.drainJobs()
     expect(await me.payments()).toMatchObject([
@@ -64,46 +72,50 @@ describe('an upgrade', () => {
       },
     })
     expect(await agreement(me)).toMatchObject({ amount: 99 })
-    expect((await me.post('update-plan', { planId: 'starter' })).status).toBe(409)
+    expect((await me.post(updatePlan, { planId: 'starter' })).status).toBe(409)
     const unscheduled = await change(me, { planId: 'growth' })
     expect(unscheduled).toMatchObject({
       outcome: 'unscheduled',
       subscription: { scheduledChange: null, nextChargeAmount: 249 },
     })
     expect(await agreement(me)).toMatchObject({ amount: 249 })
-    expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(409)
-    expect((await me.post('update-plan', {})).status).toBe(400)
-    expect((await me.post('update-plan', { preview: true })).status).toBe(400)
+    expect((await me.post(updatePlan, { planId: 'growth' })).status).toBe(409)
+    expect((await me.post(updatePlan, {})).status).toBe(400)
+    expect((await me.post(updatePlan, { preview: true })).status).toBe(400)
   })
 
   test('what was made with a larger plan is there again with the next one', async () => {
     const me = await payer({ planId: 'growth' })
-    const list = await me.shop.request('POST', '/campaigns/lists', { body: { name: 'All' } })
+    const list = await me.shop.call(createList, { body: { name: 'All' } })
     expect(list.status).toBe(201)
     const body = { name: 'Sale', listId: list.body.id }
-    expect((await me.shop.request('POST', '/campaigns', { body })).status).toBe(201)
+    expect((await me.shop.call(createCampaign, { body })).status).toBe(201)
     await change(me, { planId: 'starter' })
     await app.setClock('2026-12-01T00:00:00.000Z')
     // By the clock alone, before any job ran.
-    expect((await me.shop.request('GET', '/campaigns')).status).toBe(403)
-    expect(await me.read()).toMatchObject({
+    expect((await me.shop.call(listCampaigns)).status).toBe(403)
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'starter',
       scheduledChange: null,
       messagesPerCycle: 1000,
     })
-    expect(await me.read('/usage')).toMatchObject({ limit: 1000, cycleStart: '2026-12-01T00:00:00.000Z' })
+    expect(await me.read(getUsage)).toMatchObject({ limit: 1000, cycleStart: '2026-12-01T00:00:00.000Z' })
     await app.drainJobs()
     expect((await me.payments())[0]).toMatchObject({ amount: 99, status: 'approved', kind: 'subscription' })
-    expect(await me.read()).toMatchObject({ planId: 'starter', price: 99, nextChargeAmount: 99 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      planId: 'starter',
+      price: 99,
+      nextChargeAmount: 99,
+    })
     await change(me, { planId: 'growth' })
-    expect((await me.shop.request('GET', '/campaigns')).body).toMatchObject({ total: 1 })
+    expect((await me.shop.call(listCampaigns)).body).toMatchObject({ total: 1 })
     expect((await me.payments())[0]).toMatchObject({ amount: 150, kind: 'proration' })
   })
 
   test('two at once: one charge', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const answers = await Promise.all([1, 2, 3].map(() => me.post('update-plan', { planId: 'growth' })))
+    const answers = await Promise.all([1, 2, 3].map(() => me.post(updatePlan, { planId: 'growth' })))
     expect(answers.map((each) => each.status).sort()).toEqual([200, 409, 409])
     await app.drainJobs()
     expect((await me.payments()).map((each) => each.amount)).toEqual([100, 99])
@@ -111,15 +123,15 @@ describe('an upgrade', () => {
 
   test('a declined card changes nothing', async () => {
     const me = await payer({ planId: 'starter' }, 'declinesLater')
-    const before = await me.read()
+    const before = await me.read(getSubscription)
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const refused = await me.post('update-plan', { planId: 'growth' })
+    const refused = await me.post(updatePlan, { planId: 'growth' })
     expect([refused.status, refused.body.error.message]).toEqual([
       409,
       'The card was declined (card-declined): nothing has changed. Use POST /subscription/card-update',
     ])
     await app.drainJobs()
-    expect(await me.read()).toEqual(before)
+    expect(await me.read(getSubscription)).toEqual(before)
     expect(await me.payments()).toMatchObject([
       { status: 'rejected', amount: 100, kind: 'proration' },
       { status: 'approved', amount: 99 },
@@ -130,13 +142,13 @@ describe('an upgrade', () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     await me.mode('timeout')
-    expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(503)
-    expect(await me.read()).toMatchObject({ planId: 'starter' })
+    expect((await me.post(updatePlan, { planId: 'growth' })).status).toBe(503)
+    expect(await me.read(getSubscription)).toMatchObject({ planId: 'starter' })
     await me.mode('up')
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
+    expect(await me.read(getSubscription)).toMatchObject({ planId: 'growth', nextChargeAmount: 249 })
     expect((await me.payments()).map((each) => each.amount)).toEqual([100, 99])
-    expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(409)
+    expect((await me.post(updatePlan, { planId: 'growth' })).status).toBe(409)
     expect(await agreement(me)).toMatchObject({ amount: 249 })
   })
 
@@ -144,7 +156,7 @@ describe('an upgrade', () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     await me.mode('down')
-    expect((await me.post('update-plan', { planId: 'growth' })).status).toBe(503)
+    expect((await me.post(updatePlan, { planId: 'growth' })).status).toBe(503)
     await me.mode('up')
     expect(await change(me, { planId: 'growth' })).toMatchObject({ outcome: 'applied' })
     await app.drainJobs()
@@ -174,7 +186,7 @@ describe('an upgrade', () => {
       subscription: { coupon: { code: 'WELCOME10', remainingCycles: 2 }, nextChargeAmount: 224.1 },
     })
     expect((await me.payments())[0]).toMatchObject({ amount: 83.4, discount: 16.6, creditApplied: 66 })
-    const again = await me.post('update-plan', { planId: 'scale', couponCode: 'WELCOME10' })
+    const again = await me.post(updatePlan, { planId: 'scale', couponCode: 'WELCOME10' })
     expect([again.status, again.body.error.message]).toEqual([
       400,
       'couponCode: cannot be redeemed (already-used): this store has used it already',
@@ -186,7 +198,7 @@ describe('another cycle', () => {
   test('to yearly: a checkout, nothing changes until it is paid; the period begins anew', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const before = await me.read()
+    const before = await me.read(getSubscription)
     const changed = await change(me, { billingCycle: 'yearly' })
     expect(changed).toMatchObject({
       outcome: 'checkout-required',
@@ -198,7 +210,7 @@ describe('another cycle', () => {
     const old = (await agreement(me)).id
     expect(await me.pay(changed.checkout.checkoutUrl)).toBe(303)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'starter',
       billingCycle: 'yearly',
       price: 990,
@@ -207,7 +219,7 @@ describe('another cycle', () => {
       nextChargeAmount: 990,
       creditBalance: 0,
     })
-    expect(await me.read('/usage')).toMatchObject({
+    expect(await me.read(getUsage)).toMatchObject({
       used: 0,
       cycleStart: '2026-11-11T00:00:00.000Z',
       cycleEnd: '2026-12-11T00:00:00.000Z',
@@ -224,13 +236,17 @@ describe('another cycle', () => {
     expect(proration).toEqual({ credit: 962.88, charge: 249, amountDue: 0, currency: 'BRL' })
     expect(await me.pay(checkout.checkoutUrl)).toBe(303)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ planId: 'growth', creditBalance: 713.88, nextChargeAmount: 0 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      planId: 'growth',
+      creditBalance: 713.88,
+      nextChargeAmount: 0,
+    })
     expect((await agreement(me)).amount).toBe(0)
     for (const at of ['2026-12-11', '2027-01-11', '2027-02-11']) {
       await app.setClock(`${at}T00:00:00.000Z`)
       await app.drainJobs()
     }
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       creditBalance: 0,
       nextChargeAmount: 249,
       currentPeriodStart: '2027-02-11T00:00:00.000Z',
@@ -252,7 +268,7 @@ describe('another cycle', () => {
     const old = (await agreement(me)).id
     expect(await me.pay(changed.checkout.checkoutUrl)).toBe(303)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'growth',
       billingCycle: 'monthly',
       scheduledChange: { planId: 'starter', billingCycle: 'yearly', price: 990 },
@@ -265,7 +281,7 @@ describe('another cycle', () => {
     expect(back).toMatchObject({ outcome: 'checkout-required', proration: { amountDue: 0 } })
     await app.setClock('2026-12-01T00:00:00.000Z')
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'starter',
       billingCycle: 'yearly',
       currentPeriodEnd: '2027-12-01T00:00:00.000Z',
@@ -281,11 +297,14 @@ describe('another cycle', () => {
     const back = await change(me, { planId: 'growth', billingCycle: 'monthly' })
     await me.pay(back.checkout.checkoutUrl)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ scheduledChange: null, nextChargeAmount: 249 })
+    expect(await me.read(getSubscription)).toMatchObject({ scheduledChange: null, nextChargeAmount: 249 })
     await app.setClock('2026-12-01T00:00:00.000Z')
     await app.drainJobs()
     expect((await me.payments()).map((each) => each.amount)).toEqual([249, 249])
-    expect(await me.read()).toMatchObject({ planId: 'growth', currentPeriodEnd: '2027-01-01T00:00:00.000Z' })
+    expect(await me.read(getSubscription)).toMatchObject({
+      planId: 'growth',
+      currentPeriodEnd: '2027-01-01T00:00:00.000Z',
+    })
   })
 })
 
@@ -293,11 +312,11 @@ describe('elsewhere', () => {
   test('in a trial a checkout; without a provider too, for the rest of the month', async () => {
     await startAt(app, '2026-11-01T00:00:00.000Z')
     const trial = await billed(app)
-    expect((await trial.post('update-plan', { billingCycle: 'yearly' })).status).toBe(400)
+    expect((await trial.post(updatePlan, { billingCycle: 'yearly' })).status).toBe(400)
     const first = await change(trial, { planId: 'scale' })
     expect(first).toMatchObject({ outcome: 'checkout-required', proration: { amountDue: 799 } })
     await trial.pay(first.checkout.checkoutUrl)
-    expect(await trial.read()).toMatchObject({ status: 'active', planId: 'scale' })
+    expect(await trial.read(getSubscription)).toMatchObject({ status: 'active', planId: 'scale' })
 
     const gift = await billed(app, { plan: 'starter' })
     await app.setClock('2026-11-16T00:00:00.000Z')
@@ -305,7 +324,7 @@ describe('elsewhere', () => {
     expect(paid).toMatchObject({ outcome: 'checkout-required', proration: { credit: 0, amountDue: 124.5 } })
     await gift.pay(paid.checkout.checkoutUrl)
     await app.drainJobs()
-    expect(await gift.read()).toMatchObject({
+    expect(await gift.read(getSubscription)).toMatchObject({
       planId: 'growth',
       provider: 'sandbox',
       currentPeriodEnd: '2026-12-01T00:00:00.000Z',
@@ -322,7 +341,7 @@ describe('elsewhere', () => {
     expect(await change(gift, { planId: 'starter' })).toMatchObject({ outcome: 'scheduled' })
     await app.advance(31 * dayMs)
     await app.drainJobs()
-    expect(await gift.read()).toMatchObject({
+    expect(await gift.read(getSubscription)).toMatchObject({
       planId: 'starter',
       status: 'active',
       currentPeriodStart: '2027-02-01T00:00:00.000Z',
@@ -335,10 +354,13 @@ describe('elsewhere', () => {
   test('a scheduled change that is asked for while the provider loses its answer', async () => {
     const me = await payer({ planId: 'growth' })
     await me.mode('timeout')
-    expect((await me.post('update-plan', { planId: 'starter' })).status).toBe(503)
-    expect(await me.read()).toMatchObject({ scheduledChange: null })
+    expect((await me.post(updatePlan, { planId: 'starter' })).status).toBe(503)
+    expect(await me.read(getSubscription)).toMatchObject({ scheduledChange: null })
     await me.mode('up')
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ scheduledChange: { planId: 'starter' }, nextChargeAmount: 99 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      scheduledChange: { planId: 'starter' },
+      nextChargeAmount: 99,
+    })
   })
 })

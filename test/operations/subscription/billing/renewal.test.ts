@@ -1,6 +1,22 @@
 /** Renewals, failures, pauses and endings: the states of a subscription, row by row. */
+
 import { describe, expect, test } from 'vitest'
+import listCampaigns from '#operations/campaigns/campaigns/api/list-campaigns'
+import exportOptOuts from '#operations/campaigns/opt-outs/api/export-opt-outs'
+import listOperations from '#operations/discovery/api/list-operations'
+import updateStore from '#operations/store/profile/api/update-store'
 import { entitlementOf } from '#operations/store/quota/entitlement'
+import createInvitation from '#operations/store/team/api/create-invitation'
+import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
+import updateCard from '#operations/subscription/billing/api/update-card'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
+import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
+import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import getTrial from '#operations/subscription/reads/api/get-trial'
+import getUsage from '#operations/subscription/reads/api/get-usage'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, dayMs, startAt } from '#test/support/subscriber'
 
@@ -25,8 +41,8 @@ async function moveTo(at: string): Promise<void> {
   await app.drainJobs()
 }
 const writes = async (me: Billed) =>
-  (await me.shop.request('PATCH', '/store', { body: { phone: '+551140002000' } })).status
-const usedOf = async (me: Billed) => (await me.read('/usage')).cycleStart
+  (await me.shop.call(updateStore, { body: { phone: '+551140002000' } })).status
+const usedOf = async (me: Billed) => (await me.read(getUsage)).cycleStart
 describe('a renewal', () => {
   test('begins the next period, counted from the anchor: 31 January', async () => {
     await startAt(app, '2027-01-30T15:00:00.000Z')
@@ -36,7 +52,7 @@ describe('a renewal', () => {
     const seen: string[] = []
     for (const at of ['2027-02-28T15:00:00.000Z', '2027-03-31T15:00:00.000Z', '2027-04-30T15:00:00.000Z']) {
       await moveTo(at)
-      const { currentPeriodStart, status } = await me.read()
+      const { currentPeriodStart, status } = await me.read(getSubscription)
       seen.push(currentPeriodStart)
       expect([status, await usedOf(me)]).toEqual(['active', at])
     }
@@ -48,13 +64,16 @@ describe('a renewal', () => {
     const me = await payer({ planId: 'growth', couponCode: 'WELCOME10' })
     for (const at of [due, '2027-01-01T00:00:00.000Z', '2027-02-01T00:00:00.000Z']) await moveTo(at)
     expect((await me.payments()).map((each) => each.amount)).toEqual([249, 224.1, 224.1, 224.1])
-    expect(await me.read()).toMatchObject({ coupon: null, nextChargeAmount: 249 })
+    expect(await me.read(getSubscription)).toMatchObject({ coupon: null, nextChargeAmount: 249 })
   })
 
   test('a month or two that nobody saw: every charge in its period', async () => {
     const me = await payer({ planId: 'starter' })
     await moveTo('2027-02-01T00:00:00.000Z')
-    expect(await me.read()).toMatchObject({ status: 'active', currentPeriodEnd: '2027-03-01T00:00:00.000Z' })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'active',
+      currentPeriodEnd: '2027-03-01T00:00:00.000Z',
+    })
     expect((await me.payments()).map((each) => (each as { periodStart?: string }).periodStart)).toEqual([
       '2027-02-01T00:00:00.000Z',
       '2027-01-01T00:00:00.000Z',
@@ -79,7 +98,7 @@ describe('a failed renewal', () => {
   test('scenario 10: grace, another card, and the anchor stays', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'past-due',
       canWrite: true,
       graceEndsAt: '2026-12-08T00:00:00.000Z',
@@ -87,13 +106,13 @@ describe('a failed renewal', () => {
       nextChargeAmount: 249,
     })
     expect([await writes(me), await usedOf(me)]).toEqual([200, due])
-    expect(await me.read('/trial')).toMatchObject({ paymentFailedRecently: true, isTrial: false })
+    expect(await me.read(getTrial)).toMatchObject({ paymentFailedRecently: true, isTrial: false })
     expect(await me.notices()).toContain('payment-failed')
     const mail = await app.database.query('select subject, calls from sandbox_mail where to_address = $1', [
       me.shop.email,
     ])
     expect(mail).toEqual([{ subject: expect.stringMatching(/^The payment of Shop \d+ failed$/), calls: 1 }])
-    expect((await me.post('update-plan', { planId: 'scale' })).status).toBe(409)
+    expect((await me.post(updatePlan, { planId: 'scale' })).status).toBe(409)
 
     await moveTo('2026-12-02T12:00:00.000Z')
     expect(await me.payments()).toMatchObject([
@@ -101,10 +120,10 @@ describe('a failed renewal', () => {
       { status: 'rejected', attempt: 1 },
       { status: 'approved' },
     ])
-    const update = await me.post('card-update')
+    const update = await me.post(updateCard)
     expect([update.status, update.body.kind, update.body.amount]).toEqual([201, 'card-update', 249])
     expect(await me.pay(update.body.checkoutUrl)).toBe(303)
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       graceEndsAt: null,
       currentPeriodStart: due,
@@ -119,7 +138,7 @@ describe('a failed renewal', () => {
     })
     await app.drainJobs()
     expect((await me.notices()).filter((type) => type === 'payment-failed')).toHaveLength(1)
-    expect(await me.read('/trial')).toMatchObject({ paymentFailedRecently: false })
+    expect(await me.read(getTrial)).toMatchObject({ paymentFailedRecently: false })
   })
 
   test('after the last retry the new card is charged by us', async () => {
@@ -128,14 +147,18 @@ describe('a failed renewal', () => {
     await moveTo('2026-12-02T00:00:00.000Z')
     await moveTo('2026-12-04T00:00:00.000Z')
     await moveTo('2026-12-06T12:00:00.000Z')
-    expect(await me.read()).toMatchObject({ status: 'past-due', nextChargeAt: null, nextChargeAmount: null })
-    const update = await me.post('card-update')
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'past-due',
+      nextChargeAt: null,
+      nextChargeAmount: null,
+    })
+    const update = await me.post(updateCard)
     expect(update.body.amount).toBe(249)
     await me.pay(update.body.checkoutUrl)
     await app.drainJobs()
     await app.advance(60_000)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'active', currentPeriodStart: due })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', currentPeriodStart: due })
     expect((await me.payments()).filter((each) => each.status === 'approved')).toHaveLength(2)
   })
 
@@ -143,10 +166,10 @@ describe('a failed renewal', () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     await app.setClock('2026-12-07T23:59:59.999Z')
-    expect([await writes(me), (await me.read()).status]).toEqual([200, 'past-due'])
+    expect([await writes(me), (await me.read(getSubscription)).status]).toEqual([200, 'past-due'])
     await app.setClock('2026-12-08T00:00:00.000Z')
     expect(await writes(me)).toBe(403)
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'paused',
       canWrite: false,
       pauseReason: 'payment-failed',
@@ -154,30 +177,29 @@ describe('a failed renewal', () => {
       nextChargeAt: null,
       nextChargeAmount: null,
     })
-    expect((await me.shop.request('GET', '/campaigns/opt-outs/export')).status).toBe(403)
-    expect((await me.shop.request('GET', '/campaigns')).status).toBe(200)
+    expect((await me.shop.call(exportOptOuts)).status).toBe(403)
+    expect((await me.shop.call(listCampaigns)).status).toBe(200)
     const invitation = { email: `new@${me.shop.slug}.example.com`, role: 'agent' }
-    expect((await me.shop.request('POST', '/stores/team/invitations', { body: invitation })).status).toBe(201)
+    expect((await me.shop.call(createInvitation, { body: invitation })).status).toBe(201)
     expect((await entitlementOf(await me.shop.context())).canWrite).toBe(false)
-    const listed: { path: string; readOnly: boolean }[] = (await me.shop.request('GET', '/operations')).body
-      .data
+    const listed: { path: string; readOnly: boolean }[] = (await me.shop.call(listOperations)).body.data
     const open = listed.filter((each) => !each.readOnly).map((each) => each.path)
     expect(open.filter((path) => path.startsWith('/subscription'))).toHaveLength(6)
     expect(open.filter((path) => !/^\/(subscription|stores\/team|notifications)/.test(path))).toEqual([])
-    for (const path of ['card-update', 'create-preapproval']) {
-      const refused = await me.post(path, path === 'card-update' ? {} : { planId: 'growth' })
+    for (const ask of [() => me.post(updateCard), () => me.post(createPreapproval, { planId: 'growth' })]) {
+      const refused = await ask()
       expect([refused.status, refused.body.error.message]).toEqual([
         409,
         'The subscription is paused: use POST /subscription/resume',
       ])
     }
     await app.drainJobs()
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'paused' })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
     expect(await me.notices()).toContain('subscription-paused')
 
     await app.advance(hourMs)
-    const old = (await me.read('/pre-approval')).id
-    const resumed = await me.post('resume')
+    const old = (await me.read(getPreApproval)).id
+    const resumed = await me.post(resumeSubscription)
     expect(resumed.body).toMatchObject({
       kind: 'resume',
       planId: 'growth',
@@ -186,7 +208,7 @@ describe('a failed renewal', () => {
     })
     await me.pay(resumed.body.checkoutUrl)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       canWrite: true,
       pausedAt: null,
@@ -204,21 +226,25 @@ describe('a failed renewal', () => {
     await moveTo('2026-12-08T00:00:00.000Z')
     const over = Date.parse('2026-12-08T00:00:00.000Z') + 90 * dayMs
     await app.setClock(new Date(over - 1))
-    expect((await me.read()).status).toBe('paused')
+    expect((await me.read(getSubscription)).status).toBe('paused')
     await app.setClock(new Date(over))
-    expect((await me.read()).status).toBe('ended')
+    expect((await me.read(getSubscription)).status).toBe('ended')
     await app.drainJobs()
     expect(await me.notices()).toContain('subscription-ended')
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'cancelled' })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'cancelled' })
     await me.subscribe({ planId: 'starter' })
-    expect(await me.read()).toMatchObject({ status: 'active', planId: 'starter' })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'starter' })
   })
 
   test('a downgrade holds at the end of the period although the charge fails', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
-    expect((await me.post('update-plan', { planId: 'starter' })).body.outcome).toBe('scheduled')
+    expect((await me.post(updatePlan, { planId: 'starter' })).body.outcome).toBe('scheduled')
     await moveTo(due)
-    expect(await me.read()).toMatchObject({ status: 'past-due', planId: 'starter', nextChargeAmount: 99 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'past-due',
+      planId: 'starter',
+      nextChargeAmount: 99,
+    })
     expect((await me.payments())[0]).toMatchObject({ status: 'rejected', amount: 99 })
   })
 })
@@ -227,21 +253,25 @@ describe('at the provider', () => {
   test('a chargeback pauses at once', async () => {
     const me = await payer({ planId: 'growth' }, 'chargedBack')
     await moveTo('2026-11-02T00:00:00.000Z')
-    expect(await me.read()).toMatchObject({ status: 'paused', pauseReason: 'chargeback', canWrite: false })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'paused',
+      pauseReason: 'chargeback',
+      canWrite: false,
+    })
     expect(await me.payments()).toMatchObject([{ status: 'refunded', failureReason: 'chargeback' }])
     await app.drainJobs()
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'paused' })
-    const resumed = await me.post('resume', { planId: 'starter' })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
+    const resumed = await me.post(resumeSubscription, { planId: 'starter' })
     await me.pay(resumed.body.checkoutUrl)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'active', planId: 'starter' })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'starter' })
   })
 
   test('paused by the payer: what is paid for is kept', async () => {
     const me = await payer()
     await app.advance(hourMs)
     await me.payerActs('paused')
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       canWrite: true,
       pausedAt: due,
@@ -251,24 +281,24 @@ describe('at the provider', () => {
     await app.setClock(new Date(Date.parse(due) - 1))
     expect(await writes(me)).toBe(200)
     await app.setClock(due)
-    expect([await writes(me), (await me.read()).status]).toEqual([403, 'paused'])
+    expect([await writes(me), (await me.read(getSubscription)).status]).toEqual([403, 'paused'])
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'paused', pauseReason: 'provider' })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'paused', pauseReason: 'provider' })
   })
 
   test('cancelled by the payer: cancelled to the end of the period', async () => {
     const me = await payer()
     await app.advance(hourMs)
     await me.payerActs('cancelled')
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'cancelled',
       endsAt: due,
       canWrite: true,
       cancelReason: null,
     })
-    expect((await me.post('cancel')).status).toBe(409)
+    expect((await me.post(cancelSubscription)).status).toBe(409)
     await moveTo(due)
-    expect(await me.read()).toMatchObject({ status: 'ended', canWrite: false })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'ended', canWrite: false })
   })
 })
 
@@ -276,13 +306,16 @@ describe('cancelling', () => {
   test('scenario 11: access to the end of the paid period, then ended; credit for what is left', async () => {
     const me = await payer({ planId: 'growth' })
     await app.setClock('2026-11-11T00:00:00.000Z')
-    await me.post('update-plan', { planId: 'starter' })
+    await me.post(updatePlan, { planId: 'starter' })
     await me.mode('down')
-    expect((await me.post('cancel')).status).toBe(503)
+    expect((await me.post(cancelSubscription)).status).toBe(503)
     await me.mode('up')
-    expect(await me.read()).toMatchObject({ status: 'active', scheduledChange: { planId: 'starter' } })
-    const yearly = await me.post('update-plan', { planId: 'scale', billingCycle: 'yearly' })
-    const cancelled = await me.post('cancel', { reason: 'too-expensive', comment: 'Later perhaps' })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'active',
+      scheduledChange: { planId: 'starter' },
+    })
+    const yearly = await me.post(updatePlan, { planId: 'scale', billingCycle: 'yearly' })
+    const cancelled = await me.post(cancelSubscription, { reason: 'too-expensive', comment: 'Later perhaps' })
     expect(cancelled.body).toMatchObject({
       status: 'cancelled',
       canWrite: true,
@@ -294,29 +327,29 @@ describe('cancelling', () => {
       nextChargeAmount: null,
     })
     expect(await me.open(yearly.body.checkout.checkoutUrl)).toBe(410)
-    expect((await me.read('/checkout-result')).status).toBe('cancelled')
-    expect((await me.post('cancel')).status).toBe(409)
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'cancelled' })
+    expect((await me.read(getCheckoutResult)).status).toBe('cancelled')
+    expect((await me.post(cancelSubscription)).status).toBe(409)
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'cancelled' })
 
     await app.setClock('2026-11-21T00:00:00.000Z')
-    const again = await me.post('create-preapproval', { planId: 'growth' })
+    const again = await me.post(createPreapproval, { planId: 'growth' })
     expect(again.body).toMatchObject({ amount: 166, kind: 'subscribe' })
     await app.setClock(new Date(Date.parse(due) - 1))
     expect(await writes(me)).toBe(200)
     await app.setClock(due)
-    expect([await writes(me), (await me.read()).status]).toEqual([403, 'ended'])
+    expect([await writes(me), (await me.read(getSubscription)).status]).toEqual([403, 'ended'])
     await app.drainJobs()
     expect(await me.notices()).toContain('subscription-ended')
-    expect((await me.post('cancel')).status).toBe(409)
+    expect((await me.post(cancelSubscription)).status).toBe(409)
     expect(await me.payments()).toHaveLength(1)
   })
 
   test('and paying again before the end: active, the unused time credited', async () => {
     const me = await payer({ planId: 'growth' })
-    await me.post('cancel')
+    await me.post(cancelSubscription)
     await app.setClock('2026-11-21T00:00:00.000Z')
     await me.subscribe({ planId: 'growth' })
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       cancelledAt: null,
       endsAt: null,
@@ -324,51 +357,55 @@ describe('cancelling', () => {
       nextChargeAmount: 249,
     })
     expect((await me.payments())[0]).toMatchObject({ amount: 166, creditApplied: 83 })
-    expect(await me.read('/usage')).toMatchObject({ cycleStart: '2026-11-21T00:00:00.000Z' })
+    expect(await me.read(getUsage)).toMatchObject({ cycleStart: '2026-11-21T00:00:00.000Z' })
   })
 
   test('two at once: one is cancelled, one refused', async () => {
     const me = await payer()
-    const answers = await Promise.all([me.post('cancel'), me.post('cancel')])
+    const answers = await Promise.all([me.post(cancelSubscription), me.post(cancelSubscription)])
     expect(answers.map((each) => each.status).sort()).toEqual([200, 409])
   })
 
   test('a trial keeps its days', async () => {
     await startAt(app, begun)
     const me = await billed(app)
-    expect((await me.post('cancel')).body).toMatchObject({
+    expect((await me.post(cancelSubscription)).body).toMatchObject({
       status: 'cancelled',
       endsAt: '2026-11-15T00:00:00.000Z',
     })
     await moveTo('2026-11-15T00:00:00.000Z')
-    expect((await me.read()).status).toBe('ended')
-    expect(await me.read('/trial')).toMatchObject({ isTrial: false, isExpired: true })
+    expect((await me.read(getSubscription)).status).toBe('ended')
+    expect(await me.read(getTrial)).toMatchObject({ isTrial: false, isExpired: true })
   })
 
   test('past due, or paused: ended at once', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
-    expect((await me.post('cancel')).body).toMatchObject({ status: 'ended', endsAt: due, canWrite: false })
+    expect((await me.post(cancelSubscription)).body).toMatchObject({
+      status: 'ended',
+      endsAt: due,
+      canWrite: false,
+    })
     const other = await payer({ planId: 'growth' }, 'chargedBack')
     await moveTo('2026-11-02T00:00:00.000Z')
-    expect((await other.post('cancel')).body).toMatchObject({ status: 'ended', pauseReason: null })
+    expect((await other.post(cancelSubscription)).body).toMatchObject({ status: 'ended', pauseReason: null })
     await app.drainJobs()
-    expect(await other.read('/pre-approval')).toMatchObject({ status: 'cancelled' })
+    expect(await other.read(getPreApproval)).toMatchObject({ status: 'cancelled' })
   })
 
   test('an answer that is lost: 503, then cancelled, once', async () => {
     const me = await payer()
     await me.mode('timeout')
-    expect((await me.post('cancel', { reason: 'switched' })).status).toBe(503)
-    expect((await me.read()).status).toBe('active')
+    expect((await me.post(cancelSubscription, { reason: 'switched' })).status).toBe(503)
+    expect((await me.read(getSubscription)).status).toBe('active')
     await me.mode('up')
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'cancelled',
       cancelReason: 'switched',
       cancelledAt: begun,
     })
-    expect((await me.post('cancel')).status).toBe(409)
+    expect((await me.post(cancelSubscription)).status).toBe(409)
   })
 })
 
@@ -384,13 +421,13 @@ test('the clock alone ends a trial', async () => {
   await moveTo('2026-11-14T00:03:00.000Z')
   await moveTo('2026-11-14T12:00:00.000Z')
   expect(await notice()).toEqual(['trial-ending', 'trial-ending'])
-  expect((await me.read('/trial')).daysLeft).toBe(1)
+  expect((await me.read(getTrial)).daysLeft).toBe(1)
   await app.setClock('2026-11-14T23:59:59.999Z')
-  expect([await writes(me), (await me.read('/trial')).daysLeft]).toEqual([200, 1])
+  expect([await writes(me), (await me.read(getTrial)).daysLeft]).toEqual([200, 1])
   await app.setClock('2026-11-15T00:00:00.000Z')
   expect(await writes(me)).toBe(403)
-  expect(await me.read()).toMatchObject({ status: 'ended', canWrite: false, planId: 'trial' })
-  expect(await me.read('/trial')).toMatchObject({ isTrial: false, daysLeft: 0, isExpired: true })
+  expect(await me.read(getSubscription)).toMatchObject({ status: 'ended', canWrite: false, planId: 'trial' })
+  expect(await me.read(getTrial)).toMatchObject({ isTrial: false, daysLeft: 0, isExpired: true })
   await app.drainJobs()
   expect(await notice()).toEqual(['trial-ending', 'trial-ending', 'trial-ended'])
 })

@@ -1,6 +1,17 @@
 /** Offers that hold no more, money that went back, and agreements that the payer left: each found by the model once. */
+
 import { describe, expect, test } from 'vitest'
 import * as metering from '#operations/store/quota/metering'
+import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
+import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
+import updateCard from '#operations/subscription/billing/api/update-card'
+import updatePlan from '#operations/subscription/billing/api/update-plan'
+import validateCoupon from '#operations/subscription/billing/api/validate-coupon'
+import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
+import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
+import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import getUsage from '#operations/subscription/reads/api/get-usage'
 import type { SandboxBilling } from '#runtime/ports/billing/sandbox'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
@@ -49,35 +60,35 @@ const statuses = async (me: Billed) => (await me.payments()).map((each) => each.
 describe('a checkout left open', () => {
   test('is closed by an upgrade, here and at the provider', async () => {
     const me = await payer({ planId: 'starter' })
-    const { body } = await me.post('update-plan', { billingCycle: 'yearly', couponCode: 'WELCOME10' })
-    expect((await me.post('update-plan', { planId: 'scale' })).body.outcome).toBe('applied')
+    const { body } = await me.post(updatePlan, { billingCycle: 'yearly', couponCode: 'WELCOME10' })
+    expect((await me.post(updatePlan, { planId: 'scale' })).body.outcome).toBe('applied')
     await app.drainJobs()
     expect(await me.open(body.checkout.checkoutUrl)).toBe(410)
-    expect((await me.read('/checkout-result')).status).toBe('cancelled')
+    expect((await me.read(getCheckoutResult)).status).toBe('cancelled')
   })
 
   test('that is paid all the same goes back whole: plan, credit and coupon stay', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const { body } = await me.post('update-plan', { billingCycle: 'yearly', couponCode: 'WELCOME10' })
-    await me.post('update-plan', { planId: 'scale', couponCode: 'WELCOME10' })
-    const before = await me.read()
+    const { body } = await me.post(updatePlan, { billingCycle: 'yearly', couponCode: 'WELCOME10' })
+    await me.post(updatePlan, { planId: 'scale', couponCode: 'WELCOME10' })
+    const before = await me.read(getSubscription)
     await payBehind(me, body.checkout.checkoutUrl)
-    expect(await me.read()).toEqual({ ...before, updatedAt: expect.any(String) })
+    expect(await me.read(getSubscription)).toEqual({ ...before, updatedAt: expect.any(String) })
     expect(before).toMatchObject({ planId: 'scale', coupon: { remainingCycles: 2 }, nextChargeAmount: 719.1 })
     expect(await statuses(me)).toEqual(['refunded', 'approved', 'approved'])
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'authorized', amount: 719.1 })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'authorized', amount: 719.1 })
     expect(await me.notices()).toContain('payment-refunded')
   })
 
   test('does not survive a renewal, whose money it knows nothing of', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-30T23:00:00.000Z')
-    const { body } = await me.post('update-plan', { billingCycle: 'yearly' })
+    const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
     await moveTo(due)
     expect(await me.open(body.checkout.checkoutUrl)).toBe(410)
     await payBehind(me, body.checkout.checkoutUrl)
-    expect(await me.read()).toMatchObject({ billingCycle: 'monthly', creditBalance: 0 })
+    expect(await me.read(getSubscription)).toMatchObject({ billingCycle: 'monthly', creditBalance: 0 })
     expect(await statuses(me)).toEqual(['refunded', 'approved', 'approved'])
   })
 
@@ -85,17 +96,17 @@ describe('a checkout left open', () => {
     await startAt(app, begun)
     const me = await billed(app)
     await app.setClock('2026-11-14T23:00:00.000Z')
-    const { body } = await me.post('create-preapproval', { planId: 'growth', couponCode: 'WELCOME10' })
+    const { body } = await me.post(createPreapproval, { planId: 'growth', couponCode: 'WELCOME10' })
     await moveTo('2026-11-15T01:00:00.000Z')
-    expect((await me.read()).status).toBe('ended')
+    expect((await me.read(getSubscription)).status).toBe('ended')
     expect(await me.pay(body.checkoutUrl)).toBe(303)
-    expect(await me.read()).toMatchObject({ status: 'active', planId: 'growth' })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'growth' })
   })
 
   test('expires at the provider too', async () => {
     await startAt(app, begun)
     const me = await billed(app)
-    const { body } = await me.post('create-preapproval', { planId: 'growth' })
+    const { body } = await me.post(createPreapproval, { planId: 'growth' })
     await app.advance(dayMs)
     await app.drainJobs()
     const id = new URL(body.checkoutUrl).pathname.split('/').at(-1)!
@@ -108,40 +119,48 @@ describe('money that went back', () => {
   test('a chargeback after cancelling ends the year at once, and leaves no credit', async () => {
     const me = await payer({ planId: 'growth', billingCycle: 'yearly' })
     await app.setClock('2026-11-03T00:00:00.000Z')
-    expect((await me.post('cancel')).body).toMatchObject({ status: 'cancelled', canWrite: true })
+    expect((await me.post(cancelSubscription)).body).toMatchObject({ status: 'cancelled', canWrite: true })
     await chargeBack(me)
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'ended',
       canWrite: false,
       creditBalance: 0,
       endsAt: '2026-11-03T00:00:00.000Z',
     })
     expect(await me.notices()).toContain('subscription-ended')
-    const again = await me.post('create-preapproval', { planId: 'growth' })
+    const again = await me.post(createPreapproval, { planId: 'growth' })
     expect(again.body.amount).toBe(249)
   })
 
   test('of an agreement that was replaced: what was credited for it is gone with it', async () => {
     const me = await payer({ planId: 'starter', billingCycle: 'yearly' })
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const { body } = await me.post('update-plan', { planId: 'growth', billingCycle: 'monthly' })
+    const { body } = await me.post(updatePlan, { planId: 'growth', billingCycle: 'monthly' })
     await me.pay(body.checkout.checkoutUrl)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'active', creditBalance: 713.88 })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'active', creditBalance: 713.88 })
     await chargeBack(me)
-    expect(await me.read()).toMatchObject({ status: 'paused', pauseReason: 'chargeback', creditBalance: 0 })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'paused',
+      pauseReason: 'chargeback',
+      creditBalance: 0,
+    })
     await app.drainJobs()
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'paused' })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
   })
 
   test('an old payment that was used up takes nothing of what was paid since', async () => {
     const me = await payer({ planId: 'starter' })
     await moveTo('2026-11-02T00:00:00.000Z')
-    await me.post('cancel')
+    await me.post(cancelSubscription)
     await moveTo(due)
     await me.subscribe({ planId: 'growth' })
     await chargeBack(me)
-    expect(await me.read()).toMatchObject({ status: 'active', planId: 'growth', canWrite: true })
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'active',
+      planId: 'growth',
+      canWrite: true,
+    })
   })
 
   test('a refund made at the provider ends what it had paid for', async () => {
@@ -153,14 +172,18 @@ describe('money that went back', () => {
     await sandbox.refund(payment!.id)
     await app.advance(60_000)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'paused', pauseReason: 'provider', creditBalance: 0 })
-    expect((await me.post('resume')).body.amount).toBe(249)
+    expect(await me.read(getSubscription)).toMatchObject({
+      status: 'paused',
+      pauseReason: 'provider',
+      creditBalance: 0,
+    })
+    expect((await me.post(resumeSubscription)).body.amount).toBe(249)
   })
 
   test('heard of before the payment itself: nothing is given for it', async () => {
     await startAt(app, begun)
     const me = await billed(app)
-    const { body } = await me.post('create-preapproval', { planId: 'growth' })
+    const { body } = await me.post(createPreapproval, { planId: 'growth' })
     const id = new URL(body.checkoutUrl).pathname.split('/').at(-1)!
     await sandbox.pay(id, { cardNumber: cards.good, holder: 'Ana', expMonth: '12', expYear: '2039' })
     const held = await app.database.query<{ id: number }>(
@@ -181,9 +204,9 @@ describe('money that went back', () => {
     ])
     await deliverSandboxHooks(system, me.shop.id)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({ status: 'trialing', provider: null })
+    expect(await me.read(getSubscription)).toMatchObject({ status: 'trialing', provider: null })
     expect(await statuses(me)).toEqual(['refunded'])
-    expect(await me.read('/pre-approval')).toMatchObject({ status: 'cancelled' })
+    expect(await me.read(getPreApproval)).toMatchObject({ status: 'cancelled' })
   })
 })
 
@@ -195,21 +218,29 @@ describe('the payer’s own acts', () => {
       await moveTo(due)
       await app.advance(60_000)
       await me.payerActs(status)
-      expect(await me.read()).toMatchObject({ status: 'past-due', canWrite: true, nextChargeAt: null })
-      for (const path of ['card-update', 'update-plan']) {
-        const refused = await me.post(path, path === 'update-plan' ? { planId: 'scale' } : {})
+      expect(await me.read(getSubscription)).toMatchObject({
+        status: 'past-due',
+        canWrite: true,
+        nextChargeAt: null,
+      })
+      for (const ask of [() => me.post(updateCard), () => me.post(updatePlan, { planId: 'scale' })]) {
+        const refused = await ask()
         expect([refused.status, refused.body.error.message]).toEqual([
           409,
           `The subscription is past-due and its payment agreement ${status}: use POST /subscription/resume`,
         ])
       }
-      expect((await me.post('create-preapproval', { planId: 'starter' })).status).toBe(201)
-      const resumed = await me.post('resume')
+      expect((await me.post(createPreapproval, { planId: 'starter' })).status).toBe(201)
+      const resumed = await me.post(resumeSubscription)
       expect([resumed.status, resumed.body.amount]).toEqual([201, 249])
       expect(await me.pay(resumed.body.checkoutUrl)).toBe(303)
       await app.drainJobs()
-      expect(await me.read()).toMatchObject({ status: 'active', graceEndsAt: null, nextChargeAmount: 249 })
-      expect(await me.read('/pre-approval')).toMatchObject({ status: 'authorized' })
+      expect(await me.read(getSubscription)).toMatchObject({
+        status: 'active',
+        graceEndsAt: null,
+        nextChargeAmount: 249,
+      })
+      expect(await me.read(getPreApproval)).toMatchObject({ status: 'authorized' })
     },
   )
 
@@ -224,16 +255,16 @@ describe('the payer’s own acts', () => {
         [me.shop.id],
       )
     }
-    const refused = await me.post('card-update')
+    const refused = await me.post(updateCard)
     expect([refused.status, refused.body.error.message]).toEqual([
       409,
       'The subscription is active and its payment agreement paused: use POST /subscription/resume',
     ])
-    const resumed = await me.post('resume')
+    const resumed = await me.post(resumeSubscription)
     expect(resumed.body).toMatchObject({ kind: 'resume', planId: 'growth', amount: 0 })
     expect(await me.pay(resumed.body.checkoutUrl)).toBe(303)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       pausedAt: null,
       currentPeriodEnd: due,
@@ -246,14 +277,14 @@ describe('the payer’s own acts', () => {
 
   test('what is scheduled goes on being so', async () => {
     const me = await payer({ planId: 'growth' })
-    await me.post('update-plan', { planId: 'starter' })
+    await me.post(updatePlan, { planId: 'starter' })
     await app.advance(60_000)
     await me.payerActs('paused')
-    const { body } = await me.post('resume')
+    const { body } = await me.post(resumeSubscription)
     expect(body).toMatchObject({ planId: 'starter', amount: 0 })
     await me.pay(body.checkoutUrl)
     await app.drainJobs()
-    expect(await me.read()).toMatchObject({
+    expect(await me.read(getSubscription)).toMatchObject({
       planId: 'growth',
       scheduledChange: { planId: 'starter' },
       nextChargeAmount: 99,
@@ -263,9 +294,9 @@ describe('the payer’s own acts', () => {
   test('active, and nothing paused: resume is refused, whatever the provider says meanwhile', async () => {
     const me = await payer({ planId: 'growth' })
     const said = 'The subscription is active: use POST /subscription/update-plan'
-    expect((await me.post('resume')).body.error.message).toBe(said)
+    expect((await me.post(resumeSubscription)).body.error.message).toBe(said)
     await me.mode('down')
-    expect((await me.post('resume')).body.error.message).toBe(said)
+    expect((await me.post(resumeSubscription)).body.error.message).toBe(said)
     await me.mode('up')
   })
 })
@@ -289,17 +320,17 @@ describe('the used quota', () => {
     const held = await metering.reserve(ctx, 5, 'direct')
     await metering.commit(ctx, held, [row(app.clock.now()), row(app.clock.now())])
     await app.setClock('2026-11-11T00:00:00.000Z')
-    await me.post('cancel')
+    await me.post(cancelSubscription)
     await me.subscribe({ planId: 'starter' })
-    const usage = await me.read('/usage')
+    const usage = await me.read(getUsage)
     expect(usage).toMatchObject({ cycleStart: '2026-11-11T00:00:00.000Z', limit: 1000, used: 2, reserved: 3 })
     expect(usage.bySource.find((each: { source: string }) => each.source === 'direct').used).toBe(2)
     expect(usage.daily.reduce((sum: number, each: { used: number }) => sum + each.used, 0)).toBe(2)
     await metering.commit(ctx, held, [row(app.clock.now())])
     await metering.release(ctx, held, 2)
-    expect(await me.read('/usage')).toMatchObject({ used: 3, reserved: 0, remaining: 997 })
+    expect(await me.read(getUsage)).toMatchObject({ used: 3, reserved: 0, remaining: 997 })
     await moveTo('2026-12-11T00:00:00.000Z')
-    expect(await me.read('/usage')).toMatchObject({ used: 0, reserved: 0, remaining: 1000 })
+    expect(await me.read(getUsage)).toMatchObject({ used: 0, reserved: 0, remaining: 1000 })
   })
 
   test('and by another cycle of billing; a trial’s lapses', async () => {
@@ -309,19 +340,19 @@ describe('the used quota', () => {
     await metering.commit(ctx, await metering.reserve(ctx, 1, 'direct'), [row(app.clock.now())])
     await app.advance(60_000)
     await me.subscribe({ planId: 'starter' })
-    expect(await me.read('/usage')).toMatchObject({ used: 0, limit: 1000 })
+    expect(await me.read(getUsage)).toMatchObject({ used: 0, limit: 1000 })
     await metering.commit(ctx, await metering.reserve(ctx, 1, 'direct'), [row(app.clock.now())])
     await app.setClock('2026-11-11T00:00:00.000Z')
-    const { body } = await me.post('update-plan', { billingCycle: 'yearly' })
+    const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
     await me.pay(body.checkout.checkoutUrl)
-    expect(await me.read('/usage')).toMatchObject({ used: 1, cycleStart: '2026-11-11T00:00:00.000Z' })
+    expect(await me.read(getUsage)).toMatchObject({ used: 1, cycleStart: '2026-11-11T00:00:00.000Z' })
   })
 })
 
 test('validate-coupon without a plan is valid where some plan takes it, and says which', async () => {
   await startAt(app, begun)
   const me = await billed(app)
-  const asked = async (body: object) => (await me.post('validate-coupon', body)).body
+  const asked = async (body: object) => (await me.post(validateCoupon, body)).body
   expect(await asked({ code: 'FIRST50' })).toMatchObject({
     isValid: false,
     reason: 'not-for-plan',
