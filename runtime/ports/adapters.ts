@@ -13,7 +13,7 @@ import { sandboxEcommerce } from './ecommerce/sandbox.ts'
 import { readShopifyUrl } from './ecommerce/shopify/options.ts'
 import { ShopifyEcommerce } from './ecommerce/shopify/shopify.ts'
 import type { MailPort } from './mail/port.ts'
-import { sandboxMail } from './mail/sandbox.ts'
+import { openMail } from './mail/providers.ts'
 import { MailchimpMailingList, mailchimpUrl } from './mailing-list/mailchimp.ts'
 import type { MailingListPort } from './mailing-list/port.ts'
 import { sandboxMailingList } from './mailing-list/sandbox.ts'
@@ -46,7 +46,7 @@ export const messagingSecret = ({ messagingAppSecret, secretKey }: Settings): st
 
 export async function openAdapters(settings: Settings, database: Database, clock: Clock): Promise<Adapters> {
   const { storage, files } = await openStorage(settings, clock)
-  const { mail, close } = await openMail(settings, database, clock)
+  const { mail, close } = await openMail({ url: settings.mailUrl, from: settings.mailFrom, database, clock })
   const secret = messagingSecret(settings)
   return {
     mail,
@@ -114,13 +114,4 @@ function openBilling(
   const findCoupon = couponsFile(settings.billingCoupons)
   const mercadopago = new MercadoPagoBilling({ http, webhookSecret, clock, findCoupon })
   return { billing: { sandbox, mercadopago }, billingDefault: 'mercadopago' }
-}
-
-async function openMail(settings: Settings, database: Database, clock: Clock) {
-  if (settings.mailUrl === 'sandbox') {
-    return { mail: sandboxMail({ db: database.root as never, clock }), close: async () => {} }
-  }
-  const { smtpMail } = await import('./mail/smtp.ts') // only who sends by it pays for its library
-  const mail = smtpMail({ url: settings.mailUrl, from: settings.mailFrom })
-  return { mail, close: async () => mail.close() }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { silenceMs, usualDeadlines } from '#db/deadlines'
+import { mailUrl } from '#runtime/ports/mail/providers'
 import { readWhatsappUrl } from '#runtime/ports/messaging/whatsapp/options'
 import { z } from '#runtime/schema'
 
@@ -44,10 +45,7 @@ const environment = z.object({
     .optional(),
   SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
   SECRET_KEY_PREVIOUS: z.string().min(32, 'must have at least 32 characters').optional(),
-  MAIL_URL: z
-    .string()
-    .regex(/^(smtps?:\/\/.+|sandbox)$/, 'must begin with smtp:// or smtps://')
-    .default('sandbox'),
+  MAIL_URL: mailUrl.default('sandbox'),
   MAIL_FROM: z.string().default('Merchant platform <no-reply@localhost>'),
   STORAGE_URL: z
     .string()

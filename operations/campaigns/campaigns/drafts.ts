@@ -13,9 +13,26 @@ import { cancelPending } from '../sending/units.ts'
 interface Draft {
   name: string
   list_id: string | null
+  /** Its name when it was chosen: kept for when the list is gone. */
   list_name: string | null
   content: CampaignContent
   send_window: SendWindow | null
+}
+
+/** How each column of a draft comes from what it was and what is changed. One more field of campaigns is a line here. */
+const columns: {
+  [Column in keyof Draft]: (
+    ctx: Context,
+    before: Draft,
+    change: CampaignChange,
+  ) => Draft[Column] | Promise<Draft[Column]>
+} = {
+  name: (_ctx, before, { name }) => name ?? before.name,
+  list_id: (_ctx, before, { listId }) => (listId === undefined ? before.list_id : listId),
+  list_name: (ctx, before, { listId }) =>
+    listId === undefined || listId === before.list_id ? before.list_name : nameOfList(ctx, listId),
+  content: (ctx, before, { content }) => changedContent(before.content, content, ctx.settings.publicUrl),
+  send_window: (_ctx, before, { sendWindow }) => changedWindow(before.send_window, sendWindow),
 }
 
 /** Makes a draft. Refuses an unknown list or template. Answers its id. */
@@ -75,18 +92,13 @@ const named = z.object({ content })
 const inContent = (value: CampaignContent | null): unknown => value && { content: value }
 
 async function changedDraft(ctx: Context, before: Draft, change: CampaignChange): Promise<Draft> {
-  const changed = changedContent(before.content, change.content, ctx.settings.publicUrl)
-  const draft: Draft = {
-    name: change.name ?? before.name,
-    list_id: change.listId === undefined ? before.list_id : change.listId,
-    list_name: before.list_name,
-    content: changed,
-    send_window: changedWindow(before.send_window, change.sendWindow),
-  }
-  if (draft.list_id !== before.list_id) draft.list_name = await nameOfList(ctx, draft.list_id)
-  await requireTemplate(ctx, before.content, changed)
-  return draft
+  const draft: Partial<Record<keyof Draft, unknown>> = {}
+  for (const name of columnNames) draft[name] = await columns[name](ctx, before, change)
+  const made = draft as unknown as Draft
+  await requireTemplate(ctx, before.content, made.content)
+  return made
 }
+const columnNames = Object.keys(columns) as (keyof Draft)[]
 
 /** Looked at where it or its parameters are new: what was saved stays, though the template is another meanwhile. */
 async function requireTemplate(ctx: Context, before: CampaignContent, after: CampaignContent): Promise<void> {
@@ -136,16 +148,13 @@ async function insertDraft(
   return id
 }
 
-const asColumns = ({ name, list_id, list_name, content, send_window }: Draft) => ({
-  name,
-  list_id,
-  list_name,
-  content: JSON.stringify(content),
-  send_window: send_window && JSON.stringify(send_window),
+/** The columns of a draft as they are written; a whole row has others beside them. */
+const asColumns = (draft: Draft) => ({
+  ...(Object.fromEntries(columnNames.map((name) => [name, draft[name]])) as unknown as Draft),
+  content: JSON.stringify(draft.content),
+  send_window: draft.send_window && JSON.stringify(draft.send_window),
 })
 
 /** Whatever the order of their keys. */
-function isSame(a: Draft, b: Draft): boolean {
-  if (a.name !== b.name || a.list_id !== b.list_id) return false
-  return canonical([a.content, a.send_window]) === canonical([b.content, b.send_window])
-}
+const isSame = (a: Draft, b: Draft): boolean =>
+  columnNames.every((name) => canonical(a[name]) === canonical(b[name]))

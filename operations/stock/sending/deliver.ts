@@ -1,7 +1,7 @@
 /** Claimed alerts on their way: handed over, one recipient's refusal stopping no other. */
 import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { Values } from '#runtime/values/variables'
 import type { AlertContent } from '../settings/schema.ts'
 import type { Reason } from '../subscription-schema.ts'
@@ -84,9 +84,6 @@ export async function deliverMail(
       return { alert, is: 'failed', reason: isAddress ? 'bounced' : 'provider-error' }
     }
     if (error instanceof Unavailable) return error.accepted === 'no' ? { alert, is: 'later', at: null } : null
-    if (error instanceof Throttled) {
-      return { alert, is: 'later', at: new Date(ctx.clock.ms() + error.retryAfterMs) }
-    }
     throw error
   }
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Refused } from '../errors.ts'
 
-/** Sends one email to one address. Throws `Refused` or `Unavailable` of `runtime/ports/errors.ts`. */
+/**
+ * Sends one email to one address. Throws `Refused` or `Unavailable` of `runtime/ports/errors.ts`; an adapter may throw
+ * `Throttled` too, which its caller hears as `Unavailable` with `accepted: 'no'`.
+ */
 export interface MailPort {
   send(m: {
     /** One bare address, `name@example.com`. */

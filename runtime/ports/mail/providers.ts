@@ -1,0 +1,73 @@
+/**
+ * Who sends our mail, by `MAIL_URL`. One more is an adapter beside these, a line here and one in README: nothing else
+ * names a provider. It keeps the contract of `port.ts`.
+ */
+import type { Database } from '#db/database'
+import type { Clock } from '#runtime/clock'
+import { z } from '#runtime/schema'
+import { Throttled, Unavailable } from '../errors.ts'
+import type { MailPort } from './port.ts'
+import { sandboxMail } from './sandbox.ts'
+
+interface Wanted {
+  url: string
+  /** The sender of mails that name none. */
+  from: string
+  database: Database
+  clock: Clock
+}
+interface Opened {
+  mail: MailPort
+  close(): Promise<void>
+}
+interface Provider {
+  url: RegExp
+  /** How an address of it begins, for who wrote another. */
+  begins?: string
+  open(wanted: Wanted): Promise<Opened>
+}
+
+const providers: readonly Provider[] = [
+  {
+    url: /^sandbox$/,
+    open: async ({ database, clock }) => ({
+      mail: sandboxMail({ db: database.root as never, clock }),
+      close: async () => {},
+    }),
+  },
+  {
+    url: /^smtps?:\/\/.+$/,
+    begins: 'smtp:// or smtps://',
+    async open({ url, from }) {
+      const { smtpMail } = await import('./smtp.ts') // only who sends by it pays for its library
+      const mail = smtpMail({ url, from })
+      return { mail, close: async () => mail.close() }
+    },
+  },
+]
+
+const providerOf = (url: string): Provider | undefined => providers.find((each) => each.url.test(url))
+const beginnings = providers.flatMap(({ begins }) => begins ?? []).join(', ')
+
+/** `MAIL_URL` of the settings. */
+export const mailUrl = z
+  .string()
+  .refine((url) => providerOf(url) !== undefined, `must begin with ${beginnings}`)
+
+/** Opens the provider of an address that `mailUrl` let pass. */
+export async function openMail(wanted: Wanted): Promise<Opened> {
+  const { mail, close } = await providerOf(wanted.url)!.open(wanted)
+  return { mail: unthrottled(mail), close }
+}
+
+/** Who is asked to slow down has sent nothing: to whoever wanted it sent, the provider is away for a while. */
+export const unthrottled = (mail: MailPort): MailPort => ({
+  async send(message) {
+    try {
+      return await mail.send(message)
+    } catch (error) {
+      if (error instanceof Throttled) throw new Unavailable('no', error.message, { cause: error })
+      throw error
+    }
+  },
+})
