@@ -9,9 +9,10 @@ export function isNamedBy(ifNoneMatch: string | undefined, etag: string | undefi
   return ifNoneMatch.split(',').some((each) => [etag, `W/${etag}`, '*'].includes(each.trim()))
 }
 
-/** JSON without the fields that move by themselves (`movesOf`). */
+/** What is left of a resource's JSON without the fields that move by themselves (`movesOf`), as a text to compare. */
 export function withoutMoves(text: string, moves: readonly string[]): string {
   if (moves.length === 0) return text
+  if (moves.every((path) => !path.includes('.')) && text.startsWith('{')) return withoutFields(text, moves)
   const resource: unknown = JSON.parse(text)
   for (const path of moves) leaveOut(resource, path.split('.'))
   return JSON.stringify(resource)
@@ -24,4 +25,40 @@ function leaveOut(value: unknown, [name, ...rest]: readonly string[]): void {
     if (rest.length > 0) leaveOut(fields[name], rest)
     else delete fields[name]
   }
+}
+
+/** The fields of an object as they stand in its JSON, but for these. Every read asks: parsing costs three times as much. */
+function withoutFields(text: string, names: readonly string[]): string {
+  let kept = ''
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    const close = stringEnd(text, at)
+    const end = valueEnd(text, close + 1)
+    if (!names.includes(text.slice(at + 1, close))) kept += text.slice(at, end)
+    at = end
+  }
+  return kept
+}
+
+/** Where the text that opens here ends. */
+function stringEnd(json: string, open: number): number {
+  for (let at = json.indexOf('"', open + 1); ; at = json.indexOf('"', at + 1)) {
+    let before = at - 1
+    while (json[before] === '\\') before -= 1
+    if ((at - before) % 2 === 1) return at
+  }
+}
+
+/** Where the value after a name ends: at the comma behind it, or the end of its object. */
+function valueEnd(json: string, from: number): number {
+  let depth = 0
+  for (let at = from; at < json.length; at += 1) {
+    const sign = json[at]
+    if (sign === '"') at = stringEnd(json, at)
+    else if (sign === '{' || sign === '[') depth += 1
+    else if (sign === '}' || sign === ']') {
+      if (depth === 0) return at
+      depth -= 1
+    } else if (sign === ',' && depth === 0) return at
+  }
+  return json.length
 }
