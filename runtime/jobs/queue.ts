@@ -243,8 +243,7 @@ export async function openQueue(
     // What failed keeps its pause between two tries.
     await query(
       `update pgboss.job set start_after = now() + $3::float8 * interval '1 second'
-       where name = $1 and id = $2 and state = 'created' and start_after > now() + ($3::float8 + 1) * interval '1 second'
-       returning id`,
+       where name = $1 and id = $2 and state = 'created' and start_after > now() + ($3::float8 + 1) * interval '1 second'`,
       [name, waiting.id, Math.max(delay, 0)],
     )
     return waiting.id
