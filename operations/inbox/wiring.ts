@@ -3,6 +3,7 @@ import { moveConversations } from './conversations/contacts.ts'
 import { releaseMember } from './conversations/conversations.ts'
 import { inboxExport } from './conversations/export.ts'
 import { ordersChanged } from './conversations/order-changes.ts'
+import { unreadConversations } from './conversations/pending.ts'
 import { uploads } from './messages/uploads.ts'
 import { receiveEcho, writtenElsewhere } from './receiving/echo.ts'
 import { applyCallback, recordOutbound } from './receiving/outbound.ts'
@@ -21,5 +22,6 @@ export default wiring({
   officialDisconnected: [noticeConnection],
   ordersChanged: [ordersChanged],
   optOutsChanged: moveConversations,
+  pending: { 'conversations-unread': unreadConversations },
   exports: { 'inbox-export': inboxExport },
 })

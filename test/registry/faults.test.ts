@@ -2,6 +2,8 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { pendingTypes } from '#operations/store/dashboard/home-parts'
+import { stepsElsewhere } from '#operations/store/onboarding/onboarding'
 import { loadRegistry, operationId, RegistryError, readRegistry, rewired } from '#runtime/registry/registry'
 import type { Given } from '#runtime/wiring'
 import { clockFaults, type Place } from '#scripts/lib/clocks'
@@ -300,6 +302,16 @@ export default wiring({ ${given} })
 
 describe("the sections' own wirings", () => {
   const whole = loadRegistry()
+
+  test('leave no point empty, no count of the home page and no step of the onboarding', async () => {
+    const { wired, points } = await whole
+    expect(pendingTypes.filter((type) => !wired.pending[type])).toEqual([])
+    expect(stepsElsewhere.filter((step) => !wired.evidence[step])).toEqual([])
+    const all = points.flatMap(({ declared }) => Object.keys(declared)) as (keyof typeof wired)[]
+    const isEmpty = (entries: object | null) => entries === null || Object.keys(entries).length === 0
+    expect(all.filter((name) => typeof wired[name] !== 'function' && isEmpty(wired[name]))).toEqual([])
+  })
+
   test.each<[string, Given, RegExp]>([
     [
       'an export without a job',

@@ -9,6 +9,7 @@ import setStatus from '#operations/inbox/conversations/api/set-status'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import { failQueued } from '#operations/inbox/sending/results'
 import { sending } from '#operations/messaging/door'
+import getOverview from '#operations/store/dashboard/api/get-overview'
 import * as metering from '#operations/store/quota/metering'
 import { testApp } from '#test/support/app'
 import { type InboxShop, inboxShop } from '#test/support/inbox'
@@ -48,6 +49,23 @@ async function sendElsewhere(shop: InboxShop, messageId: string): Promise<void> 
     ])
   })
 }
+
+test('the home page counts the open conversations that somebody has not read', async () => {
+  const shop = await inboxShop(app)
+  const counted = async () => {
+    const { body } = await shop.call(getOverview)
+    return body.pendingItems.find(({ type }: { type: string }) => type === 'conversations-unread').count
+  }
+  expect(await counted()).toBe(0)
+  await shop.write({ phone, text: 'Hello' })
+  await shop.write({ phone: '+5511987654322', text: 'Hello' })
+  expect(await counted()).toBe(2)
+  const [{ id }, other] = (await shop.call(listConversations)).body.data
+  await shop.call(markRead, { params: { id } })
+  expect(await counted()).toBe(1)
+  await shop.call(setStatus, { params: { id: other.id }, body: { status: 'closed' } })
+  expect(await counted()).toBe(0)
+})
 
 describe('who waits', () => {
   test('does so since the first message was written, whichever arrived first', async () => {
