@@ -14,7 +14,7 @@ import type { Plan } from '#db/postgres/pool'
 import type { Tables, TenantTables } from '#db/tables'
 import { TenantWall } from '#db/wall'
 import type { Limits } from '#runtime/gateway/rate-limit'
-import type { NamedJob } from '#runtime/jobs/handle'
+import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
 import type { Settings } from '#runtime/server/settings'
 import { newId } from '#runtime/values/ids'
@@ -218,16 +218,16 @@ export class Context {
 
   /**
    * Queues a job, in the transaction that is open: both happen or neither does. Of a job that runs one at a time, one
-   * that waits already is answered instead of a second. Logic, which imports no job, names it.
+   * that waits already is answered instead of a second.
    */
   async queue<P extends z.ZodTypeAny>(
-    job: NamedJob<P> | string,
-    payload: z.infer<P>,
+    handle: Handle<P>,
+    payload: z.input<P>,
     options?: QueueOptions,
   ): Promise<Queued> {
     if (this.#mode === 'statement') throw new Error('A single statement cannot queue a job as well')
     const jobId = await this.services.queue.send(
-      typeof job === 'string' ? { name: job } : job,
+      handle,
       { storeId: this.store.id, userId: this.actor.userId, requestId: this.actor.requestId, payload },
       { ...options, transaction: this.#transaction },
     )
@@ -294,12 +294,12 @@ export class SystemContext {
     return store && new Context(this.services, store, jobActor(userId, this.requestId), this.log)
   }
   async queue<P extends z.ZodTypeAny>(
-    job: NamedJob<P> | string,
-    payload: z.infer<P>,
+    handle: Handle<P>,
+    payload: z.input<P>,
     options?: QueueOptions,
   ): Promise<Queued> {
     const jobId = await this.services.queue.send(
-      typeof job === 'string' ? { name: job } : job,
+      handle,
       { storeId: null, userId: null, requestId: this.requestId, payload },
       { ...options, transaction: options?.transaction ?? null },
     )

@@ -1,11 +1,10 @@
 /** A background job: one file below a section's `jobs/`; the file's name is the queue's. */
 import type { Context, SystemContext } from './context.ts'
+import type { Handle } from './jobs/handle.ts'
 import type { z } from './schema.ts'
 
 export interface JobSpec<P extends z.ZodTypeAny, C> {
   description: string
-  /** Travels as JSON; store and request id travel beside it. No secrets. */
-  payload: P
   /** Tries after the first, and seconds before the first of them (doubling). */
   retry: { limit: number; backoffSeconds: number }
   timeoutSeconds: number
@@ -48,24 +47,27 @@ export class JobLost extends Error {
 }
 export const isStopping = (signal: AbortSignal): boolean => signal.reason instanceof WorkerStopping
 
-export interface Job<P extends z.ZodTypeAny = z.ZodTypeAny> {
+export interface Job {
   readonly kind: 'job'
   readonly store: boolean
-  /** Set from the file's name when it is loaded. */
-  name: string
-  readonly spec: JobSpec<P, never>
+  /** Its handle's. */
+  readonly name: string
+  readonly handle: Handle
+  readonly spec: JobSpec<z.ZodTypeAny, never>
 }
 
 /** A job of one store: `ctx` sees that store alone. */
-export function job<P extends z.ZodTypeAny>(spec: JobSpec<P, Context>): Job<P> {
-  return { kind: 'job', store: true, name: '', spec: spec as unknown as JobSpec<P, never> }
-}
+export const job = <P extends z.ZodTypeAny>(handle: Handle<P>, spec: JobSpec<P, Context>): Job =>
+  made(handle, true, spec)
 
 /** A job of the server, over all stores. */
-export function serverJob<P extends z.ZodTypeAny>(spec: JobSpec<P, SystemContext>): Job<P> {
-  return { kind: 'job', store: false, name: '', spec: spec as unknown as JobSpec<P, never> }
-}
+export const serverJob = <P extends z.ZodTypeAny>(handle: Handle<P>, spec: JobSpec<P, SystemContext>): Job =>
+  made(handle, false, spec)
 
-/** A job of whatever payload. */
-// biome-ignore lint/suspicious/noExplicitAny: the payload's type is the job's own business
-export type AnyJob = Job<any>
+const made = (handle: Handle, store: boolean, spec: unknown): Job => ({
+  kind: 'job',
+  store,
+  name: handle.name,
+  handle,
+  spec: spec as Job['spec'],
+})

@@ -1,10 +1,10 @@
 import { wiring } from '#runtime/wiring'
-import cartsSync from './carts/jobs/carts-sync.ts'
 import { activeSince, templateUse } from './definitions/registrations.ts'
 import { createFirst } from './definitions/save.ts'
 import { releaseHolds } from './engine/release-holds.ts'
 import { applyStatuses } from './engine/statuses.ts'
 import { ordersChanged } from './entering/events.ts'
+import { cartsSync } from './handles.ts'
 import { applyConversions } from './reports/conversions.ts'
 
 export default wiring({

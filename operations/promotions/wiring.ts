@@ -2,6 +2,7 @@ import { wiring } from '#runtime/wiring'
 import { noticeUnavailable } from './bundles/availability.ts'
 import { countDiscountEvents, existingOf } from './discounts/counters.ts'
 import type { KindName } from './discounts/draft.ts'
+import { discountsSync } from './handles.ts'
 import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } from './platform/widgets.ts'
 
 const counted = (name: KindName, feature: string) => ({
@@ -24,6 +25,6 @@ export default wiring({
     'cart-gift': counted('gift', 'cart-gifts'),
   },
   productsChanged: [noticeUnavailable],
-  platformConnected: [(ctx) => ctx.queue('discounts-sync', {})],
-  entitlementChanged: [(ctx) => ctx.queue('discounts-sync', {})],
+  platformConnected: [(ctx) => ctx.queue(discountsSync, {})],
+  entitlementChanged: [(ctx) => ctx.queue(discountsSync, {})],
 })

@@ -1,7 +1,7 @@
 import { wiring } from '#runtime/wiring'
 import { tellOfFailure } from './files/job-notices.ts'
 import { lookForFiles } from './files/uses.ts'
-import ordersSync from './orders/jobs/orders-sync.ts'
+import { ordersSync } from './handles.ts'
 
 export default wiring({
   jobFailed: [tellOfFailure],

@@ -2,9 +2,11 @@
  * What a provider is asked to do, written down before it is asked: what the merchant asked for (one at a time), and
  * tasks that follow from something else and are tried until they are done.
  */
+
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
+import { billingReconcile } from './handles.ts'
 
 export type IntentRow = Row<'billing_intents'>
 export type AskedKind = 'cancel' | 'charge' | 'schedule'
@@ -44,7 +46,7 @@ export async function addAsked(
     if (!isDuplicate(error)) throw error
     throw refuse('conflict', 'Another change of the subscription is under way: try again in a minute')
   }
-  await tx.queue('billing-reconcile', { intentId: id }, { at: heldUntil })
+  await tx.queue(billingReconcile, { intentId: id }, { at: heldUntil })
   return id
 }
 
@@ -75,7 +77,7 @@ export async function addTask(
         : known.doUpdateSet({ status: 'open', updated_at: now })
     })
     .execute()
-  await tx.queue('billing-reconcile', {})
+  await tx.queue(billingReconcile, {})
 }
 
 /** Open ones, oldest first. */
@@ -117,6 +119,6 @@ export async function letGo(ctx: Context, id: string, failure: string): Promise<
       .set({ held_until: tx.now(), failure, updated_at: tx.now() })
       .where('id', '=', id)
       .execute()
-    await tx.queue('billing-reconcile', {})
+    await tx.queue(billingReconcile, {})
   })
 }

@@ -3,6 +3,7 @@
 import { entitlementChanged, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { billingReconcile } from './handles.ts'
 import { addTask } from './intents.ts'
 import { asOf, type Move, nextCharge, nextChargeAt, pricedOn, type SubscriptionRow } from './moves.ts'
 import { closeOpen } from './open-checkouts.ts'
@@ -141,7 +142,7 @@ async function write(tx: Context, before: SubscriptionRow, next: SubscriptionRow
     })
     .execute()
   if (isPricedAnew) await closeOpen(tx, isCharged(saved) && before.agreement_id === saved.agreement_id)
-  if (isToldOtherwise(saved)) await tx.queue('billing-reconcile', {})
+  if (isToldOtherwise(saved)) await tx.queue(billingReconcile, {})
   return saved
 }
 

@@ -1,14 +1,25 @@
-/** What the queue and its callers know of a job: no more, or logic would have to know what runs it. */
+/**
+ * A job as those know it who queue it: the name of its queue, and what it is told. Whoever has it needs no file of a job,
+ * whose logic may therefore be the very one that queues it, and the compiler checks what is queued.
+ */
 import type { z } from '#runtime/schema'
 
-export interface NamedJob<P extends z.ZodTypeAny = z.ZodTypeAny> {
+export interface Handle<P extends z.ZodTypeAny = z.ZodTypeAny> {
+  readonly kind: 'handle'
+  /** Of its queue, and of its file below `jobs/`. */
   readonly name: string
-  readonly spec: { readonly payload: P }
+  /** Travels as JSON; store and request id travel beside it. No secrets. */
+  readonly payload: P
 }
 
-export interface QueuedJob extends NamedJob {
+export const handle = <P extends z.ZodTypeAny>(name: string, payload: P): Handle<P> =>
+  Object.freeze({ kind: 'handle', name, payload })
+
+/** What the queue knows of a job: what it is told, and how its queue is to be. */
+export interface QueuedJob {
+  readonly name: string
+  readonly handle: Handle
   readonly spec: {
-    readonly payload: z.ZodTypeAny
     readonly retry: { limit: number; backoffSeconds: number }
     readonly timeoutSeconds: number
     readonly oneAtATimePer?: (payload: never) => string

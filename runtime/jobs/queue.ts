@@ -5,8 +5,9 @@ import type { Database } from '#db/database'
 import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
+import type { z } from '#runtime/schema'
 import { newId } from '#runtime/values/ids'
-import type { QueuedJob } from './handle.ts'
+import type { Handle, QueuedJob } from './handle.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -17,11 +18,11 @@ export interface QueueOptions {
   transaction?: Transaction<Tables> | null
 }
 
-export interface Envelope {
+export interface Envelope<Payload = unknown> {
   storeId: string | null
   userId: string | null
   requestId: string
-  payload: unknown
+  payload: Payload
 }
 
 export interface FetchedJob {
@@ -39,8 +40,12 @@ export interface FetchedJob {
 
 export interface Queue {
   readonly boss: PgBoss
-  /** Of the jobs that the queue was opened with, by name. */
-  send(job: { readonly name: string }, envelope: Envelope, options?: QueueOptions): Promise<string>
+  /** To the job that takes the handle: one of those that the queue was opened with. */
+  send<P extends z.ZodTypeAny>(
+    handle: Handle<P>,
+    envelope: Envelope<z.input<P>>,
+    options?: QueueOptions,
+  ): Promise<string>
   /** Names of the queues with a job that is due. */
   due(names: readonly string[]): Promise<string[]>
   /** How many jobs are due, claimed by whichever process, or put back by one for a moment. In one look. */
@@ -129,8 +134,8 @@ export async function openQueue(
     boss,
     async send({ name }, envelope, given = {}) {
       const job = byName.get(name)
-      if (!job) throw new Error(`There is no job ${name}`)
-      const payload = job.spec.payload.parse(envelope.payload)
+      if (!job) throw new Error(`No job takes the handle ${name}: write jobs/${name}.ts, or queue another`)
+      const payload = job.handle.payload.parse(envelope.payload)
       const key = job.spec.oneAtATimePer?.(payload as never)
       const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
       const sendOptions = {

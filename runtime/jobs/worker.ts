@@ -9,6 +9,7 @@ import { type Services, SystemContext } from '#runtime/context'
 import { type Job, type JobAttempt, JobLost, serverJob, WorkerStopping } from '#runtime/job'
 import { z } from '#runtime/schema'
 import type { Metrics } from '#runtime/server/metrics'
+import { handle } from './handle.ts'
 import { untilAborted, whileHeld } from './held.ts'
 import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
 
@@ -137,7 +138,7 @@ export class Worker {
         .execute()
       for (const { name } of taken) {
         const envelope = { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }
-        await this.#services.queue.send(this.#jobs.get(name)!, envelope, { transaction })
+        await this.#services.queue.send(this.#jobs.get(name)!.handle, envelope, { transaction })
       }
     })
     for (const { name, next_at: next } of asked) this.#nextAt.set(name, next.getTime())
@@ -342,17 +343,13 @@ export class Worker {
 }
 
 /** Stands for `failedQueue` among the jobs: the worker runs it itself. */
-const givenUp: Job = Object.assign(
-  serverJob<z.ZodTypeAny>({
-    description: 'Tells of a job that was given up',
-    payload: z.unknown(),
-    retry: { limit: 5, backoffSeconds: 10 },
-    timeoutSeconds: 300,
-    safeTwice: "A job's `failed` may be called again where it failed itself.",
-    run: async () => {},
-  }),
-  { name: failedQueue },
-)
+const givenUp: Job = serverJob(handle(failedQueue, z.unknown()), {
+  description: 'Tells of a job that was given up',
+  retry: { limit: 5, backoffSeconds: 10 },
+  timeoutSeconds: 300,
+  safeTwice: "A job's `failed` may be called again where it failed itself.",
+  run: async () => {},
+})
 
 /** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
 function reasonOf(output: unknown): string {

@@ -1,5 +1,6 @@
 /** Faults of declarations: found at start and by `npm run check`, all at once, each with its remedy. */
 
+import { basename } from 'node:path/posix'
 import { childrenOf, type JsonSchema, publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
 import { allScopes, roles } from '#runtime/roles'
@@ -183,8 +184,16 @@ function jobFaults(jobs: readonly { file: string; job: Job }[]): Fault[] {
   const faults: Fault[] = []
   const byName = new Map<string, string>()
   for (const { file, job } of jobs) {
+    const name = basename(file, '.ts')
+    if (job.name !== name) {
+      const remedy = `name the file ${job.name}.ts, or take the handle ${name}: jobs lie queued under the handle's name`
+      faults.push({ file, wrong: `takes the handle ${job.name}`, remedy })
+    }
     const twin = byName.get(job.name)
-    if (twin) faults.push({ file, wrong: `has the name of ${twin}`, remedy: 'rename one of the two files' })
+    if (twin) {
+      const remedy = 'give each a handle of its own name'
+      faults.push({ file, wrong: `takes the handle ${job.name}, as ${twin} does`, remedy })
+    }
     byName.set(job.name, file)
     if (!job.spec.safeTwice?.trim()) {
       faults.push({ file, wrong: 'does not say why it is safe to run twice', remedy: 'write safeTwice' })

@@ -73,9 +73,7 @@ export async function readRegistry(
     }
     if (expected === 'section') sections.set(parts[0]!, value as Section)
     else if (expected === 'job') {
-      const found = value as Job
-      found.name = basename(path, '.ts')
-      jobs.push({ file, job: found })
+      jobs.push({ file, job: value as Job })
     } else if (expected === 'page') pages.push(value as Page)
     else if (expected === 'points') points.push({ file, declared: (value as PointsOfSection).declared })
     else if (expected === 'wiring') wirings.push({ file, given: (value as Wiring).given })

@@ -142,7 +142,7 @@ function faultOf(file: string, target: string): Omit<Fault, 'file'> | null {
   if (kindOf(file) === 'logic' && kind !== 'logic') {
     return {
       wrong: `logic imports the ${kind} ${target}`,
-      remedy: "queue a job by its name: ctx.queue('name', …)",
+      remedy: 'queue a job by its handle, which lies beside the logic: ctx.queue(inboxSend, …)',
     }
   }
   if (kind === 'operation')

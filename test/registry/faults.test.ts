@@ -161,16 +161,34 @@ describe('each fault bites', () => {
     expect(faults[0]!.wrong).toContain('answers the same requests as')
   })
 
-  test('a job without a reason for safety, and two of one name', async () => {
-    const job = (safe: string) => `import { job } from '#runtime/job'
+  const jobFile = (name: string, safeTwice = 'it is') => `import { job } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { z } from '#runtime/schema'
-export default job({ description: 'x', payload: z.object({}), retry: { limit: 1, backoffSeconds: 1 },
-  timeoutSeconds: 1, safeTwice: '${safe}', async run() {} })`
+export default job(handle('${name}', z.object({})), { description: 'x', retry: { limit: 1, backoffSeconds: 1 },
+  timeoutSeconds: 1, safeTwice: '${safeTwice}', async run() {} })`
+
+  test('a job without a reason for safety, and two of one handle', async () => {
     const { faults } = await readRegistry(
-      tree({ 'things/jobs/a.ts': job(''), 'more/section.ts': sectionFile, 'more/jobs/a.ts': job('it is') }),
+      tree({
+        'things/jobs/a.ts': jobFile('a', ''),
+        'more/section.ts': sectionFile,
+        'more/jobs/a.ts': jobFile('a'),
+      }),
     )
-    expect(faults.map((fault) => fault.wrong).join()).toMatch(/safe to run twice.*|.*has the name of/)
+    expect(faults.map((fault) => fault.wrong).join()).toMatch(/safe to run twice/)
+    expect(faults.map((fault) => fault.wrong).join()).toMatch(/takes the handle a, as .* does/)
     expect(faults).toHaveLength(2)
+  })
+
+  test('a job whose file and handle have two names', async () => {
+    const { faults } = await readRegistry(tree({ 'things/jobs/a.ts': jobFile('b') }))
+    expect(faults).toEqual([
+      {
+        file: 'operations/things/jobs/a.ts',
+        wrong: 'takes the handle b',
+        remedy: "name the file b.ts, or take the handle a: jobs lie queued under the handle's name",
+      },
+    ])
   })
 
   test('a file without a section', async () => {

@@ -2,7 +2,9 @@
  * Whatever a body names is looked for: each field that carries a mark, in each operation that takes it, is given what
  * is not there. It is refused by its name, and nothing is left of the call.
  */
+
 import { beforeAll, describe, expect, test } from 'vitest'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type Named, namedIn } from '#runtime/references'
 import type { LoadedOperation } from '#runtime/registry/loaded'
@@ -156,7 +158,7 @@ describe('what is gone meanwhile is kept, while other fields change', () => {
     ])
     if (!holder.uploads)
       await app.database.query('delete from message_templates where store_id = $1', [at.shop.id])
-    await (await at.shop.context()).queue('product-snapshots-refresh', {})
+    await (await at.shop.context()).queue(productSnapshotsRefresh, {})
     await app.drainJobs({ allowFailures: true })
     expect(await save(holder.touch ?? { name: 'Other' })).toEqual([200, undefined])
   })

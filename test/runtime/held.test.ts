@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import type { Context } from '#runtime/context'
-import { type AnyJob, type Job, type JobAttempt, job } from '#runtime/job'
+import { type JobAttempt, job } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { Worker, type WorkerTimes } from '#runtime/jobs/worker'
 import { pause } from '#runtime/pause'
 import { loadRegistry } from '#runtime/registry/registry'
@@ -12,25 +13,19 @@ import { object, z } from '#runtime/schema'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
-const named = (name: string, made: AnyJob): Job => Object.assign(made, { name })
-
 /** What the handler of the moment does. */
 let act: (ctx: Context, attempt: JobAttempt) => Promise<void> = async () => {}
 let given: string[] = []
-const deaf = named(
-  'test-deaf',
-  job({
-    description: 'A job of a test',
-    payload: object({ name: z.string() }),
-    retry: { limit: 0, backoffSeconds: 1 },
-    timeoutSeconds: 1,
-    safeTwice: 'It only does what the test says.',
-    run: (ctx, _payload, attempt) => act(ctx, attempt),
-    async failed(_ctx, _payload, reason) {
-      given.push(reason)
-    },
-  }),
-)
+const deaf = job(handle('test-deaf', object({ name: z.string() })), {
+  description: 'A job of a test',
+  retry: { limit: 0, backoffSeconds: 1 },
+  timeoutSeconds: 1,
+  safeTwice: 'It only does what the test says.',
+  run: (ctx, _payload, attempt) => act(ctx, attempt),
+  async failed(_ctx, _payload, reason) {
+    given.push(reason)
+  },
+})
 
 const lines: { level: number; msg: string }[] = []
 const log = pino(
@@ -66,7 +61,7 @@ const deeds: [what: string, does: (held: Context) => Promise<unknown>][] = [
   ['a transaction', (held) => held.transaction((tx) => rename(tx, 'written'))],
   ['a text', (held) => held.run('select 1 as one', [])],
   ['a statement of the server', (held) => sql`select 1`.execute(held.system)],
-  ['a job', (held) => held.queue(deaf, { name: 'next' })],
+  ['a job', (held) => held.queue(deaf.handle, { name: 'next' })],
   [
     'a provider',
     (held) =>
@@ -118,7 +113,7 @@ const allRefused = (reason: string) =>
 // On PGlite a transaction that stands still holds up everybody: it is let go before anything else is asked.
 test('when its time is over: it fails once, and nothing it does later is done', async () => {
   const before = await nameNow()
-  const { jobId } = await ctx.queue(deaf, { name: 'it' })
+  const { jobId } = await ctx.queue(deaf.handle, { name: 'it' })
   const worker = workerOf({ jobGraceMs: 20 })
   const handler = standing()
   const drained = worker.drain()
@@ -137,7 +132,7 @@ test('when its time is over: it fails once, and nothing it does later is done', 
 
 test('when its worker stops: it is handed back, and nothing is told as a fault', async () => {
   const before = await nameNow()
-  const { jobId } = await ctx.queue(deaf, { name: 'it' })
+  const { jobId } = await ctx.queue(deaf.handle, { name: 'it' })
   const worker = workerOf({ finishMs: 20 })
   const handler = standing()
   await worker.start()
@@ -155,7 +150,7 @@ test('when its worker stops: it is handed back, and nothing is told as a fault',
 })
 
 test('when nothing was heard of it for too long: who has it now goes on with it', async () => {
-  const { jobId } = await ctx.queue(deaf, { name: 'it' })
+  const { jobId } = await ctx.queue(deaf.handle, { name: 'it' })
   const worker = workerOf({ beatMs: 10 })
   const begun = Promise.withResolvers<void>()
   const refused = Promise.withResolvers<string>()
@@ -198,7 +193,7 @@ test('asked to end, it still puts away what it holds, and what it queues counts'
     expect(signal.aborted).toBe(true)
     await rename(held, 'put away')
   }
-  const { jobId } = await ctx.queue(deaf, { name: 'it' })
+  const { jobId } = await ctx.queue(deaf.handle, { name: 'it' })
   await worker.start()
   await begun.promise
   await worker.stop()
@@ -207,7 +202,7 @@ test('asked to end, it still puts away what it holds, and what it queues counts'
 })
 
 test('a job whose store cannot be read fails as any other, and ends nobody', async () => {
-  const { jobId } = await ctx.queue(deaf, { name: 'it' })
+  const { jobId } = await ctx.queue(deaf.handle, { name: 'it' })
   const database = {
     ...app.database,
     patient: app.database.patient.whileHeld({

@@ -3,6 +3,7 @@
 import saveSettings from '#operations/stock/settings/api/save-settings'
 import getSubscription from '#operations/stock/subscriptions/api/get-subscription'
 import listSubscriptions from '#operations/stock/subscriptions/api/list-subscriptions'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
@@ -55,7 +56,7 @@ export async function stockShop(
   ])
   const ctx = await shop.context()
   if (connection) await connectNumber(ctx, { type: connection, phone: '+5511400010001' })
-  await ctx.queue('product-snapshots-refresh', {})
+  await ctx.queue(productSnapshotsRefresh, {})
   await app.drainJobs()
   const save: StockShop['save'] = (body = { isEnabled: true }) => shop.call(saveSettings, { body })
   const saved = await save({ isEnabled: true, ...settings })

@@ -1,4 +1,5 @@
 /** The mirror of the platform's carts. */
+
 import { sql } from 'kysely'
 import { columnsOf, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -6,6 +7,7 @@ import { greatest } from '#runtime/database/sql'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { automationEvent } from '../handles.ts'
 
 /** The row of `carts`. `country`: where phones without a prefix are from; what is no phone is not kept. */
 export function cartRow(cart: Cart, country: string) {
@@ -107,7 +109,7 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
     .execute()
   const ids = changed.map((row) => row.id)
   for (let i = 0; i < ids.length; i += appliedAtOnce) {
-    await ctx.queue('automation-event', { carts: ids.slice(i, i + appliedAtOnce), orders: [] })
+    await ctx.queue(automationEvent, { carts: ids.slice(i, i + appliedAtOnce), orders: [] })
   }
   return ids
 }

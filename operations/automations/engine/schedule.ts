@@ -1,5 +1,7 @@
 /** Jobs for what is due: one for all messages of a store that are due in one second. */
+
 import type { Context, Queued } from '#runtime/context'
+import { automationAdvance } from '../handles.ts'
 
 /** What the job `automation-advance` is given. */
 export interface AdvanceWork {
@@ -35,7 +37,7 @@ export async function queueAdvance(ctx: Context, instants: readonly Date[]): Pro
 /** `notBefore`: where the job is to wait longer than what it is for. */
 export async function queueWork(ctx: Context, work: AdvanceWork, notBefore?: Date): Promise<Queued> {
   const at = new Date(work.at)
-  return ctx.queue('automation-advance', work, { at: notBefore && notBefore > at ? notBefore : at })
+  return ctx.queue(automationAdvance, work, { at: notBefore && notBefore > at ? notBefore : at })
 }
 
 /** The job of a claimed execution. */

@@ -1,4 +1,5 @@
 /** What automations make of carts and orders that changed (rule 4). */
+
 import { sql } from 'kysely'
 import { entitlementOf, type orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -11,6 +12,7 @@ import { readRows } from '../deciding/rows.ts'
 import { endExecutions } from '../engine/endings.ts'
 import { reviewedOrders } from '../engine/reviewed.ts'
 import { queueAdvance } from '../engine/schedule.ts'
+import { automationEvent } from '../handles.ts'
 import type { AutomationRow } from '../types.ts'
 import { categoriesFor } from './categories.ts'
 import { type Entry, enterRuns } from './enter.ts'
@@ -47,7 +49,7 @@ export async function ordersChanged(ctx: Context, changes: readonly orders.Order
   if (!found?.any) return
   const ids = changes.map(({ after }) => after.id)
   for (let i = 0; i < ids.length; i += appliedAtOnce) {
-    await ctx.queue('automation-event', { carts: [], orders: ids.slice(i, i + appliedAtOnce) })
+    await ctx.queue(automationEvent, { carts: [], orders: ids.slice(i, i + appliedAtOnce) })
   }
 }
 

@@ -1,9 +1,11 @@
 /** An automation sent now to whom it would have written (rule 8). */
+
 import { checkRoute, templates } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { getAutomation, noAutomation } from '../automations.ts'
+import { automationExecute } from '../handles.ts'
 import type { AutomationRow } from '../types.ts'
 import { candidates, countCandidates } from './candidates.ts'
 import { enterRuns } from './enter.ts'
@@ -45,7 +47,7 @@ export async function startExecute(
       .returning('id')
       .execute()
     if (claimed.length === 0) throw busy()
-    const queued = await tx.queue('automation-execute', { automationId: id, jobId }, { id: jobId })
+    const queued = await tx.queue(automationExecute, { automationId: id, jobId }, { id: jobId })
     return { ...queued, candidates: found }
   })
 }

@@ -2,6 +2,7 @@
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
+import { campaignSend } from '../handles.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { FailureReason } from '../schema.ts'
 import { failCampaign } from '../sending/endings.ts'
@@ -12,16 +13,11 @@ const lateAtMostMs = 3 * 3_600_000
 const listBusyAtMostMs = 3_600_000
 
 /**
- * Moves it to `sending`, where it is still scheduled for `at`, with all the checks again; `queueSend` runs in that
- * transaction. What forbids it makes it `failed`. Answers `waits` when its list is still being imported, or the time
+ * Moves it to `sending`, where it is still scheduled for `at`, with all the checks again, and queues
+ * its sending. What forbids it makes it `failed`. Answers `waits` when its list is still being imported, or the time
  * has not come.
  */
-export async function startScheduled(
-  ctx: Context,
-  campaignId: string,
-  at: Date,
-  queueSend: (tx: Context) => Promise<unknown>,
-): Promise<'done' | 'waits'> {
+export async function startScheduled(ctx: Context, campaignId: string, at: Date): Promise<'done' | 'waits'> {
   return ctx.transaction(async (tx) => {
     const campaign = (await tx.db
       .selectFrom('campaigns')
@@ -43,7 +39,7 @@ export async function startScheduled(
         .where('id', '=', campaignId)
         .execute()
       await keepReservation(tx, campaignId, prepared.reservationId)
-      await queueSend(tx)
+      await tx.queue(campaignSend, { campaignId, places: 0 })
       return 'done'
     }
     if (prepared === 'list-busy' && late <= listBusyAtMostMs) return 'waits'

@@ -1,5 +1,7 @@
 /** What waits for a send window looks again: its wall clock is another. */
+
 import type { Context } from '#runtime/context'
+import { campaignMessageSend, campaignSend } from '../handles.ts'
 
 /** In the caller's transaction, which changes the time zone. */
 export async function lookAtWindows(ctx: Context): Promise<void> {
@@ -11,7 +13,7 @@ export async function lookAtWindows(ctx: Context): Promise<void> {
     .where('send_window', 'is not', null)
     .where('next_batch_at', '>', ctx.now())
     .execute()
-  for (const { id } of campaigns) await ctx.queue('campaign-send', { campaignId: id, places: 0 })
+  for (const { id } of campaigns) await ctx.queue(campaignSend, { campaignId: id, places: 0 })
   const retries = await ctx.db
     .selectFrom('campaign_messages as m')
     .innerJoin('campaigns as c', 'c.id', 'm.campaign_id')
@@ -22,7 +24,7 @@ export async function lookAtWindows(ctx: Context): Promise<void> {
     .where('c.send_window', 'is not', null)
     .execute()
   for (const { id: messageId, campaign_id: campaignId } of retries) {
-    await ctx.queue('campaign-message-send', {
+    await ctx.queue(campaignMessageSend, {
       campaignId,
       messageId,
       hasPlace: false,

@@ -2,10 +2,9 @@
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
-import type { Job } from '#runtime/job'
-import { object, z } from '#runtime/schema'
 import { isId } from '#runtime/values/ids'
 import { storableCell } from '#runtime/values/storable'
+import { listImport } from '../handles.ts'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
 import { createList, lockList, noSuchList } from '../lists/lists.ts'
 import { layoutOf } from './csv-columns.ts'
@@ -13,10 +12,6 @@ import { isBlank } from './csv-rows.ts'
 import type { Cell, CsvInput } from './csv-schema.ts'
 import { type ImportOptions, subscriberRows } from './pages.ts'
 import { stageRows } from './writes.ts'
-
-/** What the job is given. */
-export const importPayload = object({ importId: z.string(), listId: z.string() })
-export type ImportJob = Job<typeof importPayload>
 
 export interface ImportQueued {
   jobId: string
@@ -30,7 +25,6 @@ const deadAfterMs = 6 * 3_600_000
 /** Queues an import into a list, in the caller's transaction. Refuses a second one while one waits or runs. */
 async function startImport(
   ctx: Context,
-  job: ImportJob,
   listId: string,
   options: ImportOptions,
   total: number | null,
@@ -63,7 +57,7 @@ async function startImport(
     if (isDuplicate(error, 'list_imports_live')) throw busy()
     throw error
   }
-  const queued = await ctx.queue(job, { importId: jobId, listId }, { id: jobId })
+  const queued = await ctx.queue(listImport, { importId: jobId, listId }, { id: jobId })
   // The job of an import that ended just now has not left the queue yet.
   if (queued.jobId !== jobId) throw busy()
   return { jobId, status: 'queued', listId }
@@ -73,17 +67,16 @@ const busy = () => refuse('conflict', 'An import of this list is queued or runni
 /** Makes a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
 export async function importPlatform(
   ctx: Context,
-  job: ImportJob,
   input: { name: string; filters: CustomerFilters },
 ): Promise<ImportQueued> {
   await connections.requireEcommerce(ctx)
   const { name, filters } = input
   const listId = await createList(ctx, { name, source: 'ecomplatform', filters })
-  return startImport(ctx, job, listId, { kind: 'ecomplatform', filters }, null)
+  return startImport(ctx, listId, { kind: 'ecomplatform', filters }, null)
 }
 
 /** Runs a list's filters again. Refuses a list that is not from the platform, and a second sync at once. */
-export async function syncList(ctx: Context, job: ImportJob, listId: string): Promise<ImportQueued> {
+export async function syncList(ctx: Context, listId: string): Promise<ImportQueued> {
   const list = isId(listId)
     ? await ctx.db
         .selectFrom('contact_lists')
@@ -98,13 +91,12 @@ export async function syncList(ctx: Context, job: ImportJob, listId: string): Pr
   }
   await connections.requireEcommerce(ctx)
   const filters = (list.filters ?? {}) as CustomerFilters
-  return startImport(ctx, job, listId, { kind: 'ecomplatform', filters }, null)
+  return startImport(ctx, listId, { kind: 'ecomplatform', filters }, null)
 }
 
 /** Makes a list of the popup's subscribers who gave their phone and consent. Refuses a taken name. */
 export async function importNewsletter(
   ctx: Context,
-  job: ImportJob,
   input: { name: string; filters: NewsletterFilters },
 ): Promise<ImportQueued> {
   const { name, filters } = input
@@ -112,29 +104,23 @@ export async function importNewsletter(
   const { total } = await subscriberRows(ctx, filters)
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
-  return startImport(ctx, job, listId, { kind: 'newsletter', filters }, total)
+  return startImport(ctx, listId, { kind: 'newsletter', filters }, total)
 }
 
 /** Makes a list of CSV rows. Refuses faults of the form (columns, mapping) and a taken name. */
 export async function importCsv(
   ctx: Context,
-  job: ImportJob,
   { name, ...csv }: CsvInput & { name: string },
 ): Promise<ImportQueued> {
   const layout = layoutOf(csv)
-  return stageCsv(ctx, job, await createList(ctx, { name, source: 'csv' }), csv, layout)
+  return stageCsv(ctx, await createList(ctx, { name, source: 'csv' }), csv, layout)
 }
 
 /** Adds CSV rows to a list of any source. Refuses faults of the form, and a second import at once. */
-export async function importCsvInto(
-  ctx: Context,
-  job: ImportJob,
-  listId: string,
-  csv: CsvInput,
-): Promise<ImportQueued> {
+export async function importCsvInto(ctx: Context, listId: string, csv: CsvInput): Promise<ImportQueued> {
   const layout = layoutOf(csv)
   if (!(await lockList(ctx, listId))) throw noSuchList()
-  return stageCsv(ctx, job, listId, csv, layout)
+  return stageCsv(ctx, listId, csv, layout)
 }
 
 const lineEnds = (cells: readonly Cell[]): number =>
@@ -145,7 +131,6 @@ const storable = (cell: Cell): Cell => (typeof cell === 'string' ? storableCell(
 /** Lines as an editor shows them: the header is line 1, a cell may have several. Blank rows are no rows. */
 async function stageCsv(
   ctx: Context,
-  job: ImportJob,
   listId: string,
   csv: CsvInput,
   layout: ReturnType<typeof layoutOf>,
@@ -158,7 +143,7 @@ async function stageCsv(
     return isBlank(cells) ? [] : [[first, cells.map(storable)] as const]
   })
   const options = { kind: 'csv', layout, updates: csv.onDuplicate === 'update' } as const
-  const started = await startImport(ctx, job, listId, options, rows.length)
+  const started = await startImport(ctx, listId, options, rows.length)
   await stageRows(ctx, started.jobId, rows)
   return started
 }

@@ -1,10 +1,12 @@
 /** One failed message, sent again. */
+
 import { optOuts, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { clockReaches } from '#runtime/pause'
 import { isId } from '#runtime/values/ids'
+import { campaignMessageSend } from '../handles.ts'
 import { lockCampaign } from '../rows.ts'
 import { claimMessage, deadAfterMs, readRunning } from './claims.ts'
 import { deliverBatch, type Result, type Trouble } from './deliver.ts'
@@ -74,18 +76,13 @@ export interface RetryWork {
   /** Milliseconds; since when the provider takes nothing, or null. */
   troubleSince: number | null
 }
-export type QueueAgain = (work: RetryWork, at: Date) => Promise<unknown>
+const queueAgain = (ctx: Context, work: RetryWork, at: Date) => ctx.queue(campaignMessageSend, work, { at })
 
 const giveUpAfterMs = 30 * 60_000
 const againAfterMs = 60_000
 
 /** Sends that one message as a batch of its own, in any state of the campaign but cancelled. */
-export async function sendMessage(
-  ctx: Context,
-  work: RetryWork,
-  signal: AbortSignal,
-  queueAgain: QueueAgain,
-): Promise<void> {
+export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSignal): Promise<void> {
   const { campaignId, messageId } = work
   const campaign = await readRunning(ctx, campaignId)
   if (!campaign || isOver(campaign)) return
@@ -97,13 +94,13 @@ export async function sendMessage(
   if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
     // A provider that was down before the night is given its time anew.
     const opening = nextOpening(window, ctx.store.timezone, ctx.now())
-    await queueAgain({ ...work, hasPlace: false, troubleSince: null }, opening)
+    await queueAgain(ctx, { ...work, hasPlace: false, troubleSince: null }, opening)
     return
   }
   if (!work.hasPlace) {
     const turn = await sending.takeTurn(ctx, means.connection, 1, share)
     if (!(await clockReaches(ctx.clock, turn, signal))) {
-      await queueAgain({ ...work, hasPlace: true }, turn)
+      await queueAgain(ctx, { ...work, hasPlace: true }, turn)
       return
     }
   }
@@ -112,7 +109,7 @@ export async function sendMessage(
   const claim =
     pending ??
     (isIdempotent ? await claimMessage(ctx, campaignId, { which: 'dead', isIdempotent }, messageId) : null)
-  if (!claim) return waitForClaim(ctx, work, isIdempotent, queueAgain)
+  if (!claim) return waitForClaim(ctx, work, isIdempotent)
   const delivered = await deliverBatch(ctx, {
     campaign,
     means,
@@ -123,16 +120,11 @@ export async function sendMessage(
   })
   await recordResults(ctx, campaignId, claim.id, delivered.results)
   if (delivered.error) throw delivered.error
-  if (delivered.trouble) await handleTrouble(ctx, work, means, delivered.trouble, queueAgain)
+  if (delivered.trouble) await handleTrouble(ctx, work, means, delivered.trouble)
 }
 
 /** Another worker has it, or had it and died. */
-async function waitForClaim(
-  ctx: Context,
-  work: RetryWork,
-  isIdempotent: boolean,
-  queueAgain: QueueAgain,
-): Promise<void> {
+async function waitForClaim(ctx: Context, work: RetryWork, isIdempotent: boolean): Promise<void> {
   if (!isIdempotent) await settleDeadClaims(ctx, work.campaignId)
   const message = await ctx.db
     .selectFrom('campaign_messages')
@@ -142,6 +134,7 @@ async function waitForClaim(
   if (message?.status !== 'sending' && message?.status !== 'pending') return
   const deadAt = (message.claimed_at?.getTime() ?? 0) + deadAfterMs
   await queueAgain(
+    ctx,
     { ...work, hasPlace: false },
     new Date(Math.max(deadAt, ctx.clock.ms() + againAfterMs / 4)),
   )
@@ -152,7 +145,6 @@ async function handleTrouble(
   work: RetryWork,
   { connection }: Means,
   trouble: Trouble,
-  queueAgain: QueueAgain,
 ): Promise<void> {
   const now = ctx.clock.ms()
   const { campaignId, messageId } = work
@@ -160,7 +152,7 @@ async function handleTrouble(
     case 'throttled': {
       const until = new Date(now + trouble.afterMs)
       await sending.throttled(ctx, connection, until)
-      await queueAgain({ ...work, hasPlace: false }, until)
+      await queueAgain(ctx, { ...work, hasPlace: false }, until)
       return
     }
     case 'connection-lost':
@@ -182,7 +174,7 @@ async function handleTrouble(
       if (now - troubleSince >= giveUpAfterMs) {
         return giveUp(ctx, campaignId, messageId, 'The messaging provider took nothing for 30 minutes')
       }
-      await queueAgain({ ...work, hasPlace: false, troubleSince }, new Date(now + againAfterMs))
+      await queueAgain(ctx, { ...work, hasPlace: false, troubleSince }, new Date(now + againAfterMs))
     }
   }
 }

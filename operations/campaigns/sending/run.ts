@@ -1,7 +1,9 @@
 /** The run of a campaign: batch after batch, until it is done, stopped, or its time is over (rule 3). */
+
 import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { clockReaches } from '#runtime/pause'
+import { campaignSend } from '../handles.ts'
 import { takeSnapshot } from './audience.ts'
 import {
   type Claim,
@@ -25,7 +27,8 @@ export interface SendWork {
   places: number
 }
 /** Queues the run's successor, in the transaction that ends it. */
-export type QueueNext = (tx: Context, work: SendWork, at: Date | null) => Promise<unknown>
+const queueNext = (tx: Context, work: SendWork, at: Date | null) =>
+  tx.queue(campaignSend, work, at ? { at } : {})
 
 /** A run holds one of the worker's few places: others want it too. */
 const runMs = 20_000
@@ -33,12 +36,7 @@ const giveUpAfterMs = 30 * 60_000
 const firstWaitMs = 15_000
 const longestWaitMs = 5 * 60_000
 
-export async function sendCampaign(
-  ctx: Context,
-  work: SendWork,
-  signal: AbortSignal,
-  queueNext: QueueNext,
-): Promise<void> {
+export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSignal): Promise<void> {
   const { campaignId } = work
   const until = performance.now() + runMs
   let { places } = work
@@ -59,7 +57,7 @@ export async function sendCampaign(
     if (isProblem(means)) return stopSending(ctx, campaignId, means.reason)
 
     const perSecond = await sending.ratePerSecond(ctx, means.connection)
-    const run: Run = { campaign, means, perSecond, queueNext }
+    const run: Run = { campaign, means, perSecond }
     const { send_window: window } = campaign
     if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
       return goOnAt(ctx, run, nextOpening(window, ctx.store.timezone, ctx.now()))
@@ -94,7 +92,6 @@ interface Run {
   campaign: RunningCampaign
   means: Means
   perSecond: number
-  queueNext: QueueNext
 }
 
 const finishOf = (ctx: Context, { campaign, perSecond }: Run, pending: number, from: Date): Date =>
@@ -125,7 +122,7 @@ async function sendBatch(
 
 /** Ends the run; its successor is queued for `at`, with the places that were taken on the number for it. */
 async function goOnAt(ctx: Context, run: Run, at: Date, places = 0): Promise<void> {
-  const { campaign, queueNext } = run
+  const { campaign } = run
   await ctx.transaction(async (tx) => {
     const shown = await tx.db
       .updateTable('campaigns')

@@ -1,4 +1,5 @@
 /** A contact form that was sent: stored with all that follows from it. */
+
 import { addCaptured } from '#operations/campaigns/door'
 import { notify } from '#operations/store/door'
 import { tokens, type Visit } from '#operations/storefront/door'
@@ -7,6 +8,7 @@ import { refuse } from '#runtime/errors'
 import { isSameEmail } from '#runtime/values/email'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
+import { contactFormNotify } from '../handles.ts'
 import { savedPopup } from '../popup/settings.ts'
 import { pageUrlOf } from '../schema.ts'
 import { findKnown } from '../subscribers/known-subscriber.ts'
@@ -70,7 +72,7 @@ export async function storeSubmission(
       .executeTakeFirst()
     if (!stored) return
     await tell(tx, submissionId, submitted)
-    if (settings.notifyEmails.length > 0) await tx.queue('contact-form-notify', { submissionId })
+    if (settings.notifyEmails.length > 0) await tx.queue(contactFormNotify, { submissionId })
     if (subscribes && submitted.email !== null)
       await subscribeSender(tx, settings, submitted, pageUrlOf(pageUrl))
     if (settings.crmListId !== null && submitted.phone !== null) {

@@ -1,4 +1,5 @@
 /** Pushes asked for by hand: everybody, or who is new to the email provider. One at a time. */
+
 import { sql } from 'kysely'
 import { connections, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -7,6 +8,7 @@ import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { count, object, queued, text, z } from '#runtime/schema'
+import { mailproviderSync } from '../handles.ts'
 import { pushableRows, pushBatch, recordPushed } from './push.ts'
 
 export const syncInput = object({
@@ -45,7 +47,7 @@ export async function startSync(
       .executeTakeFirstOrThrow()
     const jobId = tx.newId()
     await insertSync(tx, { id: jobId, list_id: listId, mode: input.mode })
-    await tx.queue('mailprovider-sync', { syncId: jobId }, { id: jobId })
+    await tx.queue(mailproviderSync, { syncId: jobId }, { id: jobId })
     return { jobId, status: 'queued', pending }
   })
 }

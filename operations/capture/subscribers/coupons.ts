@@ -1,9 +1,11 @@
 /** Codes of their own, made on the platform: tried at once, else by the job. */
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { connections, coupons, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
+import { newsletterCouponEmail } from '../handles.ts'
 import { couponSpec } from '../popup/providers.ts'
 import type { PromisedCoupon } from './codes.ts'
 
@@ -53,7 +55,7 @@ async function markIssued(ctx: Context, subscriberId: string, emails: boolean): 
     .where('coupon_status', '=', 'pending')
     .returning('id')
     .executeTakeFirst()
-  if (issued && emails) await ctx.queue('newsletter-coupon-email', { subscriberId })
+  if (issued && emails) await ctx.queue(newsletterCouponEmail, { subscriberId })
 }
 
 /**

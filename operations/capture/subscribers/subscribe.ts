@@ -1,10 +1,12 @@
 /** A capture: who is new becomes a subscriber, with a prize and a code; who is known stays one. */
+
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import { addCaptured } from '#operations/campaigns/door'
 import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
+import { mailproviderPush, newsletterCoupon, newsletterCouponEmail } from '../handles.ts'
 import { isScheduled } from '../popup/publication.ts'
 import type { PopupSettings, Prize } from '../popup/schema.ts'
 import { codeOf, type PromisedCoupon, promised } from './codes.ts'
@@ -75,11 +77,11 @@ export async function subscribe(
   ])
   if (isPending) {
     // After what is tried at once has had its time.
-    await ctx.queue('newsletter-coupon', { subscriberId }, { afterSeconds: 5 })
+    await ctx.queue(newsletterCoupon, { subscriberId }, { afterSeconds: 5 })
   } else if (code !== null && emailsCode(settings, person)) {
-    await ctx.queue('newsletter-coupon-email', { subscriberId })
+    await ctx.queue(newsletterCouponEmail, { subscriberId })
   }
-  if (isPushed(settings, person)) await ctx.queue('mailprovider-push', { subscriberId })
+  if (isPushed(settings, person)) await ctx.queue(mailproviderPush, { subscriberId })
   // Last, since it holds the list.
   if (settings.contactListId !== null && person.phone !== null && person.consent) {
     const { phone, name, email } = person
@@ -109,7 +111,7 @@ async function subscribeAgain(
   }
   const push = isPushed(settings, person)
   const isChanged = await fillIn(ctx, known, person, push)
-  if (isChanged && push) await ctx.queue('mailprovider-push', { subscriberId: known.id })
+  if (isChanged && push) await ctx.queue(mailproviderPush, { subscriberId: known.id })
   return {
     outcome: isBack ? 'again' : 'known',
     subscriberId: known.id,

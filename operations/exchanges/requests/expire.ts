@@ -1,7 +1,9 @@
 /** What goes by the clock: deadlines that passed, and notices whose job was lost. */
+
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
+import { exchangeNotify } from '../handles.ts'
 import { byTheSystem } from './history.ts'
 import { lockRequest, move } from './moves.ts'
 
@@ -57,6 +59,6 @@ export async function resumeNotices(system: SystemContext): Promise<void> {
     .execute()
   for (const { store_id: storeId, id: noticeId } of forgotten) {
     const ctx = await system.forStore(storeId)
-    await ctx?.queue('exchange-notify', { noticeId })
+    await ctx?.queue(exchangeNotify, { noticeId })
   }
 }

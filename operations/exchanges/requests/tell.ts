@@ -1,6 +1,8 @@
 /** What the shopper is to be told: one notice an event and channel, in the transaction of its cause (rule 5). */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { exchangeNotify } from '../handles.ts'
 import type { ExchangeContent, ExchangeEvent } from '../settings/schema.ts'
 import { readSettings } from '../settings/settings.ts'
 
@@ -41,7 +43,7 @@ export async function tell(ctx: Context, request: Told, event: ExchangeEvent): P
         updated_at: now,
       }))
       .execute()
-    await ctx.queue('exchange-notify', { noticeId })
+    await ctx.queue(exchangeNotify, { noticeId })
   }
 }
 

@@ -1,10 +1,12 @@
 /** What the team does to a conversation. A setter that asks for what already holds changes nothing. */
+
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
+import { inboxReadReceipt } from '../handles.ts'
 import { contactOf } from './contact-of.ts'
 import { giveName } from './contacts.ts'
 import { noConversation } from './json.ts'
@@ -172,7 +174,7 @@ export async function markRead(ctx: Context, id: string, upToMessageId: string |
   const unseen = seen === null ? 0 : await inboundAfter(ctx, id, seen)
   const unread = Math.min(row.unread_count, unseen)
   if (unread !== row.unread_count) await changeConversation(ctx, id, { unread_count: unread })
-  await ctx.queue('inbox-read-receipt', { conversationId: id })
+  await ctx.queue(inboxReadReceipt, { conversationId: id })
 }
 
 interface Seen {

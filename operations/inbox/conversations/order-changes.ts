@@ -1,7 +1,9 @@
 /** An order that counts, or counts no more, may move its contact to another tier. */
+
 import { sql } from 'kysely'
 import type { orders } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { inboxContactTier } from '../handles.ts'
 
 const atOnce = 200
 
@@ -32,7 +34,7 @@ export async function ordersChanged(ctx: Context, changes: orders.OrderChange[])
     .execute()
   const ids = rows.map((row) => row.id)
   for (let i = 0; i < ids.length; i += atOnce) {
-    await ctx.queue('inbox-contact-tier', { contactIds: ids.slice(i, i + atOnce) })
+    await ctx.queue(inboxContactTier, { contactIds: ids.slice(i, i + atOnce) })
   }
 }
 

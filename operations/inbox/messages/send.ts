@@ -1,4 +1,5 @@
 /** A message of the team, as it is asked for: written down, its unit taken, its job queued (rule 5). */
+
 import { sql } from 'kysely'
 import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
@@ -9,6 +10,7 @@ import { isId, sha256 } from '#runtime/values/ids'
 import { contactOf } from '../conversations/contact-of.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { memberName } from '../conversations/conversations.ts'
+import { inboxSend } from '../handles.ts'
 import type { MediaRow } from '../receiving/inbound.ts'
 import { noteOutbound } from '../receiving/outbound.ts'
 import type { message } from '../schema.ts'
@@ -77,7 +79,7 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
   const { type, text } = composed
   await addWords(ctx, contact.conversationId, [{ id: messageId, text }])
   await noteOutbound(ctx, contact.conversationId, { id: messageId, type, text, status: 'queued', at: now })
-  await ctx.queue('inbox-send', { conversationId: contact.conversationId })
+  await ctx.queue(inboxSend, { conversationId: contact.conversationId })
   return messageId
 }
 

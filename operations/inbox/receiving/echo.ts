@@ -1,8 +1,10 @@
 /** What the merchant wrote in the provider's own app: shown where there is a conversation, like any answer. */
+
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { addWords } from '../conversations/conversation-words.ts'
+import { inboxMediaFetch } from '../handles.ts'
 import { isReceiving } from '../state.ts'
 import { readInbound } from './inbound.ts'
 import { noteOutbound } from './outbound.ts'
@@ -56,7 +58,7 @@ export async function takeInEcho(ctx: Context, message: sending.InboundMessage):
   await addWords(ctx, conversationId, [{ id, text: part.text }])
   const { type, text } = part
   await noteOutbound(ctx, conversationId, isReaction ? null : { id, type, text, status: 'sent', at })
-  if (part.media?.status === 'pending') await ctx.queue('inbox-media-fetch', { messageId: id })
+  if (part.media?.status === 'pending') await ctx.queue(inboxMediaFetch, { messageId: id })
   return true
 }
 

@@ -1,10 +1,12 @@
 /** What the inbox does with a message that came in (rule 3), within the transaction that applies the callback. */
+
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { conversationsOf, ensureContact } from '../conversations/contacts.ts'
 import { addWords } from '../conversations/conversation-words.ts'
+import { inboxContactTier, inboxMediaFetch } from '../handles.ts'
 import { isReceiving } from '../state.ts'
 import { waitingSince } from '../waiting.ts'
 import { previewOf } from '../words.ts'
@@ -103,7 +105,7 @@ export async function takeIn(
     .where('id', '=', conversationId)
     .execute()
   if (!isReaction) await noteLastInbound(ctx, message.at)
-  if (part.media?.status === 'pending') await ctx.queue('inbox-media-fetch', { messageId: id })
+  if (part.media?.status === 'pending') await ctx.queue(inboxMediaFetch, { messageId: id })
   return true
 }
 
@@ -143,7 +145,7 @@ export async function ensureConversation(
     .executeTakeFirst()
   if (added) {
     await putEarlierBefore(ctx, added.id, phone, firstId)
-    await ctx.queue('inbox-contact-tier', { contactIds: [contact.id] })
+    await ctx.queue(inboxContactTier, { contactIds: [contact.id] })
     return added.id
   }
   const { id } = await ctx.db

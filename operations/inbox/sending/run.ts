@@ -1,7 +1,9 @@
 /** One conversation's messages leave one at a time, oldest first (rule 5). */
+
 import { routeOfType, sending } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { inboxSend } from '../handles.ts'
 import { contentOf } from '../messages/compose.ts'
 import { isWindowOpen, objectionTo } from '../messages/send.ts'
 import { type ClaimedMessage, callsAtMost, claimNext, holdUntil, lostAfterMs, putBack } from './claims.ts'
@@ -13,27 +15,20 @@ const retryAfterMs = [5_000, 30_000, 120_000]
 /** Messages of one run: then others have their turn. */
 const atOnce = 20
 
-export type QueueAgain = (at: Date) => Promise<unknown>
-
-export async function sendQueued(
-  ctx: Context,
-  conversationId: string,
-  signal: AbortSignal,
-  queueAgain: QueueAgain,
-): Promise<void> {
+export async function sendQueued(ctx: Context, conversationId: string, signal: AbortSignal): Promise<void> {
   for (let sent = 0; sent < atOnce; sent += 1) {
     if (signal.aborted) break
     const route = await routeOfType(ctx, 'official')
     const next = await claimNext(ctx, conversationId, route?.port.capabilities.idempotentSend ?? false)
     if (next.is === 'none') return
     if (next.is === 'later') {
-      await queueAgain(next.at)
+      await ctx.queue(inboxSend, { conversationId }, { at: next.at })
       return
     }
     if (next.is === 'lost') await recordFailed(ctx, next.message, unknownOutcome)
     else await sendOne(ctx, next.message)
   }
-  await queueAgain(ctx.now())
+  await ctx.queue(inboxSend, { conversationId }, { at: ctx.now() })
 }
 
 const unknownOutcome = {

@@ -1,10 +1,11 @@
 /** The jobs that walk everything of a store: one run of each at a time, and how far it came. */
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
+import { inboxReconcile, inboxSegmentsRecalculate } from '../handles.ts'
 
 export type RunKind = 'reconcile' | 'segments'
 
-const jobs: Record<RunKind, string> = { reconcile: 'inbox-reconcile', segments: 'inbox-segments-recalculate' }
+const jobs = { reconcile: inboxReconcile, segments: inboxSegmentsRecalculate }
 
 /** The run's row, locked until the transaction ends. */
 export async function lockRun(tx: Context, kind: RunKind) {

@@ -1,7 +1,9 @@
 /** What merchants write to the assistant. */
+
 import type { events } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import type { InboundData } from '#runtime/ports/messaging/hook-body'
+import { chatAgentReply } from '../handles.ts'
 import { assistantNumbers } from './numbers.ts'
 
 type StoredEvent = events.StoredEvent
@@ -17,7 +19,7 @@ export async function hear(
   for (const { key, data, occurredAt } of stored) {
     const { phone, text, providerMessageId } = data as Partial<InboundData>
     if (!phone || !providerMessageId || !key.startsWith('inbound:')) continue
-    await ctx.queue('chat-agent-reply', {
+    await ctx.queue(chatAgentReply, {
       inboundId: providerMessageId,
       phone,
       text: text ?? '',

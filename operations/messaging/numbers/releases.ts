@@ -2,12 +2,14 @@
  * What is over here and still to be ended at the provider: phones to log out, numbers to let go, templates to delete.
  * Each is written down in the transaction that ends it here, and tried until it is done or too old.
  */
+
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { Refused } from '#runtime/ports/errors'
 import { unseal } from '#runtime/secrets'
+import { messagingCleanup } from '../handles.ts'
 import { isSilent, providerNamed } from './provider.ts'
 import { isLive } from './qr-clock.ts'
 import { withinTime } from './within-time.ts'
@@ -42,7 +44,7 @@ export async function addRelease(ctx: Context, release: NewRelease, inMs = 0): P
       created_at: ctx.now(),
     })
     .execute()
-  await ctx.queue('messaging-cleanup', {}, { at: new Date(ctx.now().getTime() + inMs) })
+  await ctx.queue(messagingCleanup, {}, { at: new Date(ctx.now().getTime() + inMs) })
   return id
 }
 

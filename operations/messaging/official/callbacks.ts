@@ -1,4 +1,5 @@
 /** What the provider calls back about the official number and its account (rule 7). */
+
 import { sql } from 'kysely'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
@@ -9,6 +10,7 @@ import type {
   NumberNameData,
 } from '#runtime/ports/messaging/number-port'
 import { phoneKey } from '#runtime/values/phone'
+import { officialRevalidate } from '../handles.ts'
 import {
   changeOfficial,
   lockOfficial,
@@ -107,5 +109,5 @@ export const applyNumberAccount = (ctx: Context, stored: StoredEvent[]): Promise
   applyEach<NumberAccountData>(ctx, stored, async (row, { issue }) => {
     if (issue) await toTrouble(ctx, row, issue)
     // Well again by this word; whether all is well, only the provider's answer tells.
-    else await ctx.queue('official-revalidate', {})
+    else await ctx.queue(officialRevalidate, {})
   })

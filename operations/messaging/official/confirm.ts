@@ -1,4 +1,5 @@
 /** What comes back from the provider's setup page: a number, or nothing. */
+
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
@@ -6,6 +7,7 @@ import type { NumberHealth, OfficialNumber } from '#runtime/ports/messaging/numb
 import { seal } from '#runtime/secrets'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
+import { templateSync } from '../handles.ts'
 import { claimPhone, welcome } from '../numbers/connected.ts'
 import { type Provider, providerNamed } from '../numbers/provider.ts'
 import { addRelease } from '../numbers/releases.ts'
@@ -196,5 +198,5 @@ async function takeNumber(
   })
   if (health) await takeOverHealth(tx, { ...row, number_id: numberId, phone, health: null }, health, now)
   if (ready) await welcome(tx, 'official', { phone, displayName })
-  await tx.queue('template-sync', {})
+  await tx.queue(templateSync, {})
 }

@@ -1,10 +1,12 @@
 /** Where an official number goes by its provider's word, and what the merchant is told of it. */
+
 import type { Row, RowChange } from '#db/tables'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
+import { templateSync } from '../handles.ts'
 import { claimPhone, welcome } from '../numbers/connected.ts'
 import { setNumberLimit, tierLimits } from '../numbers/limit.ts'
 import { describeIssue } from '../numbers/official-clock.ts'
@@ -70,7 +72,7 @@ export async function toConnected(
   if (!isNew) return
   await endSetups(ctx, 'recovered')
   await welcome(ctx, 'official', { phone, displayName })
-  await ctx.queue('template-sync', {})
+  await ctx.queue(templateSync, {})
 }
 
 /** Told once a cause: while it stays the same, nobody hears of it again. */

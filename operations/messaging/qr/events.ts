@@ -1,4 +1,5 @@
 /** What the provider tells of a QR session: scanned, linked, lost, back, logged out. */
+
 import { sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import { type events, notify } from '#operations/store/door'
@@ -6,6 +7,7 @@ import type { Context, SystemContext } from '#runtime/context'
 import type { QrSessionData } from '#runtime/ports/messaging/number-port'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
+import { qrLinkLost } from '../handles.ts'
 import { claimPhone, tellConnected, welcome } from '../numbers/connected.ts'
 import { type EndReason, sessionAt } from '../numbers/qr-clock.ts'
 import { addRelease } from '../numbers/releases.ts'
@@ -18,7 +20,7 @@ const marginMs = 250
 
 async function queueLoss(ctx: Context, lostAt: Date): Promise<void> {
   const at = new Date(lostAt.getTime() + lostForMs + marginMs)
-  await ctx.queue('qr-link-lost', { lostAt: lostAt.toISOString() }, { at })
+  await ctx.queue(qrLinkLost, { lostAt: lostAt.toISOString() }, { at })
 }
 
 /** The stores of QR sessions, by event id; a session that is unknown may be about to be written down. */

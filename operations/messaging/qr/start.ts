@@ -1,8 +1,10 @@
 /** Starting and ending a QR session (rule 2). */
+
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { qrCodes } from '#runtime/ports/messaging/qr-times'
 import { seal } from '#runtime/secrets'
+import { qrSessionExpire } from '../handles.ts'
 import { defaultProvider, type Provider } from '../numbers/provider.ts'
 import { isLive, sessionAt, sessionEnd } from '../numbers/qr-clock.ts'
 import { addReleaseTriedHere, tryRelease } from '../numbers/releases.ts'
@@ -121,7 +123,7 @@ const marginMs = 250
 
 async function queueExpiry(ctx: Context, startedAt: Date): Promise<void> {
   const at = new Date(sessionEnd(startedAt).getTime() + marginMs)
-  await ctx.queue('qr-session-expire', { startedAt: startedAt.toISOString() }, { at })
+  await ctx.queue(qrSessionExpire, { startedAt: startedAt.toISOString() }, { at })
 }
 
 /** Ends the store's QR session; the phone is logged out now, or by job. Refuses where there is none. */

@@ -1,9 +1,11 @@
 /** The one door that every message leaves through, whatever the section. */
+
 import { attribution, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { pause } from '#runtime/pause'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
+import { officialRevalidate } from '../handles.ts'
 import { takeRecipients } from '../numbers/limit.ts'
 import { holdNumber, takePlaces } from '../numbers/pace.ts'
 import {
@@ -113,7 +115,7 @@ async function hand(
   } catch (error) {
     // Bad credentials: once revalidated, the number says so, and the merchant is told.
     if (isDisconnection(error) && route.connection.type === 'official') {
-      await ctx.queue('official-revalidate', {})
+      await ctx.queue(officialRevalidate, {})
     }
     return outcomeOf(ctx, error)
   }

@@ -1,6 +1,8 @@
 /** What became of a single send is written down once, with its unit of the quota (rule 5). */
+
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { messageSettle } from '../handles.ts'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
 import * as sending from '../sending/deliver.ts'
 import type { SendRow } from './rows.ts'
@@ -117,7 +119,7 @@ export async function putOff(
       .returning('id')
       .execute()
     if (moved.length > 0) {
-      await tx.queue('message-settle', { storeId: tx.store.id, messageId: row.id }, { at })
+      await tx.queue(messageSettle, { storeId: tx.store.id, messageId: row.id }, { at })
     }
   })
 }

@@ -2,10 +2,12 @@
  * What is on its way to the platform (rules 1 and 2): one row for each discount, there from before the platform is called until
  * its answer is written down. Whoever has its token and its revision may finish it; who takes over raises one of them.
  */
+
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { discountReconcile } from '../handles.ts'
 import type { Draft } from './draft.ts'
 import type { Kind } from './kinds.ts'
 import { countDiscounts } from './rows.ts'
@@ -67,11 +69,7 @@ export async function openIntent(
     .values({ discount_id: discountId, ...changing })
     .onConflict((conflict) => conflict.columns(['store_id', 'discount_id']).doUpdateSet(changing))
     .execute()
-  await ctx.queue(
-    'discount-reconcile',
-    { discountId, token },
-    { at: new Date(now.getTime() + intentLastsMs) },
-  )
+  await ctx.queue(discountReconcile, { discountId, token }, { at: new Date(now.getTime() + intentLastsMs) })
 }
 
 /** Whether it is still this caller's to finish; holds it until the transaction ends. */

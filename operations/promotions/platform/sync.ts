@@ -1,4 +1,5 @@
 /** Both sides together: what the platform has is compared with what is saved, and made the same (rule 8). */
+
 import { sql } from 'kysely'
 import { connections, isAmong, recordset } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
@@ -9,6 +10,7 @@ import { intentLastsMs } from '../discounts/intents.ts'
 import { referenceOf } from '../discounts/kinds.ts'
 import { answered } from '../discounts/platform-call.ts'
 import { isLive, type Saved, type SyncStatus, savedOf } from '../discounts/rows.ts'
+import { discountReconcile } from '../handles.ts'
 import { kindOf } from './all-kinds.ts'
 import { allowedKinds, openRepair, settleIntent } from './reconcile.ts'
 
@@ -105,7 +107,7 @@ async function requeueIntents(ctx: Context): Promise<void> {
     .where('created_at', '<=', new Date(ctx.now().getTime() - intentLastsMs))
     .execute()
   for (const { discount_id: discountId, token } of stale) {
-    await ctx.queue('discount-reconcile', { discountId, token })
+    await ctx.queue(discountReconcile, { discountId, token })
   }
 }
 

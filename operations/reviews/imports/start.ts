@@ -1,7 +1,9 @@
 /** Starting imports of reviews. */
+
 import { sql } from 'kysely'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { reviewImport } from '../handles.ts'
 import { columnsOf } from './columns.ts'
 import { type CsvRow, readCsv } from './text.ts'
 
@@ -38,7 +40,7 @@ export async function importReviews(
     for (let from = 0; from < rows.length; from += stagedAtOnce) {
       await stage(tx, importId, rows.slice(from, from + stagedAtOnce))
     }
-    const queued = await tx.queue('review-import', { importId }, { id: importId })
+    const queued = await tx.queue(reviewImport, { importId }, { id: importId })
     return { ...queued, rows: rows.length }
   })
 }

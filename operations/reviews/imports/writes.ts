@@ -1,6 +1,8 @@
 /** Imported reviews are written: thousands of rows a second, each once by its key. */
+
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { reviewImageCopy } from '../handles.ts'
 import { reviewWords } from '../submitting/submit.ts'
 import type { ImportedReview } from './rows.ts'
 
@@ -67,7 +69,7 @@ export async function insertImported(
   for (const [at, { review }] of firsts.entries()) {
     const reviewId = rows[at]!.id as string
     if (review.pictures.length === 0 || !ids.has(reviewId)) continue
-    await tx.queue('review-image-copy', { reviewId, urls: review.pictures })
+    await tx.queue(reviewImageCopy, { reviewId, urls: review.pictures })
   }
   return ids.size
 }

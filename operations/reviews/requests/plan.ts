@@ -1,4 +1,5 @@
 /** Requests are planned once an order reaches the trigger, once for each item, for ever (rule 3). */
+
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { optOuts, sending } from '#operations/messaging/door'
@@ -6,6 +7,7 @@ import { entitlementOf, isAmong, type orders } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
+import { reviewDispatchPlan } from '../handles.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
 import { searchText } from '../words.ts'
@@ -23,7 +25,7 @@ export async function ordersChanged(ctx: Context, changes: readonly orders.Order
     after.paid_at || after.shipped_at || after.delivered_at ? after.id : [],
   )
   for (let i = 0; i < ids.length; i += plannedAtOnce) {
-    await ctx.queue('review-dispatch-plan', { orderIds: ids.slice(i, i + plannedAtOnce) })
+    await ctx.queue(reviewDispatchPlan, { orderIds: ids.slice(i, i + plannedAtOnce) })
   }
 }
 

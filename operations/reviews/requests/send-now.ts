@@ -1,8 +1,10 @@
 /** Requests sent by hand, before their time or after a failure. */
+
 import { isAmong } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ItemResult } from '../bulk-schema.ts'
+import { reviewDispatchSend } from '../handles.ts'
 import { claim } from './claims.ts'
 import { resultOf, type Targets, targetsOf } from './dispatches.ts'
 import { goneAmong } from './run.ts'
@@ -42,7 +44,7 @@ export async function sendNow(ctx: Context, targets: Targets): Promise<SentNow> 
       'now',
       gone,
     )
-    const job = claimed.length > 0 ? await tx.queue('review-dispatch-send', {}) : null
+    const job = claimed.length > 0 ? await tx.queue(reviewDispatchSend, {}) : null
     return { claimed: new Set(claimed), left, job, statuses: await statusesOf(tx, ids ?? []) }
   })
   const { claimed, left, job, statuses } = outcome

@@ -1,4 +1,5 @@
 /** Reviews that shoppers write. */
+
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { files, notify } from '#operations/store/door'
@@ -6,6 +7,7 @@ import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { reviewConfirmEmail } from '../handles.ts'
 import { reviewImages } from '../pictures.ts'
 import { isProven } from '../proven.ts'
 import { orderOfToken } from '../requests/links.ts'
@@ -301,5 +303,5 @@ async function tellOfPending(
 async function askForProof(tx: Context, id: string, { product, email }: WrittenReview): Promise<void> {
   if (email === null) return
   const purchase = await paidPurchaseBy(tx, email, product.productId, product.variantId)
-  if (purchase) await tx.queue('review-confirm-email', { reviewId: id })
+  if (purchase) await tx.queue(reviewConfirmEmail, { reviewId: id })
 }

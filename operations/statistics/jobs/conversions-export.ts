@@ -1,4 +1,5 @@
 import { exports } from '#operations/store/door'
 import { job } from '#runtime/job'
+import { conversionsExport } from '../handles.ts'
 
-export default job(exports.exportJob('conversions-export', 'Emails conversions as CSV'))
+export default job(conversionsExport, exports.exportJob(conversionsExport, 'Emails conversions as CSV'))

@@ -1,4 +1,5 @@
 import { exports } from '#operations/store/door'
 import { job } from '#runtime/job'
+import { statisticsExport } from '../handles.ts'
 
-export default job(exports.exportJob('statistics-export', 'Emails statistics as CSV'))
+export default job(statisticsExport, exports.exportJob(statisticsExport, 'Emails statistics as CSV'))

@@ -1,9 +1,11 @@
 /** Who is told next: claimed in the database before anything leaves. */
+
 import { sql } from 'kysely'
 import { numberUsage, optOuts } from '#operations/messaging/door'
 import { isAmong, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
+import { stockAlertSend } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import type { Way } from './means.ts'
 
@@ -141,5 +143,5 @@ async function claim(tx: Context, ids: readonly string[], reservationId: string 
     })
     .where(isAmong('id', ids, 'uuid'))
     .execute()
-  await tx.queue('stock-alert-send', { claimId, tries: 0 })
+  await tx.queue(stockAlertSend, { claimId, tries: 0 })
 }

@@ -1,4 +1,5 @@
 /** What events did not tell: stock that came back, webhooks that are gone, alerts whose worker is. */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { events } from '#operations/store/door'
@@ -6,6 +7,7 @@ import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { liveOf, placesFor } from '../facts.ts'
+import { stockAlertSend } from '../handles.ts'
 import { noteStockEvent, readAlerts, registerWebhook } from '../settings/settings.ts'
 import { mayLeave } from './means.ts'
 import { deadAfterMs } from './send.ts'
@@ -103,8 +105,7 @@ async function wakeDead(ctx: Context): Promise<void> {
     .where('claim_id', 'is not', null)
     .limit(deadAtOnce)
     .execute()
-  for (const { claim_id: claimId } of claims)
-    await ctx.queue('stock-alert-send', { claimId: claimId!, tries: 0 })
+  for (const { claim_id: claimId } of claims) await ctx.queue(stockAlertSend, { claimId: claimId!, tries: 0 })
   const waves = await ctx.db
     .selectFrom('stock_waves')
     .select('variant_id')

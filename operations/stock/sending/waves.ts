@@ -1,7 +1,9 @@
 /** Waves: who is told when stock returns, in order and as far as it goes (rules 2 and 3). */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { placesFor, readLive } from '../facts.ts'
+import { stockAlertWave } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { claimNext } from './claims.ts'
@@ -22,7 +24,7 @@ export interface WaveRow {
 
 /** Queues the wave of a variant, now or for later; one of each kind waits at most. */
 export const queueWave = (ctx: Context, variantId: string, at: Date | null = null) =>
-  ctx.queue('stock-alert-wave', { variantId, isNext: at !== null }, at ? { at } : {})
+  ctx.queue(stockAlertWave, { variantId, isNext: at !== null }, at ? { at } : {})
 
 /**
  * Begins the wave of a variant, or goes on with it: claims who is told and queues their alerts, until all places are

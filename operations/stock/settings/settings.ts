@@ -1,4 +1,5 @@
 /** Settings of the alerts: one row a store, which may be there before they are saved. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { templates } from '#operations/messaging/door'
@@ -10,6 +11,7 @@ import { greatestKnown } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
+import { stockReconcile } from '../handles.ts'
 import { type AlertChange, type AlertContent, defaultAlerts, stockAlertSettings } from './schema.ts'
 import { misfit } from './template.ts'
 
@@ -118,7 +120,7 @@ async function write(tx: Context, before: AlertContent, after: AlertContent): Pr
     .execute()
   await files.keepNamed(tx, 'stock:settings', stockAlertSettings, { before, after })
   await storefront.changed(tx)
-  if (after.isEnabled && !before.isEnabled) await tx.queue('stock-reconcile', {})
+  if (after.isEnabled && !before.isEnabled) await tx.queue(stockReconcile, {})
 }
 
 /**

@@ -1,4 +1,5 @@
 /** A shopper leaves an email or a phone on what is sold out. */
+
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { connections } from '#operations/store/door'
@@ -8,6 +9,7 @@ import { refuse } from '#runtime/errors'
 import { line, object, readEmail, themeId, z } from '#runtime/schema'
 import { emailKey } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { stockListPush } from '../handles.ts'
 import { type AlertContent, defaultAlerts } from '../settings/schema.ts'
 import { source } from '../subscription-schema.ts'
 
@@ -155,7 +157,7 @@ export async function subscribe(
     .execute()
   if (!added) throw alreadyWaiting(settings)
   if (contact.channel === 'email' && settings.isMailproviderEnabled && (await hasList(ctx))) {
-    await ctx.queue('stock-list-push', { subscriptionId: id })
+    await ctx.queue(stockListPush, { subscriptionId: id })
   }
 }
 

@@ -1,4 +1,5 @@
 /** Connections of a store to its providers, credentials sealed. */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -9,6 +10,7 @@ import { Refused } from '#runtime/ports/errors'
 import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { seal, signaturesOf, unseal } from '#runtime/secrets'
+import { ordersSync } from '../handles.ts'
 
 export interface Connected<Port> {
   port: Port
@@ -125,7 +127,7 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
       .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
       .execute()
     await takeOver(tx, provider, shop)
-    await tx.queue('orders-sync', {})
+    await tx.queue(ordersSync, {})
     for (const told of tx.wired.platformConnected) await told(tx)
     await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
   })

@@ -1,9 +1,11 @@
 /** Touches: what may have brought an order about (rule 3). */
+
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { columnsOf, isAmong, recordset } from '#runtime/database/recordset'
 import { emailKey } from '#runtime/values/email'
 import { phoneKey } from '#runtime/values/phone'
+import { orderAttribute } from '../handles.ts'
 import { attributedAtOnce } from '../orders/orders.ts'
 import { activityAt, addActivity } from '../sums/day-sums.ts'
 
@@ -98,7 +100,7 @@ export async function voidTouches(ctx: Context, messageIds: string[]): Promise<v
     .execute()
   const orderIds = attributed.map((row) => row.order_id)
   for (let i = 0; i < orderIds.length; i += attributedAtOnce) {
-    await ctx.queue('order-attribute', { orderIds: orderIds.slice(i, i + attributedAtOnce) })
+    await ctx.queue(orderAttribute, { orderIds: orderIds.slice(i, i + attributedAtOnce) })
   }
 }
 

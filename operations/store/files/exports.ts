@@ -3,9 +3,10 @@ import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
-import { isStopping, type Job, type JobAttempt, type JobSpec } from '#runtime/job'
+import { isStopping, type JobAttempt, type JobSpec } from '#runtime/job'
+import { type Handle, handle as handleOf } from '#runtime/jobs/handle'
 import { Refused } from '#runtime/ports/errors'
-import { id, object, type z } from '#runtime/schema'
+import { id, object } from '#runtime/schema'
 import { sha256 } from '#runtime/values/ids'
 import { notify } from '../notify/notify.ts'
 import { entitlementOf } from '../quota/entitlement.ts'
@@ -31,11 +32,14 @@ function sourceOf({ wired }: Context, name: string): ExportSource {
 }
 
 const payload = object({ exportId: id })
+export type ExportHandle = Handle<typeof payload>
 
-/** The whole of an export's job file: `export default job(exportJob('opt-outs-export', '…'))`. */
-export const exportJob = (name: string, description: string): JobSpec<typeof payload, Context> => ({
+/** The handle of an export: `exports.handle('opt-outs-export')`. */
+export const handle = (name: string): ExportHandle => handleOf(name, payload)
+
+/** The whole of an export's job file: `export default job(optOutsExport, exportJob(optOutsExport, '…'))`. */
+export const exportJob = ({ name }: ExportHandle, description: string): JobSpec<typeof payload, Context> => ({
   description,
-  payload,
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 1800,
   concurrency: 2,
@@ -47,9 +51,9 @@ export const exportJob = (name: string, description: string): JobSpec<typeof pay
 const deadAfterMs = 6 * 3_600_000
 
 /** Queues the export for the caller, in their transaction; the same one while it waits or runs is answered again. */
-export async function start<P extends z.ZodTypeAny>(
+export async function start(
   ctx: Context,
-  job: Job<P>,
+  job: ExportHandle,
   query: Record<string, unknown>,
 ): Promise<{ jobId: string; status: 'queued'; email: string }> {
   sourceOf(ctx, job.name)

@@ -1,10 +1,12 @@
 /** The mirror of the platform's orders: the one place where orders, and the customers in them, are known. */
+
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
 import { toCents, toMoney } from '#runtime/values/money'
+import { orderAttribute } from '../handles.ts'
 import { type ActivityDelta, activityAt, addActivity } from '../sums/day-sums.ts'
 import { itemRows, itemTypes, orderRow, orderTypes } from './rows.ts'
 
@@ -57,7 +59,7 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
   const known = new Map(before.map((order) => [order.id, order]))
   const changes = after.map((order) => ({ before: known.get(order.id) ?? null, after: order }))
   for (let i = 0; i < changed.length; i += attributedAtOnce) {
-    await ctx.queue('order-attribute', { orderIds: changed.slice(i, i + attributedAtOnce) })
+    await ctx.queue(orderAttribute, { orderIds: changed.slice(i, i + attributedAtOnce) })
   }
   await addActivity(ctx, changes.flatMap(activityOf))
   for (const told of ctx.wired.ordersChanged) await told(ctx, changes)

@@ -1,4 +1,5 @@
 /** Changes of a store's profile and settings. */
+
 import { sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -7,6 +8,7 @@ import type { JsonText } from '#runtime/operation'
 import { parsePhone } from '#runtime/values/phone'
 import { changedHours, type StoredHours } from '../conversions/attribution-hours.ts'
 import { type FileUse, setUses } from '../files/uses.ts'
+import { conversionDaysRebuild } from '../handles.ts'
 import { checkPreferences, isSameJson, type JsonObject, mergePatch } from '../preferences.ts'
 import { readStore } from './json.ts'
 import { type SplitPatch, splitPatch } from './patch.ts'
@@ -51,7 +53,7 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     .set({ ...changed, updated_at: ctx.now() })
     .execute()
   if (changed.timezone !== undefined) {
-    await ctx.queue('conversion-days-rebuild', {})
+    await ctx.queue(conversionDaysRebuild, {})
     for (const told of ctx.wired.timezoneChanged) await told(ctx)
   }
   if (cachedFacts.some((column) => changed[column] !== undefined)) {

@@ -1,9 +1,11 @@
 /** What providers told us: stored once, applied by the job `provider-event-apply`. */
+
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { newId, sha256 } from '#runtime/values/ids'
 import { isPlausible, storable, storableText } from '#runtime/values/storable'
+import { providerEventApply } from '../handles.ts'
 
 export interface IncomingEvent extends ProviderEvent {
   /** The store it is for, or null when only applying it can tell. */
@@ -61,7 +63,7 @@ export async function accept(
       )
       .onConflict((conflict) => conflict.columns(['port', 'provider', 'key']).doNothing())
       .executeTakeFirstOrThrow()
-    if (numInsertedOrUpdatedRows) await ctx.queue('provider-event-apply', {}, { transaction })
+    if (numInsertedOrUpdatedRows) await ctx.queue(providerEventApply, {}, { transaction })
   })
 }
 

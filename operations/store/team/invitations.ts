@@ -2,6 +2,7 @@
  * Invitations to a store's team. The link's token is made from the invitation's id with the server's secret, so that
  * neither the database nor a job's payload holds it; kept is its SHA-256.
  */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
@@ -11,6 +12,7 @@ import { JsonText } from '#runtime/operation'
 import { type SecretKeys, sign, signaturesOf } from '#runtime/secrets'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { isId, sha256 } from '#runtime/values/ids'
+import { invitationEmail } from '../handles.ts'
 import type { MemberRole } from '../names.ts'
 
 const lastsMs = 7 * 24 * 3_600_000
@@ -73,7 +75,7 @@ export async function invite(ctx: Context, input: { email: string; role: MemberR
       updated_at: now,
     })
     .execute()
-  await ctx.queue('invitation-email', { invitationId: id })
+  await ctx.queue(invitationEmail, { invitationId: id })
   const [made] = await findInvitation(ctx, { id })
   return new JsonText(made!.text)
 }

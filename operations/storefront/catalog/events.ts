@@ -1,6 +1,8 @@
 /** What the platform tells of products and stock: those products are read again. */
+
 import { type events, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { productSnapshotsRefresh } from '../handles.ts'
 
 const atOnce = 50
 
@@ -31,11 +33,11 @@ function idsIn({ data }: Events[number]): string[] {
 async function queueRefresh(ctx: Context, productIds: readonly string[]): Promise<void> {
   const ids = [...new Set(productIds)].sort()
   for (let i = 0; i < ids.length; i += atOnce) {
-    await ctx.queue('product-snapshots-refresh', { productIds: ids.slice(i, i + atOnce) })
+    await ctx.queue(productSnapshotsRefresh, { productIds: ids.slice(i, i + atOnce) })
   }
 }
 
 /** In the transaction that connects: the catalog is read whole. */
 export async function catalogConnected(ctx: Context): Promise<void> {
-  await ctx.queue('product-snapshots-refresh', {})
+  await ctx.queue(productSnapshotsRefresh, {})
 }

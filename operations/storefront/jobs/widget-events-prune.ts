@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 
 const keptDays = 35
 const atOnce = 10_000
 
-export default serverJob({
+export default serverJob(handle('widget-events-prune', object({})), {
   description: "Drops what shoppers' browsers told once it is older than 35 days; the daily counters stay.",
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 1800,
   everySeconds: 86_400,

@@ -1,13 +1,14 @@
 /** Whether the loader, the one script of all widgets, is on the store's platform. */
+
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
+import { storefrontScriptPublish } from '../handles.ts'
 
 /** What the platform's pages load. */
 export const scriptUrl = (ctx: Context): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
 
-const jobName = 'storefront-script-publish'
 /** The revision of a store that never saved anything for its storefront. */
 const untouched = 1
 const noAnswer = 'Your platform did not answer. Save the settings again to try once more.'
@@ -17,12 +18,12 @@ const noAnswer = 'Your platform did not answer. Save the settings again to try o
  * nothing where no platform is connected.
  */
 export async function publish(ctx: Context): Promise<void> {
-  if (await claim(ctx, true)) await ctx.queue(jobName, {})
+  if (await claim(ctx, true)) await ctx.queue(storefrontScriptPublish, {})
 }
 
 /** The same, unless the loader is known to be there or on its way. */
 export async function publishIfMissing(ctx: Context): Promise<void> {
-  if (await claim(ctx, false)) await ctx.queue(jobName, {})
+  if (await claim(ctx, false)) await ctx.queue(storefrontScriptPublish, {})
 }
 
 async function claim(ctx: Context, always: boolean): Promise<boolean> {

@@ -1,8 +1,10 @@
 /** Recurring charges: what their payments do to the subscription (rule 11). */
+
 import { amounts, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ProviderPayment } from '#runtime/ports/billing/port'
 import { redeem } from '../coupons.ts'
+import { paymentFailedEmail } from '../handles.ts'
 import { addTask } from '../intents.ts'
 import { afterCharge, discountOf } from '../money.ts'
 import { couponOf, graceFrom, periodNear, type SubscriptionRow } from '../moves.ts'
@@ -172,7 +174,7 @@ async function failed(tx: Context, row: SubscriptionRow, payment: ProviderPaymen
     data: { amount: Number(payment.amount), currency: payment.currency, reason: payment.failureReason },
     dedupeKey: `payment-failed:${payment.id}`,
   })
-  await tx.queue('payment-failed-email', {
+  await tx.queue(paymentFailedEmail, {
     paymentId: payment.id,
     amount: payment.amount,
     currency: payment.currency,

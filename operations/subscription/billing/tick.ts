@@ -1,7 +1,9 @@
 /** What the clock brings about in all stores. Nothing that is decided depends on whether this has run. */
+
 import { sql } from 'kysely'
 import { cycles, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
+import { billingReconcile } from '../handles.ts'
 import { addTask } from '../intents.ts'
 import { lockFreeRow } from '../rows.ts'
 
@@ -135,6 +137,6 @@ export async function queueReconciling(ctx: SystemContext, signal: AbortSignal):
   for (const { store_id: storeId } of rows) {
     signal.throwIfAborted()
     const store = await ctx.forStore(storeId)
-    await store?.queue('billing-reconcile', {})
+    await store?.queue(billingReconcile, {})
   }
 }

@@ -1,4 +1,5 @@
 /** Automations with 100,000 messages pending: what is due leaves in time, and the minute's sweep is short. */
+
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
@@ -6,6 +7,7 @@ import { getAutomation } from '#operations/automations/automations'
 import { createAutomation } from '#operations/automations/definitions/save'
 import { freeExecutes, storesHeld, storesToSweep } from '#operations/automations/engine/sweep'
 import { enterRuns } from '#operations/automations/entering/enter'
+import { automationAdvance } from '#operations/automations/handles'
 import { createStore } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/roles'
@@ -225,7 +227,7 @@ async function sendDue({ told, database }: World, shop: Shop, name: string): Pro
 /** As the sweep does it. */
 async function queueDue(shops: readonly Shop[]): Promise<void> {
   for (const { ctx } of shops) {
-    await ctx.queue('automation-advance', { key: 'sweep', at: ctx.now().toISOString(), executionId: null })
+    await ctx.queue(automationAdvance, { key: 'sweep', at: ctx.now().toISOString(), executionId: null })
   }
 }
 

@@ -7,6 +7,7 @@ import createRule from '#operations/promotions/installments/api/create-rule'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import saveSettings from '#operations/promotions/promotions/api/save-settings'
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type TestApp, testApp } from '#test/support/app'
 import { discountStore } from '#test/support/discounts'
@@ -78,7 +79,7 @@ describe('what shoppers see', () => {
       simulation: { amount: 100, options: [{ installments: 1 }, { installments: 2 }, { amount: 33.33 }] },
     })
     await changeProduct(shop.platform, '1002', { stock: 0 })
-    await (await shop.context()).queue('product-snapshots-refresh', { productIds: ['1002'] })
+    await (await shop.context()).queue(productSnapshotsRefresh, { productIds: ['1002'] })
     await app.drainJobs()
     expect((await shown('page=home')).cartGifts).toBeUndefined()
     expect((await shown('page=home')).bundles.items[0].availability).toBe('out-of-stock')

@@ -1,7 +1,9 @@
 /** A store that asks for reviews: a shop on the sandbox's platform, its mirror, and reviews made by hand. */
+
 import type { Row } from '#db/tables'
 import saveSettings from '#operations/reviews/settings/api/save-settings'
 import { reviewWords } from '#operations/reviews/submitting/submit'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { putProduct } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { listSandboxMail, type SandboxMail } from '#runtime/ports/mail/sandbox'
 import { newId } from '#runtime/values/ids'
@@ -49,7 +51,7 @@ export async function reviewShop(
     variants: [{ id: '2004', sku: 'AMO-1', price: 0, stock: 50 }],
   })
   const ctx = await shop.context()
-  await ctx.queue('product-snapshots-refresh', { productIds: ['1003'] })
+  await ctx.queue(productSnapshotsRefresh, { productIds: ['1003'] })
   await app.drainJobs()
   const { root } = app.database
   return {

@@ -1,6 +1,8 @@
 /** A claimed request that waited is judged again before it leaves, whatever it waited for. */
+
 import { describe, expect, test } from 'vitest'
 import { optOuts } from '#operations/messaging/door'
+import { reviewConfirmEmail } from '#operations/reviews/handles'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
@@ -118,7 +120,7 @@ test.each([
     const email = `confirms-${days}@example.com`
     const reviewId = await shop.review({ email, verified: false })
     await app.advance(days * 24 * 3_600_000)
-    await (await shop.context()).queue('review-confirm-email', { reviewId })
+    await (await shop.context()).queue(reviewConfirmEmail, { reviewId })
     await app.drainJobs()
     expect(await shop.mails(email)).toHaveLength(mails)
   },

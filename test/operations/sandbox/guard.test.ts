@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { refuseOpenSandbox } from '#runtime/gateway/sandbox-guard'
-import { type AnyJob, type Job, serverJob } from '#runtime/job'
+import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { Worker } from '#runtime/jobs/worker'
 import { object, z } from '#runtime/schema'
 import { startServer } from '#runtime/server/server'
@@ -11,21 +12,16 @@ import { testApp, wholeRegistry } from '#test/support/app'
 import { store } from '#test/support/store'
 
 let ended = 0
-const named = (name: string, made: AnyJob): Job => Object.assign(made, { name })
-const slow = named(
-  'test-slow',
-  serverJob({
-    description: 'A slow job of a test',
-    payload: object({ ms: z.number() }),
-    timeoutSeconds: 60,
-    retry: { limit: 0, backoffSeconds: 1 },
-    safeTwice: 'It only counts.',
-    async run(_ctx, { ms }) {
-      await wait(ms)
-      ended += 1
-    },
-  }),
-)
+const slow = serverJob(handle('test-slow', object({ ms: z.number() })), {
+  description: 'A slow job of a test',
+  timeoutSeconds: 60,
+  retry: { limit: 0, backoffSeconds: 1 },
+  safeTwice: 'It only counts.',
+  async run(_ctx, { ms }) {
+    await wait(ms)
+    ended += 1
+  },
+})
 const secrets = {
   messagingAppSecret: 'the-real-app-secret-of-a-provider',
   messagingVerifyToken: 'the-real-verify-token',
@@ -137,8 +133,8 @@ test('the clock goes back to the present, with the jobs that wait', async () => 
   expect((await move({ advanceSeconds: 30 * day })).status).toBe(200)
   await app.worker.drain()
   const envelope = { storeId: null, userId: null, requestId: 'r', payload: { ms: 0 } }
-  const later = await soon.send(slow, envelope, { at: new Date(app.clock.ms() + day * 1000) })
-  const due = await soon.send(slow, envelope)
+  const later = await soon.send(slow.handle, envelope, { at: new Date(app.clock.ms() + day * 1000) })
+  const due = await soon.send(slow.handle, envelope)
   const back = await move({ now: present().toISOString() })
   expect([back.status, JSON.parse(back.text).offsetSeconds]).toEqual([200, 0])
   expect(app.clock.offset).toBe(0)
@@ -171,14 +167,14 @@ test('nothing is pending only when nothing runs, in whichever process', { timeou
   try {
     for (let times = 0; times < 50; times += 1) {
       ended = 0
-      await queue.send(slow, envelope)
+      await queue.send(slow.handle, envelope)
       await wait(times % 7)
       const answers = await Promise.all([app.worker.drain(), times % 2 ? app.worker.drain() : { pending: 0 }])
       expect([ended, answers.map(({ pending }) => pending)]).toEqual([1, [0, 0]])
     }
     // One that takes longer than the caller waits is told of.
     ended = 1
-    await queue.send(slow, { ...envelope, payload: { ms: 1500 } })
+    await queue.send(slow.handle, { ...envelope, payload: { ms: 1500 } })
     await wait(100)
     const answer = await ask('POST', '/sandbox/api/jobs/drain', {}, { timeoutSeconds: 0.3 })
     expect(JSON.parse(answer.text).pending).toBeGreaterThanOrEqual(1)

@@ -52,9 +52,12 @@ export function jobTests({ app, demo }: Seeded): void {
         owner!.user_id,
       )
       const days = { startDate: '2026-05-01', endDate: '2026-06-10', currency: 'BRL' }
-      return { exportId: (await start(ctx!, each, each.name === 'statistics-export' ? days : {})).jobId }
+      return {
+        exportId: (await start(ctx!, each.handle as never, each.name === 'statistics-export' ? days : {}))
+          .jobId,
+      }
     }
-    const made = exampleOf(publish(each.spec.payload)) as Record<string, unknown>
+    const made = exampleOf(publish(each.handle.payload)) as Record<string, unknown>
     for (const [field, table] of Object.entries(tables)) {
       if (!(field in made)) continue
       const [row] = await app.database.query<{ id: string }>(
@@ -71,7 +74,7 @@ export function jobTests({ app, demo }: Seeded): void {
     let taken = 0
     const deep = new Set<string>()
     for (const each of app.registry.jobs) {
-      const payload = each.spec.payload.parse(await payloadOf(each))
+      const payload = each.handle.payload.parse(await payloadOf(each))
       for (const last of afterSteps) {
         const { steps, isTaken } = await takenAfter(each, payload, last)
         if (isTaken && steps > last) tooMany.push(`${each.name}: ${steps} steps, taken after ${last}`)

@@ -1,7 +1,9 @@
 /** The demo's promotions, counted here and on the platform. */
+
 import { expect, test } from 'vitest'
 import listBundles from '#operations/promotions/bundles/api/list-bundles'
 import listGifts from '#operations/promotions/gifts/api/list-gifts'
+import { discountsSync } from '#operations/promotions/handles'
 import getInstallments from '#operations/promotions/installments/api/get-installments'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import type { Operation } from '#runtime/operation'
@@ -72,8 +74,7 @@ export function promotionTests({ app, demo, read, at }: Seeded): void {
     expect((await held('borealis-goods')).size).toBe(0)
     const aurora = demo.stores.find((each) => each.slug === 'aurora-supply')!
     const payload = { storeId: aurora.id, userId: null, requestId: 'test', payload: {} }
-    const sync = app.registry.jobs.find((each) => each.name === 'discounts-sync')!
-    await app.services.queue.send(sync, payload)
+    await app.services.queue.send(discountsSync, payload)
     await app.drainJobs()
     expect(await held('aurora-supply')).toEqual(before)
     expect(by(await rowsOf('aurora-supply', listPromotions), 'syncStatus')).toEqual(

@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import cartsSync from './carts-sync.ts'
+import { cartsSync } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(handle('carts-sync-all', object({})), {
   description: 'Queues the sync of carts for every connected store.',
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 30 },
   timeoutSeconds: 300,
   everySeconds: 300,

@@ -1,12 +1,11 @@
 import { connections } from '#operations/store/door'
 import { job } from '#runtime/job'
 import { pagesOf } from '#runtime/ports/pages'
-import { object } from '#runtime/schema'
+import { cartsSync } from '../../handles.ts'
 import { afterPage, moveCartCursor, readCartCursor, upsertCarts } from '../carts.ts'
 
-export default job({
+export default job(cartsSync, {
   description: "Brings the mirror of the platform's carts up to date.",
-  payload: object({}),
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
   oneAtATimePer: () => 'carts',

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, instant, object, z } from '#runtime/schema'
+import { automationAdvance } from '../../handles.ts'
 import { advance } from '../advance.ts'
 
-export default job({
+export default job(automationAdvance, {
   description: 'Sends what automations have due, at the pace of the number',
-  payload: object({ key: z.string(), at: instant, executionId: id.nullable() }),
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ key }) => key,

@@ -1,12 +1,12 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
+import { automationAdvance } from '../../handles.ts'
 import { releaseConnected } from '../release-holds.ts'
 import { freeExecutes, storesHeld, storesToSweep } from '../sweep.ts'
-import automationAdvance from './automation-advance.ts'
 
-export default serverJob({
+export default serverJob(handle('automation-sweep', object({})), {
   description: 'Looks for messages of automations that are due and that no worker looks after',
-  payload: object({}),
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { automationExecute } from '../../handles.ts'
 import { endExecute, execute } from '../execute.ts'
 
-export default job({
+export default job(automationExecute, {
   description: 'Begins a run of an automation for everybody it would have written to',
-  payload: object({ automationId: id, jobId: id }),
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 600,
   oneAtATimePer: ({ automationId }) => automationId,

@@ -1,11 +1,11 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
+import { automationScan } from '../../handles.ts'
 import { automationsToScan } from '../scan.ts'
-import automationScan from './automation-scan.ts'
 
-export default serverJob({
+export default serverJob(handle('automation-scan-all', object({})), {
   description: 'Queues the scans of the day, each at the first quarter of an hour from its time on',
-  payload: object({}),
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   // Quarters of an hour differ from zone to zone by nothing, but this server may start at any minute of one.

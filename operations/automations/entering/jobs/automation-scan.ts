@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { automationScan } from '../../handles.ts'
 import { scan } from '../scan.ts'
 
-export default job({
+export default job(automationScan, {
   description: 'Looks for the customers whose day it is: long without an order, or with a birthday',
-  payload: object({ automationId: id }),
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 900,
   oneAtATimePer: ({ automationId }) => automationId,

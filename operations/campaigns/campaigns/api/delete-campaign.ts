@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import campaignPurge from '../../sending/jobs/campaign-purge.ts'
+import { campaignPurge } from '../../handles.ts'
 import { deleteCampaign } from '../drafts.ts'
 
 export default operation({

@@ -1,8 +1,8 @@
 import { JsonText, operation } from '#runtime/operation'
 import { queued } from '#runtime/schema'
+import { campaignSend } from '../../handles.ts'
 import { campaignText } from '../../json.ts'
 import { campaign } from '../../schema.ts'
-import campaignSend from '../../sending/jobs/campaign-send.ts'
 import { resumeSending } from '../moves.ts'
 
 export default operation({

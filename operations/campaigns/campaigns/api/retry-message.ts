@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { id, queued } from '#runtime/schema'
-import campaignMessageSend from '../../sending/jobs/campaign-message-send.ts'
+import { campaignMessageSend } from '../../handles.ts'
 import { retryMessage } from '../../sending/retry.ts'
 
 export default operation({

@@ -1,9 +1,9 @@
 import { operation } from '#runtime/operation'
 import { moment, object } from '#runtime/schema'
+import { campaignStart } from '../../handles.ts'
 import { readCampaign } from '../../json.ts'
 import { campaign } from '../../schema.ts'
 import { scheduledInstant } from '../../sending/times.ts'
-import campaignStart from '../jobs/campaign-start.ts'
 import { scheduleSending } from '../moves.ts'
 
 export default operation({

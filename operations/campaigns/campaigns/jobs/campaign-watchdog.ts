@@ -1,15 +1,13 @@
 import { sending } from '#operations/messaging/door'
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import campaignMessageSend from '../../sending/jobs/campaign-message-send.ts'
-import campaignSend from '../../sending/jobs/campaign-send.ts'
+import { campaignMessageSend, campaignSend, campaignStart } from '../../handles.ts'
 import { isOver, settleDeadClaims } from '../../sending/recovery.ts'
 import { findDeadClaims, findDue, findStuck } from '../../sending/watchdog.ts'
-import campaignStart from './campaign-start.ts'
 
-export default serverJob({
+export default serverJob(handle('campaign-watchdog', object({})), {
   description: 'Looks for campaigns that no worker looks after',
-  payload: object({}),
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,

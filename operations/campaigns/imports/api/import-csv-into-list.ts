@@ -1,7 +1,6 @@
 import { operation } from '#runtime/operation'
 import { importQueued } from '../../lists/schema.ts'
 import { csvBody } from '../csv-schema.ts'
-import listImport from '../jobs/list-import.ts'
 import { importCsvInto } from '../start.ts'
 
 export default operation({
@@ -24,5 +23,5 @@ export default operation({
       mapping: { phone: 'Contato', name: 'Cliente', customFields: { cidade: 'Cidade' } },
     },
   },
-  handler: (ctx, { params, body }) => importCsvInto(ctx, listImport, params.id, body),
+  handler: (ctx, { params, body }) => importCsvInto(ctx, params.id, body),
 })

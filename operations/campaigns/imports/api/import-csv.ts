@@ -1,7 +1,6 @@
 import { operation } from '#runtime/operation'
 import { importQueued } from '../../lists/schema.ts'
 import { newCsvListBody } from '../csv-schema.ts'
-import listImport from '../jobs/list-import.ts'
 import { importCsv } from '../start.ts'
 
 export default operation({
@@ -24,5 +23,5 @@ export default operation({
       rows: [['Ana Souza', '(11) 98888-7777', 'Santos']],
     },
   },
-  handler: (ctx, { body }) => importCsv(ctx, listImport, body),
+  handler: (ctx, { body }) => importCsv(ctx, body),
 })

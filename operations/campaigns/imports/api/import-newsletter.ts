@@ -2,7 +2,6 @@ import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { newsletterFiltersInput } from '../../lists/import-schema.ts'
 import { importQueued, listName } from '../../lists/schema.ts'
-import listImport from '../jobs/list-import.ts'
 import { importNewsletter } from '../start.ts'
 
 export default operation({
@@ -17,5 +16,5 @@ export default operation({
   answer: { status: 202, body: importQueued },
   refuses: { conflict: 'A list has this name already' },
   example: { body: { name: 'Popup of November', filters: { subscribedFrom: '2026-11-01' } } },
-  handler: (ctx, { body }) => importNewsletter(ctx, listImport, body),
+  handler: (ctx, { body }) => importNewsletter(ctx, body),
 })

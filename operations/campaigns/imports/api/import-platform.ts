@@ -2,7 +2,6 @@ import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { customerFiltersInput } from '../../lists/import-schema.ts'
 import { importQueued, listName } from '../../lists/schema.ts'
-import listImport from '../jobs/list-import.ts'
 import { importPlatform } from '../start.ts'
 
 export default operation({
@@ -17,5 +16,5 @@ export default operation({
   answer: { status: 202, body: importQueued },
   refuses: { conflict: 'A list has this name already, or no platform is connected' },
   example: { body: { name: 'Recurring customers', filters: { ordersMin: 4, notOrderedForDays: 30 } } },
-  handler: (ctx, { body }) => importPlatform(ctx, listImport, body),
+  handler: (ctx, { body }) => importPlatform(ctx, body),
 })

@@ -1,6 +1,5 @@
 import { operation } from '#runtime/operation'
 import { importQueued } from '../../lists/schema.ts'
-import listImport from '../jobs/list-import.ts'
 import { syncList } from '../start.ts'
 
 export default operation({
@@ -18,5 +17,5 @@ export default operation({
     conflict:
       'The list is not from the platform, an import is queued or running, or no platform is connected',
   },
-  handler: (ctx, { params }) => syncList(ctx, listImport, params.id),
+  handler: (ctx, { params }) => syncList(ctx, params.id),
 })

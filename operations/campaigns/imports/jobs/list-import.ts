@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
+import { listImport } from '../../handles.ts'
 import { failImport, runImport } from '../run.ts'
-import { importPayload } from '../start.ts'
 
-export default job({
+export default job(listImport, {
   description: 'Fills a contact list from CSV rows, the platform or the popup',
-  payload: importPayload,
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 1800,
   oneAtATimePer: ({ listId }) => listId,

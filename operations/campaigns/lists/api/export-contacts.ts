@@ -1,9 +1,9 @@
 import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object, queryFlag } from '#runtime/schema'
+import { contactsExport } from '../../handles.ts'
 import { contactSearch } from '../contact-schema.ts'
 import { mustExist } from '../contacts.ts'
-import contactsExport from '../jobs/contacts-export.ts'
 
 export default operation({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
-import optOutsExport from '../jobs/opt-outs-export.ts'
+import { optOutsExport } from '../handles.ts'
 import { optOutFilters } from '../schema.ts'
 
 export default operation({

@@ -1,13 +1,11 @@
-import { type Job, job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { job } from '#runtime/job'
+import { campaignPurge } from '../../handles.ts'
 import { purgeCampaign } from '../purge.ts'
 
-const payload = object({ campaignId: id })
 const lookAgainSeconds = 120
 
-const campaignPurge: Job<typeof payload> = job({
+export default job(campaignPurge, {
   description: 'Deletes the messages of a deleted campaign',
-  payload,
   retry: { limit: 10, backoffSeconds: 10 },
   timeoutSeconds: 300,
   safeTwice: 'It deletes by id what is of a deleted campaign.',
@@ -16,4 +14,3 @@ const campaignPurge: Job<typeof payload> = job({
     if (!isGone) await ctx.queue(campaignPurge, { campaignId }, { afterSeconds: lookAgainSeconds })
   },
 })
-export default campaignPurge

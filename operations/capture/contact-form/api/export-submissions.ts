@@ -1,7 +1,7 @@
 import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
-import contactFormExport from '../jobs/contact-form-export.ts'
+import { contactFormExport } from '../../handles.ts'
 import { submissionFilters } from '../submission-schema.ts'
 
 export default operation({

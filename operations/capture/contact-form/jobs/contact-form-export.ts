@@ -1,4 +1,8 @@
 import { exports } from '#operations/store/door'
 import { job } from '#runtime/job'
+import { contactFormExport } from '../../handles.ts'
 
-export default job(exports.exportJob('contact-form-export', 'Emails the submissions of the form as CSV'))
+export default job(
+  contactFormExport,
+  exports.exportJob(contactFormExport, 'Emails the submissions of the form as CSV'),
+)

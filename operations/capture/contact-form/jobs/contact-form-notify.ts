@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { contactFormNotify } from '../../handles.ts'
 import { mailSubmission } from '../form-email.ts'
 
-export default job({
+export default job(contactFormNotify, {
   description: 'Emails a submission of the contact form to the shop.',
-  payload: object({ submissionId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 120,
   safeTwice: 'The idempotency key of each email is the submission and the address.',

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { mailproviderPush } from '../../handles.ts'
 import { pushDue, tellPushFailed } from '../push.ts'
 
-export default job({
+export default job(mailproviderPush, {
   description: 'Pushes new subscribers to the email provider.',
-  payload: object({ subscriberId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 600,
   concurrency: 2,

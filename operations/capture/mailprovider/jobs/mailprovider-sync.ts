@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { mailproviderSync } from '../../handles.ts'
 import { failSync, runSync } from '../syncs.ts'
 
-export default job({
+export default job(mailproviderSync, {
   description: 'Pushes the newsletter subscribers to the email provider.',
-  payload: object({ syncId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 3600,
   safeTwice: 'The provider keeps one member for each email; answers and cursor are written per batch.',

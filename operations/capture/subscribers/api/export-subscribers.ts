@@ -1,7 +1,7 @@
 import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
-import newsletterExport from '../jobs/newsletter-export.ts'
+import { newsletterExport } from '../../handles.ts'
 import { subscriberFilters } from '../schema.ts'
 
 export default operation({

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { newsletterCouponEmail } from '../../handles.ts'
 import { mailCoupon } from '../coupon-email.ts'
 
-export default job({
+export default job(newsletterCouponEmail, {
   description: 'Emails a subscriber their coupon code.',
-  payload: object({ subscriberId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
   safeTwice:

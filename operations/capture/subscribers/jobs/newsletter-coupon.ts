@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { newsletterCoupon } from '../../handles.ts'
 import { giveUpCoupon, issueLater } from '../coupons.ts'
 
-export default job({
+export default job(newsletterCoupon, {
   description: "Makes a subscriber's coupon code on the platform.",
-  payload: object({ subscriberId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
   safeTwice:

@@ -1,9 +1,9 @@
 import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
+import { exchangeExport } from '../../handles.ts'
 import { preparedFilters } from '../../requests/requests.ts'
 import { requestExportQuery } from '../../requests/schema.ts'
-import exchangeExport from '../jobs/exchange-export.ts'
 
 export default operation({
   method: 'GET',

@@ -1,4 +1,8 @@
 import { exports } from '#operations/store/door'
 import { job } from '#runtime/job'
+import { exchangeExport } from '../../handles.ts'
 
-export default job(exports.exportJob('exchange-export', 'Emails requests for exchanges and returns as CSV'))
+export default job(
+  exchangeExport,
+  exports.exportJob(exchangeExport, 'Emails requests for exchanges and returns as CSV'),
+)

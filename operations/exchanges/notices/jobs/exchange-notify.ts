@@ -1,13 +1,10 @@
-import { type Job, job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { job } from '#runtime/job'
+import { exchangeNotify } from '../../handles.ts'
 import { recordFailed } from '../results.ts'
 import { notifyShopper } from '../send.ts'
 
-const payload = object({ noticeId: id })
-
-const exchangeNotify: Job<typeof payload> = job({
+export default job(exchangeNotify, {
   description: 'Tells a shopper what became of a request, on one channel',
-  payload,
   retry: { limit: 8, backoffSeconds: 15 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ noticeId }) => noticeId,
@@ -20,4 +17,3 @@ const exchangeNotify: Job<typeof payload> = job({
   },
   failed: (ctx, { noticeId }) => recordFailed(ctx, noticeId, 'unknown-outcome'),
 })
-export default exchangeNotify

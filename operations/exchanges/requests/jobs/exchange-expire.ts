@@ -1,11 +1,11 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { expireAll, resumeNotices } from '../expire.ts'
 
-export default serverJob({
+export default serverJob(handle('exchange-expire', object({})), {
   description:
     'Expires approved requests that were not sent in time, and takes up notices that lost their job',
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 30 },
   timeoutSeconds: 600,
   everySeconds: 15 * 60,

@@ -1,7 +1,7 @@
 import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
-import inboxExport from '../jobs/inbox-export.ts'
+import { inboxExport } from '../../handles.ts'
 import { conversationFilters } from '../list-schema.ts'
 
 export default operation({

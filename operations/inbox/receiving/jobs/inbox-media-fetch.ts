@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { inboxMediaFetch } from '../../handles.ts'
 import { fetchMedia, giveUpMedia } from '../media.ts'
 
-export default job({
+export default job(inboxMediaFetch, {
   description: 'Copies a file that a contact sent into our storage.',
-  payload: object({ messageId: id }),
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 60,
   concurrency: 2,

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { inboxReadReceipt } from '../../handles.ts'
 import { sendReceipt } from '../receipts.ts'
 
-export default job({
+export default job(inboxReadReceipt, {
   description: 'Tells the provider that the messages of a conversation were read.',
-  payload: object({ conversationId: id }),
   retry: { limit: 2, backoffSeconds: 10 },
   timeoutSeconds: 20,
   oneAtATimePer: ({ conversationId }) => conversationId,

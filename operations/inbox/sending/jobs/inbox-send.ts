@@ -1,22 +1,17 @@
-import { type Job, job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { job } from '#runtime/job'
+import { inboxSend } from '../../handles.ts'
 import { sendQueued } from '../run.ts'
 
-const payload = object({ conversationId: id })
-
-const inboxSend: Job<typeof payload> = job({
+export default job(inboxSend, {
   description: "Sends a conversation's messages, oldest first",
-  payload,
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 240,
   oneAtATimePer: ({ conversationId }) => conversationId,
   concurrency: 4,
   safeTwice: 'A message is claimed in the database before it leaves, and leaves under a key of its own.',
-  run: (ctx, { conversationId }, { signal }) =>
-    sendQueued(ctx, conversationId, signal, (at) => ctx.queue(inboxSend, { conversationId }, { at })),
+  run: (ctx, { conversationId }, { signal }) => sendQueued(ctx, conversationId, signal),
   // The watchdog queues it again: there is nothing a merchant could do.
   async failed(ctx, { conversationId }, reason) {
     ctx.log.error({ conversationId, reason }, 'a run of a conversation was given up')
   },
 })
-export default inboxSend

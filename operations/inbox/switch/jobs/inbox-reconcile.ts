@@ -1,11 +1,10 @@
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { inboxReconcile } from '../../handles.ts'
 import { reconcile } from '../reconcile.ts'
 import { failRun } from '../runs.ts'
 
-export default job({
+export default job(inboxReconcile, {
   description: 'Looks for messages that never came in, and puts them in their place.',
-  payload: object({}),
   retry: { limit: 5, backoffSeconds: 15 },
   timeoutSeconds: 900,
   oneAtATimePer: () => 'reconcile',

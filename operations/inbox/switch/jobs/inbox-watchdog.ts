@@ -1,12 +1,12 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import inboxSend from '../../sending/jobs/inbox-send.ts'
+import { inboxSend } from '../../handles.ts'
 import { stuckConversations } from '../../sending/watch.ts'
 import { noticeConnection, storesToNotice } from '../switch.ts'
 
-export default serverJob({
+export default serverJob(handle('inbox-watchdog', object({})), {
   description: 'Looks for messages that no worker looks after, and for inboxes whose number is gone',
-  payload: object({}),
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,

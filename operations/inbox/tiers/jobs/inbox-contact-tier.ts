@@ -1,11 +1,10 @@
 import { job } from '#runtime/job'
-import { object, z } from '#runtime/schema'
+import { inboxContactTier } from '../../handles.ts'
 import { recalculateContacts } from '../segments.ts'
 
-export default job({
+export default job(inboxContactTier, {
   description:
     'Computes the tier of contacts whose conversation or order is new, and the name on their order.',
-  payload: object({ contactIds: z.array(z.string()).min(1).max(500) }),
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 60,
   safeTwice: 'It is computed from the orders, not added up.',

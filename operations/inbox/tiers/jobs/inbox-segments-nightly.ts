@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { startNight, storesForTheNight } from '../segments.ts'
 
-export default serverJob({
+export default serverJob(handle('inbox-segments-nightly', object({})), {
   description: 'Has the tiers of every store computed at 03:00 of its day.',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 30 },
   timeoutSeconds: 120,
   everySeconds: 600,

@@ -1,11 +1,10 @@
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { inboxSegmentsRecalculate } from '../../handles.ts'
 import { failRun } from '../../switch/runs.ts'
 import { recalculateAll } from '../segments.ts'
 
-export default job({
+export default job(inboxSegmentsRecalculate, {
   description: "Computes every contact's tier from the orders.",
-  payload: object({}),
   retry: { limit: 5, backoffSeconds: 15 },
   timeoutSeconds: 900,
   oneAtATimePer: () => 'segments',

@@ -1,10 +1,9 @@
 import { serverJob } from '#runtime/job'
-import { instant, object, z } from '#runtime/schema'
+import { chatAgentReply } from '../../handles.ts'
 import { replyTo } from '../reply.ts'
 
-export default serverJob({
+export default serverJob(chatAgentReply, {
   description: "Answers what somebody wrote to the assistant's number",
-  payload: object({ inboundId: z.string(), phone: z.string(), text: z.string(), at: instant }),
   retry: { limit: 6, backoffSeconds: 5 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ inboundId }) => inboundId,

@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import officialRevalidate from './official-revalidate.ts'
+import { officialRevalidate } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(handle('official-revalidate-all', object({})), {
   description: 'Once a day, has every official number revalidated',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 60 },
   timeoutSeconds: 300,
   everySeconds: 24 * 3600,

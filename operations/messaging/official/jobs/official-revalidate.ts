@@ -1,12 +1,11 @@
 import { Refusal } from '#runtime/errors'
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { officialRevalidate } from '../../handles.ts'
 import { isSilent } from '../../numbers/provider.ts'
 import { revalidate } from '../revalidate.ts'
 
-export default job({
+export default job(officialRevalidate, {
   description: "Asks the provider how a store's official number stands",
-  payload: object({}),
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 120,
   oneAtATimePer: () => 'store',

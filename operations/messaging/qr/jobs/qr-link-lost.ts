@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { instant, object } from '#runtime/schema'
+import { qrLinkLost } from '../../handles.ts'
 import { tellOfLoss } from '../events.ts'
 
-export default job({
+export default job(qrLinkLost, {
   description: 'Tells the merchant of a linked phone that has been out of reach for 30 minutes',
-  payload: object({ lostAt: instant }),
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ lostAt }) => lostAt,

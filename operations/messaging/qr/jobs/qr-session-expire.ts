@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { instant, object } from '#runtime/schema'
+import { qrSessionExpire } from '../../handles.ts'
 import { expireSession } from '../start.ts'
 
-export default job({
+export default job(qrSessionExpire, {
   description: 'Ends a QR session whose last code ran out, and frees what the provider keeps for it',
-  payload: object({ startedAt: instant }),
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ startedAt }) => startedAt,

@@ -1,14 +1,14 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
 
 const workMs = 20_000
 
-export default serverJob({
+export default serverJob(handle('sandbox-message-events', object({})), {
   description:
     'Tells what became of the messages of the sandbox, as a provider would: through the signed hook.',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 2 },
   timeoutSeconds: 60,
   oneAtATimePer: () => 'all',

@@ -1,11 +1,11 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { object } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
 
-export default serverJob({
+export default serverJob(handle('sandbox-template-review', object({})), {
   description: 'Reviews the templates of the sandbox, five seconds after they were handed in',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 2 },
   timeoutSeconds: 60,
   oneAtATimePer: () => 'all',

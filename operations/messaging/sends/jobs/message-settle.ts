@@ -1,11 +1,10 @@
 import { serverJob } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { messageSettle } from '../../handles.ts'
 import { settleSend } from '../attempt.ts'
 import { findUnsettled } from '../unsettled.ts'
 
-export default serverJob({
+export default serverJob(messageSettle, {
   description: 'Settles single sends that are queued: sends them again where that is safe, or ends them',
-  payload: object({ storeId: id.optional(), messageId: id.optional() }),
   retry: { limit: 3, backoffSeconds: 5 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ messageId }) => messageId ?? 'all',

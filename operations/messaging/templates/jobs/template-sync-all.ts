@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import templateSync from './template-sync.ts'
+import { templateSync } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(handle('template-sync-all', object({})), {
   description: 'Every six hours, has the templates of every connected official number synced',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 60 },
   timeoutSeconds: 300,
   everySeconds: 6 * 3600,

@@ -1,11 +1,10 @@
 import { Refusal } from '#runtime/errors'
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { templateSync } from '../../handles.ts'
 import { syncTemplates } from '../sync.ts'
 
-export default job({
+export default job(templateSync, {
   description: "Brings a store's templates to what the provider has",
-  payload: object({}),
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 120,
   oneAtATimePer: () => 'store',

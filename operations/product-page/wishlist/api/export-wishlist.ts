@@ -1,7 +1,7 @@
 import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { day, exportQueued, object } from '#runtime/schema'
-import wishlistExport from '../jobs/wishlist-export.ts'
+import { wishlistExport } from '../../handles.ts'
 
 export default operation({
   method: 'GET',

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { discountReconcile } from '../../handles.ts'
 import { settleIntent } from '../reconcile.ts'
 
-export default job({
+export default job(discountReconcile, {
   description: 'Brings the platform back to a saved discount whose change was never heard of.',
-  payload: object({ discountId: id, token: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ discountId, token }) => `${discountId}:${token}`,

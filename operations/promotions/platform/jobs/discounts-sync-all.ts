@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import discountsSync from './discounts-sync.ts'
+import { discountsSync } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(handle('discounts-sync-all', object({})), {
   description: 'Queues the sync of discounts for every connected store.',
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 30 },
   timeoutSeconds: 300,
   everySeconds: 3600,

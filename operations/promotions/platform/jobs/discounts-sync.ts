@@ -1,11 +1,10 @@
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { discountsSync } from '../../handles.ts'
 import { syncDiscounts } from '../sync.ts'
 
-export default job({
+export default job(discountsSync, {
   description:
     'Makes the discounts of the platform the same as the saved ones, and reads how often each was used.',
-  payload: object({}),
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 900,
   oneAtATimePer: () => 'all',

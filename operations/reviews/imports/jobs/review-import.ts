@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { reviewImport } from '../../handles.ts'
 import { failImport, runImport } from '../run.ts'
 
-export default job({
+export default job(reviewImport, {
   description: 'Imports reviews from the rows of a file',
-  payload: object({ importId: id }),
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 1800,
   oneAtATimePer: ({ importId }) => importId,

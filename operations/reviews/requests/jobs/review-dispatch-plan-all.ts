@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import reviewDispatchPlan from './review-dispatch-plan.ts'
+import { reviewDispatchPlan } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(handle('review-dispatch-plan-all', object({})), {
   description: 'Queues the hourly look for orders that reached the trigger of review requests',
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 300,
   everySeconds: 3600,

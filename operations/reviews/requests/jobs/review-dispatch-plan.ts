@@ -1,13 +1,9 @@
 import { job } from '#runtime/job'
-import { object, z } from '#runtime/schema'
+import { reviewDispatchPlan } from '../../handles.ts'
 import { planOrders, scanOrders } from '../plan.ts'
 
-export default job({
+export default job(reviewDispatchPlan, {
   description: 'Plans requests for reviews of orders that reached the trigger',
-  payload: object({
-    /** Left out: every order that changed since the last look. */
-    orderIds: z.array(z.string()).max(500).optional(),
-  }),
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 600,
   safeTwice:

@@ -1,11 +1,11 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
+import { reviewDispatchSend } from '../../handles.ts'
 import { storesWithWork } from '../run.ts'
-import reviewDispatchSend from './review-dispatch-send.ts'
 
-export default serverJob({
+export default serverJob(handle('review-dispatch-send-all', object({})), {
   description: 'Queues the sending of review requests for every store with some that are due',
-  payload: object({}),
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { reviewDispatchSend } from '../../handles.ts'
 import { sendRequests } from '../run.ts'
 
-export default job({
+export default job(reviewDispatchSend, {
   description: 'Sends requests for reviews and reminders that are due, and those sent by hand',
-  payload: object({}),
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 900,
   oneAtATimePer: () => 'send',

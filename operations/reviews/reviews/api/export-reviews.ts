@@ -1,7 +1,7 @@
 import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
-import reviewExport from '../jobs/review-export.ts'
+import { reviewExport } from '../../handles.ts'
 import { preparedFilters } from '../reviews.ts'
 import { reviewExportQuery } from '../schema.ts'
 

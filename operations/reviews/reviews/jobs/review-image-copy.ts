@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object, z } from '#runtime/schema'
+import { reviewImageCopy } from '../../handles.ts'
 import { copyImages } from '../image-copy.ts'
 
-export default job({
+export default job(reviewImageCopy, {
   description: 'Copies the pictures of an imported review into the storage',
-  payload: object({ reviewId: id, urls: z.array(z.string().max(2000)).min(1).max(10) }),
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 180,
   oneAtATimePer: ({ reviewId }) => reviewId,

@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { reviewConfirmEmail } from '../../handles.ts'
 import { mailConfirmation } from '../confirm.ts'
 
-export default job({
+export default job(reviewConfirmEmail, {
   description: 'Mails the link that proves a review to be of an address that bought the product',
-  payload: object({ reviewId: id }),
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ reviewId }) => reviewId,

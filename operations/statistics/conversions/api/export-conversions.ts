@@ -1,7 +1,7 @@
 import { days, exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { currency, exportQueued, object } from '#runtime/schema'
-import conversionsExport from '../../jobs/conversions-export.ts'
+import { conversionsExport } from '../../handles.ts'
 import { range, sourceType, statusFilter } from '../../schema.ts'
 
 export default operation({

@@ -1,7 +1,7 @@
 import { days, exports } from '#operations/store/door'
 import { operation, z } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
-import statisticsExport from '../../jobs/statistics-export.ts'
+import { statisticsExport } from '../../handles.ts'
 import { ofCurrency, range } from '../../schema.ts'
 
 export default operation({

@@ -1,6 +1,6 @@
 import { operation, z } from '#runtime/operation'
 import { id, object, queued } from '#runtime/schema'
-import stockAlertSend from '../jobs/stock-alert-send.ts'
+import { stockAlertSend } from '../../handles.ts'
 import { claimSingle } from '../send-single.ts'
 
 export default operation({

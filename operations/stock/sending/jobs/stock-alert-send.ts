@@ -1,16 +1,9 @@
-import { type Job, job } from '#runtime/job'
-import { id, object, z } from '#runtime/schema'
+import { job } from '#runtime/job'
+import { stockAlertSend } from '../../handles.ts'
 import { sendClaim } from '../send.ts'
 
-const payload = object({
-  claimId: id,
-  tries: z.number().int().min(0).default(0),
-  places: z.number().int().min(1).optional().describe('Places on the number that are taken for it already'),
-})
-
-const stockAlertSend: Job<typeof payload> = job({
+export default job(stockAlertSend, {
   description: 'Sends the stock alerts of one claim: those of a part of a wave, or a single one',
-  payload,
   retry: { limit: 10, backoffSeconds: 10 },
   timeoutSeconds: 900,
   oneAtATimePer: ({ claimId }) => claimId,
@@ -25,4 +18,3 @@ const stockAlertSend: Job<typeof payload> = job({
     ctx.log.error({ claimId, reason }, 'a claim of stock alerts was given up')
   },
 })
-export default stockAlertSend

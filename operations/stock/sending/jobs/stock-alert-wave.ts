@@ -1,13 +1,9 @@
 import { job } from '#runtime/job'
-import { object, text, z } from '#runtime/schema'
+import { stockAlertWave } from '../../handles.ts'
 import { runWave } from '../waves.ts'
 
-export default job({
+export default job(stockAlertWave, {
   description: 'Tells who waits for a variant that it is back, as far as the stock goes',
-  payload: object({
-    variantId: text(1, 64),
-    isNext: z.boolean().describe('Of the wave an hour later, which waits beside the one that goes on now'),
-  }),
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ variantId, isNext }) => `${variantId}${isNext ? ' next' : ''}`,

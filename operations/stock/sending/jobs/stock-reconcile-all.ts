@@ -1,11 +1,11 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
+import { stockReconcile } from '../../handles.ts'
 import { findStores } from '../reconcile.ts'
-import stockReconcile from './stock-reconcile.ts'
 
-export default serverJob({
+export default serverJob(handle('stock-reconcile-all', object({})), {
   description: 'Reconciles the stock that people wait for, store by store',
-  payload: object({}),
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 120,
   everySeconds: 15 * 60,

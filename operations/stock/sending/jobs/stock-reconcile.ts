@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { stockReconcile } from '../../handles.ts'
 import { reconcile } from '../reconcile.ts'
 
-export default job({
+export default job(stockReconcile, {
   description: 'Looks for stock that came back without a word, and for alerts that nobody looks after',
-  payload: object({}),
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 300,
   oneAtATimePer: () => 'all',

@@ -1,8 +1,8 @@
 import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
+import { stockExport } from '../../handles.ts'
 import { exportQuery } from '../../subscription-schema.ts'
-import stockExport from '../jobs/stock-export.ts'
 import { conditionsOf } from '../subscriptions.ts'
 
 export default operation({

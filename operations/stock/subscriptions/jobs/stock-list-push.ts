@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { stockListPush } from '../../handles.ts'
 import { pushToList } from '../subscribe.ts'
 
-export default job({
+export default job(stockListPush, {
   description: 'Adds a shopper who waits for stock to the list at the email provider',
-  payload: object({ subscriptionId: id }),
   retry: { limit: 8, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ subscriptionId }) => subscriptionId,

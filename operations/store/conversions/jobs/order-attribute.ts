@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { object, z } from '#runtime/schema'
+import { orderAttribute } from '../../handles.ts'
 import { attributeOrders } from '../attribute-orders.ts'
 
-export default job({
+export default job(orderAttribute, {
   description: 'Says which message an order came from, and keeps its conversion as the order is.',
-  payload: object({ orderIds: z.array(z.string()).min(1).max(500) }),
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 120,
   safeTwice: 'One conversion an order, written under the lock of the order from what the order says now.',

@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { cleanFiles } from '../clean.ts'
 
-export default serverJob({
+export default serverJob(handle('files-clean', object({})), {
   description: 'Deletes files past their date, and uploads that nothing has used for 24 hours',
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 1800,
   everySeconds: 3600,

@@ -1,17 +1,13 @@
 import { type JobAttempt, job } from '#runtime/job'
 import { pagesOf } from '#runtime/ports/pages'
-import { object, z } from '#runtime/schema'
 import { ecommerce, registerWebhooks } from '../../connections/connections.ts'
+import { ordersSync } from '../../handles.ts'
 import { notify } from '../../notify/notify.ts'
 import { afterPage, moveOrderCursor, readOrderCursor } from '../cursor.ts'
 import { upsertOrders } from '../orders.ts'
 
-export default job({
+export default job(ordersSync, {
   description: "Brings the mirror of the platform's orders up to date.",
-  payload: object({
-    /** Also registers the webhooks that the platform has lost. */
-    checkWebhooks: z.boolean().optional(),
-  }),
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
   oneAtATimePer: () => 'orders',

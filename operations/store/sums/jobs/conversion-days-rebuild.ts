@@ -1,19 +1,15 @@
-import { type Job, job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { job } from '#runtime/job'
+import { conversionDaysRebuild } from '../../handles.ts'
 import { rebuildDays } from '../rebuild-days.ts'
 
-const payload = object({})
-
-const rebuild: Job<typeof payload> = job({
+export default job(conversionDaysRebuild, {
   description: 'Sums the days of a store anew, by its time zone of now.',
-  payload,
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 1800,
   oneAtATimePer: () => 'store',
   safeTwice: 'Each month is deleted and built again in one transaction, under a lock that writers share.',
   async run(ctx, _payload, { signal }) {
     await rebuildDays(ctx, () => !signal.aborted)
-    if (signal.aborted) await ctx.queue(rebuild, {})
+    if (signal.aborted) await ctx.queue(conversionDaysRebuild, {})
   },
 })
-export default rebuild

@@ -1,11 +1,10 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { invitationEmail } from '../../handles.ts'
 import { notify } from '../../notify/notify.ts'
 import { mailInvitation } from '../invitation-email.ts'
 
-export default job({
+export default job(invitationEmail, {
   description: 'Emails the link of an invitation to the team.',
-  payload: object({ invitationId: id }),
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 60,
   safeTwice:

@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import refresh from './product-snapshots-refresh.ts'
+import { productSnapshotsRefresh } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(handle('product-snapshots-refresh-all', object({})), {
   description: 'Queues the refresh of the whole catalog for every connected store.',
-  payload: object({}),
   retry: { limit: 2, backoffSeconds: 30 },
   timeoutSeconds: 300,
   everySeconds: 6 * 3600,
@@ -19,7 +19,12 @@ export default serverJob({
     for (const { store_id: storeId } of stores) {
       signal.throwIfAborted()
       const { requestId } = ctx
-      await ctx.services.queue.send(refresh, { storeId, userId: null, requestId, payload: {} })
+      await ctx.services.queue.send(productSnapshotsRefresh, {
+        storeId,
+        userId: null,
+        requestId,
+        payload: {},
+      })
     }
   },
 })

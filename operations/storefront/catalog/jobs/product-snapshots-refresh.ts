@@ -1,11 +1,10 @@
 import { connections } from '#operations/store/door'
 import { job } from '#runtime/job'
-import { object, z } from '#runtime/schema'
+import { productSnapshotsRefresh } from '../../handles.ts'
 import { jobPatienceMs, refreshCatalog, refreshProducts } from '../refresh.ts'
 
-export default job({
+export default job(productSnapshotsRefresh, {
   description: "Brings the mirror of the platform's catalog up to date: all of it, or the products named.",
-  payload: object({ productIds: z.array(z.string().max(200)).min(1).max(50).optional() }),
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 1800,
   oneAtATimePer: ({ productIds }) => productIds?.join(' ') ?? 'all',

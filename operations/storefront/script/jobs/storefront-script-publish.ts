@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { object } from '#runtime/schema'
+import { storefrontScriptPublish } from '../../handles.ts'
 import { giveUp, install } from '../publication.ts'
 
-export default job({
+export default job(storefrontScriptPublish, {
   description: "Puts the loader of the store's widgets on its platform.",
-  payload: object({}),
   retry: { limit: 4, backoffSeconds: 15 },
   timeoutSeconds: 60,
   oneAtATimePer: () => 'script',

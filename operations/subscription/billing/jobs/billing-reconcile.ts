@@ -1,13 +1,10 @@
 import { job } from '#runtime/job'
-import { id, object } from '#runtime/schema'
+import { billingReconcile } from '../../handles.ts'
 import { reconcile } from '../reconcile.ts'
 
-export default job({
+export default job(billingReconcile, {
   description:
     'Compares the subscription with what its payment provider knows, and finishes what was left half-way.',
-  payload: object({
-    intentId: id.optional().describe('Of a look that waits until whoever asked must be done'),
-  }),
   retry: { limit: 8, backoffSeconds: 30 },
   timeoutSeconds: 300,
   oneAtATimePer: ({ intentId }) => intentId ?? 'all',

@@ -1,11 +1,11 @@
 import { serverJob } from '#runtime/job'
+import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { tick } from '../tick.ts'
 
-export default serverJob({
+export default serverJob(handle('subscription-tick', object({})), {
   description:
     'Writes what is due by the clock in every subscription, opens message cycles, tells of trials that end.',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 10 },
   timeoutSeconds: 300,
   everySeconds: 60,

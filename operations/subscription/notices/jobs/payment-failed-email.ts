@@ -1,10 +1,9 @@
 import { job } from '#runtime/job'
-import { object, z } from '#runtime/schema'
+import { paymentFailedEmail } from '../../handles.ts'
 import { mailPaymentFailed } from '../payment-failed-email.ts'
 
-export default job({
+export default job(paymentFailedEmail, {
   description: 'Emails the owners that a renewal could not be charged.',
-  payload: object({ paymentId: z.string(), amount: z.string(), currency: z.string() }),
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 60,
   safeTwice: 'Payment and owner are the idempotency key of the email.',

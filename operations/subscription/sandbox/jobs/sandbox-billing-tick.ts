@@ -1,12 +1,11 @@
 import { serverJob } from '#runtime/job'
 import { sandboxBillingOf } from '#runtime/ports/billing/sandbox'
-import { object } from '#runtime/schema'
 import { deliverSandboxHooks } from '../../checkout-pages/billing-hook.ts'
+import { sandboxBillingTick } from '../../handles.ts'
 
-export default serverJob({
+export default serverJob(sandboxBillingTick, {
   description:
     'Plays the billing provider of the sandbox by the clock: charges what is due, tries again what failed, tells of it.',
-  payload: object({}),
   retry: { limit: 1, backoffSeconds: 5 },
   timeoutSeconds: 120,
   oneAtATimePer: () => 'all',
@@ -18,6 +17,6 @@ export default serverJob({
     const made = await sandboxBillingOf(ctx.adapters.billing).runDue()
     await deliverSandboxHooks(ctx)
     // One step at a time, so that what follows from it is done before the next: a clock may jump over several.
-    if (made > 0) await ctx.queue('sandbox-billing-tick', {})
+    if (made > 0) await ctx.queue(sandboxBillingTick, {})
   },
 })

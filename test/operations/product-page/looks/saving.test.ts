@@ -8,7 +8,7 @@ import listProblems from '#operations/product-page/looks/api/list-problems'
 import revalidateLook from '#operations/product-page/looks/api/revalidate-look'
 import saveLook from '#operations/product-page/looks/api/save-look'
 import saveSettings from '#operations/product-page/looks/api/save-settings'
-import refresh from '#operations/storefront/catalog/jobs/product-snapshots-refresh'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { type TestApp, testApp } from '#test/support/app'
 import { type DiscountShop, discountStore } from '#test/support/discounts'
@@ -184,7 +184,7 @@ describe('health', () => {
         (each: { type: string }) => each.type === 'look-broken',
       )
     const refreshAll = async () => {
-      await (await shop.context()).queue(refresh, {})
+      await (await shop.context()).queue(productSnapshotsRefresh, {})
       await app.drainJobs()
       return (await shop.call(listLooks)).body.data[0]
     }

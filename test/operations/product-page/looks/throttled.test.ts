@@ -3,7 +3,7 @@ import listProblems from '#operations/product-page/looks/api/list-problems'
 import revalidate from '#operations/product-page/looks/api/revalidate-look'
 import saveLook from '#operations/product-page/looks/api/save-look'
 import { revalidateLook } from '#operations/product-page/looks/looks'
-import refresh from '#operations/storefront/catalog/jobs/product-snapshots-refresh'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
 import { Throttled } from '#runtime/ports/errors'
@@ -97,7 +97,7 @@ test('1,000 looks against a platform that throttles: all are checked, and its li
 test('a whole refresh waits as it is told, and asks no more than the pages of the catalog', async () => {
   const shop = await discountStore(app)
   const platform = throttled(1, 20)
-  await (await shop.context()).queue(refresh, {})
+  await (await shop.context()).queue(productSnapshotsRefresh, {})
   await app.drainJobs()
   platform.end()
   expect(platform.told.throttled).toBeGreaterThan(0)

@@ -3,6 +3,7 @@ import createGift from '#operations/promotions/gifts/api/create-gift'
 import listGifts from '#operations/promotions/gifts/api/list-gifts'
 import setActive from '#operations/promotions/gifts/api/set-gift-active'
 import updateGift from '#operations/promotions/gifts/api/update-gift'
+import { discountsSync } from '#operations/promotions/handles'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { recordUsage } from '#runtime/ports/ecommerce/sandbox-discounts'
 import { changeProduct } from '#runtime/ports/ecommerce/sandbox-product-change'
@@ -105,7 +106,7 @@ describe('cart gifts', () => {
     const { body } = await shop.call(createGift, { body: shop.gift({ usageLimit: 50 }) })
     const params = { id: body.id }
     await recordUsage(shop.platform, `gift:${body.id}`, { orders: 50, total: '5000.00', currency: 'BRL' })
-    await (await shop.context()).queue('discounts-sync', {})
+    await (await shop.context()).queue(discountsSync, {})
     await app.drainJobs()
     const listed = await shop.call(listGifts, { query: { status: 'exhausted' } })
     expect(listed.body.data).toMatchObject([

@@ -1,4 +1,5 @@
 /** A platform that refuses, is silent, answers too late, or is called by a process that dies: no half is left. */
+
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import deleteBundle from '#operations/promotions/bundles/api/delete-bundle'
@@ -8,6 +9,7 @@ import createGift from '#operations/promotions/gifts/api/create-gift'
 import deleteGift from '#operations/promotions/gifts/api/delete-gift'
 import listGifts from '#operations/promotions/gifts/api/list-gifts'
 import updateGift from '#operations/promotions/gifts/api/update-gift'
+import { discountsSync } from '#operations/promotions/handles'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import deletePromotion from '#operations/promotions/promotions/api/delete-promotion'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
@@ -278,7 +280,7 @@ describe('what a platform may answer besides', () => {
     })
     const notices = (await shop.request('GET', '/notifications')).body.data
     expect(notices.filter((each: { type: string }) => each.type === 'discount-refused')).toHaveLength(1)
-    await (await shop.context()).queue('discounts-sync', {})
+    await (await shop.context()).queue(discountsSync, {})
     await app.drainJobs()
     expect((await shop.call(listPromotions)).body.data[0]).toMatchObject({
       syncStatus: 'synced',

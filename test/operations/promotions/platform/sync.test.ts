@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import createGift from '#operations/promotions/gifts/api/create-gift'
+import { discountsSync } from '#operations/promotions/handles'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
@@ -18,7 +19,7 @@ beforeAll(async () => {
 })
 
 const sync = async (shop: DiscountShop) => {
-  await (await shop.context()).queue('discounts-sync', {})
+  await (await shop.context()).queue(discountsSync, {})
   await app.drainJobs()
 }
 const first = async (shop: DiscountShop) => (await shop.call(listPromotions)).body.data[0]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
+import { discountsSync } from '#operations/promotions/handles'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import listCategories from '#operations/store/connections/api/list-categories'
@@ -138,7 +139,7 @@ describe('a store on Shopify', () => {
     const [discount] = platform.shop.discounts
     discount!.asyncUsageCount = 7
     discount!.gets.percentage = 0.1
-    await (await shop.context()).queue('discounts-sync', {})
+    await (await shop.context()).queue(discountsSync, {})
     await app.drainJobs()
     expect(discount!.gets.percentage).toBe(1)
     const { body } = await shop.call(listPromotions)

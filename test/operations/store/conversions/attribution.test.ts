@@ -7,8 +7,8 @@ import {
   voidTouches,
 } from '#operations/store/conversions/attribution'
 import { changedHours } from '#operations/store/conversions/attribution-hours'
-import orderAttribute from '#operations/store/conversions/jobs/order-attribute'
 import getDashboard from '#operations/store/dashboard/api/get-dashboard'
+import { orderAttribute } from '#operations/store/handles'
 import { upsertOrders } from '#operations/store/orders/orders'
 import type { Context } from '#runtime/context'
 import { newId } from '#runtime/values/ids'

@@ -1,13 +1,14 @@
 /** The team, its invitations and the pages behind their links (store, rule 14). */
 
 import { afterAll, describe, expect, test } from 'vitest'
+import { invitationEmail } from '#operations/store/handles'
 import updateStore from '#operations/store/profile/api/update-store'
 import createInvitation from '#operations/store/team/api/create-invitation'
 import getTeam from '#operations/store/team/api/get-team'
 import removeMember from '#operations/store/team/api/remove-member'
 import revokeInvitation from '#operations/store/team/api/revoke-invitation'
 import { tokenOf } from '#operations/store/team/invitations'
-import invitationEmail from '#operations/store/team/jobs/invitation-email'
+import invitationEmailJob from '#operations/store/team/jobs/invitation-email'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import type { Role } from '#runtime/roles'
 import { newId, sha256 } from '#runtime/values/ids'
@@ -151,7 +152,7 @@ describe('an invitation', () => {
     )
     expect(held).toEqual([])
     const ctx = await shop.context()
-    await ctx.queue('invitation-email', { invitationId: body.id })
+    await ctx.queue(invitationEmail, { invitationId: body.id })
     await app.drainJobs()
     const mails = await listSandboxMail(database.root as never, { to: address, limit: 10 })
     expect(mails).toHaveLength(1)
@@ -228,7 +229,7 @@ describe('an invitation', () => {
     const shop = await store(app)
     const { body } = await invite(shop, `lost@${shop.slug}.example.com`)
     const ctx = await shop.context()
-    await invitationEmail.spec.failed!(ctx as never, { invitationId: body.id } as never, 'refused')
+    await invitationEmailJob.spec.failed!(ctx as never, { invitationId: body.id } as never, 'refused')
     const notices = await ctx.db.selectFrom('notifications').select(['type', 'recipient_ids']).execute()
     expect(notices).toEqual([{ type: 'invitation-failed', recipient_ids: [shop.userId] }])
   })

@@ -12,6 +12,7 @@ import createPreapproval from '#operations/subscription/billing/api/create-preap
 import resumeSubscription from '#operations/subscription/billing/api/resume-subscription'
 import updateCard from '#operations/subscription/billing/api/update-card'
 import updatePlan from '#operations/subscription/billing/api/update-plan'
+import { paymentFailedEmail } from '#operations/subscription/handles'
 import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
@@ -87,7 +88,7 @@ describe('a failed renewal', () => {
   test('that was paid before its email left is told of no more', async () => {
     const me = await payer()
     const about = { paymentId: 'late', amount: '249.00', currency: 'BRL' }
-    await (await me.shop.context()).queue('payment-failed-email', about)
+    await (await me.shop.context()).queue(paymentFailedEmail, about)
     await app.drainJobs()
     const mail = await app.database.query('select subject from sandbox_mail where to_address = $1', [
       me.shop.email,

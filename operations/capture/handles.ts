@@ -1,0 +1,18 @@
+/** The jobs of capture that are queued, by whoever does: a queue's name, and what it is told. */
+import { exports } from '#operations/store/door'
+import { handle } from '#runtime/jobs/handle'
+import { id, object } from '#runtime/schema'
+
+export const contactFormExport = exports.handle('contact-form-export')
+
+export const contactFormNotify = handle('contact-form-notify', object({ submissionId: id }))
+
+export const mailproviderPush = handle('mailprovider-push', object({ subscriberId: id }))
+
+export const mailproviderSync = handle('mailprovider-sync', object({ syncId: id }))
+
+export const newsletterCouponEmail = handle('newsletter-coupon-email', object({ subscriberId: id }))
+
+export const newsletterCoupon = handle('newsletter-coupon', object({ subscriberId: id }))
+
+export const newsletterExport = exports.handle('newsletter-export')

@@ -1,0 +1,22 @@
+/** The jobs of store that are queued, by whoever does: a queue's name, and what it is told. */
+import { handle } from '#runtime/jobs/handle'
+import { id, object, z } from '#runtime/schema'
+
+export const orderAttribute = handle(
+  'order-attribute',
+  object({ orderIds: z.array(z.string()).min(1).max(500) }),
+)
+
+export const ordersSync = handle(
+  'orders-sync',
+  object({
+    /** Also registers the webhooks that the platform has lost. */
+    checkWebhooks: z.boolean().optional(),
+  }),
+)
+
+export const providerEventApply = handle('provider-event-apply', object({}))
+
+export const conversionDaysRebuild = handle('conversion-days-rebuild', object({}))
+
+export const invitationEmail = handle('invitation-email', object({ invitationId: id }))

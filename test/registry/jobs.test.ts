@@ -1,0 +1,160 @@
+/** The jobs: what lies queued under their names across releases, and that every handle is taken by its job. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import type { Handle } from '#runtime/jobs/handle'
+import { loadRegistry, operationsFolder } from '#runtime/registry/registry'
+import { object, z } from '#runtime/schema'
+
+const { jobs } = await loadRegistry()
+
+/**
+ * Each queue with the fields of its payload. Jobs of the release before lie there: none is renamed, and none gets a
+ * field that has to be given.
+ */
+const queues: Readonly<Record<string, string>> = {
+  'automation-advance': 'key at executionId',
+  'automation-event': 'carts orders',
+  'automation-execute': 'automationId jobId',
+  'automation-scan': 'automationId',
+  'automation-scan-all': '',
+  'automation-sweep': '',
+  'billing-reconcile': 'intentId?',
+  'billing-reconcile-all': '',
+  'campaign-message-send': 'campaignId messageId hasPlace? troubleSince?',
+  'campaign-purge': 'campaignId',
+  'campaign-send': 'campaignId places?',
+  'campaign-start': 'campaignId scheduledAt',
+  'campaign-watchdog': '',
+  'capture-cleanup': '',
+  'carts-sync': '',
+  'carts-sync-all': '',
+  'chat-agent-reply': 'inboundId phone text at',
+  'contact-form-export': 'exportId',
+  'contact-form-notify': 'submissionId',
+  'contacts-export': 'exportId',
+  'conversion-days-rebuild': '',
+  'conversions-export': 'exportId',
+  'discount-reconcile': 'discountId token',
+  'discounts-sync': '',
+  'discounts-sync-all': '',
+  'exchange-expire': '',
+  'exchange-export': 'exportId',
+  'exchange-notify': 'noticeId',
+  'files-clean': '',
+  'inbox-contact-tier': 'contactIds',
+  'inbox-export': 'exportId',
+  'inbox-media-fetch': 'messageId',
+  'inbox-read-receipt': 'conversationId',
+  'inbox-reconcile': '',
+  'inbox-segments-nightly': '',
+  'inbox-segments-recalculate': '',
+  'inbox-send': 'conversationId',
+  'inbox-watchdog': '',
+  'invitation-email': 'invitationId',
+  'list-import': 'importId listId',
+  'mailprovider-push': 'subscriberId',
+  'mailprovider-sync': 'syncId',
+  'message-settle': 'storeId? messageId?',
+  'messaging-cleanup': '',
+  'newsletter-coupon': 'subscriberId',
+  'newsletter-coupon-email': 'subscriberId',
+  'newsletter-export': 'exportId',
+  'notifications-prune': '',
+  'official-revalidate': '',
+  'official-revalidate-all': '',
+  'opt-outs-export': 'exportId',
+  'order-attribute': 'orderIds',
+  'orders-sync': 'checkWebhooks?',
+  'orders-sync-all': '',
+  'payment-failed-email': 'paymentId amount currency',
+  'product-snapshots-refresh': 'productIds?',
+  'product-snapshots-refresh-all': '',
+  'provider-event-apply': '',
+  'qr-link-lost': 'lostAt',
+  'qr-session-expire': 'startedAt',
+  'review-confirm-email': 'reviewId',
+  'review-dispatch-plan': 'orderIds?',
+  'review-dispatch-plan-all': '',
+  'review-dispatch-send': '',
+  'review-dispatch-send-all': '',
+  'review-export': 'exportId',
+  'review-image-copy': 'reviewId urls',
+  'review-import': 'importId',
+  'sandbox-billing-tick': '',
+  'sandbox-message-events': '',
+  'sandbox-template-review': '',
+  'statistics-export': 'exportId',
+  'stock-alert-send': 'claimId tries? places?',
+  'stock-alert-wave': 'variantId isNext',
+  'stock-export': 'exportId',
+  'stock-list-push': 'subscriptionId',
+  'stock-reconcile': '',
+  'stock-reconcile-all': '',
+  'storefront-script-publish': '',
+  'subscription-tick': '',
+  'template-sync': '',
+  'template-sync-all': '',
+  'widget-events-prune': '',
+  'wishlist-export': 'exportId',
+}
+
+test('queues and payloads are those that jobs lie queued under', () => {
+  const found = jobs.map(({ name, handle }) => [name, fieldsOf(handle)])
+  expect(Object.fromEntries(found)).toEqual(queues)
+})
+
+function fieldsOf({ payload }: Handle): string {
+  const { shape } = payload as z.ZodObject<z.ZodRawShape>
+  return Object.entries(shape)
+    .map(([name, field]) => (field.isOptional() ? `${name}?` : name))
+    .join(' ')
+}
+
+test('every handle that logic has is the one its job takes', async () => {
+  const untaken: string[] = []
+  let seen = 0
+  for (const { file, name, handle } of await exportedHandles()) {
+    seen += 1
+    if (jobs.find((job) => job.name === handle.name)?.handle !== handle) untaken.push(`${file}: ${name}`)
+  }
+  expect(untaken).toEqual([])
+  expect(seen).toBeGreaterThan(50)
+})
+
+test('no handle is made where nothing looks for it', async () => {
+  const files = await typescriptFiles()
+  const makers = files.filter(({ text }) => /(?<![.\w])handle\('/.test(text)).map(({ file }) => file)
+  expect(makers.filter((file) => !/\/jobs\/[^/]+$|\/handles\.ts$/.test(file))).toEqual([])
+})
+
+test('the walk tells of a handle that no job takes', () => {
+  const lone = { kind: 'handle', name: 'nobody-takes-it', payload: object({}) } as const
+  expect(handlesOf({ lone, beside: 1, schema: z.string() })).toEqual([{ name: 'lone', handle: lone }])
+})
+
+async function typescriptFiles(): Promise<{ path: string; file: string; text: string }[]> {
+  const entries = await readdir(operationsFolder, { recursive: true })
+  const files = entries.filter((file) => file.endsWith('.ts')).sort()
+  return Promise.all(
+    files.map(async (file) => {
+      const path = join(operationsFolder, file)
+      return { path, file, text: await readFile(path, 'utf8') }
+    }),
+  )
+}
+
+async function exportedHandles(): Promise<{ file: string; name: string; handle: Handle }[]> {
+  const found: { file: string; name: string; handle: Handle }[] = []
+  for (const { path, file } of await typescriptFiles()) {
+    const module: Record<string, unknown> = await import(pathToFileURL(path).href)
+    for (const each of handlesOf(module)) found.push({ file, ...each })
+  }
+  return found
+}
+
+const handlesOf = (module: Record<string, unknown>): { name: string; handle: Handle }[] =>
+  Object.entries(module)
+    .filter((entry): entry is [string, Handle] => (entry[1] as { kind?: string } | null)?.kind === 'handle')
+    .map(([name, handle]) => ({ name, handle }))
