@@ -14,6 +14,7 @@ import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
 import { roomFaults } from './lib/rooms.ts'
 import { ruleFaults } from './lib/rules.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
+import { testFaults } from './lib/tests.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -62,6 +63,7 @@ async function declarations(): Promise<Result> {
     noticeFaults(root),
     roomFaults(root),
     ruleFaults(root),
+    testFaults(root),
   ])
   const all = [...faults, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`

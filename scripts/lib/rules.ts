@@ -1,4 +1,4 @@
-/** The rules that stand with the code: the README of each section and of the runtime, and the comments that cite them. */
+/** The rules that stand with the code: READMEs of the sections and the runtime, comments and titles of tests that cite them. */
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
@@ -28,7 +28,7 @@ interface Rule {
 /** By the name that comments cite them by: a section's, or `runtime`. */
 type Readmes = ReadonlyMap<string, Readme>
 
-/** The faults of the READMEs and of the comments below a project's root. */
+/** The faults of the READMEs, the comments and the titles of tests below a project's root. */
 export async function ruleFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   const readmes = new Map<string, Readme>()
@@ -46,7 +46,7 @@ export async function ruleFaults(root: string): Promise<Fault[]> {
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
       const code = await readFile(path, 'utf8')
-      if (suspicious.test(code)) faults.push(...commentFaults(file, code, readmes))
+      if (suspicious.test(code)) faults.push(...citationFaults(file, code, readmes))
     }
   }
   return faults
@@ -133,16 +133,17 @@ const notHere = [
   /§\s*\d*/,
   /\bRules? of the page\b|\bRules \d+\w?/,
   /\bR\d{1,2}\b(?! *=)/,
-  /\bscenarios? \d+/i,
-  /\bpage's (?:own )?(?:rules?|example|scenarios?)\b/,
+  /\b(?:scenarios?|acceptance) \d+/i,
+  /\bpage['’`]s (?:own )?(?:rules?|example|scenarios?)\b/,
   /\bas the (?:\w+ )?page (?:says|has)\b/,
 ]
 /** Cheap, and true of every file whose comments could have a fault. */
-const suspicious = /\brules?[\s*/]+(?:\d|of the)|§|\bR\d|scenarios?[\s*/]+\d|page's|page (?:says|has)/i
+const suspicious =
+  /\brules?[\s*/]+(?:\d|of the)|§|\bR\d|(?:scenarios?|acceptance)[\s*/]+\d|page['’`]s|page (?:says|has)/i
 
-function commentFaults(file: string, code: string, readmes: Readmes): Fault[] {
+function citationFaults(file: string, code: string, readmes: Readmes): Fault[] {
   const [, section, runtime] = /^(?:test\/)?(?:operations\/([^/]+)|(runtime))\//.exec(file) ?? []
-  return commentsOf(file, code).flatMap(({ line, text }) => {
+  return citingOf(file, code).flatMap(({ line, text }) => {
     const fault = (wrong: string, remedy: string): Fault => ({ file: `${file}:${line}`, wrong, remedy })
     return [
       ...notHere.flatMap((pattern) => {
@@ -180,16 +181,28 @@ function misCited(text: string, own: string | null, readmes: Readmes): string[] 
 const isDoc = ({ kind }: ts.Node): boolean =>
   kind >= ts.SyntaxKind.FirstJSDocNode && kind <= ts.SyntaxKind.LastJSDocNode
 
-interface Comment {
+interface Citing {
   line: number
   text: string
 }
 
-/** The comments of a file, by its syntax; lines that follow each other are one. */
-function commentsOf(file: string, code: string): Comment[] {
+/** Whether a text is the title of a test or of several: the first argument of `test(…)`, `describe.each(…)(…)`. */
+function isTitle(node: ts.Node): node is ts.StringLiteralLike {
+  if (!ts.isStringLiteralLike(node) || !ts.isCallExpression(node.parent)) return false
+  if (node.parent.arguments[0] !== node) return false
+  let called: ts.Expression = node.parent.expression
+  while (ts.isCallExpression(called) || ts.isPropertyAccessExpression(called)) called = called.expression
+  return ts.isIdentifier(called) && ['describe', 'test'].includes(called.text)
+}
+
+/** The comments of a file, by its syntax (lines that follow each other are one), and the titles of its tests. */
+function citingOf(file: string, code: string): Citing[] {
   const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+  const lineAt = (pos: number): number => source.getLineAndCharacterOfPosition(pos).line + 1
   const ranges = new Map<number, number>()
+  const titles: Citing[] = []
   const visit = (node: ts.Node): void => {
+    if (isTitle(node)) titles.push({ line: lineAt(node.getStart(source)), text: node.text })
     const parts = node.getChildren(source).filter((part) => !isDoc(part))
     for (const part of parts) visit(part)
     if (parts.length > 0) return
@@ -198,7 +211,7 @@ function commentsOf(file: string, code: string): Comment[] {
     for (const { pos, end } of [...before, ...after]) ranges.set(pos, end)
   }
   visit(source)
-  const comments: (Comment & { end: number })[] = []
+  const comments: (Citing & { end: number })[] = []
   for (const [pos, end] of [...ranges].sort(([a], [b]) => a - b)) {
     const text = code
       .slice(pos, end)
@@ -208,7 +221,7 @@ function commentsOf(file: string, code: string): Comment[] {
     if (last && code.startsWith('//', pos) && /^\s*$/.test(code.slice(last.end, pos))) {
       last.text += text
       last.end = end
-    } else comments.push({ line: source.getLineAndCharacterOfPosition(pos).line + 1, text, end })
+    } else comments.push({ line: lineAt(pos), text, end })
   }
-  return comments
+  return [...comments, ...titles]
 }

@@ -270,7 +270,7 @@ describe('sandbox billing', () => {
     })
   })
 
-  test('coupons are those of the page', async () => {
+  test('coupons have their terms: of a plan, of a cycle, used up, past', async () => {
     expect(sandboxCoupon('scale20')).toMatchObject({
       percentOff: 20,
       durationCycles: null,

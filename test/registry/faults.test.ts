@@ -11,6 +11,7 @@ import { importFaults } from '#scripts/lib/imports'
 import { loopFaults } from '#scripts/lib/loops'
 import { roomFaults } from '#scripts/lib/rooms'
 import { ruleFaults } from '#scripts/lib/rules'
+import { testFaults } from '#scripts/lib/tests'
 
 const root = join(import.meta.dirname, '../..')
 // Inside the project, so that its imports resolve.
@@ -573,6 +574,80 @@ describe('rooms', () => {
   })
 })
 
+describe('where tests stand', () => {
+  const calls = "import a from '#operations/one/tags/api/a'\n"
+  const right: Record<string, string> = {
+    'operations/one/tags/api/a.ts': '',
+    'operations/one/jobs/b.ts': '',
+    'operations/two/door.ts': '',
+    'test/operations/everywhere.test.ts': '',
+    'test/operations/one/waited.test.ts': '',
+    'test/operations/one/support.ts': '',
+    'test/operations/one/tags/saving.test.ts': calls,
+  }
+  const faultsOf = async (changed: Record<string, string>) => {
+    const path = folder()
+    for (const [file, text] of Object.entries({ ...right, ...changed })) {
+      mkdirSync(join(path, file, '..'), { recursive: true })
+      writeFileSync(join(path, file), text)
+    }
+    return (await testFaults(path)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
+  }
+
+  test('in the rooms of what they test', async () => {
+    expect(await faultsOf({})).toEqual([])
+  })
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      'an operation that no test calls',
+      { 'operations/one/tags/api/c.ts': '' },
+      /^operations\/one\/tags\/api\/c.ts is called by no test of its section → import it .* test\/operations\/one\//,
+    ],
+    [
+      'one that another section calls alone',
+      { 'test/operations/one/tags/saving.test.ts': '', 'test/operations/two/b.test.ts': calls },
+      /^operations\/one\/tags\/api\/a.ts is called by no test/,
+    ],
+    [
+      'one that a support file imports alone',
+      { 'test/operations/one/tags/saving.test.ts': '', 'test/operations/one/support.ts': calls },
+      /^operations\/one\/tags\/api\/a.ts is called by no test/,
+    ],
+    [
+      'one of which a type is imported alone',
+      { 'test/operations/one/tags/saving.test.ts': calls.replace('import', 'import type') },
+      /^operations\/one\/tags\/api\/a.ts is called by no test/,
+    ],
+    [
+      'a folder that is no room',
+      { 'test/operations/one/lib/a.test.ts': '' },
+      /^test\/operations\/one\/lib\/a.test.ts stands below lib\/, which is no room of one → move it to/,
+    ],
+    [
+      'a folder of contracts',
+      { 'test/operations/one/jobs/b.test.ts': '' },
+      /below jobs\/, which is no room of one/,
+    ],
+    [
+      'a folder within a room',
+      { 'test/operations/one/tags/api/a.test.ts': '' },
+      /below tags\/api\/, which is no room of one/,
+    ],
+    [
+      'a folder that is no section',
+      { 'test/operations/three/a.test.ts': '' },
+      /three\/, which is no section/,
+    ],
+    ['a room said twice', { 'test/operations/one/tags/tag-saving.test.ts': '' }, /says tags twice → name it/],
+    ['a section said twice', { 'test/operations/two/two.test.ts': '' }, /says two twice/],
+  ])('%s', async (_name, changed, expected) => {
+    const faults = await faultsOf(changed)
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toMatch(expected)
+  })
+})
+
 describe('rules that stand with the code', () => {
   const readme = (...rules: string[]): string =>
     `# One\n\nIt is for something.\n\n## Rooms\n\n- \`a/\`: it.\n\n## Rules\n\n${rules.join('\n')}\n
@@ -587,6 +662,7 @@ describe('rules that stand with the code', () => {
     'runtime/a.ts': '/** (rule 1) */',
     'test/operations/one/a.test.ts': '// By turns (rule\n// 2), as ever.\nconst rows = `§ 3, Rules 9`',
     'scripts/a.ts': '/** In the order of one, rules 1 to 2. */',
+    'test/operations/one/b.test.ts': "test.each(rows)('by turns (rule 2)', () => say('scenario 7'))",
   }
   const faultsOf = async (changed: Record<string, string | null>) => {
     const path = folder()
@@ -607,6 +683,16 @@ describe('rules that stand with the code', () => {
       'a section without a README',
       { 'operations/two/a.ts': '' },
       /^operations\/two\/README.md is not there → write it: .*## Rooms, ## Rules/,
+    ],
+    [
+      'a title of what is not here',
+      { 'test/operations/one/b.test.ts': "test('scenario 7: by turns', () => {})" },
+      /^test\/operations\/one\/b.test.ts:1 cites "scenario 7", which is not in the repository/,
+    ],
+    [
+      'a title of several tests',
+      { 'test/operations/one/b.test.ts': "\ndescribe.each(rows)('by turns (rule 9)', () => {})" },
+      /^test\/operations\/one\/b.test.ts:2 cites rule 9, which .* does not have/,
     ],
     ['no README of the runtime', { 'runtime/README.md': null }, /^runtime\/README.md is not there/],
     [

@@ -15,7 +15,7 @@ export interface CardSummary {
   expYear: number
 }
 
-/** A recurring agreement as the provider has it (PreApproval of the store page). Instants are ISO 8601. */
+/** A recurring agreement as the provider has it; callers read it as PreApproval. Instants are ISO 8601. */
 export interface Agreement {
   id: string
   provider: string

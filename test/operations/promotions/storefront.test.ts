@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 describe('what shoppers see', () => {
-  test('scenario 5: not before startsAt, and no copy outlives it', async () => {
+  test('not before startsAt, and no copy outlives it', async () => {
     const shop = await discountStore(app)
     await shop.call(createPromotion, { body: shop.promotion({ startsAt: '2026-11-20T12:01:00.000Z' }) })
     await app.setClock('2026-11-20T12:00:40.000Z')

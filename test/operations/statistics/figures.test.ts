@@ -180,7 +180,7 @@ describe('several currencies', () => {
 })
 
 describe('products', () => {
-  test("the page's example: a refund that names no line is spread to the cent, shipping bears none", async () => {
+  test('a refund that names no line is spread to the cent, shipping bears none', async () => {
     const shop = await connectedStore(app)
     const order = await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', {
       items: [

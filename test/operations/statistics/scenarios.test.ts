@@ -45,7 +45,7 @@ async function read(shop: ConnectedShop, operation: Parameters<ConnectedShop['ca
 const conversionsOf = (shop: ConnectedShop, sourceType: string) =>
   read(shop, listConversions, { sourceType, ...range, status: 'all' })
 
-test('scenario 6: the page’s example, to the millisecond', async () => {
+test('an order has the last touch within its window, to the millisecond', async () => {
   const shop = await connectedStore(app)
   const sold = async (sources: Record<string, string>, placedAt: string): Promise<string | null> => {
     const customer = person()
@@ -65,7 +65,7 @@ test('scenario 6: the page’s example, to the millisecond', async () => {
   expect(await sold(campaign, '2026-11-15T12:00:00.001Z')).toBeNull()
 })
 
-test('scenario 6: one webhook five times, two at once, and an older one after it, are one conversion', async () => {
+test('one webhook five times, two at once, and an older one after it, are one conversion', async () => {
   const shop = await connectedStore(app)
   const customer = person()
   await touch(shop, { phone: customer.phone, touchedAt: new Date('2026-11-20T11:00:00.000Z') })
@@ -98,7 +98,7 @@ test('scenario 6: one webhook five times, two at once, and an older one after it
   ])
 })
 
-test('scenario 7: while refunds come in, every summary is the sum of the rows of one moment', {
+test('while refunds come in, every summary is the sum of the rows of one moment', {
   timeout: 120_000,
 }, async () => {
   const shop = await connectedStore(app)

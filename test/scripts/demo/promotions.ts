@@ -22,7 +22,7 @@ export function promotionTests({ app, demo, read, at }: Seeded): void {
     return new Map(discounts.map(({ reference, revision }) => [reference, revision]))
   }
 
-  test('five promotions, four bundles, three gifts, three rules, as the page says', async () => {
+  test('five promotions, four bundles, three gifts, three rules', async () => {
     const promotions = await rowsOf('aurora-supply', listPromotions)
     expect(by(promotions, 'status')).toEqual({
       '3x2 in category 301': 'active',

@@ -325,7 +325,7 @@ describe('failed', () => {
   })
 })
 
-describe('held (acceptance 11)', () => {
+describe('held', () => {
   test('disconnected: leaves within a minute of reconnecting; after 24 hours it fails', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
@@ -439,7 +439,7 @@ describe('held (acceptance 11)', () => {
     ])
   })
 
-  test("the number's limit (acceptance 5): held, and it leaves when a place frees", async () => {
+  test("the number's limit: held, and it leaves when a place frees", async () => {
     const shop = await opened({ connection: 'official', phone: '+5511400010007' })
     const ctx = await shop.context()
     const id = await makeTemplate(ctx, { name: 'shipped', body: 'Oi {{1}}, foi enviado.' })

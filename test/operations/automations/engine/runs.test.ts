@@ -21,7 +21,7 @@ const orderOf = (shop: AutomationShop, input: object) =>
     ...input,
   })
 
-describe('a cart that was left (acceptance 8)', () => {
+describe('a cart that was left', () => {
   test('touched again it moves; then a message, a day, a check, a coupon, a message, and the order counts', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
@@ -149,7 +149,7 @@ describe('a cart that was left (acceptance 8)', () => {
   })
 })
 
-describe('run and cancel (acceptance 10)', () => {
+describe('run and cancel', () => {
   test('run twice at once is one message; a wait with days left is skipped; cancelled nothing follows', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)

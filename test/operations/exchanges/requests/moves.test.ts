@@ -1,14 +1,20 @@
 /** The merchant decides: the whole way of a request, and what each step refuses. */
 import { describe, expect, test } from 'vitest'
+import getRequest from '#operations/exchanges/requests/api/get-request'
+import updateAddress from '#operations/exchanges/requests/api/update-address'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
-import { ana, exchangeShop, returnAddress, upload } from '#test/operations/exchanges/shopper'
 import {
-  address,
+  ana,
+  type ExchangeShop,
+  exchangeShop,
+  returnAddress,
+  upload,
+} from '#test/operations/exchanges/shopper'
+import {
   approve,
   confirm,
   eventsOf,
   metrics,
-  read,
   received,
   reject,
   remove,
@@ -17,6 +23,9 @@ import {
 import { testApp } from '#test/support/app'
 
 const app = await testApp()
+const read = (shop: ExchangeShop, id: string) => shop.call(getRequest, { params: { id } })
+const address = (shop: ExchangeShop, id: string, body: unknown) =>
+  shop.call(updateAddress, { params: { id }, body })
 const subjects = async (to: string): Promise<string[]> =>
   (await listSandboxMail(app.database.root as never, { to })).map(({ subject }) => subject).sort()
 

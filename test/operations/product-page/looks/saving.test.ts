@@ -148,7 +148,7 @@ describe('a look', () => {
 })
 
 describe('health', () => {
-  test('scenario 11: a sold-out item degrades it; revalidated after new stock it is healthy', async () => {
+  test('a sold-out item degrades it; revalidated after new stock it is healthy', async () => {
     const shop = await lookShop()
     const items = [{ productId: '1039' }, { productId: '1001' }, { productId: '1002' }]
     const look = await create(shop, { items })
@@ -257,7 +257,7 @@ describe('settings and the home page', () => {
     expect(await bad([{ ...section, key: 'Não' }])).toContain('key')
   })
 
-  test('scenario 11: a look that is deleted leaves its sections, and an empty one goes', async () => {
+  test('a look that is deleted leaves its sections, and an empty one goes', async () => {
     const shop = await lookShop()
     const [a, b] = [await create(shop, { name: 'A' }), await create(shop, { name: 'B', isActive: false })]
     await shop.call(saveSettings, {

@@ -60,7 +60,7 @@ describe('settings', () => {
 })
 
 describe('what is wished for', () => {
-  test('scenario 12: two adds, a remove and a re-add', async () => {
+  test('two adds, a remove and a re-add', async () => {
     const [shop, other] = [await wishShop(), await wishShop()]
     const visitorId = someVisitor()
     const events = [add('1001'), add('1002'), remove('1001'), add('1001')]
@@ -211,7 +211,7 @@ describe('analytics', () => {
 describe('the export', () => {
   const mails = (shop: ConnectedShop) => listSandboxMail(app.database.root as never, { to: shop.email })
 
-  test('scenario 12: one mail, a row a contact, harmless, nobody without one', async () => {
+  test('one mail, a row a contact, harmless, nobody without one', async () => {
     const shop = await wishShop()
     const [a, b] = [someVisitor(), someVisitor()]
     await sendEvents(shop, [add('1002'), add('1001'), contact({ email: 'ana@example.com', name: '=1+1' })], {

@@ -49,7 +49,7 @@ async function changed(shop: DiscountShop, id: string, change: Parameters<typeof
 }
 
 describe('bundles', () => {
-  test('scenario 6: prices of its items, a missing one named, sent back whole', async () => {
+  test('prices of its items, a missing one named, sent back whole', async () => {
     const shop = await bundleStore()
     const missing = await shop.call(createBundle, {
       body: combo({ items: [{ productId: 'cup' }, { productId: 'sandbox-missing' }] }),

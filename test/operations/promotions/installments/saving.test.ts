@@ -25,7 +25,7 @@ const terms = (change: object = {}) => ({
 })
 
 describe('installments of an amount', () => {
-  test("the page's example: 500.00 in 6, 3 of them free, at 2.99 %", () => {
+  test('500.00 in 6, 3 of them free, at 2.99 %', () => {
     const options = optionsOf('500.00', terms())
     const of = (n: number) => options.find((each) => each.installments === n)
     expect(of(3)).toEqual({
@@ -77,7 +77,7 @@ describe('installments of an amount', () => {
 describe('rules', () => {
   const card = { name: 'Card', maxInstallments: 3 }
 
-  test('scenario 7: ranges do not overlap while active; an amount uses the rule it falls in', async () => {
+  test('ranges do not overlap while active; an amount uses the rule it falls in', async () => {
     const shop = await store(app)
     const first = await shop.call(createRule, { body: { ...card, minAmount: 0, maxAmount: 100 } })
     const second = await shop.call(createRule, { body: { ...card, name: 'More', minAmount: 100 } })

@@ -52,153 +52,161 @@ const kinds = [
   },
 ] as const
 
-describe.each(kinds)('scenarios 2 and 3: $kind', ({ create, update, remove, list, body }) => {
-  const first = async (shop: DiscountShop) => (await shop.call(list)).body.data[0]
+describe.each(kinds)(
+  'what fails on the way to the platform: $kind',
+  ({ create, update, remove, list, body }) => {
+    const first = async (shop: DiscountShop) => (await shop.call(list)).body.data[0]
 
-  test('a POST that is not answered makes nothing, and may be tried again at once', async () => {
-    const shop = await discountStore(app)
-    for (const _try of [1, 2]) {
-      const { status } = await shop.call(create, { body: body(shop, { name: 'X FAIL-DOWN' }) })
-      expect(status).toBe(503)
+    test('a POST that is not answered makes nothing, and may be tried again at once', async () => {
+      const shop = await discountStore(app)
+      for (const _try of [1, 2]) {
+        const { status } = await shop.call(create, { body: body(shop, { name: 'X FAIL-DOWN' }) })
+        expect(status).toBe(503)
+        expect((await shop.call(list)).body.total).toBe(0)
+      }
+      // Stored there, and not answered: an hour later it is nowhere.
+      expect((await shop.call(create, { body: body(shop, { name: 'X FAIL-TIMEOUT' }) })).status).toBe(503)
+      expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
+      await app.advance(minute)
+      await app.drainJobs()
+      expect(await shop.heldTitles()).toEqual([])
       expect((await shop.call(list)).body.total).toBe(0)
-    }
-    // Stored there, and not answered: an hour later it is nowhere.
-    expect((await shop.call(create, { body: body(shop, { name: 'X FAIL-TIMEOUT' }) })).status).toBe(503)
-    expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
-    await app.advance(minute)
-    await app.drainJobs()
-    expect(await shop.heldTitles()).toEqual([])
-    expect((await shop.call(list)).body.total).toBe(0)
-  })
-
-  test('a refusal is told with its reason and leaves nothing behind', async () => {
-    const shop = await discountStore(app)
-    const refused = await shop.call(create, { body: body(shop, { name: 'X FAIL-REFUSE' }) })
-    expect(refused).toMatchObject({
-      status: 409,
-      body: { error: { message: expect.stringContaining('The platform does not take a discount') } },
     })
-    const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
-    const renamed = await shop.call(update, { params: { id: made.body.id }, body: { name: 'X FAIL-REFUSE' } })
-    expect(renamed.status).toBe(409)
-    expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
-    // Nothing is under way: the next change goes through at once.
-    expect((await shop.call(update, { params: { id: made.body.id }, body: { name: 'Y' } })).status).toBe(200)
-    expect(await shop.heldTitles()).toEqual(['Y'])
-  })
 
-  test('a platform that asks to slow down is 503, and the next try goes through at once', async () => {
-    const shop = await discountStore(app)
-    const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
-    const params = { id: made.body.id }
-    expect((await shop.call(update, { params, body: { name: 'X FAIL-BUSY' } })).status).toBe(503)
-    expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
-    expect((await shop.call(update, { params, body: { name: 'Y' } })).status).toBe(200)
-  })
-
-  test('a PATCH whose answer is lost leaves the old one, pending, and the platform comes back to it', async () => {
-    const shop = await discountStore(app)
-    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-    const params = { id: made.body.id }
-    expect((await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })).status).toBe(503)
-    expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
-    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
-    const atOnce = await shop.call(update, { params, body: { name: 'B' } })
-    expect(atOnce).toMatchObject({
-      status: 409,
-      body: { error: { message: expect.stringContaining('minute') } },
+    test('a refusal is told with its reason and leaves nothing behind', async () => {
+      const shop = await discountStore(app)
+      const refused = await shop.call(create, { body: body(shop, { name: 'X FAIL-REFUSE' }) })
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { error: { message: expect.stringContaining('The platform does not take a discount') } },
+      })
+      const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
+      const renamed = await shop.call(update, {
+        params: { id: made.body.id },
+        body: { name: 'X FAIL-REFUSE' },
+      })
+      expect(renamed.status).toBe(409)
+      expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
+      // Nothing is under way: the next change goes through at once.
+      expect((await shop.call(update, { params: { id: made.body.id }, body: { name: 'Y' } })).status).toBe(
+        200,
+      )
+      expect(await shop.heldTitles()).toEqual(['Y'])
     })
-    expect((await shop.call(remove, { params })).status).toBe(409)
-    await app.advance(minute)
-    await app.drainJobs()
-    expect(await shop.held()).toMatchObject([{ revision: 3, spec: { title: 'A' } }])
-    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
-    expect((await shop.call(update, { params, body: { name: 'B' } })).status).toBe(200)
-    expect(await shop.held()).toMatchObject([{ revision: 4, spec: { title: 'B' } }])
-  })
 
-  test('after a minute another change takes over, before the job has run', async () => {
-    const shop = await discountStore(app)
-    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-    const params = { id: made.body.id }
-    await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })
-    await app.advance(minute)
-    expect((await shop.call(update, { params, body: { name: 'C' } })).status).toBe(200)
-    await app.drainJobs()
-    expect(await shop.heldTitles()).toEqual(['C'])
-    expect(await first(shop)).toMatchObject({ name: 'C', syncStatus: 'synced' })
-  })
-
-  test('a process that dies in a POST leaves neither; its answer that comes too late changes nothing', async () => {
-    const shop = await discountStore(app)
-    const held = holdAnswer(app, 'putDiscount')
-    const late = shop.call(create, { body: body(shop, { name: 'A' }) })
-    await held.reached
-    expect(await shop.heldTitles()).toEqual(['A'])
-    expect((await shop.call(list)).body.total).toBe(0)
-    // The reservation holds its name for a minute.
-    expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(409)
-    await app.advance(minute)
-    await app.drainJobs()
-    await app.drainJobs()
-    expect(await shop.held()).toEqual([])
-    held.letGo()
-    expect((await late).status).toBe(503)
-    expect((await shop.call(list)).body.total).toBe(0)
-    expect(await shop.held()).toEqual([])
-    expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(201)
-  })
-
-  test('a process that dies in a DELETE leaves both; the second DELETE takes both away', async () => {
-    const shop = await discountStore(app)
-    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-    const params = { id: made.body.id }
-    const held = holdAnswer(app, 'removeDiscount')
-    const late = shop.call(remove, { params })
-    await held.reached
-    expect(await shop.held()).toEqual([])
-    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
-    await app.advance(minute)
-    await app.drainJobs()
-    expect(await shop.heldTitles()).toEqual(['A'])
-    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
-    held.letGo()
-    expect((await late).status).toBe(503)
-    await app.drainJobs()
-    expect(await shop.heldTitles()).toEqual(['A'])
-    expect((await shop.call(remove, { params })).status).toBe(204)
-    expect(await shop.held()).toEqual([])
-  })
-
-  test('a removal that is not answered leaves both', async () => {
-    const shop = await discountStore(app)
-    const made = await shop.call(create, { body: body(shop, { name: 'X FAIL-REMOVE' }) })
-    expect((await shop.call(remove, { params: { id: made.body.id } })).status).toBe(503)
-    await app.advance(minute)
-    await app.drainJobs()
-    expect(await first(shop)).toMatchObject({ syncStatus: 'synced' })
-    expect(await shop.heldTitles()).toEqual(['X FAIL-REMOVE'])
-  })
-
-  test('while the platform stays down the job tries again, and the change waits', async () => {
-    const shop = await discountStore(app)
-    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-    await shop.setDown(true)
-    const { status } = await shop.call(update, {
-      params: { id: made.body.id },
-      body: { name: 'B', endsAt: '2027-01-01T00:00:00.000Z' },
+    test('a platform that asks to slow down is 503, and the next try goes through at once', async () => {
+      const shop = await discountStore(app)
+      const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
+      const params = { id: made.body.id }
+      expect((await shop.call(update, { params, body: { name: 'X FAIL-BUSY' } })).status).toBe(503)
+      expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
+      expect((await shop.call(update, { params, body: { name: 'Y' } })).status).toBe(200)
     })
-    expect(status).toBe(503)
-    await app.advance(minute)
-    await app.drainJobs({ allowFailures: true })
-    expect(await first(shop)).toMatchObject({ name: 'A', endsAt: null })
-    await shop.setDown(false)
-    await app.advance(10 * minute)
-    await app.drainJobs()
-    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
-    expect(await shop.held()).toMatchObject([{ spec: { title: 'A', endsAt: null } }])
-  })
-})
+
+    test('a PATCH whose answer is lost leaves the old one, pending, and the platform comes back to it', async () => {
+      const shop = await discountStore(app)
+      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+      const params = { id: made.body.id }
+      expect((await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })).status).toBe(503)
+      expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
+      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
+      const atOnce = await shop.call(update, { params, body: { name: 'B' } })
+      expect(atOnce).toMatchObject({
+        status: 409,
+        body: { error: { message: expect.stringContaining('minute') } },
+      })
+      expect((await shop.call(remove, { params })).status).toBe(409)
+      await app.advance(minute)
+      await app.drainJobs()
+      expect(await shop.held()).toMatchObject([{ revision: 3, spec: { title: 'A' } }])
+      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
+      expect((await shop.call(update, { params, body: { name: 'B' } })).status).toBe(200)
+      expect(await shop.held()).toMatchObject([{ revision: 4, spec: { title: 'B' } }])
+    })
+
+    test('after a minute another change takes over, before the job has run', async () => {
+      const shop = await discountStore(app)
+      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+      const params = { id: made.body.id }
+      await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })
+      await app.advance(minute)
+      expect((await shop.call(update, { params, body: { name: 'C' } })).status).toBe(200)
+      await app.drainJobs()
+      expect(await shop.heldTitles()).toEqual(['C'])
+      expect(await first(shop)).toMatchObject({ name: 'C', syncStatus: 'synced' })
+    })
+
+    test('a process that dies in a POST leaves neither; its answer that comes too late changes nothing', async () => {
+      const shop = await discountStore(app)
+      const held = holdAnswer(app, 'putDiscount')
+      const late = shop.call(create, { body: body(shop, { name: 'A' }) })
+      await held.reached
+      expect(await shop.heldTitles()).toEqual(['A'])
+      expect((await shop.call(list)).body.total).toBe(0)
+      // The reservation holds its name for a minute.
+      expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(409)
+      await app.advance(minute)
+      await app.drainJobs()
+      await app.drainJobs()
+      expect(await shop.held()).toEqual([])
+      held.letGo()
+      expect((await late).status).toBe(503)
+      expect((await shop.call(list)).body.total).toBe(0)
+      expect(await shop.held()).toEqual([])
+      expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(201)
+    })
+
+    test('a process that dies in a DELETE leaves both; the second DELETE takes both away', async () => {
+      const shop = await discountStore(app)
+      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+      const params = { id: made.body.id }
+      const held = holdAnswer(app, 'removeDiscount')
+      const late = shop.call(remove, { params })
+      await held.reached
+      expect(await shop.held()).toEqual([])
+      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
+      await app.advance(minute)
+      await app.drainJobs()
+      expect(await shop.heldTitles()).toEqual(['A'])
+      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
+      held.letGo()
+      expect((await late).status).toBe(503)
+      await app.drainJobs()
+      expect(await shop.heldTitles()).toEqual(['A'])
+      expect((await shop.call(remove, { params })).status).toBe(204)
+      expect(await shop.held()).toEqual([])
+    })
+
+    test('a removal that is not answered leaves both', async () => {
+      const shop = await discountStore(app)
+      const made = await shop.call(create, { body: body(shop, { name: 'X FAIL-REMOVE' }) })
+      expect((await shop.call(remove, { params: { id: made.body.id } })).status).toBe(503)
+      await app.advance(minute)
+      await app.drainJobs()
+      expect(await first(shop)).toMatchObject({ syncStatus: 'synced' })
+      expect(await shop.heldTitles()).toEqual(['X FAIL-REMOVE'])
+    })
+
+    test('while the platform stays down the job tries again, and the change waits', async () => {
+      const shop = await discountStore(app)
+      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+      await shop.setDown(true)
+      const { status } = await shop.call(update, {
+        params: { id: made.body.id },
+        body: { name: 'B', endsAt: '2027-01-01T00:00:00.000Z' },
+      })
+      expect(status).toBe(503)
+      await app.advance(minute)
+      await app.drainJobs({ allowFailures: true })
+      expect(await first(shop)).toMatchObject({ name: 'A', endsAt: null })
+      await shop.setDown(false)
+      await app.advance(10 * minute)
+      await app.drainJobs()
+      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
+      expect(await shop.held()).toMatchObject([{ spec: { title: 'A', endsAt: null } }])
+    })
+  },
+)
 
 describe('two at once', () => {
   test('a change while another is on its way is refused, and neither is lost', async () => {

@@ -21,7 +21,7 @@ const at = '2026-11-20T12:00:00.000Z'
 const tomorrow = '2026-11-21T12:00:00.000Z'
 
 describe('promotions', () => {
-  test('scenario 1: made, named once, paused twice, deleted', async () => {
+  test('made, named once, paused twice, deleted', async () => {
     const shop = await discountStore(app)
     const made = await shop.call(createPromotion, {
       body: { name: ' Leve 3 ', buyQuantity: 3, payQuantity: 2 },
@@ -160,7 +160,7 @@ describe('promotions', () => {
     expect((await shop.call(createPromotion, { body: { ...body, isActive: false } })).status).toBe(201)
   })
 
-  test('scenario 5: ended at its instant; pause, then a later end, then active again', async () => {
+  test('ended at its instant; pause, then a later end, then active again', async () => {
     await app.setClock(at)
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, { body: shop.promotion({ endsAt: tomorrow }) })
@@ -212,7 +212,7 @@ describe('promotions', () => {
     })
   })
 
-  test('scenario 4: at most 25 are live, also of ten at once; two activations make one discount', async () => {
+  test('at most 25 are live, also of ten at once; two activations make one discount', async () => {
     const shop = await discountStore(app)
     for (let n = 1; n <= 24; n += 1) {
       expect((await shop.call(createPromotion, { body: shop.promotion({ name: `P${n}` }) })).status).toBe(201)

@@ -182,7 +182,7 @@ describe('the list', () => {
 })
 
 describe('the figures', () => {
-  test('the page`s example: 40 requests in March, 6 of their buyers reviewed by today', async () => {
+  test('40 requests in March, 6 of their buyers reviewed by today', async () => {
     const shop = await reviewShop(app)
     const march = (day: number) => new Date(Date.UTC(2026, 2, day, 15))
     await app.database.root

@@ -30,7 +30,7 @@ const webhooks = async (shop: Shop) =>
     .execute()
 
 describe('settings of stock alerts', () => {
-  test("every bound of the mission's table", async () => {
+  test('each setting has its bounds', async () => {
     const shop = await connectedStore(app)
     const bounds = {
       subject: 500,

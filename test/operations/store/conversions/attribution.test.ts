@@ -76,7 +76,7 @@ describe('which touch an order came from', () => {
     touchedAt: new Date('2026-11-14T12:00:00.000Z'),
   } as const
 
-  test("the page's example: the last touch has it", async () => {
+  test('the last touch has it', async () => {
     const shop = await connectedStore(app)
     const [, made] = await touch(shop, campaign, automation)
     const order = await shop.sell({ customer, placedAt })

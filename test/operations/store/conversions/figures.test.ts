@@ -7,7 +7,7 @@ import { percentOf, toCents, toMoney } from '#runtime/values/money'
 const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))
 
 describe('refunds by line', () => {
-  test("the page's example: 50 over 120 and 60, shipping bears none", () => {
+  test('50 over 120 and 60, shipping bears none', () => {
     expect(spreadRefund(lines('120.00', '60.00'), '50.00')).toEqual(['33.33', '16.67'])
   })
   test('cents are never lost: equal remainders go to the first lines', () => {

@@ -169,7 +169,7 @@ describe('GET /dashboard/overview', () => {
     return answer.body
   }
 
-  test("the page's example: 7 days to Friday 15:00 beside the 7 before, cut at the same hour", async () => {
+  test('7 days to Friday 15:00 beside the 7 before, cut at the same hour', async () => {
     const shop = await connectedStore(app)
     const body = await overview(shop)
     expect(body).toMatchObject({

@@ -28,7 +28,7 @@ const writes = [
 ] as const
 
 describe('the first payment', () => {
-  test('scenario 8: trial, coupons, a newer checkout, a declined card, a plan', async () => {
+  test('trial, coupons, a newer checkout, a declined card, a plan', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const me = await billed(app)
     expect(await me.read(getSubscription)).toMatchObject({

@@ -29,7 +29,7 @@ const change = async (me: Billed, body: Record<string, unknown>) => {
 const agreement = (me: Billed) => me.read(getPreApproval)
 
 describe('an upgrade', () => {
-  test('scenario 9: previewed, charged 100.00, scheduled back, unscheduled, made', async () => {
+  test('previewed, charged 100.00, scheduled back, unscheduled, made', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const before = await me.read(getSubscription)

@@ -96,7 +96,7 @@ describe('a failed renewal', () => {
     expect(mail).toEqual([])
   })
 
-  test('scenario 10: grace, another card, and the anchor stays', async () => {
+  test('grace, another card, and the anchor stays', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     expect(await me.read(getSubscription)).toMatchObject({
@@ -304,7 +304,7 @@ describe('at the provider', () => {
 })
 
 describe('cancelling', () => {
-  test('scenario 11: access to the end of the paid period, then ended; credit for what is left', async () => {
+  test('access to the end of the paid period, then ended; credit for what is left', async () => {
     const me = await payer({ planId: 'growth' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     await me.post(updatePlan, { planId: 'starter' })
