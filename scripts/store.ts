@@ -7,10 +7,11 @@ import {
   disconnect,
 } from '#operations/store/connections/connections'
 import { type MemberRole, memberRoles } from '#operations/store/names'
-import { addMember, createStore, type NewStore } from '#operations/store/profile/stores'
+import { addMember } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/gateway/input'
 import { plans } from '#runtime/plans'
+import { createStore, type NewStore } from '#scripts/admin/create-store'
 import {
   type BrandingInput,
   brandingInput,

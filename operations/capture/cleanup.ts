@@ -1,4 +1,5 @@
 /** What captures and imports leave behind. */
+import { dropStagedRows } from '#operations/campaigns/door'
 import type { SystemContext } from '#runtime/context'
 import { dropOldPreviews } from './popup/previews.ts'
 
@@ -12,11 +13,5 @@ export async function cleanUp(ctx: SystemContext): Promise<void> {
     .deleteFrom('rate_counters')
     .where('started_at', '<', new Date(now.getTime() - hourMs))
     .execute()
-  await ctx.root
-    .deleteFrom('list_import_rows as r')
-    .using('list_imports as i')
-    .whereRef('i.store_id', '=', 'r.store_id')
-    .whereRef('i.id', '=', 'r.import_id')
-    .where('i.status', 'in', ['completed', 'failed'])
-    .execute()
+  await dropStagedRows(ctx)
 }

@@ -1,5 +1,6 @@
 /** What other sections may use of this one. */
 
+export { notify } from '#operations/notifications/door'
 export * as days from '#runtime/database/days'
 export { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
 export { escaped, htmlAnswer } from '#runtime/values/html'
@@ -11,7 +12,6 @@ export * as home from './dashboard/home-parts.ts'
 export { byteOrderMark, csvOf } from './files/csv.ts'
 export * as exports from './files/exports.ts'
 export * as files from './files/files.ts'
-export { notify } from './notify/notify.ts'
 export * as orders from './orders/orders.ts'
 export { isTimezone } from './profile/locality.ts'
 export * as stores from './profile/stores.ts'

@@ -1,6 +1,7 @@
 /** What the sections with something on the storefront use. */
 
 export * as snapshots from './catalog/snapshots.ts'
+export { forgetCounted } from './events/intake.ts'
 export {
   type Counted,
   type EventType,

@@ -1,7 +1,6 @@
 /** The sandbox's checkout: what discounts take off a cart (promotions, rules 3 to 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { createStore } from '#operations/store/profile/stores'
 import type { BundleDiscount, GiftDiscount, QuantityDiscount } from '#runtime/ports/ecommerce/discounts'
 import { applyQuantity, sumOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
@@ -9,6 +8,7 @@ import { putCategories, putProducts } from '#runtime/ports/ecommerce/sandbox-cat
 import { putDiscount, recordUsage, removeDiscount } from '#runtime/ports/ecommerce/sandbox-discounts'
 import { type QuoteInput, quoteCart } from '#runtime/ports/ecommerce/sandbox-quote'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
+import { createStore } from '#scripts/admin/create-store'
 import { freshDatabase } from '#test/support/app'
 import { standingClock } from '#test/support/test-clock'
 

@@ -1,7 +1,6 @@
 /** Orders of the sandbox's shop: coupons are taken off, units out of stock, and brought back. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { createStore } from '#operations/store/profile/stores'
 import type { CouponSpec } from '#runtime/ports/ecommerce/port'
 import { sandboxEcommerce } from '#runtime/ports/ecommerce/sandbox'
 import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
@@ -13,6 +12,7 @@ import {
 } from '#runtime/ports/ecommerce/sandbox-orders'
 import type { Shop } from '#runtime/ports/ecommerce/sandbox-rows'
 import type { Refused } from '#runtime/ports/errors'
+import { createStore } from '#scripts/admin/create-store'
 import { freshDatabase } from '#test/support/app'
 import { standingClock } from '#test/support/test-clock'
 

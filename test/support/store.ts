@@ -1,9 +1,10 @@
 /** A tenant of a test's own: a store, its people, their keys, and calls through the whole gateway. */
 import { TestRunner } from 'vitest'
-import { addMember, createStore } from '#operations/store/profile/stores'
+import { addMember } from '#operations/store/profile/stores'
 import { type Context, SystemContext } from '#runtime/context'
 import type { Operation } from '#runtime/operation'
 import { allScopes, type Role, type Scope } from '#runtime/roles'
+import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import type { TestApp } from './app.ts'
 

@@ -1,7 +1,7 @@
 /** The mirror of the platform's carts. */
 
 import { sql } from 'kysely'
-import { columnsOf, isAmong, recordset } from '#operations/store/door'
+import { columnsOf, connections, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import type { Cart } from '#runtime/ports/ecommerce/port'
@@ -149,12 +149,7 @@ const overlapMs = 5 * 60_000
 
 /** How far the mirror has read; a month back for a new connection. */
 export async function readCartCursor(ctx: Context): Promise<CartCursor> {
-  const row = await ctx.db
-    .selectFrom('connections')
-    .select('settings')
-    .where('port', '=', 'ecommerce')
-    .executeTakeFirst()
-  const known = (row?.settings as { carts?: CartCursor } | undefined)?.carts
+  const known = await connections.readProgress<CartCursor>(ctx, 'carts')
   return (
     known ?? {
       since: new Date(ctx.clock.ms() - firstLookMs).toISOString(),
@@ -174,14 +169,7 @@ export function afterPage(before: CartCursor, next: string | null, now: Date): C
 
 /** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
 export async function moveCartCursor(ctx: Context, connectedAt: Date, cursor: CartCursor): Promise<void> {
-  const moved = await ctx.db
-    .updateTable('connections')
-    .set({ settings: sql<string>`settings || ${JSON.stringify({ carts: cursor })}::jsonb` })
-    .where('port', '=', 'ecommerce')
-    .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
-    .returning('port')
-    .execute()
-  if (moved.length === 0) throw new Error('The store was connected anew while its carts were read')
+  await connections.keepProgress(ctx, connectedAt, { carts: cursor })
 }
 
 /** The carts with these ids. */

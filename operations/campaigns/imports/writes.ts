@@ -1,6 +1,6 @@
 /** The statements of an import: thousands of rows each, given as JSON. */
 import { sql } from 'kysely'
-import type { Context } from '#runtime/context'
+import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { Cell } from './csv-schema.ts'
 import type { KnownContact, Written } from './entries.ts'
@@ -36,6 +36,17 @@ export async function unstageRows(ctx: Context, importId: string, upTo: number |
   let rows = ctx.db.deleteFrom('list_import_rows').where('import_id', '=', importId)
   if (upTo !== null) rows = rows.where('line', '<=', upTo)
   await rows.execute()
+}
+
+/** Forgets those of all imports that have ended. */
+export async function dropStagedRows(system: SystemContext): Promise<void> {
+  await system.root
+    .deleteFrom('list_import_rows as r')
+    .using('list_imports as i')
+    .whereRef('i.store_id', '=', 'r.store_id')
+    .whereRef('i.id', '=', 'r.import_id')
+    .where('i.status', 'in', ['completed', 'failed'])
+    .execute()
 }
 
 interface Keys {

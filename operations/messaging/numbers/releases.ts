@@ -5,6 +5,7 @@
 
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
+import { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { Refused } from '#runtime/ports/errors'
@@ -138,7 +139,6 @@ async function unused(ctx: Context, row: ReleaseRow): Promise<{ name: string; pr
 
 const batch = 100
 const keptMs = 90 * 24 * 3_600_000
-const eventsAtOnce = 5_000
 
 /** Does all releases that wait, oldest first. Answers when to look again; null when none is left. */
 export async function doReleases(system: SystemContext, signal: AbortSignal): Promise<Date | null> {
@@ -167,20 +167,7 @@ const againAt = (createdAt: Date, now: Date): Date =>
 /** Deletes what callbacks told more than 90 days ago, and setups, codes and talks with the assistant as old. */
 export async function pruneOld(system: SystemContext, signal: AbortSignal): Promise<void> {
   const before = new Date(system.now().getTime() - keptMs)
-  for (;;) {
-    const { numDeletedRows } = await system.root
-      .deleteFrom('provider_events')
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('provider_events')
-          .select('id')
-          .where('port', '=', 'messaging')
-          .where('created_at', '<', before)
-          .limit(eventsAtOnce),
-      )
-      .executeTakeFirst()
-    if (Number(numDeletedRows) < eventsAtOnce || signal.aborted) break
-  }
+  await events.prune(system, 'messaging', before, signal)
   await system.root.deleteFrom('messaging_setups').where('expires_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_codes').where('created_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_requests').where('requested_at', '<', before).execute()

@@ -7,6 +7,7 @@ import {
   changed,
   everyProduct,
   findTarget,
+  forgetCounted,
   mergedSchedule,
   mergedTargeting,
   phaseOf,
@@ -242,10 +243,6 @@ export async function deleteBlock(ctx: Context, id: string): Promise<void> {
     .where('priority', '>', priority)
     .execute()
   await keepFiles(ctx, known, null)
-  await ctx.db
-    .deleteFrom('widget_daily')
-    .where('widget', '=', 'content-block')
-    .where('resource_id', '=', known)
-    .execute()
+  await forgetCounted(ctx, 'content-block', known)
   await changed(ctx)
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/door'
-import { changed, emptyToNull, snapshots } from '#operations/storefront/door'
+import { changed, emptyToNull, forgetCounted, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
@@ -172,11 +172,7 @@ export async function deleteLook(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, id)
   await ctx.db.deleteFrom('looks').where('id', '=', known).execute()
-  await ctx.db
-    .deleteFrom('widget_daily')
-    .where('widget', '=', 'look')
-    .where('resource_id', '=', known)
-    .execute()
+  await forgetCounted(ctx, 'look', known)
   await keepFiles(ctx, known, { before: null, after: null })
   await dropFromSections(ctx, known)
   await changed(ctx)

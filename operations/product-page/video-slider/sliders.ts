@@ -1,7 +1,7 @@
 /** Sliders of videos on product pages, at most one a product. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { changed, snapshots } from '#operations/storefront/door'
+import { changed, forgetCounted, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
@@ -147,10 +147,6 @@ export async function deleteSlider(ctx: Context, productId: string): Promise<voi
     .executeTakeFirst()
   if (!gone) throw noSlider()
   await keepSliderFiles(ctx, gone.id, null, null)
-  await ctx.db
-    .deleteFrom('widget_daily')
-    .where('widget', '=', 'video-slider')
-    .where('resource_id', '=', gone.id)
-    .execute()
+  await forgetCounted(ctx, 'video-slider', gone.id)
   await changed(ctx)
 }

@@ -245,3 +245,30 @@ async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<voi
     throw error
   }
 }
+
+/** How far a mirror of the platform has read; undefined for a new connection. */
+export async function readProgress<T>(ctx: Context, mirror: string): Promise<T | undefined> {
+  const row = await ctx.db
+    .selectFrom('connections')
+    .select('settings')
+    .where('port', '=', 'ecommerce')
+    .executeTakeFirst()
+  return (row?.settings as Record<string, T> | undefined)?.[mirror]
+}
+
+/** Keeps it, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
+export async function keepProgress(
+  ctx: Context,
+  connectedAt: Date,
+  known: Record<string, unknown>,
+): Promise<void> {
+  const moved = await ctx.db
+    .updateTable('connections')
+    .set({ settings: sql<string>`settings || ${JSON.stringify(known)}::jsonb` })
+    .where('port', '=', 'ecommerce')
+    .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
+    .returning('port')
+    .execute()
+  const [mirror] = Object.keys(known)
+  if (moved.length === 0) throw new Error(`The store was connected anew while its ${mirror} were read`)
+}

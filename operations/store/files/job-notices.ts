@@ -1,5 +1,5 @@
+import { notify } from '#operations/notifications/door'
 import type { Context } from '#runtime/context'
-import { notify } from '../notify/notify.ts'
 import * as exports from './exports.ts'
 
 /** Tells the merchant of a job that gave up, unless the job tells more itself (its `failed`). */

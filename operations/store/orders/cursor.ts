@@ -1,7 +1,7 @@
 /** How far the mirror of orders has read: kept with the connection, so that another connection begins anew. */
-import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import type { PlatformOrder } from '#runtime/ports/ecommerce/port'
+import { keepProgress, readProgress } from '../connections/connections.ts'
 
 export interface OrderCursor {
   /** Changes from this instant on are asked for. */
@@ -16,12 +16,7 @@ const beginning: OrderCursor = { since: '1970-01-01T00:00:00.000Z', cursor: null
 
 /** How far the mirror has read; from the beginning for a new connection. */
 export async function readOrderCursor(ctx: Context): Promise<OrderCursor> {
-  const row = await ctx.db
-    .selectFrom('connections')
-    .select('settings')
-    .where('port', '=', 'ecommerce')
-    .executeTakeFirst()
-  return (row?.settings as { orders?: OrderCursor } | undefined)?.orders ?? beginning
+  return (await readProgress<OrderCursor>(ctx, 'orders')) ?? beginning
 }
 
 /** Changes that a platform wrote down late are read again for so long. */
@@ -46,12 +41,5 @@ export function afterPage(
 export async function moveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
   const atEnd = cursor.cursor === null
   const known = { orders: cursor, ...(atEnd ? { ordersSyncedAt: ctx.now().toISOString() } : {}) }
-  const moved = await ctx.db
-    .updateTable('connections')
-    .set({ settings: sql<string>`settings || ${JSON.stringify(known)}::jsonb` })
-    .where('port', '=', 'ecommerce')
-    .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
-    .returning('port')
-    .execute()
-  if (moved.length === 0) throw new Error('The store was connected anew while its orders were read')
+  await keepProgress(ctx, connectedAt, known)
 }

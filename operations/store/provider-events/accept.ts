@@ -98,3 +98,28 @@ export type FindsStores = (
   ctx: SystemContext,
   events: StoredEvent[],
 ) => Promise<ReadonlyMap<string, string | null>>
+
+const prunedAtOnce = 5_000
+
+/** Deletes what was stored of a port before that instant, some at a time, as long as nobody ends it. */
+export async function prune(
+  system: SystemContext,
+  port: string,
+  before: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const { numDeletedRows } = await system.root
+      .deleteFrom('provider_events')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('provider_events')
+          .select('id')
+          .where('port', '=', port)
+          .where('created_at', '<', before)
+          .limit(prunedAtOnce),
+      )
+      .executeTakeFirst()
+    if (Number(numDeletedRows) < prunedAtOnce || signal.aborted) return
+  }
+}

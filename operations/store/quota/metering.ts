@@ -1,9 +1,9 @@
 /** Message quota: one conditional update decides, so two sends at the last unit never both pass (rule 7). */
 import { sql } from 'kysely'
+import { notify } from '#operations/notifications/door'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
-import { notify } from '../notify/notify.ts'
 import { currentCycle, cycleNow, openCycle } from './cycles.ts'
 import {
   addToLedger,

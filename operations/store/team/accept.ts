@@ -1,12 +1,12 @@
 /** The page behind an invitation's link: who holds the token joins the team. */
 import { sql } from 'kysely'
+import { notify } from '#operations/notifications/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { isSigned } from '#runtime/secrets'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { sha256 } from '#runtime/values/ids'
 import type { MemberRole } from '../names.ts'
-import { notify } from '../notify/notify.ts'
 import { addMember } from '../profile/stores.ts'
 import { tokenPurpose } from './invitations.ts'
 

@@ -287,3 +287,12 @@ async function addDays(ctx: Context, sums: readonly Daily[]): Promise<void> {
     )
     .execute()
 }
+
+/** What was counted of something that is gone, in the caller's transaction. */
+export async function forgetCounted(ctx: Context, widget: string, resourceId: string): Promise<void> {
+  await ctx.db
+    .deleteFrom('widget_daily')
+    .where('widget', '=', widget)
+    .where('resource_id', '=', resourceId)
+    .execute()
+}

@@ -1,5 +1,5 @@
 /** Something that the storefront shows is another now. */
-import { sql } from 'kysely'
+import { stores } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { publishIfMissing } from '../script/publication.ts'
 
@@ -8,6 +8,6 @@ import { publishIfMissing } from '../script/publication.ts'
  * a section that is on the storefront. While the loader is not known to be on the platform, it is put there.
  */
 export async function changed(ctx: Context): Promise<void> {
-  await ctx.db.updateTable('stores').set({ storefront_revision: sql`storefront_revision + 1` }).execute()
+  await stores.raiseStorefrontRevision(ctx)
   await publishIfMissing(ctx)
 }

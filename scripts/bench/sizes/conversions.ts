@@ -1,9 +1,9 @@
 /** Statistics and the home page of a store with a million conversions (statistics, rule 3). */
 
 import { connectEcommerce } from '#operations/store/connections/connections'
-import { createStore } from '#operations/store/profile/stores'
 import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/roles'
+import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import { seedLoad } from '../../seed/load.ts'
 import { area, type Measure } from '../area.ts'

@@ -1,8 +1,8 @@
 /** A store with 200,000 requests for exchanges and returns: its list, filters, searches, figures, and the export. */
 import { type RawBuilder, sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { createStore } from '#operations/store/profile/stores'
 import { allScopes } from '#runtime/roles'
+import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import { area, type Measure } from '../area.ts'
 

@@ -1,7 +1,7 @@
 /** The inbox with 100,000 conversations and 2,000,000 messages (inbox, rules 1 and 2). */
 import type { Database } from '#db/database'
-import { createStore } from '#operations/store/profile/stores'
 import { allScopes } from '#runtime/roles'
+import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import { area, type Measure } from '../area.ts'
 import { fillInbox, tagOf, wordOf } from '../parts/inbox-rows.ts'

@@ -1,11 +1,11 @@
 /** Content blocks on the storefront: a store with 500 of them, of which a third is for every product, or all are. */
 
-import { createStore } from '#operations/store/profile/stores'
 import { everyProduct } from '#operations/storefront/door'
 import { findVisited } from '#operations/storefront/visits/visited'
 import { publish } from '#operations/storefront/widgets/published'
 import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/roles'
+import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import { auroraBlocks, designOf } from '../../seed/product-page-blocks.ts'
 import { insertRows, type SeedRow } from '../../seed/rows.ts'

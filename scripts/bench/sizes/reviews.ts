@@ -1,8 +1,8 @@
 /** A store with 200,000 reviews and as many requests: its lists, figures and widget, the export, a large import. */
 import { type RawBuilder, sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { createStore } from '#operations/store/profile/stores'
 import { allScopes } from '#runtime/roles'
+import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
 import { area, type Measure } from '../area.ts'
 

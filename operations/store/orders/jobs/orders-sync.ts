@@ -1,8 +1,8 @@
+import { notify } from '#operations/notifications/door'
 import { type JobAttempt, job } from '#runtime/job'
 import { pagesOf } from '#runtime/ports/pages'
 import { ecommerce, registerWebhooks } from '../../connections/connections.ts'
 import { ordersSync } from '../../handles.ts'
-import { notify } from '../../notify/notify.ts'
 import { afterPage, moveOrderCursor, readOrderCursor } from '../cursor.ts'
 import { upsertOrders } from '../orders.ts'
 

@@ -1,6 +1,6 @@
+import { notify } from '#operations/notifications/door'
 import { job } from '#runtime/job'
 import { invitationEmail } from '../../handles.ts'
-import { notify } from '../../notify/notify.ts'
 import { mailInvitation } from '../invitation-email.ts'
 
 export default job(invitationEmail, {

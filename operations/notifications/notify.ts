@@ -1,3 +1,4 @@
+/** What the sections tell the merchant. */
 import type { Context } from '#runtime/context'
 
 export interface Notice {
@@ -16,33 +17,25 @@ export interface Notice {
   dedupeKey?: string
 }
 
-/** Tells the merchant, in the caller's transaction. */
+/** Tells the merchant, in the caller's transaction. Longer texts than a notification may have are cut. */
 export async function notify(ctx: Context, notice: Notice): Promise<void> {
-  await notifyAll(ctx, [notice])
-}
-
-/** Many at once, in one statement. Longer texts than a notification may have are cut. */
-export async function notifyAll(ctx: Context, notices: readonly Notice[]): Promise<void> {
-  if (notices.length === 0) return
   const now = ctx.now()
   await ctx.db
     .insertInto('notifications')
-    .values(
-      notices.map((notice) => ({
-        id: ctx.newId(),
-        type: notice.type,
-        level: notice.level,
-        title: cut(notice.title, 120),
-        message: notice.message === null ? null : cut(notice.message, 1000),
-        link: notice.link ?? null,
-        data: notice.data ? JSON.stringify(notice.data) : null,
-        source: 'system',
-        recipient_ids: notice.recipientIds ?? null,
-        dedupe_key: notice.dedupeKey ?? null,
-        created_at: now,
-        updated_at: now,
-      })),
-    )
+    .values({
+      id: ctx.newId(),
+      type: notice.type,
+      level: notice.level,
+      title: cut(notice.title, 120),
+      message: notice.message === null ? null : cut(notice.message, 1000),
+      link: notice.link ?? null,
+      data: notice.data ? JSON.stringify(notice.data) : null,
+      source: 'system',
+      recipient_ids: notice.recipientIds ?? null,
+      dedupe_key: notice.dedupeKey ?? null,
+      created_at: now,
+      updated_at: now,
+    })
     .onConflict((conflict) => conflict.columns(['store_id', 'dedupe_key']).doNothing())
     .execute()
 }

@@ -1,0 +1,2 @@
+/** What other sections may use of this one. */
+export { notify } from './notify.ts'

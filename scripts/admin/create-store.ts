@@ -1,0 +1,101 @@
+/** Making a store over the tables of all sections, for the command lines, the demo and the tests. */
+import type { Database } from '#db/database'
+import { addMember, type StoreSummary } from '#operations/store/profile/stores'
+import { addPeriod } from '#operations/store/quota/periods'
+import { refuse } from '#runtime/errors'
+import { planOf } from '#runtime/plans'
+import { newId, randomText } from '#runtime/values/ids'
+
+export interface NewStore {
+  slug: string
+  name: string
+  /** Email of the owner; the person is found by it, or made. */
+  owner: string
+  ownerName?: string
+  country: string
+  currency: string
+  timezone: string
+  locale?: string
+  domain?: string
+  /** Left out: the trial begins. Otherwise an active month without a provider, which renews uncharged. */
+  plan?: string
+  /** For what must be found again by name; default a new one. */
+  id?: string
+}
+
+const trialMs = 14 * 24 * 3_600_000
+
+/** Makes a store with its owner, its subscription and its first message cycle. Refuses a taken slug. */
+export async function createStore(
+  database: Database,
+  now: Date,
+  input: NewStore,
+): Promise<StoreSummary & { ownerId: string }> {
+  return database.root.transaction().execute(async (transaction) => {
+    const plan = planOf(input.plan ?? 'trial')
+    const id = input.id ?? newId(now.getTime())
+    const publicId = randomText(20)
+    const inserted = await transaction
+      .insertInto('stores')
+      .values({
+        id,
+        slug: input.slug,
+        public_id: publicId,
+        name: input.name,
+        domain: input.domain ?? `${input.slug}.example.com`,
+        platform_store_id: `sandbox-${input.slug}`,
+        country: input.country,
+        currency: input.currency,
+        timezone: input.timezone,
+        locale: input.locale ?? 'pt-BR',
+        joined_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .execute()
+    if (inserted.length === 0) throw refuse('conflict', `slug: ${input.slug} is taken`)
+
+    await transaction
+      .insertInto('conversion_zones')
+      .values({ store_id: id, timezone: input.timezone, built_before: null, created_at: now })
+      .execute()
+    const isTrial = input.plan === undefined
+    const end = isTrial ? new Date(now.getTime() + trialMs) : addPeriod(now, 1)
+    await transaction
+      .insertInto('subscriptions')
+      .values({
+        store_id: id,
+        id: newId(now.getTime()),
+        plan_id: plan.id,
+        status: isTrial ? 'trialing' : 'active',
+        billing_cycle: isTrial ? null : 'monthly',
+        anchor_at: now,
+        current_period_start: now,
+        current_period_end: end,
+        trial_ends_at: isTrial ? end : null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    await transaction
+      .insertInto('usage_cycles')
+      .values({
+        store_id: id,
+        starts_at: now,
+        ends_at: end,
+        message_limit: plan.messagesPerCycle,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    const ownerId = await addMember(transaction, now, {
+      storeId: id,
+      email: input.owner,
+      name: input.ownerName ?? input.owner.split('@')[0]!,
+      role: 'owner',
+    })
+    return { id, slug: input.slug, publicId, name: input.name, plan: plan.id, ownerId }
+  })
+}
