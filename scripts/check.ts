@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry/registry'
 import { amountFaults } from './lib/amounts.ts'
 import { clockFaults } from './lib/clocks.ts'
+import { sameBodyFaults } from './lib/copies.ts'
 import { identityFaults } from './lib/identity.ts'
 import { importFaults } from './lib/imports.ts'
 import { loopFaults } from './lib/loops.ts'
@@ -13,6 +14,8 @@ import { nullFaults } from './lib/nulls.ts'
 import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
 import { roomFaults } from './lib/rooms.ts'
 import { ruleFaults } from './lib/rules.ts'
+import { stateFaults } from './lib/state.ts'
+import { tableFaults } from './lib/tables.ts'
 import { line, paint, type Terminal } from './lib/terminal.ts'
 import { testFaults } from './lib/tests.ts'
 
@@ -22,8 +25,8 @@ export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
       'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
-        "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money and what is " +
-        'told once. Each fault is told with its file and its remedy. Needs no database.',
+        "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, what is " +
+        'told once, who writes and reads which table, and what is written or kept twice. Each fault is told with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))
@@ -62,6 +65,9 @@ async function declarations(): Promise<Result> {
     amountFaults(root),
     noticeFaults(root),
     roomFaults(root),
+    tableFaults(root),
+    sameBodyFaults(root),
+    stateFaults(root),
     ruleFaults(root),
     testFaults(root),
   ])

@@ -1,13 +1,6 @@
-/** Text as it is compared: without case, accents and repeated spaces. No database. */
+/** Words of reviews: looked for, blocked, and names as shoppers see them. No database. */
+import { plainForm } from '#runtime/values/plain-form'
 import { publicName } from '#runtime/values/public-name'
-
-export const plainForm = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .trim()
 
 /** What a search looks in. */
 export const searchText = (texts: readonly (string | null | undefined)[]): string =>

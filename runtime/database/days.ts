@@ -63,3 +63,21 @@ export const firstInstantOf = (day: RawBuilder<unknown>, timezone: RawBuilder<un
   const earlier = sql`${midnight} - interval '1 hour'`
   return sql<Date>`case when ((${earlier}) at time zone ${timezone})::date = (${day}) then ${earlier} else ${midnight} end`
 }
+
+export interface LocalDays {
+  /** Both included. */
+  startDate: unknown
+  endDate: unknown
+  timezone: unknown
+}
+
+/** Whether an instant lies on one of the days: the bounds are worked out once, nothing is asked of each row. */
+export function isWithinDays(
+  column: string,
+  { startDate, endDate, timezone }: LocalDays,
+): RawBuilder<boolean> {
+  const zone = sql`${timezone}::text`
+  const first = firstInstantOf(sql`${startDate}::date`, zone)
+  const next = firstInstantOf(sql`(${endDate}::date + 1)`, zone)
+  return sql<boolean>`(${sql.ref(column)} >= (select ${first}) and ${sql.ref(column)} < (select ${next}))`
+}

@@ -8,11 +8,11 @@ export function addEdge(graph: Map<string, Set<string>>, from: string, to: strin
   graph.set(from, targets.add(to))
 }
 
-/** Of each knot its nodes, and the shortest way round from the first of them: that node is named at both ends. */
-export function circlesOf(graph: Graph): { knot: string[]; way: string[] }[] {
+/** Of each knot the shortest way round from the first of its nodes, which is named at both ends. */
+export function circlesOf(graph: Graph): string[][] {
   return knotsOf(graph).map((knot) => {
     const [first] = knot.sort() as [string]
-    return { knot, way: wayRound(graph, first, new Set(knot)) }
+    return wayRound(graph, first, new Set(knot))
   })
 }
 

@@ -13,11 +13,8 @@ const layers: Record<string, readonly string[]> = {
 const statement =
   /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g
 
-/** Folders in which files stand in a circle still, and why: none. */
-const knotted: Readonly<Record<string, string>> = {}
-
 /** The faults of every file below db/, runtime/, operations/ and scripts/ of a project's root. */
-export async function importFaults(root: string, excepted = knotted): Promise<Fault[]> {
+export async function importFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   const files = new Map<string, Set<string>>()
   for (const layer of Object.keys(layers)) {
@@ -33,32 +30,16 @@ export async function importFaults(root: string, excepted = knotted): Promise<Fa
       }
     }
   }
-  return [...faults, ...fileCircles(files, excepted), ...roomCircles(files), ...doorCircles(files)]
+  return [...faults, ...fileCircles(files), ...roomCircles(files), ...doorCircles(files)]
 }
 
 /** Types count: who reads one of the files has to read them all. */
-function fileCircles(files: Graph, excepted: Readonly<Record<string, string>>): Fault[] {
-  const used = new Set<string>()
-  const found = circlesOf(files).filter(({ knot }) => {
-    const folder = Object.keys(excepted).find((each) => knot.every((file) => file.startsWith(each)))
-    if (folder) used.add(folder)
-    return !folder
-  })
-  return [
-    ...found.map(({ way }) => ({
-      file: way[0]!,
-      wrong: `files import each other in a circle: ${way.join(' → ')}`,
-      remedy: 'put what both need, often a type, into a file of its own that imports neither',
-    })),
-    ...Object.keys(excepted)
-      .filter((folder) => !used.has(folder))
-      .map((file) => ({
-        file,
-        wrong: 'has no circle any more',
-        remedy: 'take it off the list of scripts/lib/imports.ts',
-      })),
-  ]
-}
+const fileCircles = (files: Graph): Fault[] =>
+  circlesOf(files).map((way) => ({
+    file: way[0]!,
+    wrong: `files import each other in a circle: ${way.join(' → ')}`,
+    remedy: 'put what both need, often a type, into a file of its own that imports neither',
+  }))
 
 /** The rooms of a section, its root being one of them. */
 function roomCircles(files: Graph): Fault[] {
@@ -74,7 +55,7 @@ function roomCircles(files: Graph): Fault[] {
       firsts.set(arrow, firsts.get(arrow) ?? `${file} → ${target}`)
     }
   }
-  return circlesOf(rooms).map(({ way }) => ({
+  return circlesOf(rooms).map((way) => ({
     file: way[0]!,
     wrong: `rooms import each other in a circle: ${way
       .slice(1)
@@ -105,7 +86,7 @@ function doorCircles(files: Graph): Fault[] {
       if (from && to && from !== to) addEdge(sections, from, to)
     }
   }
-  return circlesOf(sections).map(({ way }) => ({
+  return circlesOf(sections).map((way) => ({
     file: `operations/${way[0]}/door.ts`,
     wrong: `sections import each other in a circle: ${way.join(' → ')}`,
     remedy: 'let one of them wire to a point of the other (its wiring.ts, and their points.ts)',

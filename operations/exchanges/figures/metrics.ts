@@ -63,14 +63,6 @@ type WithGroups = QueryCreator<TenantTables & { b: Group }>
 const daysAtMost = 365
 const topCount = 10
 
-/** Bounds worked out once, by which an index finds the rows. */
-function isOnDays(column: string, { startDate, endDate, timezone }: Values): RawBuilder<boolean> {
-  const zone = sql`${timezone}::text`
-  const first = days.firstInstantOf(sql`${startDate}::date`, zone)
-  const next = days.firstInstantOf(sql`(${endDate}::date + 1)`, zone)
-  return sql<boolean>`(${sql.ref(column)} >= (select ${first}) and ${sql.ref(column)} < (select ${next}))`
-}
-
 /** Of groups that stand for `n` requests each. */
 const counted = (condition: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`coalesce(sum(b.n) filter (where ${condition}), 0)::int`
@@ -91,7 +83,7 @@ function groups(db: Db, values: Values) {
   const isDone = sql`filter (where r.completed_at is not null)`
   return db
     .selectFrom('exchange_requests as r')
-    .where(isOnDays('r.created_at', values))
+    .where(days.isWithinDays('r.created_at', values))
     .select([
       sql<number>`width_bucket(r.created_at, ${midnights})`.as('day'),
       'r.status',
@@ -135,7 +127,7 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     .selectFrom(
       db
         .selectFrom('exchange_requests as r')
-        .where(isOnDays('r.created_at', values))
+        .where(days.isWithinDays('r.created_at', values))
         .select('r.order_id')
         // Hashed: counting distinct values would sort them.
         .groupBy('r.order_id')
@@ -144,7 +136,7 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     .select(sql<number>`count(*)`.as('n'))
   const paid = db
     .selectFrom('orders as o')
-    .where(isOnDays('o.placed_at', values))
+    .where(days.isWithinDays('o.placed_at', values))
     .where(isCountedOrder('o'))
     .select(sql<number>`count(*)`.as('n'))
   const pending = db
@@ -202,7 +194,7 @@ function series(db: WithGroups, values: Values) {
 }
 
 const itemsOn = (db: Db, values: Values) =>
-  db.selectFrom('exchange_items as i').where(isOnDays('i.requested_at', values))
+  db.selectFrom('exchange_items as i').where(days.isWithinDays('i.requested_at', values))
 const units = sql<number>`sum(i.quantity)::int`.as('units')
 
 /** All of them, by units; each with the label it was given last. */
@@ -211,7 +203,7 @@ function reasons(db: Db, values: Values) {
   // A request has each of its reasons once.
   const requests = db
     .selectFrom('exchange_requests as r')
-    .where(isOnDays('r.created_at', values))
+    .where(days.isWithinDays('r.created_at', values))
     .select([sql<string>`unnest(r.reasons)`.as('reason'), sql<number>`count(*)::int`.as('requests')])
     .groupBy('reason')
     .as('q')

@@ -9,10 +9,10 @@ import { containing, phoneContaining, phoneLike } from '#runtime/database/search
 import { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
 import { isId } from '#runtime/values/ids'
+import { plainForm } from '#runtime/values/plain-form'
 import { entryJson, requestJson } from './json.ts'
 import { noRequest } from './moves.ts'
 import type { RequestFilters } from './schema.ts'
-import { plainForm } from './search.ts'
 
 const byId = prepared(
   (db, values: { id: string }) =>

@@ -1,12 +1,5 @@
 /** What the list is searched for: without case, accents and repeated spaces. */
-
-export const plainForm = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .trim()
+import { plainForm } from '#runtime/values/plain-form'
 
 interface Searched {
   number: string

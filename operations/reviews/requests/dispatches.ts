@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { isWithinDays } from '#runtime/database/days'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
@@ -9,9 +10,8 @@ import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import type { z } from '#runtime/schema'
 import { refuseCrossedDays } from '#runtime/values/days'
+import { plainForm } from '#runtime/values/plain-form'
 import type { ItemResult } from '../bulk-schema.ts'
-import { isWithinDays } from '../day-bounds.ts'
-import { plainForm } from '../words.ts'
 import type { dispatchListQuery, dispatchTargets } from './schema.ts'
 
 const dispatchJson = (row: string): RawBuilder<unknown> =>

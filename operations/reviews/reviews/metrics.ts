@@ -3,12 +3,11 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { isWithinDays } from '#runtime/database/days'
 import { jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 import { count, day, named, object, percent, z } from '#runtime/schema'
-
-import { isWithinDays } from '../day-bounds.ts'
 
 const average = z.number().nullable().describe('Two decimals; null without any')
 

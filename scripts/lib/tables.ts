@@ -1,0 +1,172 @@
+/** Who writes a table owns it, and who reads another's table is listed: checked on the files' syntax. */
+import { readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import ts from 'typescript'
+import { tenantColumn } from '#db/tables'
+import type { Fault } from '#runtime/registry/checks'
+import { typescriptFiles } from './imports.ts'
+import { foreignReads } from './reads.ts'
+import { calledOf, isText } from './source.ts'
+
+const writing: readonly string[] = ['insertInto', 'updateTable', 'deleteFrom', 'mergeInto']
+const reading: readonly string[] = [
+  'selectFrom',
+  'from',
+  'using',
+  'innerJoin',
+  'leftJoin',
+  'rightJoin',
+  'fullJoin',
+]
+const writtenInSql = /\b(?:insert into|update|delete from|merge into)\s+(?:only\s+)?(\w+)/gi
+const readInSql = /\b(?:from|join|using)\s+(?:only\s+)?(\w+)/gi
+/** Cheap, and true of every file that could name a table. */
+const suspicious = new RegExp(
+  `${[...writing, ...reading].join('|')}|insert|update|delete|merge|from|join`,
+  'i',
+)
+
+/** Writes whose table is a variable, and why that is one of the section's own. */
+const unnamed: Readonly<Record<string, string>> = {
+  'operations/store/sums/rebuild-days.ts': 'it goes through a list of the sums that stands there',
+  'operations/product-page/video-slider/counters.ts': 'it counts for the sliders and blocks alike',
+}
+
+/** By section and table, the first file that names it. */
+type Named = Map<string, Map<string, string>>
+
+/** The faults of every file below operations/ of a project's root. */
+export async function tableFaults(
+  root: string,
+  reads: Readonly<Record<string, readonly string[]>> = foreignReads,
+  variables: Readonly<Record<string, string>> = unnamed,
+): Promise<Fault[]> {
+  const faults: Fault[] = []
+  const [written, read]: [Named, Named] = [new Map(), new Map()]
+  const used = new Set<string>()
+  for (const path of await typescriptFiles(join(root, 'operations'))) {
+    const code = await readFile(path, 'utf8')
+    if (!suspicious.test(code)) continue
+    const file = relative(root, path).split(sep).join('/')
+    const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true)
+    const visit = (node: ts.Node): void => {
+      for (const table of tablesOf(node, writing, writtenInSql)) note(written, file, table)
+      for (const table of tablesOf(node, reading, readInSql)) note(read, file, table)
+      if (writesVariable(node)) {
+        used.add(file)
+        if (!(file in variables)) faults.push(unnamedAt(file, node))
+      }
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
+  }
+  const owners = ownersOf(written)
+  return [
+    ...faults,
+    ...shared(written),
+    ...foreign(read, owners, reads),
+    ...stale('writes no variable table any more', variables, (file) => used.has(file)),
+  ]
+}
+
+const unnamedAt = (file: string, node: ts.Node): Fault => ({
+  file: `${file}:${node.getSourceFile().getLineAndCharacterOfPosition(node.getStart()).line + 1}`,
+  wrong: 'writes a table without naming it, so nobody sees whose it is',
+  remedy: 'name it in the statement, or list the file with its reason in scripts/lib/tables.ts',
+})
+
+function* tablesOf(node: ts.Node, calls: readonly string[], inSql: RegExp): Generator<string> {
+  if (ts.isCallExpression(node) && calls.includes(calledOf(node) ?? '')) {
+    const [first] = node.arguments
+    const named = !first ? [] : ts.isArrayLiteralExpression(first) ? first.elements : [first]
+    for (const each of named) if (ts.isStringLiteralLike(each)) yield* known(each.text.split(' ')[0]!)
+  }
+  if (isText(node) && node.parent && isSql(node)) {
+    for (const [, table] of node.text.matchAll(inSql)) yield* known(table!)
+  }
+}
+
+function* known(table: string): Generator<string> {
+  if (tenantColumn(table) !== null) yield table
+}
+
+/** Within a template of `sql`. */
+function isSql(node: ts.Node): boolean {
+  const template = ts.isTemplateSpan(node.parent) ? node.parent.parent : node
+  const whole = ts.isTemplateHead(node) ? node.parent : template
+  return ts.isTaggedTemplateExpression(whole.parent) && /^sql\b/.test(whole.parent.tag.getText())
+}
+
+function writesVariable(node: ts.Node): boolean {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false
+  if (!writing.includes(node.expression.name.text)) return false
+  const [first] = node.arguments
+  return first !== undefined && !ts.isStringLiteralLike(first)
+}
+
+function note(named: Named, file: string, table: string): void {
+  const section = file.split('/')[1]!
+  const files = named.get(table) ?? new Map<string, string>()
+  named.set(table, files)
+  if (!files.has(section)) files.set(section, file)
+}
+
+const ownersOf = (written: Named): Map<string, ReadonlySet<string>> =>
+  new Map([...written].map(([table, files]) => [table, new Set(files.keys())]))
+
+const shared = (written: Named): Fault[] =>
+  [...written].flatMap(([table, files]) => {
+    if (files.size < 2) return []
+    const [[, file]] = files as unknown as [[string, string]]
+    const all = [...files].map(([section, each]) => `${section} (${each})`)
+    return [
+      {
+        file,
+        wrong: `${table} is written by ${all.join(' and ')}`,
+        remedy: 'let one of them own it, and give the others a function at its door.ts',
+      },
+    ]
+  })
+
+/** A table nobody below operations/ writes is the server's own, or the sandbox's: anybody may read it. */
+function foreign(
+  read: Named,
+  owners: ReadonlyMap<string, ReadonlySet<string>>,
+  listed: Readonly<Record<string, readonly string[]>>,
+): Fault[] {
+  const faults: Fault[] = []
+  const found = new Set<string>()
+  for (const [table, files] of read) {
+    const own = owners.get(table)
+    if (!own) continue
+    for (const [section, file] of files) {
+      if (own.has(section)) continue
+      found.add(`${table} ${section}`)
+      if (listed[table]?.includes(section)) continue
+      faults.push({
+        file,
+        wrong: `reads ${table}, which ${[...own].join(' and ')} owns`,
+        remedy: 'ask its door.ts, or decide that the section may, in scripts/lib/reads.ts',
+      })
+    }
+  }
+  for (const [table, sections] of Object.entries(listed)) {
+    for (const section of sections.filter((each) => !found.has(`${table} ${each}`))) {
+      faults.push({
+        file: `operations/${section}`,
+        wrong: `reads ${table} no longer`,
+        remedy: 'take it off the list of scripts/lib/reads.ts',
+      })
+    }
+  }
+  return faults
+}
+
+const stale = (
+  wrong: string,
+  listed: Readonly<Record<string, string>>,
+  isUsed: (file: string) => boolean,
+): Fault[] =>
+  Object.keys(listed)
+    .filter((file) => !isUsed(file))
+    .map((file) => ({ file, wrong, remedy: 'take it off the list of scripts/lib/tables.ts' }))
