@@ -1,5 +1,5 @@
 /** Plain sentences for what did not leave. */
-const sentences: Readonly<Record<string, string>> = {
+const sentences = {
   'no-phone': 'There is no phone number to write to',
   'opted-out': 'The customer does not want messages any more',
   cooldown: 'The customer got a message of this automation a short while ago',
@@ -21,7 +21,12 @@ const sentences: Readonly<Record<string, string>> = {
   'coupon-failed': 'The platform did not take the coupon',
   'automation-deleted': 'The automation was deleted',
   'cancelled-by-member': 'A member of the team cancelled it',
-}
+} as const
+
+/** Codes of our own: skip reasons, failures and cancellations. */
+export type OwnReason = keyof typeof sentences
+
+export const isOwn = (code: string): code is OwnReason => Object.hasOwn(sentences, code)
 
 /** The sentence of a code. */
-export const reasonOf = (code: string): string => sentences[code] ?? 'The message could not be sent'
+export const reasonOf = (code: OwnReason): string => sentences[code]

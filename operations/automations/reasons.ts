@@ -1,8 +1,8 @@
 /** Why a message did not leave, or failed, in one sentence. */
-import { reasonOf as ownReasonOf } from './own-reasons.ts'
+import { isOwn, type OwnReason, reasonOf as ownReasonOf } from './own-reasons.ts'
 
 /** What the network or the provider says of a message (messaging, rule 5). */
-const refusals: Readonly<Record<string, string>> = {
+const refusals = {
   'not-on-network': 'The phone is not on the messaging network',
   undelivered: 'The network could not deliver the message',
   'window-closed':
@@ -13,7 +13,13 @@ const refusals: Readonly<Record<string, string>> = {
   'too-long': 'The text is longer than the connection carries',
   'no-text': 'The message has no text, and the connection takes no template',
   'missing-variable': 'A variable of the template has no value',
-}
+} as const
 
-/** The sentence of a failure code or a skip reason. */
-export const reasonOf = (code: string): string => refusals[code] ?? ownReasonOf(code)
+/** How a message fails, or why it is skipped. */
+export type ReasonCode = OwnReason | keyof typeof refusals
+
+const isRefusal = (code: string): code is keyof typeof refusals => Object.hasOwn(refusals, code)
+
+/** The sentence of a failure code or a skip reason, as it is kept. */
+export const reasonOf = (code: string): string =>
+  isRefusal(code) ? refusals[code] : isOwn(code) ? ownReasonOf(code) : 'The message could not be sent'

@@ -47,6 +47,8 @@ export const messageStatus = z.enum([
   'cancelled',
 ])
 export const skipReason = z.enum(['opted-out', 'missing-variable', 'too-long'])
+export type SkipReason = z.infer<typeof skipReason>
+
 export const failureCode = z.enum([
   'not-on-network',
   'undelivered',
@@ -57,6 +59,7 @@ export const failureCode = z.enum([
   'unknown-outcome',
   'provider-error',
 ])
+export type FailureCode = z.infer<typeof failureCode>
 
 const withVariables = <T extends z.ZodString>(schema: T) =>
   schema.superRefine((value, check) => {

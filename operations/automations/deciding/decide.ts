@@ -4,7 +4,8 @@ import type { Objection } from '#operations/messaging/door'
 import { sending, type templates } from '#operations/messaging/door'
 import { coupons } from '#operations/store/door'
 import { type CashbackSettings, cashbackVariables, couponVariables } from '../kinds.ts'
-import { reasonOf } from '../own-reasons.ts'
+import type { OwnReason } from '../own-reasons.ts'
+import { type ReasonCode, reasonOf } from '../reasons.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'
 import { quietUntil } from './clock-times.ts'
 import { cashbackCoupon, cashbackIn } from './coupon-codes.ts'
@@ -46,8 +47,8 @@ export type Decision = {
   | { is: 'wait'; until: Date }
   | { is: 'coupon'; coupon: CouponSpec }
   | { is: 'held'; hold: Hold }
-  | { is: 'skipped'; reason: string }
-  | { is: 'failed'; code: string; reason: string }
+  | { is: 'skipped'; reason: OwnReason }
+  | { is: 'failed'; code: ReasonCode; reason: string }
   | { is: 'cancelled' }
   | {
       is: 'leaves'
@@ -115,8 +116,8 @@ function judge(
 ): Verdict {
   const { now, store } = around
   const isManual = row.origin === 'manual'
-  const skipped = (reason: string): Verdict => ({ is: 'skipped', reason })
-  const failed = (code: string, reason = reasonOf(code)): Verdict => ({ is: 'failed', code, reason })
+  const skipped = (reason: OwnReason): Verdict => ({ is: 'skipped', reason })
+  const failed = (code: ReasonCode, reason = reasonOf(code)): Verdict => ({ is: 'failed', code, reason })
   const held = (reason: HoldReason): Verdict => {
     const hold = holdOn(stateOf(row), reason, now)
     return hold ? { is: 'held', hold } : failed(codeOfHold[reason])

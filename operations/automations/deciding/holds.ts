@@ -1,5 +1,7 @@
 /** What cannot leave now and waits (rule 6). No database, no clock. */
 
+import type { OwnReason } from '../own-reasons.ts'
+
 export const holdReasons = [
   'not-connected',
   'template-pending',
@@ -9,7 +11,7 @@ export const holdReasons = [
 export type HoldReason = (typeof holdReasons)[number]
 
 /** How a message fails that was held too long. */
-export const codeOfHold: Readonly<Record<HoldReason, string>> = {
+export const codeOfHold: Readonly<Record<HoldReason, OwnReason>> = {
   'not-connected': 'disconnected',
   'template-pending': 'template-refused',
   'number-limit': 'number-limit',

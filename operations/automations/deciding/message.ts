@@ -2,6 +2,7 @@
 import type { sending } from '#operations/messaging/door'
 import { templates } from '#operations/messaging/door'
 import { parseVariables, renderParameter, renderText, type Values } from '#runtime/values/variables'
+import type { ReasonCode } from '../reasons.ts'
 import type { AutomationMessage } from '../types.ts'
 
 type Template = templates.Template
@@ -14,7 +15,7 @@ export type Choice =
   | { is: 'text' }
   | { is: 'template'; template: Template }
   | { is: 'held' }
-  | { is: 'failed'; code: string; reason: string }
+  | { is: 'failed'; code: ReasonCode; reason: string }
 
 /** What leaves through a connection. `template`: the one it names, null when there is none any more. */
 export function chooseMessage(
@@ -55,7 +56,7 @@ function hasOne(text: string, names: readonly string[]): boolean {
 
 export type Rendered =
   | { is: 'ready'; content: sending.Content; text: string; templateId: number | null }
-  | { is: 'failed'; code: string; reason: string }
+  | { is: 'failed'; code: ReasonCode; reason: string }
 
 export function renderMessage(
   message: AutomationMessage,
@@ -115,4 +116,4 @@ const missingVariable = (names: readonly string[]) =>
       : `There is no value for ${[...new Set(names)].map((name) => `{{${name}}}`).join(', ')}: give it a fallback`,
   )
 
-const failed = (code: string, reason: string) => ({ is: 'failed' as const, code, reason })
+const failed = (code: ReasonCode, reason: string) => ({ is: 'failed' as const, code, reason })

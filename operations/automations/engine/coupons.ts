@@ -8,7 +8,7 @@ import { couponCode, couponEnd } from '../deciding/coupon-codes.ts'
 import { type Decision, stateOf } from '../deciding/decide.ts'
 import { codeOfHold, holdOn } from '../deciding/holds.ts'
 import type { EngineRow } from '../deciding/rows.ts'
-import { reasonOf } from '../own-reasons.ts'
+import { type OwnReason, reasonOf } from '../own-reasons.ts'
 import type { CouponSpec } from '../types.ts'
 import { endExecutions } from './endings.ts'
 import { queueAdvance } from './schedule.ts'
@@ -106,7 +106,7 @@ async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
 
 const moneyOf = (amount: number | null): string | null => (amount === null ? null : amountText(amount))
 
-const fail = async (ctx: Context, row: EngineRow, code: string, reason: string): Promise<void> => {
+const fail = async (ctx: Context, row: EngineRow, code: OwnReason, reason: string): Promise<void> => {
   await ctx.transaction((tx) =>
     endExecutions(tx, [{ id: row.id, status: 'failed', code, reason }], [row.status]),
   )

@@ -1,12 +1,13 @@
 /** A claimed batch on its way: handed over, one recipient's refusal stopping no other. */
 import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import type { ReasonCode } from '../reasons.ts'
 import type { Claim, ClaimedMessage } from './claim.ts'
 
 /** What became of one message; what is not told of stays claimed. */
 export type Result = { message: ClaimedMessage } & (
   | { is: 'sent'; providerMessageId: string; at: Date }
-  | { is: 'failed'; code: string; reason: string }
+  | { is: 'failed'; code: ReasonCode; reason: string }
   /** Certainly not accepted: pending again. */
   | { is: 'back'; because: 'throttled'; afterMs: number }
   | { is: 'back'; because: 'provider-unavailable' | 'number-limit' | 'not-connected' | 'stopped' }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { reasonOf } from '../own-reasons.ts'
+import { type ReasonCode, reasonOf } from '../reasons.ts'
 
 /** Gives units back, each to the reservation it is of. */
 export async function releaseUnits(ctx: Context, reservationIds: Iterable<string | null>): Promise<void> {
@@ -33,7 +33,7 @@ export interface Ending {
   id: string
   status: 'skipped' | 'cancelled' | 'failed'
   /** Why it was skipped, failed or cancelled. */
-  code: string
+  code: ReasonCode
   /** A plain sentence; default the code's own. */
   reason?: string
 }

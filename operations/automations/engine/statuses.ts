@@ -1,10 +1,11 @@
 /** What the provider reports of messages of automations, applied in bulk. */
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
-import { optOuts } from '#operations/messaging/door'
+import { optOuts, refusalCode } from '#operations/messaging/door'
 import { attribution, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
+import type { ReasonCode } from '../reasons.ts'
 import { endExecutions } from './endings.ts'
 import { followRuns } from './follow.ts'
 import { commitUnits } from './record.ts'
@@ -119,19 +120,8 @@ function apply(row: ExecutionRow, event: sending.DeliveryStatus): void {
   }
 }
 
-const knownCodes = new Set([
-  'not-on-network',
-  'undelivered',
-  'window-closed',
-  'template-refused',
-  'media-refused',
-  'frequency-capped',
-  'recipient-stopped',
-  'too-long',
-  'number-limit',
-])
-const codeOf = (code: string | null): string =>
-  code === null ? 'undelivered' : knownCodes.has(code) ? code : 'provider-error'
+const codeOf = (code: string | null): ReasonCode =>
+  code === 'number-limit' ? code : refusalCode(code ?? 'undelivered')
 
 const isSame = (a: ExecutionRow, b: ExecutionRow): boolean => JSON.stringify(a) === JSON.stringify(b)
 

@@ -1,7 +1,7 @@
 /** A claimed batch on its way: looked at again, rendered, handed over, one recipient's refusal stopping no other. */
 import { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import type { CampaignContent, CampaignStatus } from '../schema.ts'
+import type { CampaignContent, CampaignStatus, FailureCode, SkipReason } from '../schema.ts'
 import { failureCode } from '../schema.ts'
 import { type Claim, type ClaimedMessage, lookAgain, markCalled } from './claims.ts'
 import type { Means } from './readiness.ts'
@@ -10,8 +10,8 @@ import { type Rendered, renderMessage, valuesOf } from './render.ts'
 /** What became of one message; what is not told of stays claimed. */
 export type Result = { message: ClaimedMessage; text?: string } & (
   | { is: 'sent'; providerMessageId: string; at: Date }
-  | { is: 'failed'; code: string; reason: string }
-  | { is: 'skipped'; reason: 'opted-out' | 'missing-variable' | 'too-long' }
+  | { is: 'failed'; code: FailureCode; reason: string }
+  | { is: 'skipped'; reason: SkipReason }
   /** Never left: as it was before. */
   | { is: 'back' }
   /** Nobody knows whether it left, and nobody will. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import type { FailureCode, SkipReason } from '../schema.ts'
 import type { Result } from './deliver.ts'
 import { commitUnits, releaseUnits } from './units.ts'
 
@@ -18,8 +19,8 @@ interface Written {
   id: string
   status: 'sent' | 'failed' | 'skipped' | 'pending' | 'cancelled'
   unit: 'committed' | 'released' | 'reserved'
-  skip_reason: string | null
-  failure_code: string | null
+  skip_reason: SkipReason | null
+  failure_code: FailureCode | null
   failure_message: string | null
   text: string | null
   provider_message_id: string | null

@@ -6,7 +6,7 @@ import { attribution } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { isId } from '#runtime/values/ids'
-import { failureCode } from '../schema.ts'
+import { type FailureCode, failureCode } from '../schema.ts'
 import { commitUnits } from './units.ts'
 
 interface MessageRow {
@@ -15,7 +15,7 @@ interface MessageRow {
   phone: string
   status: string
   generation: number
-  failure_code: string | null
+  failure_code: FailureCode | null
   failure_message: string | null
   provider_message_id: string | null
   reservation_id: string | null
@@ -105,7 +105,7 @@ async function lockRows(
     .execute()
   return {
     campaigns: new Map(campaigns.map((row) => [row.id, row])),
-    messages: new Map(messages.map((row) => [row.id, row])),
+    messages: new Map(messages.map((row) => [row.id, row as MessageRow])),
   }
 }
 
@@ -138,7 +138,7 @@ function apply(message: MessageRow, event: sending.DeliveryStatus): void {
   }
 }
 
-function codeOf(code: string | null): string {
+function codeOf(code: string | null): FailureCode {
   const known = failureCode.safeParse(code ?? 'undelivered')
   return known.success ? known.data : 'provider-error'
 }

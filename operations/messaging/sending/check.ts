@@ -7,11 +7,11 @@ import { hasRoom } from '../numbers/limit.ts'
 import { type Route, routeOrReason } from '../numbers/route.ts'
 import { isOptedOut } from '../opt-outs/match.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'
+import type { ObjectionCode } from './codes.ts'
 import { type Content, unfitFor } from './deliver.ts'
 
 export interface Objection {
-  /** A code of rule 5, or `opted-out`, `not-connected`. */
-  code: string
+  code: ObjectionCode
   message: string
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../numbers/route.ts'
 import { withinTime } from '../numbers/within-time.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'
+import { type RefusalCode, refusalCode } from './codes.ts'
 import { recently } from './recently.ts'
 import { sharedTextFor } from './shared-text.ts'
 
@@ -68,7 +69,7 @@ export interface OutgoingMessage {
 export type Outcome =
   | { outcome: 'accepted'; providerMessageId: string }
   /** For good, this recipient only; codes of rule 5. */
-  | { outcome: 'refused'; code: string; message: string }
+  | { outcome: 'refused'; code: RefusalCode; message: string }
   /** Certainly not accepted: may be tried again. `numberLimit`: not before the number's day is over. */
   | { outcome: 'retry'; afterMs: number; reason: 'throttled' | 'provider-unavailable' | 'number-limit' }
   /** Not selected or not connected any more. */
@@ -130,7 +131,7 @@ export function unfitFor(
   type: ConnectionType,
   content: Content,
   template: Template | null,
-): { code: string; message: string } | null {
+): { code: RefusalCode; message: string } | null {
   if (content.kind === 'template') {
     const message = 'Templates leave through the official number, once they are approved'
     return type === 'official' && template?.status === 'approved'
@@ -182,21 +183,10 @@ function layoutOf({ header, buttons }: Template): TemplateSend['layout'] {
   }
 }
 
-const refusalCodes = new Set([
-  'not-on-network',
-  'undelivered',
-  'window-closed',
-  'template-refused',
-  'media-refused',
-  'frequency-capped',
-  'recipient-stopped',
-  'too-long',
-])
-
 function outcomeOf(ctx: Context, error: unknown): Outcome {
   if (error instanceof Refused) {
     if (isDisconnection(error)) return { outcome: 'disconnected' }
-    const code = refusalCodes.has(error.code) ? error.code : 'provider-error'
+    const code = refusalCode(error.code)
     return { outcome: 'refused', code, message: error.message }
   }
   if (error instanceof Throttled) {
