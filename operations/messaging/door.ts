@@ -7,7 +7,14 @@ export { isOptedOut } from './opt-outs/match.ts'
 export * as optOuts from './opt-outs/opt-outs.ts'
 export { isStopWord } from './opt-outs/stop-words.ts'
 export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'
-export { refusalCode } from './sending/codes.ts'
+export {
+  errorOf,
+  type LaneFailure,
+  type ObjectionCode,
+  type RefusalCode,
+  refusalCode,
+  type SingleError,
+} from './sending/codes.ts'
 export * as sending from './sending/deliver.ts'
 export { sentMessage } from './sends/schema.ts'
 export { type SingleSend, sendOne } from './sends/start.ts'

@@ -1,10 +1,12 @@
 /** Whether a notice that waited may leave now: asked before each try, but of one that may have left already. */
+
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { holdsFor } from '../requests/moves.ts'
 import { isTold, type NoticeChannel } from '../requests/tell.ts'
 import type { ExchangeEvent } from '../settings/schema.ts'
 import { readSettings } from '../settings/settings.ts'
+import type { Objection } from './codes.ts'
 
 /** Longer after its event a notice is news no more: the shopper's link shows how things stand. */
 const latestMs = 24 * 3_600_000
@@ -17,7 +19,7 @@ interface Waiting {
 }
 
 /** Why it stays, as the history tells it; null: it leaves. In the transaction that claims it. */
-export async function objectionTo(tx: Context, notice: Waiting): Promise<string | null> {
+export async function objectionTo(tx: Context, notice: Waiting): Promise<Objection | null> {
   const { event, channel } = notice
   const request = await tx.db
     .selectFrom('exchange_requests')

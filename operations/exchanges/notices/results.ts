@@ -1,4 +1,5 @@
 /** What became of a notice: its row, the quota, the ledger and the request's history in one transaction. */
+
 import { optOuts, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -6,6 +7,7 @@ import { byTheSystem, note } from '../requests/history.ts'
 import type { NoticeChannel } from '../requests/tell.ts'
 import type { NoticeContent } from '../settings/notice-texts.ts'
 import type { ExchangeEvent } from '../settings/schema.ts'
+import type { NoticeFailure } from './codes.ts'
 
 const columns = ['id', 'request_id', 'event', 'channel', 'recipient', 'content', 'reservation_id'] as const
 export interface EndedNotice {
@@ -89,7 +91,7 @@ export async function recordSent(
 }
 
 /** `code`: `unknown-outcome` where it may have left, which counts; otherwise a message's unit goes back. */
-export async function recordFailed(ctx: Context, id: string, code: string): Promise<void> {
+export async function recordFailed(ctx: Context, id: string, code: NoticeFailure): Promise<void> {
   await ctx.transaction(async (tx) => {
     const ended = await end(tx, id, ['waiting', 'sending'], { state: 'failed', failure: code })
     if (!ended) return
@@ -144,7 +146,7 @@ const eventWords: Record<ExchangeEvent, string> = {
 async function noteOf(
   tx: Context,
   { request_id: requestId, event, channel }: EndedNotice,
-  failure: string | null,
+  failure: NoticeFailure | null,
 ): Promise<void> {
   const what = `${channel === 'email' ? 'Email' : 'Message'}: ${eventWords[event]}`
   await note(tx, requestId, {

@@ -1,10 +1,13 @@
 /** Hands a notice to the shopper: claimed first, then handed over with no transaction open, then written down. */
+
 import { check, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import { Refused, Unavailable } from '#runtime/ports/errors'
+import { mailRefusal } from '#runtime/ports/mail/port'
 import type { NoticeContent, NoticeMail, NoticeMessage } from '../settings/notice-texts.ts'
+import type { NoticeFailure } from './codes.ts'
 import { contentOf } from './content.ts'
 import { objectionTo } from './leaving.ts'
 import { type EndedNotice, holdRequest, recordFailed, recordSent } from './results.ts'
@@ -96,7 +99,7 @@ async function take(ctx: Context, id: string): Promise<Leaving | Next> {
 async function prepare(
   tx: Context,
   notice: EndedNotice,
-): Promise<{ content: NoticeContent; reservation_id: string | null } | string | null> {
+): Promise<{ content: NoticeContent; reservation_id: string | null } | NoticeFailure | null> {
   const request = await tx.db
     .selectFrom('exchange_requests')
     .selectAll()
@@ -139,19 +142,19 @@ async function deliverMail(
     await recordSent(ctx, notice.id, { providerMessageId: messageId, at })
     return null
   } catch (error) {
-    if (error instanceof Refused) return fail(ctx, notice, error.code)
+    if (error instanceof Refused) return fail(ctx, notice, mailRefusal(error))
     if (!(error instanceof Unavailable)) throw error
     return tryAgain(ctx, notice, 'provider-unavailable')
   }
 }
 
-async function fail(ctx: Context, notice: Leaving, code: string): Promise<Next> {
+async function fail(ctx: Context, notice: Leaving, code: NoticeFailure): Promise<Next> {
   await recordFailed(ctx, notice.id, code)
   return null
 }
 
 /** After a try that certainly failed, or whose repetition is harmless. */
-async function tryAgain(ctx: Context, notice: Leaving, code: string): Promise<Next> {
+async function tryAgain(ctx: Context, notice: Leaving, code: NoticeFailure): Promise<Next> {
   const afterMs = retriesAfterMs[notice.tries - 1]
   if (afterMs === undefined) return fail(ctx, notice, code)
   return putOff(ctx, notice, later(ctx.now(), afterMs))

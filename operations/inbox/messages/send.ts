@@ -1,6 +1,7 @@
 /** A message of the team, as it is asked for: written down, its unit taken, its job queued (rule 5). */
 
 import { sql } from 'kysely'
+import type { Objection } from '#operations/messaging/door'
 import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -137,7 +138,7 @@ export async function objectionTo(
   ctx: Context,
   phone: string,
   message: Parameters<typeof contentOf>[1],
-): Promise<{ code: string; message: string } | null> {
+): Promise<Objection | null> {
   const content = await contentOf(ctx, message)
   const objection = await check(ctx, {
     phone,

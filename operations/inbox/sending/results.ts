@@ -1,5 +1,7 @@
 /** What became of a message of the team: message, list, unit and ledger in one transaction. */
+
 import { sql } from 'kysely'
+import type { SingleError } from '#operations/messaging/door'
 import { sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -51,11 +53,7 @@ export async function recordSent(
 }
 
 /** Never left: its unit goes back. `unknown-outcome`: perhaps it did, and the unit is used. */
-export async function recordFailed(
-  ctx: Context,
-  message: Departed,
-  error: { code: string; message: string },
-): Promise<void> {
+export async function recordFailed(ctx: Context, message: Departed, error: SingleError): Promise<void> {
   await ctx.transaction(async (tx) => {
     const now = tx.now()
     const moved = await tx.db
@@ -92,7 +90,7 @@ async function showStatus(tx: Context, message: Departed, status: string): Promi
     .execute()
 }
 
-const disconnected = { code: 'disconnected', message: 'The official number was disconnected' }
+const disconnected: SingleError = { code: 'disconnected', message: 'The official number was disconnected' }
 
 /** Without an official number nothing that waits can leave. What may have left already is settled by its callback. */
 export async function failQueued(ctx: Context): Promise<void> {

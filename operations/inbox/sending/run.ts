@@ -1,6 +1,6 @@
 /** One conversation's messages leave one at a time, oldest first (rule 5). */
 
-import { routeOfType, sending } from '#operations/messaging/door'
+import { errorOf, routeOfType, type SingleError, sending } from '#operations/messaging/door'
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { inboxSend } from '../handles.ts'
@@ -31,7 +31,7 @@ export async function sendQueued(ctx: Context, conversationId: string, signal: A
   await ctx.queue(inboxSend, { conversationId }, { at: ctx.now() })
 }
 
-const unknownOutcome = {
+const unknownOutcome: SingleError = {
   code: 'unknown-outcome',
   message: 'It is not known whether the message left: the provider never said what became of it',
 }
@@ -85,16 +85,13 @@ async function sendOne(ctx: Context, message: ClaimedMessage): Promise<void> {
   }
 }
 
-const notConnected = { code: 'disconnected', message: 'The official number was disconnected' }
-const numberLimit = {
+const notConnected: SingleError = { code: 'disconnected', message: 'The official number was disconnected' }
+const numberLimit: SingleError = {
   code: 'number-limit',
   message: 'The number has written to as many people in 24 hours as it may: try again later',
 }
 
-async function objectionNow(
-  ctx: Context,
-  message: ClaimedMessage,
-): Promise<{ code: string; message: string } | null> {
+async function objectionNow(ctx: Context, message: ClaimedMessage): Promise<SingleError | null> {
   // Handed over before under its key: asking again tells what became of it, and nothing leaves twice.
   if (message.mayHaveLeft) return null
   if (!(await entitlementOf(ctx)).canWrite) {
@@ -108,7 +105,5 @@ async function objectionNow(
   }
   const objection = await objectionTo(ctx, message.phone, message)
   if (!objection) return null
-  if (objection.code === 'not-connected') return notConnected
-  if (objection.code === 'opted-out') return { ...objection, code: 'recipient-stopped' }
-  return objection
+  return objection.code === 'not-connected' ? notConnected : errorOf(objection)
 }

@@ -1,6 +1,7 @@
 /** What came while nobody looked is put in its place (rule 9). */
+
 import { sql } from 'kysely'
-import { routeOfType, type sending } from '#operations/messaging/door'
+import { refusalCode, routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -157,7 +158,17 @@ async function statusesOf(tx: Context, events: readonly ProviderEvent[]): Promis
     const messageId = known.get(providerMessageId)
     const at = new Date(event.occurredAt)
     return messageId
-      ? [{ messageId, attempt: 1, status, at, providerMessageId, failureCode, failureMessage }]
+      ? [
+          {
+            messageId,
+            attempt: 1,
+            status,
+            at,
+            providerMessageId,
+            failureCode: failureCode === null ? null : refusalCode(failureCode),
+            failureMessage,
+          },
+        ]
       : []
   })
 }

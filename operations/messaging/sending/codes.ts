@@ -25,3 +25,24 @@ export type ObjectionCode =
   | 'subscription-inactive'
   | 'opted-out'
   | 'number-limit'
+
+/** Why a message that was taken on at once (a single send, one of the inbox) failed. */
+export type SingleFailure =
+  | Exclude<ObjectionCode, 'opted-out' | 'not-connected'>
+  | 'disconnected'
+  | 'unknown-outcome'
+
+/** What the API says of a failed message. */
+export interface SingleError {
+  code: SingleFailure
+  message: string
+}
+
+/** What speaks against a message, as the error that it fails with. */
+export function errorOf({ code, message }: { code: ObjectionCode; message: string }): SingleError {
+  if (code === 'opted-out') return { code: 'recipient-stopped', message }
+  return { code: code === 'not-connected' ? 'disconnected' : code, message }
+}
+
+/** Why a message of a lane with retries of its own failed. */
+export type LaneFailure = ObjectionCode | 'unknown-outcome' | 'provider-unavailable' | 'quota-exceeded'

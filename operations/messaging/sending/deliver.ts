@@ -334,7 +334,7 @@ export interface DeliveryStatus {
   status: 'sent' | 'delivered' | 'read' | 'failed'
   at: Date
   providerMessageId: string
-  failureCode: string | null
+  failureCode: RefusalCode | null
   failureMessage: string | null
 }
 

@@ -2,6 +2,7 @@
 import { entitlementOf } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { check } from '../sending/check.ts'
+import { errorOf } from '../sending/codes.ts'
 import * as sending from '../sending/deliver.ts'
 import { putOff, recordFailed, recordLost, recordSent } from './results.ts'
 import { keyOf, messageOf, type SendRow } from './rows.ts'
@@ -45,7 +46,7 @@ export async function settleSend(ctx: Context, id: string, isOurs = false): Prom
     const objection = (await entitlementOf(ctx)).canWrite
       ? await check(ctx, messageOf(row))
       : {
-          code: 'subscription-inactive',
+          code: 'subscription-inactive' as const,
           message: 'The subscription does not allow messages any more',
         }
     if (objection) return recordFailed(ctx, row, errorOf(objection))
@@ -62,12 +63,6 @@ async function giveUp(ctx: Context, row: SendRow): Promise<void> {
     code: 'provider-error',
     message: 'The messaging provider took nothing for ten minutes',
   })
-}
-
-/** Codes of rule 5 for what `check` objects to. */
-function errorOf(objection: { code: string; message: string }): { code: string; message: string } {
-  const codes: Record<string, string> = { 'opted-out': 'recipient-stopped', 'not-connected': 'disconnected' }
-  return { code: codes[objection.code] ?? objection.code, message: objection.message }
 }
 
 /** Hands a claimed message to the provider once, at the number's pace. */

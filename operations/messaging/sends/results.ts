@@ -4,6 +4,7 @@ import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { messageSettle } from '../handles.ts'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
+import type { SingleError } from '../sending/codes.ts'
 import * as sending from '../sending/deliver.ts'
 import type { SendRow } from './rows.ts'
 
@@ -52,11 +53,7 @@ export async function commitUnit(
 }
 
 /** Never left: its unit is given back. */
-export async function recordFailed(
-  ctx: Context,
-  row: SendRow,
-  error: { code: string; message: string },
-): Promise<void> {
+export async function recordFailed(ctx: Context, row: SendRow, error: SingleError): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await fail(tx, row, error))) return
     await metering.release(tx, row.reservation_id!, 1)
@@ -74,11 +71,7 @@ export async function recordLost(ctx: Context, row: SendRow): Promise<void> {
   })
 }
 
-async function fail(
-  tx: Context,
-  row: SendRow,
-  { code, message }: { code: string; message: string },
-): Promise<boolean> {
+async function fail(tx: Context, row: SendRow, { code, message }: SingleError): Promise<boolean> {
   const now = tx.now()
   const moved = await tx.db
     .updateTable('direct_messages')

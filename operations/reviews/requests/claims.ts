@@ -2,6 +2,7 @@
  * Requests on their way: what leaves is claimed in the database first, as one message for the items of an order, with
  * the text it will always have.
  */
+
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { sending, templates } from '#operations/messaging/door'
@@ -11,6 +12,7 @@ import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
+import type { SkipReason } from './codes.ts'
 import {
   type Candidate,
   type Channel,
@@ -72,7 +74,7 @@ export interface Claims {
   /** Dispatches that are in one of them. */
   claimed: string[]
   /** Dispatches that are not, with the reason; those whose status has moved meanwhile have none. */
-  left: Map<string, string>
+  left: Map<string, SkipReason>
 }
 
 /**
@@ -93,7 +95,7 @@ export async function claim(
   const candidates = rows.map(candidateOf)
   const facts = await factsOf(tx, candidates, settings, goneProducts)
   const isOff = why === 'due' ? !asksForReviews(settings) : why === 'reminder' && !reminds(settings)
-  const left = new Map<string, string>()
+  const left = new Map<string, SkipReason>()
   const objections = objectionsTo(candidates, facts)
   const eligible = rows.filter((row, at) => {
     const reason = isOff ? 'requests-disabled' : objections.get(candidates[at]!)
@@ -110,7 +112,7 @@ export async function claim(
  * Why a message that waited should not leave any more, or null: requests are off, but for one that was sent by hand,
  * or something speaks against each of its requests by now. Products as the mirror knows them.
  */
-export async function objectionToMessage(ctx: Context, messageId: string): Promise<string | null> {
+export async function objectionToMessage(ctx: Context, messageId: string): Promise<SkipReason | null> {
   const message = await ctx.db
     .selectFrom('review_messages')
     .select(['kind', 'number', 'created_at'])
@@ -184,7 +186,7 @@ async function withUnits(
   groups: readonly Group[],
   why: Why,
   facts: Facts,
-  left: Map<string, string>,
+  left: Map<string, SkipReason>,
 ): Promise<Group[]> {
   const messaging = groups.filter(({ channel }) => channel === 'messaging')
   const [reservationId, units] = await reserve(tx, messaging.length, why)
@@ -218,7 +220,7 @@ async function reserve(tx: Context, wanted: number, why: Why): Promise<[string |
 }
 
 /** A reminder that may not leave changes nothing but that none follows. */
-async function writeLeft(tx: Context, left: ReadonlyMap<string, string>, why: Why): Promise<void> {
+async function writeLeft(tx: Context, left: ReadonlyMap<string, SkipReason>, why: Why): Promise<void> {
   const now = tx.now()
   for (const [reason, each] of Map.groupBy(left, ([, why_]) => why_)) {
     const ids = each.map(([id]) => id)

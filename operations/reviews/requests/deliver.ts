@@ -1,9 +1,12 @@
 /** Hands claimed messages over, one by one, with no transaction open meanwhile. */
+
 import { sql } from 'kysely'
 import { check, sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
+import { mailRefusal } from '#runtime/ports/mail/port'
 import { type MessageContent, objectionToMessage } from './claims.ts'
+import type { FailureCode } from './codes.ts'
 import { type LeavingMessage, recordFailed, recordSent, recordSkipped } from './results.ts'
 
 /** A message that nobody has reported about for so long belongs to a dead worker. */
@@ -107,14 +110,14 @@ async function deliverMail(
     })
     await recordSent(ctx, message.id, { providerMessageId: messageId, at })
   } catch (error) {
-    if (error instanceof Refused) return recordFailed(ctx, message.id, error.code)
+    if (error instanceof Refused) return recordFailed(ctx, message.id, mailRefusal(error))
     if (!(error instanceof Unavailable)) throw error
     await tryAgain(ctx, message, 'provider-unavailable')
   }
 }
 
 /** After a try that certainly failed, or whose repetition is harmless. */
-async function tryAgain(ctx: Context, message: LeavingMessage, code: string): Promise<void> {
+async function tryAgain(ctx: Context, message: LeavingMessage, code: FailureCode): Promise<void> {
   const afterMs = retriesAfterMs[message.calls - 1]
   if (afterMs === undefined) return recordFailed(ctx, message.id, code)
   await putOff(ctx, message, later(ctx.now(), afterMs))

@@ -1,4 +1,5 @@
 /** Who may be asked about what (rule 3): looked at when a request is planned, and again just before it leaves. */
+
 import { sql } from 'kysely'
 import { optOuts, sending, templates } from '#operations/messaging/door'
 import { isAmong } from '#operations/store/door'
@@ -6,6 +7,7 @@ import type { Context } from '#runtime/context'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { isProven } from '../proven.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
+import type { SkipReason } from './codes.ts'
 import { unsubscribedAmong } from './unsubscribes.ts'
 
 export type Channel = 'email' | 'messaging'
@@ -69,7 +71,7 @@ const distinct = (values: readonly (string | null | undefined)[]): string[] => [
 ]
 
 /** Null where nothing speaks against it. */
-export function objectionTo(candidate: Candidate, facts: Facts): string | null {
+export function objectionTo(candidate: Candidate, facts: Facts): SkipReason | null {
   const { orderId, orderItemId, productId } = candidate
   const ended = facts.endedItems.get(itemKey(orderId, orderItemId))
   if (ended) return ended
@@ -84,8 +86,8 @@ export function objectionTo(candidate: Candidate, facts: Facts): string | null {
  * The same for candidates that leave together, in their order: of two about one product to one person the second one
  * meets the first.
  */
-export function objectionsTo(candidates: readonly Candidate[], facts: Facts): Map<Candidate, string> {
-  const found = new Map<Candidate, string>()
+export function objectionsTo(candidates: readonly Candidate[], facts: Facts): Map<Candidate, SkipReason> {
+  const found = new Map<Candidate, SkipReason>()
   const askedNow = new Set<string>()
   for (const candidate of candidates) {
     const keys = keysOf(candidate.productId, candidate.email, candidate.phoneKey)
@@ -101,7 +103,7 @@ export function objectionsTo(candidates: readonly Candidate[], facts: Facts): Ma
 export function contactObjection(
   { channel, email, phone, phoneKey }: Pick<Candidate, 'channel' | 'email' | 'phone' | 'phoneKey'>,
   facts: Pick<Facts, 'optedOut' | 'unsubscribed' | 'reachesOptedOut'>,
-): string | null {
+): SkipReason | null {
   if (channel === 'email') {
     if (!email) return 'no-contact'
     return facts.unsubscribed.has(emailKey(email)) ? 'opted-out' : null

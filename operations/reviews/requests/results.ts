@@ -1,10 +1,12 @@
 /** What became of a request's message: message, requests, quota and ledger in one transaction. */
+
 import { sql } from 'kysely'
 import { optOuts, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
 import type { MessageContent } from './claims.ts'
+import type { FailureCode, SkipReason } from './codes.ts'
 import { daysLater } from './times.ts'
 
 export interface LeavingMessage {
@@ -129,14 +131,14 @@ async function count(
 }
 
 /** It was claimed, and nothing calls for it any more. */
-export const recordSkipped = (ctx: Context, id: string, reason: string): Promise<void> =>
+export const recordSkipped = (ctx: Context, id: string, reason: SkipReason): Promise<void> =>
   recordFailed(ctx, id, reason, 'skipped')
 
 /** `code`: `unknown-outcome` where it may have left, which counts; otherwise its unit goes back. */
 export async function recordFailed(
   ctx: Context,
   id: string,
-  code: string,
+  code: FailureCode | SkipReason,
   to: 'failed' | 'skipped' = 'failed',
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
@@ -158,7 +160,7 @@ async function fail(
   tx: Context,
   messageId: string,
   from: 'sending' | 'sent',
-  reason: string,
+  reason: FailureCode | SkipReason,
   status: 'failed' | 'skipped' = 'failed',
 ): Promise<void> {
   await tx.db

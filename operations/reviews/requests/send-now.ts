@@ -6,10 +6,13 @@ import { refuse } from '#runtime/errors'
 import type { ItemResult } from '../bulk-schema.ts'
 import { reviewDispatchSend } from '../handles.ts'
 import { claim } from './claims.ts'
+import type { SkipReason } from './codes.ts'
 import { resultOf, type Targets, targetsOf } from './dispatches.ts'
 import { goneAmong } from './run.ts'
 
-const reasons: Record<string, string> = {
+const reasons: Readonly<Record<SkipReason, string>> = {
+  'requests-disabled': 'requests are turned off',
+  quota: 'the messages of this cycle are used up',
   'no-contact': 'the customer left no contact',
   'opted-out': 'the customer does not want messages',
   refunded: 'the item was refunded',
@@ -53,7 +56,7 @@ export async function sendNow(ctx: Context, targets: Targets): Promise<SentNow> 
     if (claimed.has(id)) return { id, ok: true, status: 'sending', error: null }
     const reason = left.get(id)
     if (reason === undefined) return resultOf(id, statuses.get(id), 'only scheduled and failed ones are sent')
-    const error = { code: 'conflict', message: `It is not sent: ${reasons[reason] ?? reason}` }
+    const error = { code: 'conflict', message: `It is not sent: ${reasons[reason]}` }
     return { id, ok: false, status: 'skipped', error }
   })
   const failed = ids ? ids.length - claimed.size : left.size
@@ -84,10 +87,10 @@ async function statusesOf(tx: Context, ids: readonly string[]): Promise<Map<stri
 function whyNone(
   ids: readonly string[] | null,
   statuses: ReadonlyMap<string, string>,
-  left: ReadonlyMap<string, string>,
+  left: ReadonlyMap<string, SkipReason>,
 ): string {
   const [reason] = left.values()
-  if (reason) return `None of them could be sent: ${reasons[reason] ?? reason}`
+  if (reason) return `None of them could be sent: ${reasons[reason]}`
   if (ids === null) return 'No request is scheduled'
   const [status] = statuses.values()
   return status

@@ -24,6 +24,13 @@ export interface MailPort {
 
 export type Mail = Parameters<MailPort['send']>[0]
 
+/** Why a mail server refuses for good. */
+export const mailRefusals = ['invalid-recipient', 'recipient-refused', 'message-refused'] as const
+export type MailRefusal = (typeof mailRefusals)[number]
+/** Of a `Refused` of this port. */
+export const mailRefusal = ({ code }: Refused): MailRefusal =>
+  mailRefusals.find((each) => each === code) ?? 'message-refused'
+
 /** Refuses what is not exactly one bare address: a list in `to` would send one person's mail to many. */
 export function checkRecipient(to: string): void {
   if (to.length > 320 || !/^[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]+@[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]+$/.test(to)) {

@@ -77,7 +77,7 @@ describe('what the provider reports', () => {
     ],
     [
       'failed for a reason of its own',
-      [[['failed', 1, { failureCode: 'odd' }]]],
+      [[['failed', 1, { failureCode: 'window-closed' }]]],
       { status: 'failed', failedAt: 1, failureCode: 'provider-error' },
     ],
     [
