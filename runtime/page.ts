@@ -3,8 +3,8 @@
  * `pages/`. It has no key: each says how it knows its caller.
  */
 
-import { readBytes, utf8Text } from '#runtime/gateway/body'
 import { decodeParameter, formFields, parseForm, parseQuery, read, readBodyAs } from '#runtime/gateway/input'
+import { readBytes, utf8Text } from '#runtime/http/body'
 import type { SystemContext } from './context.ts'
 import { refuse } from './errors.ts'
 import type { Method } from './roles.ts'

@@ -12,7 +12,9 @@ import { Deadline, withinMs } from '#runtime/gateway/deadline'
 import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
 import { KeyRing } from '#runtime/gateway/keys'
-import { type Listener, listenFor } from '#runtime/gateway/listener'
+import { Limits, RateLimiter, sweepRateCounters } from '#runtime/gateway/rate-limit'
+import { RouteTable } from '#runtime/gateway/routes'
+import { type Listener, listenFor } from '#runtime/http/listener'
 import {
   answerInTime,
   corsRoutes,
@@ -21,11 +23,9 @@ import {
   pageRoutes,
   refuseOddAddresses,
   tellBrokenAnswers,
-} from '#runtime/gateway/outside'
-import { Limits, RateLimiter, sweepRateCounters } from '#runtime/gateway/rate-limit'
-import { addressOfClient, type Env } from '#runtime/gateway/request'
-import { RouteTable } from '#runtime/gateway/routes'
-import { gatewayFirst } from '#runtime/gateway/web'
+} from '#runtime/http/outside'
+import { addressOfClient, type Env } from '#runtime/http/request'
+import { gatewayFirst } from '#runtime/http/web'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { type Adapters, openAdapters } from '#runtime/ports/adapters'

@@ -1,6 +1,7 @@
-/** How the rooms of the operations are kept: contracts where the registry finds them, few files beside each other. */
+/** How rooms are kept: contracts where the registry finds them, few files beside each other, none too long. */
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
 import { typescriptFiles } from './imports.ts'
 
@@ -22,10 +23,19 @@ const declaration = new RegExp(
 const meaningless = /^(?:lib|libs|utils?|helpers?|common|misc)$/
 const ofTheSection = ['section.ts', 'points.ts', 'wiring.ts', 'door.ts']
 
-/** The faults of every file below operations/ of a project's root. */
+/** The faults of a project's root. */
 export async function roomFaults(root: string): Promise<Fault[]> {
-  const faults: Fault[] = await longFaults(root)
+  const faults: Fault[] = []
   const rooms = new Map<string, number>()
+  for (const path of await filesOf(root, ['operations', 'runtime', 'db', 'scripts'])) {
+    const file = relative(root, path).split(sep).join('/')
+    const lines = (await readFile(path, 'utf8')).split('\n').length - 1
+    if (lines > mostLines) {
+      const wrong = `has ${lines} lines, and at most ${mostLines} are read`
+      faults.push({ file, wrong, remedy: 'cut it by what it is about' })
+    }
+    if (file.startsWith('runtime/')) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1)
+  }
   for (const path of await typescriptFiles(join(root, 'operations'))) {
     const file = relative(root, path).split(sep).join('/')
     const parts = file.split('/')
@@ -34,10 +44,6 @@ export async function roomFaults(root: string): Promise<Fault[]> {
     const vague = [...parts.slice(1, -1), name].find((part) => meaningless.test(part))
     if (vague) note(`is named ${vague}, which says nothing`, 'name it by what it is about')
     const code = await readFile(path, 'utf8')
-    const lines = code.split('\n').length - 1
-    if (lines > mostLines) {
-      note(`has ${lines} lines, and at most ${mostLines} are read`, 'cut it by what it is about')
-    }
     if (Object.values(folders).includes(folder)) continue
     const kind = declaration.exec(code)?.[1]
     // Who makes pages of a kind declares none itself.
@@ -50,7 +56,7 @@ export async function roomFaults(root: string): Promise<Fault[]> {
     rooms.set(room, (rooms.get(room) ?? 0) + 1)
   }
   for (const [room, count] of rooms) {
-    const most = room.split('/').length === 2 ? mostAtRoot : mostInRoom
+    const most = /^operations\/[^/]+$/.test(room) ? mostAtRoot : mostInRoom
     if (count > most) {
       faults.push({
         file: room,
@@ -61,3 +67,10 @@ export async function roomFaults(root: string): Promise<Fault[]> {
   }
   return faults
 }
+
+const filesOf = async (root: string, layers: readonly string[]): Promise<string[]> =>
+  (
+    await Promise.all(
+      layers.map((layer) => (existsSync(join(root, layer)) ? typescriptFiles(join(root, layer)) : [])),
+    )
+  ).flat()

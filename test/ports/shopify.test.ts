@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { nextPage } from '#runtime/ports/ecommerce/shopify/client'
+import { nextPage } from '#runtime/ports/ecommerce/shopify/http/client'
 import { apiVersion, readShopifyUrl } from '#runtime/ports/ecommerce/shopify/options'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'

@@ -564,6 +564,12 @@ describe('rooms', () => {
   })
 })
 
+test('the runtime has full rooms and long files too', async () => {
+  const files = Object.fromEntries(Array.from({ length: 21 }, (_none, n) => [`../runtime/room/f${n}.ts`, '']))
+  const faults = await roomFaults(join(tree({ ...files, '../db/a.ts': '\n'.repeat(401) }), '..'))
+  expect(faults.map(({ file }) => file).sort()).toEqual(['db/a.ts', 'runtime/room'])
+})
+
 describe('where tests stand', () => {
   const calls = "import a from '#operations/one/tags/api/a'\n"
   const right: Record<string, string> = {

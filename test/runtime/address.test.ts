@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressOf } from '#runtime/gateway/address'
+import { addressOf } from '#runtime/http/address'
 
 describe('what of an address counts', () => {
   test.each([

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { pino } from 'pino'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
-import { outsideRoutes, tellBrokenAnswers } from '#runtime/gateway/outside'
+import { outsideRoutes, tellBrokenAnswers } from '#runtime/http/outside'
 import { standingClock } from '#test/support/test-clock'
 
 const lines: { level: number; msg: string; path: string; err: { message: string } }[] = []

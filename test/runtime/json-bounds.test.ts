@@ -1,8 +1,8 @@
 /** The work that a body can ask for is bounded before it is done: counted here, not timed. */
 import { describe, expect, test } from 'vitest'
-import { bodyAtMost } from '#runtime/gateway/body'
 import { parseJson, read, readBodyAs } from '#runtime/gateway/input'
 import { boundOf, levelsAtMost, refuseBulk, valuesAtMost } from '#runtime/gateway/json-bounds'
+import { bodyAtMost } from '#runtime/http/body'
 import { loadRegistry } from '#runtime/registry/registry'
 import { line, object, z } from '#runtime/schema'
 

@@ -1,6 +1,6 @@
 /** The body, the query and the parameters of the path, read by the operation's schemas. */
 import { refuse } from '#runtime/errors'
-import { bodyAtMost } from '../body.ts'
+import { bodyAtMost } from '#runtime/http/body'
 import type { Call } from '../call.ts'
 import { parseJson, parseQuery, read, readBodyAs } from '../input.ts'
 

@@ -1,7 +1,7 @@
 /** Who may play in the sandbox, what it tells, and its clock and jobs. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { refuseOpenSandbox } from '#runtime/gateway/sandbox-guard'
+import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
 import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { Worker } from '#runtime/jobs/worker'

@@ -3,7 +3,7 @@
 import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { Category } from '../port.ts'
-import type { ShopifyClient } from './client.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { plainId } from './ids.ts'
 
 const document = `query Collections($after: String) {

@@ -5,8 +5,8 @@ import type { Clock } from '../../../clock.ts'
 import { Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { CouponSpec, CouponTerms } from '../port.ts'
-import { requireNoErrors, type UserError } from './answers.ts'
-import type { ShopifyClient } from './client.ts'
+import { requireNoErrors, type UserError } from './http/answers.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { plainId } from './ids.ts'
 
 const minimum = `minimumRequirement {

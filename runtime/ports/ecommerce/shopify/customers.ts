@@ -7,7 +7,7 @@ import { toCents, toMoney } from '#runtime/values/money'
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { PlatformCustomer } from '../port.ts'
-import type { ShopifyClient } from './client.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { gidOf, instantOrNull, isPlainId, plainId } from './ids.ts'
 
 export interface RestCustomer {

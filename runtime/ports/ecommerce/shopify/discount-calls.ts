@@ -2,9 +2,9 @@
 import { Unavailable } from '../../errors.ts'
 import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
-import { requireNoErrors, type UserError } from './answers.ts'
-import type { ShopifyClient } from './client.ts'
 import type { DiscountNode, discountInput } from './discount-map.ts'
+import { requireNoErrors, type UserError } from './http/answers.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { gidOf, plainId } from './ids.ts'
 
 type Input = ReturnType<typeof discountInput>

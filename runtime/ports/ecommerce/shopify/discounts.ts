@@ -13,7 +13,6 @@ import type {
   LiveDiscount,
   QuantityDiscount,
 } from '../discounts.ts'
-import type { ShopifyClient } from './client.ts'
 import {
   activeDiscounts,
   createDiscount,
@@ -31,6 +30,7 @@ import {
   requireExpressible,
   wantedContent,
 } from './discount-map.ts'
+import type { ShopifyClient } from './http/client.ts'
 import {
   allEntries,
   type Entry,

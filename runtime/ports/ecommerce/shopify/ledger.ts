@@ -8,8 +8,8 @@ import { Unavailable } from '../../errors.ts'
 import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { QuantityDiscount } from '../discounts.ts'
-import { requireNoErrors, type UserError } from './answers.ts'
-import type { ShopifyClient } from './client.ts'
+import { requireNoErrors, type UserError } from './http/answers.ts'
+import type { ShopifyClient } from './http/client.ts'
 
 export interface Entry {
   reference: string

@@ -5,7 +5,7 @@
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { PlatformOrder } from '../port.ts'
-import type { ShopifyClient } from './client.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { gidOf, instantOf, isPlainId, plainId, writeCursor } from './ids.ts'
 import { numberOf, type OrderFacts, orderOf, type RestOrder } from './order-map.ts'
 

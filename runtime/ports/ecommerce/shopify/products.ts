@@ -3,7 +3,7 @@
 import { afterOf, pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
 import type { Product, ProductVariant } from '../port.ts'
-import type { ShopifyClient } from './client.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { gidOf, isPlainId, plainId } from './ids.ts'
 import { type GraphVariant, graphVariantOf, productOf, type RestProduct } from './product-map.ts'
 

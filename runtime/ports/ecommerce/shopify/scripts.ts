@@ -2,7 +2,7 @@
 import { Refused, Unavailable } from '../../errors.ts'
 import { pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
-import type { ShopifyClient } from './client.ts'
+import type { ShopifyClient } from './http/client.ts'
 
 export interface RestScript {
   id: number

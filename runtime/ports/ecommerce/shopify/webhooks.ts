@@ -4,7 +4,7 @@ import { isPlausible } from '#runtime/values/storable'
 import { Refused, Unavailable } from '../../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../../provider.ts'
 import type { WebhookTopic } from '../port.ts'
-import type { ShopifyClient } from './client.ts'
+import type { ShopifyClient } from './http/client.ts'
 import { instantOf } from './ids.ts'
 
 /** Which of theirs tell of ours. A product's update tells of its stock too. */

@@ -1,10 +1,10 @@
 /** A request below `/v1` as both ways in read it (`listener.ts`, `web.ts`): they differ in headers and body alone. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Refusal } from '#runtime/errors'
+import type { Answer, IncomingCall } from '#runtime/gateway/call'
+import type { Gateway } from '#runtime/gateway/gateway'
+import type { RouteTable } from '#runtime/gateway/routes'
 import { clientAddress } from './address.ts'
-import type { Answer, IncomingCall } from './call.ts'
-import type { Gateway } from './gateway.ts'
-import type { RouteTable } from './routes.ts'
 
 /** What `@hono/node-server` passes along; tests pass the address alone. */
 export interface Env {

@@ -1,9 +1,9 @@
 /** Access tokens: given once with the connection, or asked for with the app's own credentials and kept for their time. */
-import type { Clock } from '../../../clock.ts'
-import { Refused } from '../../errors.ts'
+import type { Clock } from '#runtime/clock'
+import { Refused } from '../../../errors.ts'
+import { BadCredentials, type ShopifyCredentials } from '../options.ts'
 import { type Answer, jsonOf } from './answers.ts'
 import type { Call } from './call.ts'
-import { BadCredentials, type ShopifyCredentials } from './options.ts'
 
 interface Kept {
   token: Promise<{ value: string; until: number }>

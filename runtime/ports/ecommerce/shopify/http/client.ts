@@ -1,11 +1,11 @@
 /** Requests to Shopify's Admin API: a time-out on each, waits for its buckets, retries where they are safe. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { Throttled, Unavailable } from '../../errors.ts'
-import type { ProviderStore } from '../../provider.ts'
+import { Throttled, Unavailable } from '../../../errors.ts'
+import type { ProviderStore } from '../../../provider.ts'
+import { apiVersion, BadCredentials, readCredentials, type ShopifyOptions } from '../options.ts'
 import { type Answer, failureOf, graphData, jsonOf } from './answers.ts'
 import type { Call } from './call.ts'
 import { Gate } from './gate.ts'
-import { apiVersion, BadCredentials, readCredentials, type ShopifyOptions } from './options.ts'
 import { Tokens } from './tokens.ts'
 
 export interface RestRequest {

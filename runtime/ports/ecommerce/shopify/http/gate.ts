@@ -1,6 +1,6 @@
 /** Buckets of calls that are empty: whoever comes waits until there is room again. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { Throttled } from '../../errors.ts'
+import { Throttled } from '../../../errors.ts'
 
 export class Gate {
   /** By bucket, by `performance.now()`. */

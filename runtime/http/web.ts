@@ -1,9 +1,10 @@
 /** The long way into the gateway, with standard requests and answers: what `listener.ts` leaves alone, and the tests. */
+
+import type { Answer } from '#runtime/gateway/call'
+import type { Gateway } from '#runtime/gateway/gateway'
+import type { RouteTable } from '#runtime/gateway/routes'
 import { readBytes, utf8Text } from './body.ts'
-import type { Answer } from './call.ts'
-import type { Gateway } from './gateway.ts'
 import { type Env, Incoming } from './request.ts'
-import type { RouteTable } from './routes.ts'
 
 type Fetch = (request: Request, env?: Env) => Response | Promise<Response>
 

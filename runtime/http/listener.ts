@@ -6,11 +6,11 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from '#runtime/errors'
+import type { Answer } from '#runtime/gateway/call'
+import type { Gateway } from '#runtime/gateway/gateway'
+import { canonicalPath, type RouteTable } from '#runtime/gateway/routes'
 import { bodyAtMost, incomingText } from './body.ts'
-import type { Answer } from './call.ts'
-import type { Gateway } from './gateway.ts'
 import { type Env, Incoming } from './request.ts'
-import { canonicalPath, type RouteTable } from './routes.ts'
 import { sendRefusal } from './socket.ts'
 
 /** Answers a request and is true, or leaves it alone. */

@@ -1,6 +1,6 @@
 /** What Shopify answers instead of success, in our words. None of it has a token in it. */
-import { Refused, Throttled, Unavailable } from '../../errors.ts'
-import { BadCredentials } from './options.ts'
+import { Refused, Throttled, Unavailable } from '../../../errors.ts'
+import { BadCredentials } from '../options.ts'
 
 export interface Answer {
   status: number
