@@ -1,6 +1,6 @@
 /** What cannot leave now and waits (rule 6). No database, no clock. */
 
-import type { OwnReason } from '../own-reasons.ts'
+import type { OwnReason } from '../reasons.ts'
 
 export const holdReasons = [
   'not-connected',

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Decision } from '../deciding/decide.ts'
-import { reasonOf } from '../own-reasons.ts'
+import { reasonOf } from '../reasons.ts'
 import { endRuns, forgetUnits } from './endings.ts'
 
 const decisionTypes = {
