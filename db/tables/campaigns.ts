@@ -68,6 +68,24 @@ interface ListImportRowsRow {
   cells: Json
 }
 
+type CampaignPause =
+  | 'manual'
+  | 'connection-lost'
+  | 'template-unavailable'
+  | 'number-limit'
+  | 'provider-unavailable'
+  | 'high-failure-rate'
+  | 'subscription-inactive'
+type CampaignFailure =
+  | 'empty-audience'
+  | 'missed-schedule'
+  | 'list-busy'
+  | 'connection-lost'
+  | 'template-unavailable'
+  | 'quota-exceeded'
+  | 'subscription-inactive'
+  | 'content-unfit'
+
 interface CampaignsRow {
   store_id: StoreColumn
   id: string
@@ -77,8 +95,8 @@ interface CampaignsRow {
   content: Json
   send_window: NullableJson
   status: Generated<string>
-  pause_reason: string | null
-  failure_reason: string | null
+  pause_reason: CampaignPause | null
+  failure_reason: CampaignFailure | null
   audience_size: number | null
   audience_opted_out: number | null
   total: Generated<number>
@@ -118,7 +136,7 @@ interface CampaignMessagesRow {
   email: string | null
   custom_fields: DefaultJson
   status: string
-  skip_reason: string | null
+  skip_reason: 'opted-out' | 'missing-variable' | 'too-long' | null
   failure_code: string | null
   failure_message: string | null
   text: string | null

@@ -31,7 +31,7 @@ interface SubscriptionsRow {
   ends_at: NullableInstant
   paused_at: NullableInstant
   cancel_reason: string | null
-  pause_reason: string | null
+  pause_reason: 'payment-failed' | 'provider' | 'chargeback' | null
   scheduled_change: NullableJson
   coupon: NullableJson
   credit_balance: DefaultNumeric

@@ -113,7 +113,7 @@ const cannotPause: Partial<Record<CampaignStatus, string>> = {
 
 /** Takes hold between batches: what was claimed before may still leave. */
 export async function pauseSending(ctx: Context, id: string): Promise<void> {
-  const columns = { pause_reason: 'manual', paused_at: ctx.now(), next_batch_at: null }
+  const columns = { pause_reason: 'manual' as const, paused_at: ctx.now(), next_batch_at: null }
   await move(ctx, id, ['sending'], 'paused', columns, cannotPause)
 }
 

@@ -42,7 +42,7 @@ export function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionV
     endsAt: iso(row.ends_at),
     pausedAt: iso(row.paused_at),
     cancelReason: row.cancel_reason,
-    pauseReason: row.pause_reason as SubscriptionView['pauseReason'],
+    pauseReason: row.pause_reason,
     scheduledChange: scheduled && {
       planId: scheduled.planId as 'starter',
       billingCycle: scheduled.billingCycle,
