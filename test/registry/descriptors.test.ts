@@ -6,6 +6,7 @@ import { type Actor, Context, jobActor, type Services } from '#runtime/context'
 import { type Descriptor, descriptorOf, descriptorText } from '#runtime/documents/descriptors'
 import { refusalOf } from '#runtime/gateway/access'
 import { JsonText, operation } from '#runtime/operation'
+import { catalogOf } from '#runtime/registry/catalog'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { loadedOperation, loadRegistry } from '#runtime/registry/registry'
 import { allScopes } from '#runtime/roles'
@@ -165,7 +166,7 @@ describe('GET /operations', () => {
           access,
         }
       : jobActor('user', 'r')
-    const services = { registry, clock } as unknown as Services
+    const services = { catalog: catalogOf(registry), clock } as unknown as Services
     const ctx = new Context(services, owner.store, actor, silentLog())
     const { spec } = listOperations
     const answer = await spec.handler(ctx, { params: {}, query: undefined, body: undefined })
