@@ -1,8 +1,8 @@
 /** `npm run count`: adds up vitest's JSON reports; what `.ci/run` says last. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 interface Report {
   numPassedTests: number

@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander'
 import { allScopes } from '#runtime/roles'
 import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#scripts/admin/keys'
 import { requireStore } from '#scripts/admin/stores'
-import { withDatabase } from './lib/database.ts'
-import { type Expiry, expiresAt, expiry, jsonOption, storeOption } from './lib/options.ts'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { type Column, table } from './lib/table.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { withDatabase } from '#scripts/cli/database'
+import { type Expiry, expiresAt, expiry, jsonOption, storeOption } from '#scripts/cli/options'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { type Column, table } from '#scripts/cli/table'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 export function keysProgram(terminal: Terminal): Command {
   const { out, env } = terminal

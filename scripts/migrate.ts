@@ -6,8 +6,8 @@ import { openQueue } from '#runtime/jobs/queue'
 import { loadRegistry } from '#runtime/registry/registry'
 import { openDatabase } from '#runtime/server/app'
 import { readSettings } from '#runtime/server/settings'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 export const migrateProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run migrate --')

@@ -4,8 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { loadRegistry, operationId } from '#runtime/registry/registry'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 const root = join(import.meta.dirname, '..')
 const verbs: Record<string, string> = {

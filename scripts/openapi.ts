@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { openApiDocument } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 export const openapiProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run openapi --')

@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import { explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { showProgress } from './lib/progress.ts'
-import { line, paint, type Terminal } from './lib/terminal.ts'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { showProgress } from '#scripts/cli/progress'
+import { line, paint, type Terminal } from '#scripts/cli/terminal'
 import { isDemoMissing, seedDemo } from './seed/demo.ts'
 
 export const startProgram = (terminal: Terminal): Command =>

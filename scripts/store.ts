@@ -22,11 +22,11 @@ import {
   setAgency,
   setRole,
 } from '#scripts/admin/stores'
-import { withDatabase, withServices } from './lib/database.ts'
-import { jsonFile, jsonOption, storeOption } from './lib/options.ts'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { type Column, table } from './lib/table.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { withDatabase, withServices } from '#scripts/cli/database'
+import { jsonFile, jsonOption, storeOption } from '#scripts/cli/options'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { type Column, table } from '#scripts/cli/table'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 const roleOption = () =>
   new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory()

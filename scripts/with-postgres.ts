@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
-import { throwawayPostgres } from './lib/postgres.ts'
-import { examples, exitWith, newProgram, runProgram } from './lib/program.ts'
-import type { Terminal } from './lib/terminal.ts'
+import { throwawayPostgres } from '#scripts/cli/postgres'
+import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
+import type { Terminal } from '#scripts/cli/terminal'
 
 export const withPostgresProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run with-postgres --')

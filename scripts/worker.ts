@@ -5,8 +5,8 @@ import { openApp } from '#runtime/server/app'
 import { openLog } from '#runtime/server/log'
 import { explainAndExit, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
-import { examples, newProgram, runProgram } from './lib/program.ts'
-import { line, type Terminal } from './lib/terminal.ts'
+import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
 
 export const workerProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run worker --')

@@ -1,7 +1,7 @@
 /** Medians of the rounds, as a table and as JSON. */
 import { cpus, totalmem } from 'node:os'
-import { type Column, table } from '../lib/table.ts'
-import type { Output, Style } from '../lib/terminal.ts'
+import { type Column, table } from '#scripts/cli/table'
+import type { Output, Style } from '#scripts/cli/terminal'
 import { type OperationName, type TargetName, targetNames } from './kinds.ts'
 import { operations } from './operations.ts'
 import type { Measurement } from './rounds.ts'

@@ -1,5 +1,5 @@
 /** Interleaved rounds: in each, every operation is sent to one server after the other, each round begins with the next. */
-import type { Progress } from '../lib/progress.ts'
+import type { Progress } from '#scripts/cli/progress'
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
 import { emptyCreated } from './fixture.ts'

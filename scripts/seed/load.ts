@@ -8,7 +8,7 @@ import { refuse } from '#runtime/errors'
 import { planOf } from '#runtime/plans'
 import { allScopes } from '#runtime/roles'
 import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
-import { noProgress, type Progress } from '../lib/progress.ts'
+import { noProgress, type Progress } from '#scripts/cli/progress'
 
 export interface LoadSizes {
   /** Stores to make, or to fill again; default 1. */

@@ -6,12 +6,12 @@ import { pendingTypes } from '#operations/store/dashboard/home-parts'
 import { stepsElsewhere } from '#operations/store/onboarding/onboarding'
 import { loadRegistry, operationId, RegistryError, readRegistry, rewired } from '#runtime/registry/registry'
 import type { Given } from '#runtime/wiring'
-import { clockFaults, type Place } from '#scripts/lib/clocks'
-import { importFaults } from '#scripts/lib/imports'
-import { loopFaults } from '#scripts/lib/loops'
-import { roomFaults } from '#scripts/lib/rooms'
-import { ruleFaults } from '#scripts/lib/rules'
-import { testFaults } from '#scripts/lib/tests'
+import { clockFaults, type Place } from '#scripts/checks/clocks'
+import { importFaults } from '#scripts/checks/imports'
+import { loopFaults } from '#scripts/checks/loops'
+import { roomFaults } from '#scripts/checks/rooms'
+import { ruleFaults } from '#scripts/checks/rules'
+import { testFaults } from '#scripts/checks/tests'
 
 const root = join(import.meta.dirname, '../..')
 // Inside the project, so that its imports resolve.

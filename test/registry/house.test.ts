@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Fault } from '#runtime/registry/checks'
-import { sameBodyFaults } from '#scripts/lib/copies'
-import { stateFaults } from '#scripts/lib/state'
-import { tableFaults } from '#scripts/lib/tables'
+import { sameBodyFaults } from '#scripts/checks/copies'
+import { stateFaults } from '#scripts/checks/state'
+import { tableFaults } from '#scripts/checks/tables'
 
 const root = join(import.meta.dirname, '../..')
 const made: string[] = []

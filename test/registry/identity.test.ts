@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { identityFaults } from '#scripts/lib/identity'
+import { identityFaults } from '#scripts/checks/identity'
 
 const root = mkdtempSync(join(tmpdir(), 'identity-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

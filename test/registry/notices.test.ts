@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { noticeFaults } from '#scripts/lib/notices'
+import { noticeFaults } from '#scripts/checks/notices'
 
 const root = mkdtempSync(join(tmpdir(), 'notices-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

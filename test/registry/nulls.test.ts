@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { greatest, greatestKnown, least, leastKnown } from '#runtime/database/sql'
-import { nullFaults } from '#scripts/lib/nulls'
+import { nullFaults } from '#scripts/checks/nulls'
 import { freshDatabase } from '#test/support/app'
 
 const root = mkdtempSync(join(tmpdir(), 'nulls-'))

@@ -7,7 +7,7 @@ import { benchProgram } from '#scripts/bench'
 import { Answers } from '#scripts/bench/load'
 import type { Results } from '#scripts/bench/report'
 import type { Sizes } from '#scripts/bench/sizes'
-import { findPostgres } from '#scripts/lib/postgres'
+import { findPostgres } from '#scripts/cli/postgres'
 import { type Ran, run } from '#test/support/command'
 
 const bench = (...options: string[]): Promise<Ran> => run(benchProgram, options)

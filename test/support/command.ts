@@ -1,8 +1,8 @@
 /** Command lines run in the test's own process, their streams looked at. */
 import { Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
-import { type Program, runProgram } from '#scripts/lib/program'
-import type { Output } from '#scripts/lib/terminal'
+import { type Program, runProgram } from '#scripts/cli/program'
+import type { Output } from '#scripts/cli/terminal'
 
 export interface Ran {
   code: number

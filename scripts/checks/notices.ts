@@ -45,7 +45,7 @@ export const noticeFaults = (root: string, allowed = exceptions): Promise<Fault[
     layers: ['operations'],
     suspicious: /\b(?:notify|tellOwners)\(|dedupeKey/,
     exceptions: allowed,
-    listedIn: 'scripts/lib/notices.ts',
+    listedIn: 'scripts/checks/notices.ts',
     wrongOf: (node) => [...wrongsOf(node)],
   })
 
@@ -64,7 +64,7 @@ function* wrongsOf(node: ts.Node): Generator<{ wrong: string; remedy: string }> 
   if (named('dedupeKey') || !named('type')) return
   yield {
     wrong: keyless(typeOf(named('type')!)),
-    remedy: 'give it a dedupeKey; where a row is moved under its lock, list it in scripts/lib/notices.ts',
+    remedy: 'give it a dedupeKey; where a row is moved under its lock, list it in scripts/checks/notices.ts',
   }
 }
 

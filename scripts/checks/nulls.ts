@@ -22,7 +22,7 @@ export const nullFaults = (root: string): Promise<Fault[]> =>
         remedy: `take ${name}(…) of #runtime/sql, null where one is null, or ${name}Known(…), of those that are known`,
       }))
     },
-    listedIn: 'scripts/lib/nulls.ts',
+    listedIn: 'scripts/checks/nulls.ts',
   })
 
 function namesIn(node: ts.StringLiteralLike | ts.TemplateLiteralLikeNode): string[] {

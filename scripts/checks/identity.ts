@@ -39,7 +39,7 @@ export const identityFaults = (root: string, exceptions = allowed): Promise<Faul
     suspicious: /phone|email/i,
     leaves: (file) => places.includes(file) || file.startsWith('db/migrations/'),
     exceptions,
-    listedIn: 'scripts/lib/identity.ts',
+    listedIn: 'scripts/checks/identity.ts',
     wrongOf: (node) => [
       ...[...new Set(kindsOf(node))].map((kind) => ({ wrong, remedy: remedyOf(kind) })),
       ...(isLeftUnread(node) ? [{ wrong: unread, remedy: reading }] : []),

@@ -112,7 +112,7 @@ export async function clockFaults(
       faults.push({
         file,
         wrong: `no longer reads ${each}`,
-        remedy: 'take it off the list of scripts/lib/clocks.ts',
+        remedy: 'take it off the list of scripts/checks/clocks.ts',
       })
     }
   }
@@ -120,7 +120,7 @@ export async function clockFaults(
 }
 
 function remedyOf(layer: string, reads: string): string {
-  const listed = 'what really measures the machine is listed with its reason in scripts/lib/clocks.ts'
+  const listed = 'what really measures the machine is listed with its reason in scripts/checks/clocks.ts'
   if (layer !== 'test') return `ask ctx.clock, or give the instant as a parameter; ${listed}`
   if (stopwatch.includes(reads)) {
     return `assert what was done (calls, rows, steps), not how long it took; ${listed}`

@@ -47,7 +47,7 @@ export const stateFaults = (root: string, exceptions = allowed): Promise<Fault[]
     layers: ['operations'],
     suspicious: /^(?:export )?(?:const|let) /m,
     exceptions,
-    listedIn: 'scripts/lib/state.ts',
+    listedIn: 'scripts/checks/state.ts',
     wrongOf: (node) =>
       ts.isSourceFile(node.parent ?? node) && ts.isVariableStatement(node)
         ? node.declarationList.declarations

@@ -72,7 +72,7 @@ export async function tableFaults(
 const unnamedAt = (file: string, node: ts.Node): Fault => ({
   file: `${file}:${node.getSourceFile().getLineAndCharacterOfPosition(node.getStart()).line + 1}`,
   wrong: 'writes a table without naming it, so nobody sees whose it is',
-  remedy: 'name it in the statement, or list the file with its reason in scripts/lib/tables.ts',
+  remedy: 'name it in the statement, or list the file with its reason in scripts/checks/tables.ts',
 })
 
 function* tablesOf(node: ts.Node, calls: readonly string[], inSql: RegExp): Generator<string> {
@@ -146,7 +146,7 @@ function foreign(
       faults.push({
         file,
         wrong: `reads ${table}, which ${[...own].join(' and ')} owns`,
-        remedy: 'ask its door.ts, or decide that the section may, in scripts/lib/reads.ts',
+        remedy: 'ask its door.ts, or decide that the section may, in scripts/checks/reads.ts',
       })
     }
   }
@@ -155,7 +155,7 @@ function foreign(
       faults.push({
         file: `operations/${section}`,
         wrong: `reads ${table} no longer`,
-        remedy: 'take it off the list of scripts/lib/reads.ts',
+        remedy: 'take it off the list of scripts/checks/reads.ts',
       })
     }
   }
@@ -169,4 +169,4 @@ const stale = (
 ): Fault[] =>
   Object.keys(listed)
     .filter((file) => !isUsed(file))
-    .map((file) => ({ file, wrong, remedy: 'take it off the list of scripts/lib/tables.ts' }))
+    .map((file) => ({ file, wrong, remedy: 'take it off the list of scripts/checks/tables.ts' }))

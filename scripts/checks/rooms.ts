@@ -34,6 +34,11 @@ export async function roomFaults(root: string): Promise<Fault[]> {
       const wrong = `has ${lines} lines, and at most ${mostLines} are read`
       faults.push({ file, wrong, remedy: 'cut it by what it is about' })
     }
+    const vague = file.split('/').find((part) => meaningless.test(part.replace(/\.ts$/, '')))
+    if (vague) {
+      const wrong = `is named ${vague.replace(/\.ts$/, '')}, which says nothing`
+      faults.push({ file, wrong, remedy: 'name it by what it is about' })
+    }
     if (file.startsWith('runtime/')) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1)
   }
   for (const path of await typescriptFiles(join(root, 'operations'))) {
@@ -41,8 +46,6 @@ export async function roomFaults(root: string): Promise<Fault[]> {
     const parts = file.split('/')
     const [name, folder] = [basename(file, '.ts'), parts.at(-2)!]
     const note = (wrong: string, remedy: string): void => void faults.push({ file, wrong, remedy })
-    const vague = [...parts.slice(1, -1), name].find((part) => meaningless.test(part))
-    if (vague) note(`is named ${vague}, which says nothing`, 'name it by what it is about')
     const code = await readFile(path, 'utf8')
     if (Object.values(folders).includes(folder)) continue
     const kind = declaration.exec(code)?.[1]

@@ -11,7 +11,7 @@ const rounds = 'rounds to hundredths by itself'
 const writes = 'writes an amount by itself (toFixed)'
 const inSql = 'rounds to hundredths in SQL by itself'
 const inEngine =
-  'reckon in whole cents, with #runtime/money; what is no money is listed in scripts/lib/amounts.ts'
+  'reckon in whole cents, with #runtime/money; what is no money is listed in scripts/checks/amounts.ts'
 
 const aRating = 'an average of stars, not money'
 const aChance = 'a chance in per cent, not money'
@@ -36,7 +36,7 @@ export const amountFaults = (root: string, exceptions = notMoney): Promise<Fault
     suspicious: new RegExp(`Math\\.|toFixed|round|numeric|trunc|\\b(?:${[...own].join('|')})\\b`, 'i'),
     leaves: (file) => places.includes(file) || file.startsWith('db/migrations/'),
     exceptions,
-    listedIn: 'scripts/lib/amounts.ts',
+    listedIn: 'scripts/checks/amounts.ts',
     wrongOf: (node) => [...wrongsOf(node)],
   })
 
