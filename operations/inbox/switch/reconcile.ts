@@ -1,7 +1,7 @@
 /** What came while nobody looked is put in its place (rule 9). */
 
 import { sql } from 'kysely'
-import { refusalCode, routeOfType, type sending } from '#operations/messaging/door'
+import { routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -165,7 +165,7 @@ async function statusesOf(tx: Context, events: readonly ProviderEvent[]): Promis
             status,
             at,
             providerMessageId,
-            failureCode: failureCode === null ? null : refusalCode(failureCode),
+            failureCode,
             failureMessage,
           },
         ]

@@ -8,7 +8,6 @@ import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { isId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
-import { refusalCode } from '../sending/codes.ts'
 import type { DeliveryStatus, InboundMessage } from '../sending/deliver.ts'
 import { openSharedWindows } from '../sending/shared-text.ts'
 
@@ -52,12 +51,11 @@ async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
   }
   const found = await findByProviderId(ctx, keyless)
   return stored.flatMap((event) => {
-    const { key, status, providerMessageId, failureMessage, failureCode: code } = event.data as StatusData
+    const { key, status, providerMessageId, failureCode, failureMessage } = event.data as StatusData
     const sender = parseKey(key) ?? found.get(providerMessageId)
     if (!sender) return []
     const { kind, messageId, attempt } = sender
     const at = event.occurredAt
-    const failureCode = code === null ? null : refusalCode(code)
     const change = { messageId, attempt, status, at, providerMessageId, failureCode, failureMessage }
     return [{ eventId: event.id, kind, change }]
   })

@@ -45,4 +45,9 @@ export function errorOf({ code, message }: { code: ObjectionCode; message: strin
 }
 
 /** Why a message of a lane with retries of its own failed. */
-export type LaneFailure = ObjectionCode | 'unknown-outcome' | 'provider-unavailable' | 'quota-exceeded'
+export type LaneFailure =
+  | ObjectionCode
+  | 'disconnected'
+  | 'unknown-outcome'
+  | 'provider-unavailable'
+  | 'quota-exceeded'

@@ -4,6 +4,7 @@ import { attribution, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { pause } from '#runtime/pause'
 import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import type { StatusFailure } from '#runtime/ports/messaging/hook-body'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
 import { officialRevalidate } from '../handles.ts'
 import { takeRecipients } from '../numbers/limit.ts'
@@ -334,7 +335,7 @@ export interface DeliveryStatus {
   status: 'sent' | 'delivered' | 'read' | 'failed'
   at: Date
   providerMessageId: string
-  failureCode: RefusalCode | null
+  failureCode: StatusFailure | null
   failureMessage: string | null
 }
 

@@ -32,7 +32,7 @@ export interface StatusData {
   /** The idempotency key of the send, echoed; null where the provider left it out. */
   key: string | null
   status: MessageStatus
-  failureCode: string | null
+  failureCode: StatusFailure | null
   failureMessage: string | null
 }
 
@@ -50,8 +50,22 @@ export interface InboundData {
   content: unknown
 }
 
+/** Why a message failed after it was accepted. */
+export type StatusFailure =
+  | 'not-on-network'
+  | 'undelivered'
+  | 'window-closed'
+  | 'template-refused'
+  | 'media-refused'
+  | 'frequency-capped'
+  | 'recipient-stopped'
+  | 'too-long'
+  | 'disconnected'
+  | 'number-limit'
+  | 'provider-error'
+
 /** The network's numbers for why a message failed after it was accepted, and the code we keep. */
-const failures: Record<number, { code: string; message: string }> = {
+const failures: Record<number, { code: StatusFailure; message: string }> = {
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131026: { code: 'undelivered', message: 'The message could not be delivered' },
   131030: { code: 'not-on-network', message: 'The phone is not on the network' },
