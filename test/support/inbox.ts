@@ -16,7 +16,11 @@ export interface InboxShop extends Shop {
   /** The callback of a message, unsettled: jobs are not drained. */
   callback(message: Omit<SandboxInbound, 'numberId'>): Promise<void>
   /** What the provider says of a message. */
-  status(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
+  status(
+    providerMessageId: string,
+    status: 'sent' | 'delivered' | 'read' | 'failed',
+    code?: string,
+  ): Promise<void>
   /** The same of a message that did not leave here: it has no key of ours. */
   told(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
   /** The one conversation with a phone, or the one there is. */
@@ -63,8 +67,8 @@ export async function withInbox<S extends Shop>(app: TestApp, shop: S, isOn = tr
       await callback(message)
       await app.drainJobs()
     },
-    async status(providerMessageId, status) {
-      const hook = await sandbox.status(shop.id, { providerMessageId, status })
+    async status(providerMessageId, status, code) {
+      const hook = await sandbox.status(shop.id, { providerMessageId, status, ...(code ? { code } : {}) })
       if (!hook) throw new Error('there is no such message at the provider')
       await receiveHook(system, 'sandbox', hook.headers, hook.body)
       await app.drainJobs()

@@ -120,6 +120,8 @@ describe('the window', () => {
   })
 })
 
+let nextPhone = 10
+
 describe('states', () => {
   let shop: InboxShop
   beforeAll(async () => {
@@ -152,6 +154,16 @@ describe('states', () => {
     await shop.status(providerMessageId, 'failed')
     expect(await now()).toMatchObject({ status: 'delivered', error: null, failedAt: null })
   })
+
+  test.each(['disconnected', 'number-limit', 'frequency-capped', 'recipient-stopped'])(
+    'what the network says of a failure is told as it is: %s',
+    async (code) => {
+      const { now } = await answered(`+55119876502${String(nextPhone++).padStart(2, '0')}`)
+      const { providerMessageId } = await now()
+      await shop.status(providerMessageId, 'failed', code)
+      expect(await now()).toMatchObject({ status: 'failed', error: { code } })
+    },
+  )
 
   test('a phone that is not on the network fails at once, another after it was sent', async () => {
     const before = await shop.usage()
