@@ -17,3 +17,18 @@ export type NullableNumeric = ColumnType<
   string | number | null | undefined,
   string | number | null
 >
+/** Why a message did not leave or arrive, as the sections that send decide it. */
+export type FailedAs =
+  | 'not-on-network'
+  | 'undelivered'
+  | 'window-closed'
+  | 'template-refused'
+  | 'media-refused'
+  | 'frequency-capped'
+  | 'recipient-stopped'
+  | 'too-long'
+  | 'provider-error'
+  | 'subscription-inactive'
+  | 'number-limit'
+  | 'disconnected'
+  | 'unknown-outcome'

@@ -1,6 +1,13 @@
 /** Contacts, conversations, their messages, and the team's tags, notes and quick replies. */
 import type { Generated } from 'kysely'
-import type { DefaultNumeric, Instant, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
+import type {
+  DefaultNumeric,
+  FailedAs,
+  Instant,
+  NullableInstant,
+  NullableJson,
+  StoreColumn,
+} from './columns.ts'
 
 interface InboxSettingsRow {
   store_id: StoreColumn
@@ -92,7 +99,7 @@ interface InboxMessagesRow {
   reply_to_message_id: string | null
   quick_reply_id: string | null
   status: string
-  error_code: string | null
+  error_code: FailedAs | null
   error_message: string | null
   provider_message_id: string | null
   sent_by: string | null

@@ -1,6 +1,6 @@
 /** Templates' bookkeeping, single sends, the chat button and the assistant. */
 import type { Generated } from 'kysely'
-import type { Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
+import type { FailedAs, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 
 interface MessageTemplateNamesRow {
   store_id: StoreColumn
@@ -59,7 +59,7 @@ interface DirectMessagesRow {
   /** Who asked for it; null where a job did. */
   sent_by: string | null
   status: string
-  error_code: string | null
+  error_code: FailedAs | null
   error_message: string | null
   reservation_id: string | null
   claimed_at: NullableInstant

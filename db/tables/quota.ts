@@ -1,6 +1,6 @@
 /** Units of messages: counted by cycle, reserved before a message leaves, written down when it left. */
 import type { Generated } from 'kysely'
-import type { Instant, NullableInstant, StoreColumn } from './columns.ts'
+import type { FailedAs, Instant, NullableInstant, StoreColumn } from './columns.ts'
 
 interface UsageCyclesRow {
   store_id: StoreColumn
@@ -34,7 +34,7 @@ interface MessageLedgerRow {
   email: string | null
   provider_message_id: string | null
   status: string
-  failure_code: string | null
+  failure_code: FailedAs | null
   cycle_starts_at: NullableInstant
   sent_at: Instant
   delivered_at: NullableInstant

@@ -1,5 +1,7 @@
 /** The rows of Aurora's runs: messages with their ledger and touches, steps, coupons. */
+
 import type { StoreFacts } from '#db/access'
+import type { FailedAs } from '#db/tables/columns'
 import { cashbackAmount, cashbackCoupon, couponEnd } from '#operations/automations/deciding/coupon-codes'
 import type { CartFacts, IssuedCoupon, OrderFacts } from '#operations/automations/deciding/facts'
 import { renderMessage } from '#operations/automations/deciding/message'
@@ -369,7 +371,7 @@ const ledgerRow = (row: Execution, automation: DemoAutomation): SeedRow<'message
   email: null,
   provider_message_id: row.provider_message_id ?? null,
   status: row.status,
-  failure_code: row.failure_code ?? null,
+  failure_code: (row.failure_code ?? null) as FailedAs | null,
   sent_at: row.sent_at!,
   delivered_at: row.delivered_at ?? null,
   read_at: row.read_at ?? null,

@@ -1,4 +1,5 @@
 /** The messages of a campaign that was sent, with what became of each: rows, ledger, touches. */
+import type { FailedAs } from '#db/tables/columns'
 import { namedId } from '#runtime/values/ids'
 import type { Contact } from './lists.ts'
 import type { Random } from './random.ts'
@@ -161,7 +162,7 @@ function ledgerRow(campaignId: string, message: SeedRow<'campaign_messages'>): S
     email: null,
     provider_message_id: message.provider_message_id,
     status: message.status,
-    failure_code: message.failure_code,
+    failure_code: (message.failure_code ?? null) as FailedAs | null,
     sent_at: message.sent_at!,
     delivered_at: message.delivered_at ?? null,
     read_at: message.read_at ?? null,

@@ -1,5 +1,7 @@
 /** Who waits for stock in the demo, who was told, and what that brought. */
+
 import type { RootDatabase } from '#db/database'
+import type { FailedAs } from '#db/tables/columns'
 import { defaultCounter } from '#operations/stock/counter/schema'
 import { defaultAlerts } from '#operations/stock/settings/schema'
 import { requireEcommerce } from '#operations/store/connections/connections'
@@ -317,7 +319,7 @@ const ledgerRow = (row: Subscription): SeedRow<'message_ledger'> => ({
   email: row.email?.toLowerCase() ?? null,
   provider_message_id: row.channel === 'phone' ? `wamid.${row.id}` : null,
   status: row.status === 'failed' ? 'failed' : row.delivered_at ? 'delivered' : 'sent',
-  failure_code: row.reason,
+  failure_code: (row.reason ?? null) as FailedAs | null,
   sent_at: row.sent_at!,
   delivered_at: row.delivered_at ?? null,
   read_at: null,

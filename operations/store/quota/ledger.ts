@@ -1,5 +1,7 @@
 /** The ledger: every message that left, on any channel, and what became of it. */
+
 import { type RawBuilder, sql } from 'kysely'
+import type { FailedAs } from '#db/tables/columns'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/values/email'
 import { phoneKey } from '#runtime/values/phone'
@@ -111,7 +113,7 @@ export interface StatusChange {
   messageId: string
   status: 'delivered' | 'read' | 'failed'
   at: Date
-  failureCode?: string | null
+  failureCode?: FailedAs | null
 }
 
 const ranks = { failed: 1, delivered: 2, read: 3 } as const
@@ -122,7 +124,7 @@ interface Merged {
   delivered_at: Date | null
   read_at: Date | null
   failed_at: Date | null
-  failure_code: string | null
+  failure_code: FailedAs | null
 }
 
 /** What became of messages; only moves forward. */
@@ -142,7 +144,7 @@ export async function applyStatuses(ctx: Context, changes: StatusChange[]): Prom
       delivered_at: sql<Date>`coalesce(message_ledger.delivered_at, r.delivered_at, r.read_at)`,
       read_at: sql<Date>`coalesce(message_ledger.read_at, r.read_at)`,
       failed_at: sql<Date>`r.failed_at`,
-      failure_code: sql<string>`r.failure_code`,
+      failure_code: sql<FailedAs | null>`r.failure_code`,
     })
     .whereRef('message_ledger.message_id', '=', 'r.message_id')
     // By the index, whatever the planner's statistics know of rows just written.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { FailedAs } from '#db/tables/columns'
 import * as metering from '#operations/store/quota/metering'
 import type { Context } from '#runtime/context'
 import { newId } from '#runtime/values/ids'
@@ -314,7 +315,7 @@ describe('statuses', () => {
     const message = row({ status })
     await metering.commit(ctx, id, [message])
     const at = (seconds: number) => new Date(message.sentAt.getTime() + seconds * 1000)
-    const apply = (changes: [metering.StatusChange['status'], number][], failureCode?: string) =>
+    const apply = (changes: [metering.StatusChange['status'], number][], failureCode?: FailedAs) =>
       metering.status(
         ctx,
         changes.map(([next, seconds]) => ({
