@@ -47,7 +47,8 @@ export function phoneSigns(text: string): string | null {
 /** Whether it can be a part of a number. */
 export const hasPhoneDigits = (text: string): boolean => /\d/.test(phoneSigns(text) ?? '')
 
-const isPlain = /^[+\d\s().\-/]+$/
+/** Signs that need no change: the ASCII blank alone, as the library stumbles over some of the others. */
+const isPlain = /^[+\d ().\-/]+$/
 
 /** What the library takes for no number as it was typed within its country, though people there write it so. */
 function nationally(digits: string, country: string, read: string | undefined): string | null {

@@ -175,6 +175,12 @@ test('a number of home is not taken for one of abroad that begins alike', () => 
   expect(parsePhone('+45 87 65 43 21', 'BR')).toBe('+4587654321')
 })
 
+test.each(['\u2007', '\ufeff', '\t', '\u3000', '\u2002'])('a blank of any kind (%j) is one', (blank) => {
+  // Numbers that the country's own plan does not have, which are kept all the same.
+  expect(parsePhone(`11${blank}60000000`, 'BR')).toBe('+551160000000')
+  expect(parsePhone(`55${blank}10000000`, 'MX')).toBe('+525510000000')
+})
+
 test.each(['', '+', 'call me', '11 98765-4321 ext 5', `${'9'.repeat(41)}`, '\u200b'.repeat(300), '½'])(
   '%j is nobody',
   (typed) => {
