@@ -172,6 +172,9 @@ interface ExchangeNoticesRow {
   provider_message_id: string | null
   failure: string | null
   sent_at: NullableInstant
+  delivered_at: NullableInstant
+  read_at: NullableInstant
+  failed_at: NullableInstant
   created_at: Instant
   updated_at: Instant
 }

@@ -49,6 +49,7 @@ interface StockSubscriptionsRow {
   provider_message_id: string | null
   sent_at: NullableInstant
   delivered_at: NullableInstant
+  read_at: NullableInstant
   failed_at: NullableInstant
   converted_at: NullableInstant
   converted_order_id: string | null

@@ -1,13 +1,13 @@
 import { wiring } from '#runtime/wiring'
 import { requestsExport } from './figures/export.ts'
-import { applyStatuses } from './notices/results.ts'
+import { notices } from './notices/lane.ts'
 import { pendingRequests, templateUse } from './requests/for-others.ts'
 import { exchangePhotos, photoUploads } from './requests/photos.ts'
 import { activateExchanges, lacksForExchanges } from './settings/settings.ts'
 
 export default wiring({
   uploads: { [exchangePhotos]: photoUploads },
-  senders: { ex: { source: 'exchange', applyStatuses } },
+  senders: { ex: notices },
   templateUses: [templateUse],
   exports: { 'exchange-export': requestsExport },
   switches: { exchanges: { activate: activateExchanges, lacks: lacksForExchanges } },

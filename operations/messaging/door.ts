@@ -6,6 +6,7 @@ export { numberLimit } from './official/health.ts'
 export { isOptedOut } from './opt-outs/match.ts'
 export * as optOuts from './opt-outs/opt-outs.ts'
 export { isStopWord } from './opt-outs/stop-words.ts'
+export * as outbox from './outbox/outbox.ts'
 export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'
 export {
   errorOf,

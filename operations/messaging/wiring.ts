@@ -9,6 +9,7 @@ import {
   applyNumberName,
   storesOfAccounts,
 } from './official/callbacks.ts'
+import { wakeLanes } from './outbox/rows.ts'
 import { applySessionEvents, storesOfSessions } from './qr/events.ts'
 import { applySendStatuses } from './sends/statuses.ts'
 import {
@@ -42,6 +43,7 @@ export default wiring({
     { isOf: (_ctx, { key }) => key.startsWith('number-'), find: storesOfAccounts },
   ],
   senders: { dm: { source: 'direct', applyStatuses: applySendStatuses } },
+  numberConnected: [wakeLanes],
   memberRemoved: [forgetMember],
   connectionSelected: [connectedNumberChanged],
   uploads: { [headerPurpose]: headerFiles },

@@ -1,7 +1,7 @@
 import { wiring } from '#runtime/wiring'
 import { uploads } from './pictures.ts'
+import { requestMessages } from './requests/lane.ts'
 import { ordersChanged } from './requests/plan.ts'
-import { applyStatuses } from './requests/results.ts'
 import { reviewsExport } from './reviews/export.ts'
 import {
   approvedSince,
@@ -19,7 +19,7 @@ import { activateTestimonials } from './testimonials/settings.ts'
 export default wiring({
   uploads,
   ordersChanged: [ordersChanged],
-  senders: { rv: { source: 'review-request', applyStatuses } },
+  senders: { rv: requestMessages },
   templateUses: [templateUse],
   exports: { 'review-export': reviewsExport },
   widgets: {

@@ -28,6 +28,8 @@ const suspicious = new RegExp(
 
 /** Writes whose table is a variable, and why that is one of the section's own. */
 const unnamed: Readonly<Record<string, string>> = {
+  'operations/messaging/outbox/rows.ts':
+    'the table of a lane, which its section names where it declares the lane',
   'operations/store/sums/rebuild-days.ts': 'it goes through a list of the sums that stands there',
   'operations/product-page/video-slider/counters.ts': 'it counts for the sliders and blocks alike',
 }

@@ -323,7 +323,7 @@ export interface Departure extends SentMessage {
 }
 
 /** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
-const bringsOrders = (
+export const bringsOrders = (
   source: SentSource,
 ): source is 'automation' | 'messaging-campaign' | 'stock-notification' =>
   source === 'automation' || source === 'messaging-campaign' || source === 'stock-notification'

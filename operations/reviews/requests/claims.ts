@@ -5,11 +5,10 @@
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { sending, templates } from '#operations/messaging/door'
+import { outbox, sending, templates } from '#operations/messaging/door'
 import { isAmong, metering } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
 import type { SkipReason } from './codes.ts'
@@ -189,7 +188,10 @@ async function withUnits(
   left: Map<string, SkipReason>,
 ): Promise<Group[]> {
   const messaging = groups.filter(({ channel }) => channel === 'messaging')
-  const [reservationId, units] = await reserve(tx, messaging.length, why)
+  const { reservationId, units } =
+    why === 'now'
+      ? await reserveAll(tx, messaging.length)
+      : await outbox.reserveUpTo(tx, messaging.length, 'review-request')
   const served = new Set(messaging.slice(0, units))
   return groups.flatMap((group): Group[] => {
     if (group.channel === 'email') return [group]
@@ -205,19 +207,11 @@ async function withUnits(
   })
 }
 
-async function reserve(tx: Context, wanted: number, why: Why): Promise<[string | null, number]> {
-  if (wanted === 0) return [null, 0]
-  if (why === 'now') return [await metering.reserve(tx, wanted, 'review-request'), wanted]
-  for (let units = wanted; units > 0; ) {
-    try {
-      return [await metering.reserve(tx, units, 'review-request'), units]
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      units = Math.min(units - 1, (await metering.usage(tx)).remaining)
-    }
-  }
-  return [null, 0]
-}
+/** Throws where the quota does not cover them. */
+const reserveAll = async (tx: Context, units: number) => ({
+  reservationId: units === 0 ? null : await metering.reserve(tx, units, 'review-request'),
+  units,
+})
 
 /** A reminder that may not leave changes nothing but that none follows. */
 async function writeLeft(tx: Context, left: ReadonlyMap<string, SkipReason>, why: Why): Promise<void> {
@@ -319,17 +313,6 @@ const aboutOf = (tx: Context, rows: readonly DispatchRow[], token: string): Abou
   token,
 })
 
-export type MessageContent =
-  | {
-      channel: 'email'
-      subject: string
-      html: string
-      text: string
-      replyTo: string | null
-      headers: Record<string, string>
-    }
-  | { channel: 'messaging'; content: sending.Content; text: string }
-
 function contentOf(
   tx: Context,
   channel: Channel,
@@ -337,7 +320,7 @@ function contentOf(
   settings: ReviewSettings,
   template: templates.Template | null,
   { customer_email: email }: DispatchRow,
-): MessageContent {
+): outbox.Said {
   if (channel === 'messaging') {
     return { channel, ...requestMessage(settings, about, template, templates.render) }
   }

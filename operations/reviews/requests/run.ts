@@ -1,10 +1,11 @@
 /** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
 
+import { outbox } from '#operations/messaging/door'
 import { connections } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { claim, type Why } from './claims.ts'
-import { deliverMessage, waitingMessages } from './deliver.ts'
+import { requestMessages } from './lane.ts'
 import { mayAsk } from './plan.ts'
 
 const messagesAtOnce = 100
@@ -32,18 +33,18 @@ export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<v
           gone,
         ),
       )
-      for (const id of messages) await deliverMessage(ctx, id)
+      for (const id of messages) await outbox.handOne(ctx, requestMessages, id)
     }
   }
 }
 
 async function deliverWaiting(ctx: Context, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const ids = await waitingMessages(ctx, messagesAtOnce)
+    const ids = await outbox.dueMessages(ctx, requestMessages, messagesAtOnce)
     if (ids.length === 0) return
     for (const id of ids) {
       signal.throwIfAborted()
-      await deliverMessage(ctx, id, true)
+      await outbox.handOne(ctx, requestMessages, id)
     }
   }
 }

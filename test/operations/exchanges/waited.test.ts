@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { holdsFor, statuses } from '#operations/exchanges/requests/moves'
 import { events } from '#operations/exchanges/settings/schema'
 import { optOuts } from '#operations/messaging/door'
+import { tellConnected } from '#operations/messaging/numbers/connected'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
@@ -52,15 +53,11 @@ const changes: Record<string, Change> = {
   },
   'the shopper opted out': {
     change: async (shop) => optOuts.add(await shop.context(), ana.phone, 'manual'),
-    is: 'opted-out',
+    is: 'recipient-stopped',
   },
   'the plan was lost': {
     change: (shop) => setColumns(shop, 'subscriptions', { status: 'paused', paused_at: app.clock.now() }),
     is: 'subscription-inactive',
-  },
-  'the number was disconnected': {
-    change: (shop) => setColumns(shop, 'messaging_connections', { status: 'disconnected' }),
-    is: 'not-connected',
   },
   'more than a day passed': { change: () => app.advance(25 * hour), is: 'too-late' },
 }
@@ -101,6 +98,27 @@ describe.each(Object.entries(causes))('a message that waited for %s', (_cause, b
       .executeTakeFirst()
     expect(usage ?? { used: 0, reserved: 0 }).toEqual({ used: is === null ? 1 : 0, reserved: 0 })
   })
+})
+
+test.each([
+  ['connected again', 'Message: approved', 1],
+  ['gone for a day', 'Message: approved (too-late)', 0],
+])('while the number is disconnected it waits: %s', async (_name, note, sent) => {
+  const { shop, request } = await approved({
+    emails,
+    messaging: { isEnabled: true, approved: { text: 'Oi {{firstName}}' } },
+  })
+  await setColumns(shop, 'messaging_connections', { status: 'disconnected' })
+  await app.drainJobs()
+  expect(await told(shop, request.id)).toEqual([])
+  if (sent === 1) {
+    await setColumns(shop, 'messaging_connections', { status: 'connected' })
+    const ctx = await shop.context()
+    await ctx.transaction((tx) => tellConnected(tx, 'qr'))
+  } else await app.advance(25 * hour)
+  await app.drainJobs()
+  expect(await told(shop, request.id)).toEqual([note])
+  expect(await sandbox.outbox(shop.id)).toHaveLength(sent)
 })
 
 test.each([

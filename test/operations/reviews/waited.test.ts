@@ -63,7 +63,8 @@ const changes: Record<string, Change> = {
         .updateTable('messaging_connections')
         .set({ status: 'disconnected' })
         .execute(),
-    is: ['failed', 'not-connected'],
+    // It leaves once the number is connected again; after a day it has failed.
+    is: ['sending', null],
   },
   // It leaves when the plan is there again.
   'the plan was lost': {

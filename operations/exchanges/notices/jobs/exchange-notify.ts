@@ -1,7 +1,7 @@
+import { outbox } from '#operations/messaging/door'
 import { job } from '#runtime/job'
 import { exchangeNotify } from '../../handles.ts'
-import { recordFailed } from '../results.ts'
-import { notifyShopper } from '../send.ts'
+import { notices } from '../lane.ts'
 
 export default job(exchangeNotify, {
   description: 'Tells a shopper what became of a request, on one channel',
@@ -12,8 +12,8 @@ export default job(exchangeNotify, {
   safeTwice:
     'A notice is unique by request, event, sequence and channel; it is claimed with its text before it leaves, under a key that is its own.',
   async run(ctx, { noticeId }) {
-    const at = await notifyShopper(ctx, noticeId)
+    const at = await outbox.handOne(ctx, notices, noticeId)
     if (at) await ctx.queue(exchangeNotify, { noticeId }, { at })
   },
-  failed: (ctx, { noticeId }) => recordFailed(ctx, noticeId, 'unknown-outcome'),
+  failed: (ctx, { noticeId }) => outbox.giveUp(ctx, notices, noticeId),
 })

@@ -189,7 +189,7 @@ describe('by message', () => {
     await approve(shop, first.id)
     await app.drainJobs()
     expect(await told(shop, first.id)).toEqual([
-      'notification-failed Message: approved (opted-out)',
+      'notification-failed Message: approved (recipient-stopped)',
       'notified Email: approved',
       'notified Email: requested',
     ])
@@ -305,7 +305,7 @@ describe('by message', () => {
       await app.drainJobs()
       await app.advance(61 * 60_000)
     }
-    expect(await told(shop, id)).toEqual(['notification-failed Message: approved (provider-unavailable)'])
+    expect(await told(shop, id)).toEqual(['notification-failed Message: approved (provider-error)'])
     expect(await usage(shop)).toEqual({ used: 0, reserved: 0 })
   })
 })

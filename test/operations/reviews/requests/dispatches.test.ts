@@ -232,8 +232,8 @@ describe('sending', () => {
       await app.drainJobs()
     }
     expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
-      ['failed', 'provider-unavailable'],
-      ['failed', 'provider-unavailable'],
+      ['failed', 'provider-error'],
+      ['failed', 'provider-error'],
     ])
   })
 

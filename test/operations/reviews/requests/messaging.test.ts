@@ -131,7 +131,7 @@ describe('by messaging', () => {
     expect(await cycle(shop)).toMatchObject({ used: 2, reserved: 0 })
   })
 
-  test('a number that is not connected any more fails it, and says so', async () => {
+  test('while its number is not connected it waits for it, for a day; then it fails, and says so', async () => {
     const shop = await delivered({ name: 'Ana', phone: '+5511988887705' })
     await app.database.root
       .updateTable('messaging_connections')
@@ -139,9 +139,12 @@ describe('by messaging', () => {
       .where('store_id', '=', shop.id)
       .execute()
     await send()
+    expect((await statuses(shop)).map(([, status]) => status)).toEqual(['sending', 'sending'])
+    await app.advance(24 * 3_600_000)
+    await app.drainJobs()
     expect(await statuses(shop)).toEqual([
-      ['messaging', 'failed', 'not-connected'],
-      ['messaging', 'failed', 'not-connected'],
+      ['messaging', 'failed', 'disconnected'],
+      ['messaging', 'failed', 'disconnected'],
     ])
     expect(await cycle(shop)).toMatchObject({ used: 0, reserved: 0 })
   })

@@ -1,0 +1,142 @@
+/** Handing over: one call a message, several at once, one recipient's refusal stopping no other. */
+import type { Context } from '#runtime/context'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
+import { takeRecipients } from '../numbers/limit.ts'
+import { type Connection, type Content, deliver, type Outcome, throttled } from '../sending/deliver.ts'
+import type { Fate } from './moves.ts'
+
+/** What one recipient gets, under its key: a message of the number, or an email. */
+export type Letter<M> = { message: M; key: string } & (
+  | { phone: string; content: Content; via?: 'official'; replyTo?: string }
+  | { mail: Omit<Mail, 'idempotencyKey'> }
+)
+
+/** Why it certainly did not leave, though nothing is wrong with the recipient: it may leave later. */
+export type Trouble =
+  | { reason: 'throttled'; afterMs: number }
+  | { reason: 'provider-unavailable' | 'number-limit' | 'disconnected' }
+
+/** What a call told of a message. */
+export type Told =
+  | Extract<Fate, { is: 'sent' | 'failed' }>
+  | { is: 'back'; because: Trouble }
+  /** Nobody knows: it stays claimed, is asked about under its key, or a status proves it. */
+  | { is: 'unknown' }
+
+/** One call. An email's key is known again by every provider of mail. */
+export async function call<M>(ctx: Context, letter: Letter<M>, isCounted = false): Promise<Told> {
+  // Before the call: what answers the message is never older than it.
+  const at = ctx.now()
+  if ('mail' in letter) return mailed(ctx, letter.mail, letter.key, at)
+  const { phone, content, via, replyTo } = letter
+  const message = { phone, content, isCounted, ...(via ? { via } : {}), ...(replyTo ? { replyTo } : {}) }
+  return toldOf(await deliver(ctx, message, letter.key), at)
+}
+
+async function mailed(
+  ctx: Context,
+  mail: Omit<Mail, 'idempotencyKey'>,
+  idempotencyKey: string,
+  at: Date,
+): Promise<Told> {
+  try {
+    const { messageId } = await ctx.adapters.mail.send({ ...mail, idempotencyKey })
+    return { is: 'sent', at, providerMessageId: messageId }
+  } catch (error) {
+    if (error instanceof Refused) return { is: 'failed', code: mailRefusal(error), reason: error.message }
+    if (error instanceof Throttled) {
+      return { is: 'back', because: { reason: 'throttled', afterMs: error.retryAfterMs } }
+    }
+    if (!(error instanceof Unavailable)) throw error
+    return error.accepted === 'no'
+      ? { is: 'back', because: { reason: 'provider-unavailable' } }
+      : { is: 'unknown' }
+  }
+}
+
+function toldOf(outcome: Outcome, at: Date): Told {
+  switch (outcome.outcome) {
+    case 'accepted':
+      return { is: 'sent', at, providerMessageId: outcome.providerMessageId }
+    case 'refused':
+      return { is: 'failed', code: outcome.code, reason: outcome.message }
+    case 'disconnected':
+      return { is: 'back', because: { reason: 'disconnected' } }
+    case 'retry': {
+      const { reason, afterMs } = outcome
+      return { is: 'back', because: reason === 'throttled' ? { reason, afterMs } : { reason } }
+    }
+    case 'unknown':
+      return { is: 'unknown' }
+  }
+}
+
+/** Calls at once: a slow provider does not make a batch slow. On PGlite they take turns underneath. */
+const atOnce = 16
+
+export interface Handed<M> {
+  /** Of every letter that was looked at; who was not called, as the claim was no longer ours, is not among them. */
+  told: { message: M; told: Told }[]
+  /** Why it stopped before its end. */
+  trouble: Trouble | null
+  /** A fault of ours, to be thrown once what is known is written down. */
+  error: unknown
+}
+
+export interface Batch<M> {
+  letters: readonly Letter<M>[]
+  /** The number that its messages leave through. */
+  connection: Connection | null
+  /** Before each call, where the provider does not know a key again. False: it is no longer ours. */
+  markCalled?: (message: M) => Promise<boolean>
+  /** They may have left already: only what is certain is told of them. */
+  isSecondCall?: boolean
+}
+
+/**
+ * Hands letters over, outside any transaction: recipients are counted against the number's limit first and given back
+ * where nothing left; trouble ends the batch, and what was not called is back for the same reason.
+ */
+export async function handOver<M>(ctx: Context, batch: Batch<M>): Promise<Handed<M>> {
+  const { letters, connection, markCalled } = batch
+  const handed: Handed<M> = { told: [], trouble: null, error: null }
+  const phoneOf = (letter: Letter<M>): string | null => ('phone' in letter ? letter.phone : null)
+  const templates = letters.flatMap((each) =>
+    'phone' in each && each.content.kind === 'template' ? each.phone : [],
+  )
+  const recipients = connection ? await takeRecipients(ctx, connection, templates) : null
+  const hasRoom = (letter: Letter<M>): boolean => recipients?.has(phoneOf(letter) ?? '') ?? true
+  const unsent: string[] = []
+  const note = (letter: Letter<M>, told: Told): void => {
+    const phone = phoneOf(letter)
+    if (phone !== null && (told.is === 'failed' || told.is === 'back')) unsent.push(phone)
+    if (told.is === 'back') handed.trouble ??= told.because
+    if (told.is === 'unknown') handed.trouble ??= { reason: 'provider-unavailable' }
+    if (!(batch.isSecondCall && told.is === 'back')) handed.told.push({ message: letter.message, told })
+  }
+  const allowed = letters.filter(hasRoom)
+  let next = 0
+  const inTurn = async (): Promise<void> => {
+    while (next < allowed.length && !handed.trouble && !handed.error) {
+      const letter = allowed[next]!
+      next += 1
+      try {
+        if (markCalled && !(await markCalled(letter.message))) continue
+        note(letter, await call(ctx, letter, true))
+      } catch (error) {
+        handed.error ??= error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, allowed.length) }, inTurn))
+  const because = handed.trouble ?? { reason: 'provider-unavailable' }
+  for (const letter of allowed.slice(next)) note(letter, { is: 'back', because })
+  for (const letter of letters)
+    if (!hasRoom(letter)) note(letter, { is: 'back', because: { reason: 'number-limit' } })
+  if (connection && handed.trouble?.reason === 'throttled') {
+    await throttled(ctx, connection, new Date(ctx.clock.ms() + handed.trouble.afterMs))
+  }
+  await recipients?.giveBack(unsent)
+  return handed
+}

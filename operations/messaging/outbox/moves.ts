@@ -1,0 +1,176 @@
+/**
+ * What became of messages, written down once, whoever says so: the call itself, a status that comes back, or the end of
+ * waiting. One transaction moves the message, its unit, the ledger, the touch, the opt-out and the section's own rows.
+ */
+import { attribution } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { isId } from '#runtime/values/ids'
+import { add as optOut } from '../opt-outs/opt-outs.ts'
+import { bringsOrders, type DeliveryStatus } from '../sending/deliver.ts'
+import { isLeaving, type Lane, type Move, type Standing } from './lane.ts'
+import { lock, write } from './rows.ts'
+import { countLeft, releaseUnits } from './units.ts'
+
+/** Nobody knows whether it left, and nobody will. */
+export const unknownOutcome = {
+  code: 'unknown-outcome',
+  reason: 'It is not known whether the message left: the provider never said what became of it',
+} as const
+
+/** What became of one message that was on its way. */
+export type Fate =
+  | { is: 'sent'; at: Date; providerMessageId: string | null }
+  | { is: 'failed'; code: string; reason: string }
+  /** `at`: when it was called. */
+  | { is: 'lost'; at: Date }
+
+/** Messages of the lane that are in `ids` and still on their way move as `fateOf` says; null: stays as it is. */
+export async function settle<Row extends Standing>(
+  ctx: Context,
+  lane: Lane<Row>,
+  ids: readonly string[],
+  fateOf: (row: Row) => Fate | null,
+  claimId?: string,
+): Promise<Move<Row>[]> {
+  return ctx.transaction(async (tx) => {
+    const rows = await lock(tx, lane, ids, claimId)
+    const moves = rows.flatMap((before) => {
+      if (!isLeaving(lane, before)) return []
+      const fate = fateOf(before)
+      return fate ? [{ before, after: fated(tx, lane, before, fate) }] : []
+    })
+    await move(tx, lane, moves)
+    return moves
+  })
+}
+
+export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row, fate: Fate): Row {
+  const shown = (status: 'sent' | 'failed'): string => lane.shown?.[status] ?? status
+  const ended = { ...row, calledAt: null }
+  if (fate.is === 'sent') {
+    const { at: sentAt, providerMessageId } = fate
+    return {
+      ...ended,
+      status: shown('sent'),
+      sentAt,
+      providerMessageId: providerMessageId ?? row.providerMessageId,
+    }
+  }
+  const { code, reason } = fate.is === 'lost' ? unknownOutcome : fate
+  const sentAt = fate.is === 'lost' ? fate.at : null
+  return { ...ended, status: shown('failed'), code: codeIn(lane, code), reason, failedAt: tx.now(), sentAt }
+}
+
+const codeIn = <Row extends Standing>(lane: Lane<Row>, code: string): string => lane.codeOf?.(code) ?? code
+
+/** Writes down where messages stand now, with all that goes with it. Their rows are locked. */
+export async function move<Row extends Standing>(
+  tx: Context,
+  lane: Lane<Row>,
+  moves: readonly Move<Row>[],
+): Promise<void> {
+  if (moves.length === 0) return
+  await write(tx, lane, moves)
+  const onTheWay = (row: Row): boolean => isLeaving(lane, row)
+  const hasLeft = (row: Row): boolean => row.sentAt !== null
+  const departed = moves.filter(
+    ({ before, after }) =>
+      !onTheWay(after) &&
+      hasLeft(after) &&
+      // What was given up as lost is counted already; once it is known to have arrived it may bring orders.
+      (onTheWay(before) || (isLost(before) && !isFailed(lane, after))),
+  )
+  await countLeft(
+    tx,
+    lane,
+    departed.map(({ before, after }) => ({
+      row: after,
+      holdsUnit: onTheWay(before),
+      isKnown: !isLost(after),
+    })),
+  )
+  const unsent = moves.filter(({ before, after }) => onTheWay(before) && !onTheWay(after) && !hasLeft(after))
+  await releaseUnits(
+    tx,
+    unsent.map(({ before }) => before.reservationId),
+  )
+  const failed = moves.filter(({ before, after }) => isFailed(lane, after) && !isFailed(lane, before))
+  if (bringsOrders(lane.source)) {
+    const arrivedNot = failed.filter(({ after }) => hasLeft(after) && !isLost(after))
+    await attribution.voidTouches(
+      tx,
+      arrivedNot.map(({ after }) => lane.departing(after).touch?.messageId ?? after.id),
+    )
+  }
+  for (const { after } of failed) {
+    if (after.code !== 'recipient-stopped' || after.phone === null) continue
+    await optOut(tx, after.phone, 'provider', lane.campaignOf?.(after) ?? null)
+  }
+  await lane.moved?.(tx, moves)
+}
+
+const isFailed = <Row extends Standing>(lane: Lane<Row>, row: Row): boolean =>
+  row.status === (lane.shown?.failed ?? 'failed')
+
+const isLost = (row: Standing): boolean => row.code === unknownOutcome.code
+
+const ranks = { sent: 1, failed: 2, delivered: 3, read: 4 }
+/** Higher wins, never back. One on its way, or given up as lost, is before them all: a status proves that it left. */
+function rankOf<Row extends Standing>(lane: Lane<Row>, row: Row): number {
+  if (isLeaving(lane, row) || isLost(row)) return 0
+  if (row.readAt) return ranks.read
+  if (row.deliveredAt) return ranks.delivered
+  return isFailed(lane, row) ? ranks.failed : ranks.sent
+}
+
+/**
+ * What the network reports of a lane's messages, in the transaction that applies the events. Those of other attempts, of
+ * messages that are not there, and of those that certainly never left are passed over.
+ */
+export async function applyStatuses<Row extends Standing>(
+  ctx: Context,
+  lane: Lane<Row>,
+  statuses: readonly DeliveryStatus[],
+): Promise<void> {
+  const ids = [...new Set(statuses.map(({ messageId }) => messageId).filter(isId))]
+  if (ids.length === 0) return
+  const rows = new Map((await lock(ctx, lane, ids)).map((row) => [row.id, row]))
+  const after = new Map(rows)
+  for (const event of [...statuses].sort((a, b) => ranks[a.status] - ranks[b.status])) {
+    const row = after.get(event.messageId)
+    if (row && event.attempt === row.attempt) after.set(row.id, told(lane, row, event))
+  }
+  const moves = [...rows.values()].flatMap((before) => {
+    const now = after.get(before.id)!
+    return JSON.stringify(now) === JSON.stringify(before) ? [] : [{ before, after: now }]
+  })
+  await move(ctx, lane, moves)
+}
+
+const unfailed = { failedAt: null, code: null, reason: null }
+
+/** One event further; what is not newer fills in missing instants alone. */
+function told<Row extends Standing>(lane: Lane<Row>, row: Row, event: DeliveryStatus): Row {
+  const rank = rankOf(lane, row)
+  if (rank === ranks.failed && row.sentAt === null) return row
+  const earliest = row.sentAt ?? row.calledAt
+  const at = earliest && event.at < earliest ? earliest : event.at
+  const now = {
+    ...row,
+    calledAt: null,
+    providerMessageId: row.providerMessageId ?? event.providerMessageId,
+    sentAt: row.sentAt ?? row.calledAt ?? at,
+  }
+  const isForward = ranks[event.status] > rank
+  if (isForward) now.status = lane.shown?.[event.status] ?? event.status
+  if (event.status === 'delivered' || event.status === 'read') {
+    now.deliveredAt ??= at
+    if (event.status === 'read') now.readAt ??= at
+    Object.assign(now, unfailed)
+  } else if (event.status === 'failed' && isForward) {
+    now.failedAt = at
+    now.code = codeIn(lane, event.failureCode ?? 'undelivered')
+    now.reason = event.failureMessage ?? 'The message did not arrive'
+  } else if (isForward) Object.assign(now, unfailed)
+  return now
+}

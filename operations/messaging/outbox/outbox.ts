@@ -1,0 +1,24 @@
+/** The outbox: how every message leaves, whatever its section (rule 10). */
+export { lane, single } from './declare.ts'
+export {
+  type Batch,
+  type Handed,
+  handOver,
+  type Letter,
+  type Told,
+  type Trouble,
+} from './hand.ts'
+export { deadAfterMs, keyOf, type Lane, lostAfterMs, type Move, type Standing, share } from './lane.ts'
+export { type Fate, fated, move, settle, unknownOutcome } from './moves.ts'
+export { dueMessages, lock, markCalled, rowsOf } from './rows.ts'
+export { letterOf, type Said, shownAs } from './said.ts'
+export {
+  type Failure,
+  giveUp,
+  handOne,
+  type Next,
+  type Ready,
+  type Single,
+  type SingleLane,
+} from './single.ts'
+export { releaseUnits, reserveUpTo } from './units.ts'

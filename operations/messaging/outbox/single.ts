@@ -1,0 +1,259 @@
+/**
+ * Messages that leave one by one, each with its own times: claimed with its text, looked at again, handed over in its
+ * turn, and written down (rule 10).
+ */
+import type { Context } from '#runtime/context'
+import { check } from '../sending/check.ts'
+import { errorOf } from '../sending/codes.ts'
+import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
+import { call, type Letter, type Told, type Trouble } from './hand.ts'
+import { isLeaving, keyOf, type Lane, lostAfterMs, type Standing, share } from './lane.ts'
+import { settle } from './moves.ts'
+import { lock, write, writeTry } from './rows.ts'
+
+/** A single message also has its own times. */
+export interface Single extends Standing {
+  /** How often it was handed over. */
+  tries: number
+  /** Nobody touches it before. */
+  nextTryAt: Date | null
+}
+
+/** Why it does not leave. */
+export interface Failure {
+  code: string
+  reason: string
+}
+
+export interface SingleLane<Row extends Single = Single> extends Lane<Row> {
+  /** After each try that certainly failed. */
+  retriesAfterMs: readonly number[]
+  /** How long a message waits for a number that cannot send now, looked at each hour; 0: it fails at once. */
+  waitsMs: number
+  /** In the claim's transaction, of one that certainly never left: why it stays. */
+  objection?(tx: Context, row: Row): Promise<Failure | null>
+  /**
+   * In the claim's transaction: what leaves, the same at each try, and the row with what it had to be given first (its
+   * text, its unit).
+   */
+  letter(tx: Context, row: Row): Promise<Ready<Row>>
+  /** An answer reaches who opted out. */
+  isAnswer?(row: Row): boolean
+}
+type LetterOf<Row> =
+  Letter<Row> extends infer L ? (L extends unknown ? Omit<L, 'message' | 'key'> : never) : never
+export type Ready<Row> = { row: Row; letter: LetterOf<Row> } | Failure
+
+/** When to look at it again; null: it has ended, or is not there. */
+export type Next = Date | null
+
+/** A holder that nobody heard of for so long is dead: the message is looked at again. */
+const heldMs = 60_000
+const holdsMs = 60 * 60_000
+const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
+
+interface Taken<Row> {
+  row: Row
+  letter: Letter<Row>
+  /** Of an earlier call whose end nobody knows. */
+  calledBefore: Date | null
+}
+
+/** Takes one message a step further; what another has in hand, or has ended, is left alone. */
+export async function handOne<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  id: string,
+): Promise<Next> {
+  const taken = await take(ctx, lane, id)
+  if (taken === null || taken instanceof Date) return taken
+  return 'mail' in taken.letter ? step(ctx, lane, taken) : inTurn(ctx, lane, taken)
+}
+
+/** Claims it, with the text that it will always have. Written down before the call: if this process dies in it, it may have left. */
+async function take<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  id: string,
+): Promise<Taken<Row> | Next> {
+  return ctx.transaction(async (tx) => {
+    const [row] = await lock(tx, lane, [id])
+    if (!row || !isLeaving(lane, row)) return null
+    const now = tx.now()
+    if (row.nextTryAt && row.nextTryAt > now) return row.nextTryAt
+    const { calledAt: calledBefore } = row
+    const objection = calledBefore === null ? await lane.objection?.(tx, row) : null
+    const ready = objection ?? (await lane.letter(tx, row))
+    if ('code' in ready) {
+      await settle(tx, lane, [id], () => ({ is: 'failed', ...ready }))
+      return null
+    }
+    if (ready.row !== row) await write(tx, lane, [{ before: row, after: ready.row }])
+    const taken = {
+      ...ready.row,
+      tries: row.tries + 1,
+      calledAt: calledBefore ?? now,
+      nextTryAt: later(now, heldMs),
+    }
+    await writeTry(tx, lane, taken)
+    const letter = { ...ready.letter, message: taken, key: keyOf(lane, taken) } as Letter<Row>
+    return { row: taken, letter, calledBefore }
+  })
+}
+
+/** A message of the number: what speaks against it is asked again, and it waits for its turn. */
+async function inTurn<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  taken: Taken<Row>,
+): Promise<Next> {
+  const { row, letter, calledBefore } = taken
+  if (!('phone' in letter)) return null
+  const { phone, content } = letter
+  const via = lane.via ?? letter.via
+  if (calledBefore === null) {
+    const objection = await check(ctx, {
+      phone,
+      content,
+      ...(via ? { via } : {}),
+      ignoreOptOut: lane.isAnswer?.(row) ?? false,
+    })
+    if (objection?.code === 'not-connected') return back(ctx, lane, taken, { reason: 'disconnected' })
+    if (objection?.code === 'number-limit') return back(ctx, lane, taken, { reason: 'number-limit' })
+    if (objection) {
+      const { code, message: reason } = errorOf(objection)
+      return fail(ctx, lane, row, { code, reason })
+    }
+  } else if (!(await isIdempotent(ctx, via))) {
+    // Handed over before, to a provider that knows no keys: a callback may still prove it.
+    return wordless(ctx, lane, taken, calledBefore)
+  }
+  const connection = await connectionFor(ctx, via)
+  if (connection) {
+    const turn = await takeTurn(ctx, connection, 1, share)
+    if (!(await reaches(ctx, turn))) return putOff(ctx, lane, taken, turn, false)
+  }
+  return step(ctx, lane, taken, async (until) => {
+    if (connection) await throttled(ctx, connection, until)
+  })
+}
+
+async function step<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  taken: Taken<Row>,
+  slowDown: (until: Date) => Promise<void> = async () => {},
+): Promise<Next> {
+  const told: Told = await call(ctx, taken.letter)
+  if (told.is === 'back') {
+    if (told.because.reason === 'throttled') await slowDown(later(ctx.now(), told.because.afterMs))
+    return back(ctx, lane, taken, told.because)
+  }
+  if (told.is === 'unknown') return keepHeld(ctx, lane, taken)
+  await settle(ctx, lane, [taken.row.id], () => told)
+  return null
+}
+
+async function fail<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  { id }: Row,
+  failure: Failure,
+): Promise<null> {
+  await settle(ctx, lane, [id], () => ({ is: 'failed', ...failure }))
+  return null
+}
+
+const failures: Record<Trouble['reason'], Failure> = {
+  throttled: {
+    code: 'provider-error',
+    reason: 'The provider asked to slow down, however often it was tried',
+  },
+  'provider-unavailable': {
+    code: 'provider-error',
+    reason: 'The messaging provider took nothing, however often it was asked',
+  },
+  'number-limit': {
+    code: 'number-limit',
+    reason: 'The number has written to as many people in 24 hours as it may: try again later',
+  },
+  disconnected: { code: 'disconnected', reason: 'No number that can send is connected' },
+}
+
+/** Certainly not taken this time: again later, as long as that makes sense. */
+async function back<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  taken: Taken<Row>,
+  because: Trouble,
+): Promise<Next> {
+  const { row, calledBefore } = taken
+  if (because.reason === 'throttled')
+    return putOff(ctx, lane, taken, later(ctx.now(), because.afterMs), false)
+  // It may have left before: only its key, or a callback, tells.
+  if (calledBefore) return keepHeld(ctx, lane, taken)
+  if (because.reason === 'provider-unavailable') {
+    const afterMs = lane.retriesAfterMs[row.tries - 1]
+    if (afterMs === undefined) return fail(ctx, lane, row, failures[because.reason])
+    return putOff(ctx, lane, taken, later(ctx.now(), afterMs))
+  }
+  if (lane.waitsMs === 0 || (await isTooLate(ctx, lane, row)))
+    return fail(ctx, lane, row, failures[because.reason])
+  return putOff(ctx, lane, taken, later(ctx.now(), holdsMs), false)
+}
+
+async function isTooLate<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  row: Row,
+): Promise<boolean> {
+  const createdAt = (row as Row & { createdAt?: Date }).createdAt
+  return createdAt !== undefined && ctx.now() >= later(createdAt, lane.waitsMs)
+}
+
+/** It may have left: asked about again under its key, unless a callback proves it before. */
+function keepHeld<Row extends Single>(ctx: Context, lane: SingleLane<Row>, taken: Taken<Row>): Promise<Next> {
+  const { tries, calledAt } = taken.row
+  const held = { ...taken, calledBefore: calledAt }
+  const afterMs = lane.retriesAfterMs[tries - 1]
+  return afterMs === undefined
+    ? wordless(ctx, lane, held, calledAt!)
+    : putOff(ctx, lane, held, later(ctx.now(), afterMs))
+}
+
+/** Nothing more can be asked: a callback has until ten minutes after the call. */
+async function wordless<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  taken: Taken<Row>,
+  at: Date,
+): Promise<Next> {
+  const lostAt = later(at, lostAfterMs)
+  if (ctx.now() < lostAt) return putOff(ctx, lane, taken, lostAt, false)
+  await settle(ctx, lane, [taken.row.id], () => ({ is: 'lost', at }))
+  return null
+}
+
+/** Ends one whose job was given up: what may have left counts. */
+export async function giveUp<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  id: string,
+): Promise<void> {
+  await settle(ctx, lane, [id], ({ calledAt: at }) =>
+    at ? { is: 'lost', at } : { is: 'failed', ...failures['provider-unavailable'] },
+  )
+}
+
+/** `isCounted` false: this time was no try. */
+async function putOff<Row extends Single>(
+  ctx: Context,
+  lane: SingleLane<Row>,
+  { row, calledBefore }: Taken<Row>,
+  at: Date,
+  isCounted = true,
+): Promise<Next> {
+  const tries = row.tries - (isCounted ? 0 : 1)
+  await writeTry(ctx, lane, { ...row, tries, calledAt: calledBefore, nextTryAt: at })
+  return at
+}
