@@ -1,4 +1,5 @@
 /** A background job: one file below a section's `jobs/`; the file's name is the queue's. */
+import type { Expression } from 'kysely'
 import type { Context, SystemContext } from './context.ts'
 import type { Handle } from './jobs/handle.ts'
 import type { z } from './schema.ts'
@@ -21,6 +22,18 @@ export interface JobSpec<P extends z.ZodTypeAny, C> {
   run(ctx: C, payload: z.infer<P>, attempt: JobAttempt): Promise<void>
   /** After the last try, whoever ran it; again where it throws. Safe to call twice. */
   failed?(ctx: C, payload: z.infer<P>, reason: string): Promise<void>
+}
+
+/**
+ * A job that is queued every so often for each store that has something to do: by a job of the server's own, made from
+ * this (`jobs/fan-out.ts`), whose name is this one's and `-all`.
+ */
+export interface Every<P = unknown, Row extends { store_id: string } = never> {
+  seconds: number
+  /** The stores with something to do now, over all stores; one that is not found gets no job. */
+  stores(system: SystemContext): Expression<Row>
+  /** What the job is told, for each row; null where there is nothing to do after all. Left out: nothing. */
+  payload?(row: Row, now: Date): P | null
 }
 
 export interface JobAttempt {
@@ -53,12 +66,14 @@ export interface Job {
   /** Its handle's. */
   readonly name: string
   readonly handle: Handle
-  readonly spec: JobSpec<z.ZodTypeAny, never>
+  readonly spec: JobSpec<z.ZodTypeAny, never> & { readonly every?: Every }
 }
 
 /** A job of one store: `ctx` sees that store alone. */
-export const job = <P extends z.ZodTypeAny>(handle: Handle<P>, spec: JobSpec<P, Context>): Job =>
-  made(handle, true, spec)
+export const job = <P extends z.ZodTypeAny, Row extends { store_id: string }>(
+  handle: Handle<P>,
+  spec: JobSpec<P, Context> & { every?: Every<z.input<P>, Row> },
+): Job => made(handle, true, spec)
 
 /** A job of the server, over all stores. */
 export const serverJob = <P extends z.ZodTypeAny>(handle: Handle<P>, spec: JobSpec<P, SystemContext>): Job =>

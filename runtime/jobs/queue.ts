@@ -103,16 +103,16 @@ export async function openQueue(
     const wanted = queueOptions(job)
     const there = known.get(job.name)
     if (!there) await maker.createQueue(job.name, wanted)
-    else if (there.policy !== wanted.policy) {
-      await maker.deleteQueue(job.name)
-      await maker.createQueue(job.name, wanted)
-    } else if (
+    else if (
+      there.policy !== wanted.policy ||
       there.expireInSeconds !== wanted.expireInSeconds ||
       there.retryLimit !== wanted.retryLimit ||
       there.deadLetter !== wanted.deadLetter
     ) {
-      const { policy: _fixed, ...changeable } = wanted
+      const { policy, ...changeable } = wanted
       await maker.updateQueue(job.name, changeable)
+      // pg-boss would have the queue deleted for it, with all that waits in it: that goes by the policy of its own row.
+      await database.query('update pgboss.queue set policy = $2 where name = $1', [job.name, policy])
     }
   }
   await maker.stop({ graceful: false, close: false })

@@ -3,6 +3,7 @@
 import { basename } from 'node:path/posix'
 import { childrenOf, type JsonSchema, publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
+import { fanOutName } from '#runtime/jobs/fan-out'
 import { allScopes, roles } from '#runtime/roles'
 import { z } from '#runtime/schema'
 import type { LoadedOperation } from './loaded.ts'
@@ -189,12 +190,14 @@ function jobFaults(jobs: readonly { file: string; job: Job }[]): Fault[] {
       const remedy = `name the file ${job.name}.ts, or take the handle ${name}: jobs lie queued under the handle's name`
       faults.push({ file, wrong: `takes the handle ${job.name}`, remedy })
     }
-    const twin = byName.get(job.name)
-    if (twin) {
-      const remedy = 'give each a handle of its own name'
-      faults.push({ file, wrong: `takes the handle ${job.name}, as ${twin} does`, remedy })
+    for (const taken of [job.name, ...(job.spec.every ? [fanOutName(job)] : [])]) {
+      const twin = byName.get(taken)
+      if (twin) {
+        const remedy = 'give each a handle of its own name'
+        faults.push({ file, wrong: `takes the handle ${taken}, as ${twin} does`, remedy })
+      }
+      byName.set(taken, file)
     }
-    byName.set(job.name, file)
     if (!job.spec.safeTwice?.trim()) {
       faults.push({ file, wrong: 'does not say why it is safe to run twice', remedy: 'write safeTwice' })
     }

@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Job } from '#runtime/job'
+import { fanOut } from '#runtime/jobs/fan-out'
 import type { Operation, Section } from '#runtime/operation'
 import type { Page } from '#runtime/page'
 import { features } from '#runtime/plans'
@@ -90,7 +91,8 @@ export async function readRegistry(
     complete.push(loadedOperation(file, section, operation))
   }
   faults.push(...faultsOf(complete, jobs))
-  const merged = merge(points, wirings, namesOf(jobs.map((each) => each.job)))
+  const allJobs = jobs.flatMap(({ job }) => [job, ...fanOut(job)])
+  const merged = merge(points, wirings, namesOf(allJobs))
   faults.push(...merged.faults)
 
   const inOrder = [...complete].sort(
@@ -100,7 +102,7 @@ export async function readRegistry(
   const registry: Registry = Object.freeze({
     operations: Object.freeze(inOrder),
     routes: Object.freeze([...complete].sort(bySegments)),
-    jobs: Object.freeze(jobs.map((each) => each.job).sort((a, b) => (a.name < b.name ? -1 : 1))),
+    jobs: Object.freeze(allJobs.sort((a, b) => (a.name < b.name ? -1 : 1))),
     pages: Object.freeze(pages),
     sections: Object.freeze(
       [...sections.values()]

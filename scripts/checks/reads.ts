@@ -11,7 +11,7 @@ export const foreignReads: Readonly<Record<string, readonly string[]>> = {
   campaign_messages: ['inbox'],
   campaigns: ['inbox'],
   carts: ['inbox'],
-  connections: ['automations', 'promotions', 'statistics', 'stock', 'storefront'],
+  connections: ['statistics', 'stock', 'storefront'],
   contact_lists: ['capture'],
   contact_windows: ['automations'],
   conversion_days: ['statistics'],

@@ -181,6 +181,19 @@ export default job(handle('${name}', z.object({})), { description: 'x', retry: {
     expect(faults).toHaveLength(2)
   })
 
+  test('a job that takes the name of what the clock runs for another', async () => {
+    const every = 'every: { seconds: 60, stores: () => null }, retry'
+    const { faults } = await readRegistry(
+      tree({
+        'things/jobs/a.ts': jobFile('a').replace('retry', every),
+        'things/jobs/a-all.ts': jobFile('a-all'),
+      }),
+    )
+    expect(faults.filter((each) => each.file.includes('/jobs/')).map((each) => each.wrong)).toEqual([
+      'takes the handle a-all, as operations/things/jobs/a-all.ts does',
+    ])
+  })
+
   test('a job whose file and handle have two names', async () => {
     const { faults } = await readRegistry(tree({ 'things/jobs/a.ts': jobFile('b') }))
     expect(faults).toEqual([

@@ -1,8 +1,7 @@
 /** Customers whose day it is (rule 1): once a local day for each automation, missed days made up. */
-import { sql } from 'kysely'
-import type { RootDatabase } from '#db/database'
+import { type InferResult, sql } from 'kysely'
 import { connections, entitlementOf, isCountedOrder } from '#operations/store/door'
-import type { Context } from '#runtime/context'
+import type { Context, SystemContext } from '#runtime/context'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { automationOf } from '../automations.ts'
@@ -13,14 +12,9 @@ import { type Entry, enterRuns } from './enter.ts'
 
 const atOnce = 500
 
-export interface ScannedAutomation {
-  store_id: string
-  id: string
-}
-
-/** Automations over all stores that have a day to do. */
-export async function automationsToScan(root: RootDatabase, now: Date): Promise<ScannedAutomation[]> {
-  const rows = await root
+/** Automations that have days. */
+export const automationsToScan = ({ root }: SystemContext) =>
+  root
     .selectFrom('automations as a')
     .innerJoin('stores as s', 's.id', 'a.store_id')
     .select([
@@ -34,11 +28,12 @@ export async function automationsToScan(root: RootDatabase, now: Date): Promise<
     .where('a.type', 'in', ['win-back', 'birthday'] satisfies AutomationType[])
     .where('a.is_active', '=', true)
     .where('a.deleted_at', 'is', null)
-    .execute()
-  return rows.filter(({ send_at: sendAt, timezone: zone, scan_day: done, activated_at: activatedAt }) => {
-    return activatedAt !== null && daysToScan({ sendAt, zone, now }, done, activatedAt).length > 0
-  })
-}
+    .where('a.activated_at', 'is not', null)
+type Scanned = InferResult<ReturnType<typeof automationsToScan>>[number]
+
+/** Whether it has one to do. */
+export const hasDayToScan = (row: Scanned, now: Date): boolean =>
+  daysToScan({ sendAt: row.send_at, zone: row.timezone, now }, row.scan_day, row.activated_at!).length > 0
 
 interface ScanCursor {
   day: string

@@ -88,9 +88,9 @@ export async function goneAmong(ctx: Context, productIds: readonly string[]): Pr
 }
 
 /** Stores with something to send now. */
-export async function storesWithWork(system: SystemContext): Promise<string[]> {
+export function storesWithWork(system: SystemContext) {
   const now = system.now()
-  const due = await system.root
+  return system.root
     .selectFrom('review_dispatches')
     .select('store_id')
     .where('status', '=', 'scheduled')
@@ -105,6 +105,4 @@ export async function storesWithWork(system: SystemContext): Promise<string[]> {
         .where('state', '=', 'sending')
         .where('next_try_at', '<=', now),
     )
-    .execute()
-  return due.map((row) => row.store_id)
 }

@@ -1,10 +1,9 @@
 /** What events did not tell: stock that came back, webhooks that are gone, alerts whose worker is. */
 
 import { sql } from 'kysely'
-import type { RootDatabase } from '#db/database'
 import type { events } from '#operations/store/door'
 import { connections } from '#operations/store/door'
-import type { Context } from '#runtime/context'
+import type { Context, SystemContext } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { liveOf, placesFor } from '../facts.ts'
 import { stockAlertSend } from '../handles.ts'
@@ -115,10 +114,10 @@ async function wakeDead(ctx: Context): Promise<void> {
 }
 
 /** Stores where somebody waits, or an alert is on its way. */
-export async function findStores(root: RootDatabase): Promise<string[]> {
-  const rows = await root
+export const storesWithWork = ({ root }: SystemContext) =>
+  root
     .selectFrom('stores as s')
-    .select('s.id')
+    .select('s.id as store_id')
     .where((eb) =>
       eb.exists(
         eb
@@ -129,6 +128,3 @@ export async function findStores(root: RootDatabase): Promise<string[]> {
           .where('w.deleted_at', 'is', null),
       ),
     )
-    .execute()
-  return rows.map((row) => row.id)
-}

@@ -1,7 +1,7 @@
 /** Connections of a store to its providers, credentials sealed. */
 
 import { sql } from 'kysely'
-import type { Context } from '#runtime/context'
+import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { isDuplicate, refuse } from '#runtime/errors'
 import type { BillingPort } from '#runtime/ports/billing/port'
@@ -73,6 +73,14 @@ export async function mailingList(
     listId: (row.settings as { listId?: string } | null)?.listId ?? null,
   }
 }
+
+/** Every store that is connected to an ecommerce platform: what is synced by the clock asks here. */
+export const connectedStores = ({ root }: SystemContext) =>
+  root
+    .selectFrom('connections')
+    .select('store_id')
+    .where('port', '=', 'ecommerce')
+    .where('connected_at', 'is not', null)
 
 /** The same, refused with `conflict` when none is connected. */
 export async function requireEcommerce(ctx: Context): Promise<Connected<EcommercePort>> {

@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import { cycles, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
-import { billingReconcile } from '../handles.ts'
 import { addTask } from '../intents.ts'
 import { lockFreeRow } from '../rows.ts'
 
@@ -107,8 +106,8 @@ async function expireCheckouts(ctx: SystemContext): Promise<void> {
 }
 
 /** Stores with an agreement, an open checkout or something left half-way. */
-export async function queueReconciling(ctx: SystemContext, signal: AbortSignal): Promise<void> {
-  const rows = await ctx.root
+export const storesToReconcile = ({ root }: SystemContext) =>
+  root
     .selectFrom('subscriptions as b')
     .select('b.store_id')
     .where((eb) =>
@@ -133,10 +132,3 @@ export async function queueReconciling(ctx: SystemContext, signal: AbortSignal):
         ),
       ]),
     )
-    .execute()
-  for (const { store_id: storeId } of rows) {
-    signal.throwIfAborted()
-    const store = await ctx.forStore(storeId)
-    await store?.queue(billingReconcile, {})
-  }
-}

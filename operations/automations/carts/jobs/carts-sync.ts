@@ -8,6 +8,7 @@ export default job(cartsSync, {
   description: "Brings the mirror of the platform's carts up to date.",
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
+  every: { seconds: 300, stores: connections.connectedStores },
   oneAtATimePer: () => 'carts',
   safeTwice:
     'A cart is written when the platform says something new of it; the cursor moves in the same transaction.',

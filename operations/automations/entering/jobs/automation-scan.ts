@@ -1,11 +1,17 @@
 import { job } from '#runtime/job'
 import { automationScan } from '../../handles.ts'
-import { scan } from '../scan.ts'
+import { automationsToScan, hasDayToScan, scan } from '../scan.ts'
 
 export default job(automationScan, {
   description: 'Looks for the customers whose day it is: long without an order, or with a birthday',
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 900,
+  // Quarters of an hour differ from zone to zone by nothing, but this server may start at any minute of one.
+  every: {
+    seconds: 60,
+    stores: automationsToScan,
+    payload: (row, now) => (hasDayToScan(row, now) ? { automationId: row.id } : null),
+  },
   oneAtATimePer: ({ automationId }) => automationId,
   concurrency: 2,
   safeTwice:

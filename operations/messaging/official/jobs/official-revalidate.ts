@@ -8,6 +8,15 @@ export default job(officialRevalidate, {
   description: "Asks the provider how a store's official number stands",
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 120,
+  every: {
+    seconds: 24 * 3600,
+    stores: ({ root }) =>
+      root
+        .selectFrom('messaging_connections')
+        .select('store_id')
+        .where('type', '=', 'official')
+        .where('credentials', 'is not', null),
+  },
   oneAtATimePer: () => 'store',
   safeTwice: 'It sets what is true.',
   async run(ctx, _payload, { isLast }) {

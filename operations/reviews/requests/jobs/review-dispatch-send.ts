@@ -1,11 +1,12 @@
 import { job } from '#runtime/job'
 import { reviewDispatchSend } from '../../handles.ts'
-import { sendRequests } from '../run.ts'
+import { sendRequests, storesWithWork } from '../run.ts'
 
 export default job(reviewDispatchSend, {
   description: 'Sends requests for reviews and reminders that are due, and those sent by hand',
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 900,
+  every: { seconds: 60, stores: storesWithWork },
   oneAtATimePer: () => 'send',
   concurrency: 2,
   safeTwice:

@@ -1,7 +1,7 @@
 import { notify } from '#operations/notifications/door'
 import { type JobAttempt, job } from '#runtime/job'
 import { pagesOf } from '#runtime/ports/pages'
-import { ecommerce, registerWebhooks } from '../../connections/connections.ts'
+import { connectedStores, ecommerce, registerWebhooks } from '../../connections/connections.ts'
 import { ordersSync } from '../../handles.ts'
 import { afterPage, moveOrderCursor, readOrderCursor } from '../cursor.ts'
 import { upsertOrders } from '../orders.ts'
@@ -10,6 +10,7 @@ export default job(ordersSync, {
   description: "Brings the mirror of the platform's orders up to date.",
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
+  every: { seconds: 900, stores: connectedStores, payload: () => ({ checkWebhooks: true }) },
   oneAtATimePer: () => 'orders',
   safeTwice:
     'An order is written when the platform has a newer version; the cursor moves in the same transaction.',

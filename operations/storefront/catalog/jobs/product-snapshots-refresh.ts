@@ -7,6 +7,7 @@ export default job(productSnapshotsRefresh, {
   description: "Brings the mirror of the platform's catalog up to date: all of it, or the products named.",
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 1800,
+  every: { seconds: 6 * 3600, stores: connections.connectedStores },
   oneAtATimePer: ({ productIds }) => productIds?.join(' ') ?? 'all',
   safeTwice:
     'A snapshot is written only where the platform says something newer; reading again changes nothing.',

@@ -1,0 +1,167 @@
+/** Every job that the clock queues for stores: whom it finds, whom it passes over, and what their job is told. */
+import { expect, test } from 'vitest'
+import { SystemContext } from '#runtime/context'
+import { fanOutName } from '#runtime/jobs/fan-out'
+import { testApp } from '#test/support/app'
+import { store } from '#test/support/store'
+
+const app = await testApp()
+const system = new SystemContext(app.services, app.services.log, 'test')
+const now = app.clock.now()
+const before = new Date(now.getTime() - 60_000)
+const later = new Date(now.getTime() + 60_000)
+const id = '00000000-0000-7000-8000-000000000001'
+
+interface Case {
+  table: string
+  /** Of each of these rows alone a store has something to do. */
+  due: object[]
+  /** Of all of these together it has nothing. */
+  not: object[]
+  payload?: object
+}
+
+const connected = { port: 'ecommerce', provider: 'sandbox', connected_at: before }
+const unconnected = [
+  { port: 'ecommerce', connected_at: null },
+  { port: 'mailingList', connected_at: before },
+]
+const scanned = {
+  type: 'birthday',
+  is_active: true,
+  activated_at: new Date(now.getTime() - 3 * 86_400_000),
+  settings: '{"sendAt":"00:00"}',
+}
+const cases: Readonly<Record<string, Case>> = {
+  'automation-scan': {
+    table: 'automations',
+    due: [scanned, { ...scanned, type: 'win-back' }],
+    not: [
+      { ...scanned, name: 'a', is_active: false },
+      { ...scanned, name: 'b', deleted_at: before },
+      { ...scanned, name: 'c', type: 'welcome' },
+      { ...scanned, name: 'd', activated_at: null },
+      // Its day is done.
+      { ...scanned, name: 'e', scan_day: later.toISOString().slice(0, 10) },
+    ],
+    payload: { automationId: id },
+  },
+  'billing-reconcile': {
+    table: 'billing_intents',
+    due: [{ status: 'open' }],
+    not: [{ status: 'done' }],
+  },
+  'carts-sync': { table: 'connections', due: [connected], not: unconnected },
+  'discounts-sync': { table: 'connections', due: [connected], not: unconnected },
+  'official-revalidate': {
+    table: 'messaging_connections',
+    due: [{ type: 'official', credentials: 'sealed' }],
+    not: [
+      { type: 'official', credentials: null },
+      { type: 'qr', credentials: 'sealed' },
+    ],
+  },
+  'orders-sync': {
+    table: 'connections',
+    due: [connected],
+    not: unconnected,
+    payload: { checkWebhooks: true },
+  },
+  'product-snapshots-refresh': { table: 'connections', due: [connected], not: unconnected },
+  'review-dispatch-plan': {
+    table: 'review_settings',
+    due: [{ requests_since: before }],
+    not: [{ requests_since: null }],
+  },
+  'review-dispatch-send': {
+    table: 'review_dispatches',
+    due: [
+      { status: 'scheduled', scheduled_at: before },
+      { status: 'sent', next_reminder_at: before },
+    ],
+    not: [
+      { order_id: 'a', status: 'scheduled', scheduled_at: later },
+      { order_id: 'b', status: 'sent', next_reminder_at: later },
+      { order_id: 'c', status: 'sent', scheduled_at: before },
+    ],
+  },
+  'stock-reconcile': {
+    table: 'stock_subscriptions',
+    due: [{ status: 'waiting' }, { status: 'sending' }],
+    not: [
+      { variant_id: 'a', status: 'sent' },
+      { variant_id: 'b', status: 'waiting', deleted_at: before },
+    ],
+  },
+  'template-sync': {
+    table: 'messaging_connections',
+    due: [{ type: 'official', status: 'connected' }],
+    not: [
+      { type: 'official', status: 'error' },
+      { type: 'qr', status: 'connected' },
+    ],
+  },
+}
+
+const fanned = app.registry.jobs.filter(({ spec }) => spec.every)
+
+test('every one is tried here', () => {
+  expect(fanned.map(({ name }) => name).sort()).toEqual(Object.keys(cases).sort())
+})
+
+test.each(Object.entries(cases))(
+  '%s: for who has something to do, and for nobody else',
+  async (name, given) => {
+    const job = fanned.find((each) => each.name === name)!
+    const all = app.registry.jobs.find((each) => each.name === fanOutName(job))!
+    expect(all.spec.everySeconds).toBe(job.spec.every!.seconds)
+    const expected: unknown[] = []
+    for (const row of given.due) {
+      const { id: storeId } = await store(app)
+      await put(given.table, storeId, [row])
+      expected.push({ storeId, userId: null, requestId: 'test', payload: given.payload ?? {} })
+    }
+    const idle = await store(app)
+    await put(given.table, idle.id, given.not)
+    await app.database.query('delete from pgboss.job where name = $1', [name])
+    await all.spec.run(system as never, {}, attempt)
+    const queued = await app.database.query<{ data: { storeId: string } }>(
+      'select data from pgboss.job where name = $1 order by created_on, id',
+      [name],
+    )
+    const byStore = (a: { storeId: string }, b: { storeId: string }) => (a.storeId < b.storeId ? -1 : 1)
+    expect(queued.map(({ data }) => data).sort(byStore)).toEqual(
+      (expected as { storeId: string }[]).sort(byStore),
+    )
+  },
+)
+
+const attempt = { jobId: '', number: 1, isLast: true, signal: new AbortController().signal }
+
+/** In place of what a store has there; what a row does not say and must have is of no matter. */
+async function put(table: string, storeId: string, rows: object[]): Promise<void> {
+  await app.database.query(`delete from ${table} where store_id = $1`, [storeId])
+  const columns = await app.database.query<{ name: string; type: string }>(
+    `select column_name as name, data_type as type from information_schema.columns
+     where table_name = $1 and is_nullable = 'NO' and column_default is null and is_generated = 'NEVER'`,
+    [table],
+  )
+  const ofNoMatter: Readonly<Record<string, unknown>> = {
+    uuid: id,
+    jsonb: '{}',
+    boolean: false,
+    integer: 0,
+    smallint: 0,
+    numeric: 0,
+    'timestamp with time zone': now,
+  }
+  const base = Object.fromEntries(columns.map(({ name, type }) => [name, ofNoMatter[type] ?? 'x']))
+  for (const [at, row] of rows.entries()) {
+    const own = rows.length > 1 ? { id: `${id.slice(0, -2)}${10 + at}` } : {}
+    const values = { ...base, ...('id' in base ? own : {}), ...row, store_id: storeId }
+    await app.database.root
+      .insertInto(table as never)
+      .values(values as never)
+      .execute()
+  }
+}
