@@ -84,7 +84,7 @@ export interface Actor {
   idempotencyKey?: string | null
   /** On that key: a transaction of one who lost it does not hold. */
   claim?: Claim | null
-  /** Asked at the beginning of the first transaction, in it; what it throws ends it. */
+  /** Asked at the beginning of the first transaction that holds, in it; what it throws ends it. */
   guard?: ((tx: Context) => Promise<void>) | null
   /** What `refusalOf` asks, as found for this request; null for a job and for a caller without a key. */
   access: Access | null
@@ -176,19 +176,24 @@ export class Context {
     const { guard } = this.actor
     if (guard) this.actor.guard = null
     const isolation = guard ? 'repeatable read' : isolationLevel
-    const result = await (isolation ? begin.setIsolationLevel(isolation) : begin).execute(
-      async (transaction) => {
-        const within = new Context(this.services, this.store, this.actor, this.log, {
-          mode: 'transaction',
-          transaction,
-          afterCommit,
-        })
-        await guard?.(within)
-        const done = await fn(within)
-        await this.actor.claim?.confirm(within)
-        return done
-      },
-    )
+    const work = async (transaction: Transaction<Tables>) => {
+      const within = new Context(this.services, this.store, this.actor, this.log, {
+        mode: 'transaction',
+        transaction,
+        afterCommit,
+      })
+      await guard?.(within)
+      const done = await fn(within)
+      await this.actor.claim?.confirm(within)
+      return done
+    }
+    const result = await (isolation ? begin.setIsolationLevel(isolation) : begin)
+      .execute(work)
+      .catch((error) => {
+        // Nothing of it holds: the guard is asked in the next one.
+        if (guard) this.actor.guard = guard
+        throw error
+      })
     for (const act of afterCommit) await act()
     return result
   }
@@ -206,7 +211,7 @@ export class Context {
     return new Context(this.services, this.store, { ...this.actor, claim }, this.log)
   }
 
-  /** The same, whose first transaction fails where `guard` throws, or what it read is another's by its end. */
+  /** The same, whose first transaction that holds fails where `guard` throws, or what it read is another's by its end. */
   guarded(guard: (tx: Context) => Promise<void>): Context {
     return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
   }

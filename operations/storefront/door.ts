@@ -43,7 +43,7 @@ export {
 } from './products/targeting.ts'
 export { emptyToNull, nullableText, variableLine } from './products/texts.ts'
 export { assetUrl, isAssetUrl, isLinkUrl, linkUrl, requireAssets } from './products/urls.ts'
-export { readSettings, saveSettings } from './products/widget-settings.ts'
+export { widgetSettings } from './products/widget-settings.ts'
 export * as publication from './script/publication.ts'
 export * as tokens from './visits/tokens.ts'
 export { storefrontPage, type Visit } from './visits/visit.ts'

@@ -20,9 +20,12 @@ const reading: readonly string[] = [
 ]
 const writtenInSql = /\b(?:insert into|update|delete from|merge into)\s+(?:only\s+)?(\w+)/gi
 const readInSql = /\b(?:from|join|using)\s+(?:only\s+)?(\w+)/gi
+/** What writes the table that it is told by name (`runtime/database/settings.ts`). */
+const declaring = 'settings'
+
 /** Cheap, and true of every file that could name a table. */
 const suspicious = new RegExp(
-  `${[...writing, ...reading].join('|')}|insert|update|delete|merge|from|join`,
+  `${[...writing, ...reading, declaring].join('|')}|insert|update|delete|merge|from|join`,
   'i',
 )
 
@@ -82,6 +85,15 @@ function* tablesOf(node: ts.Node, calls: readonly string[], inSql: RegExp): Gene
     const [first] = node.arguments
     const named = !first ? [] : ts.isArrayLiteralExpression(first) ? first.elements : [first]
     for (const each of named) if (ts.isStringLiteralLike(each)) yield* known(each.text.split(' ')[0]!)
+  }
+  if (ts.isCallExpression(node) && calledOf(node) === declaring && calls === writing) {
+    const [spec] = node.arguments
+    if (spec && ts.isObjectLiteralExpression(spec)) {
+      for (const each of spec.properties) {
+        if (!ts.isPropertyAssignment(each) || each.name.getText() !== 'table') continue
+        if (ts.isStringLiteralLike(each.initializer)) yield* known(each.initializer.text)
+      }
+    }
   }
   if (isText(node) && node.parent && isSql(node)) {
     for (const [, table] of node.text.matchAll(inSql)) yield* known(table!)

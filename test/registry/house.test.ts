@@ -45,6 +45,8 @@ describe('tables', () => {
     ['sql`insert into orders (id) values (1)`', 'SQL'],
     [`sql<number>\`with x as (\${y} update orders set a = \${b}) select 1\``, 'SQL between its values'],
     [`sql\`\${x} ; DELETE FROM orders where \${y}\``, 'SQL in capitals'],
+    ["settings({ name: 'a', table: 'orders', defaults })", 'settings that it declares'],
+    ["settings<A, 'orders'>({ table: 'orders' })", 'settings with their types'],
   ])('%s in two sections', async (code) => {
     const owner = "ctx.db.updateTable('orders')"
     expect(await faultsOf({ 'one/a.ts': owner, 'two/room/b.ts': code, 'one/c.ts': owner })).toEqual([

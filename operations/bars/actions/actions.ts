@@ -6,47 +6,39 @@ import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { merged } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
-import { readBar, writeBar } from '../bar-settings.ts'
+import { barSettings } from '../bar-settings.ts'
 import { link, platformId } from '../common-schema.ts'
-import {
-  type Action,
-  type ActionContent,
-  type actionBar,
-  type actionInput,
-  defaultActions,
-} from './schema.ts'
+import { type Action, type ActionContent, actionBar, type actionInput, defaultActions } from './schema.ts'
 
 const couponAtMost = 40
 
-export async function readActions(ctx: Context): Promise<z.infer<typeof actionBar>> {
-  const { content, updatedAt } = await readBar(ctx, 'action', defaultActions)
-  return { ...content, updatedAt: updatedAt?.toISOString() ?? null }
-}
-
 /**
- * Not inside a transaction. Merges, then checks the whole, also of a bar that is turned off: refuses one that is on
- * without an action, a target that its type cannot have, and a new product that is not in the catalog.
+ * The whole is checked after a change, also of a bar that is turned off: one that is on without an action is refused, a
+ * target that its type cannot have, and a new product that is not in the catalog.
  */
-export async function saveActions(ctx: Context, change: z.infer<typeof actionInput>): Promise<void> {
-  const { content } = await readBar(ctx, 'action', defaultActions)
-  const actions = change.actions?.map((action, at) => ({
-    ...action,
-    target: targetOf(action, `actions.${at}.target`, ctx.store.country),
-  }))
-  await requireReferences(ctx, withTargets, {
-    before: { actions: content.actions.map(asNaming) },
-    after: { actions: actions?.map(asNaming) },
-    kinds: ['product'],
-  })
-  await writeBar(ctx, 'action', defaultActions, (before) => {
+export const actionSettings = barSettings('action', {
+  defaults: defaultActions,
+  schema: actionBar,
+  merge(ctx, before, change: z.infer<typeof actionInput>) {
+    const actions = change.actions?.map((action, at) => ({
+      ...action,
+      target: targetOf(action, `actions.${at}.target`, ctx.store.country),
+    }))
     const after = merged(before, { ...change, actions })
-    if (after.text === '') after.text = null
-    if (after.isEnabled && after.actions.length === 0) {
+    return { ...after, text: after.text || null }
+  },
+  check(_ctx, { isEnabled, actions }) {
+    if (isEnabled && actions.length === 0) {
       throw refuse('bad_request', 'actions: must have at least one while the bar is on')
     }
-    return after
-  })
-}
+  },
+  prepare: (ctx, after, before) =>
+    requireReferences(ctx, withTargets, {
+      before: { actions: before.actions.map(asNaming) },
+      after: { actions: after.actions.map(asNaming) },
+      kinds: ['product'],
+    }),
+})
 
 /** A target names a product where its type says so. */
 const withTargets = z.object({ actions: z.array(z.object({ target: reference('product', platformId) })) })
@@ -79,14 +71,13 @@ function targetOf({ type, target: given }: Action, field: string, country: strin
   return target
 }
 
-/** Turns the bar off and touches nothing else; one that is off stays as it is. */
-export async function deactivateActions(ctx: Context): Promise<void> {
-  await writeBar(ctx, 'action', defaultActions, (before) => ({ ...before, isEnabled: false }))
-}
+/** Turns the bar off and touches nothing else; one that is off stays as it is. In the caller's transaction. */
+export const deactivateActions = (ctx: Context): Promise<void> =>
+  actionSettings.write(ctx, (before) => ({ ...before, isEnabled: false }))
 
 /** Where each button leads; one of a product that is not to be seen is left out. */
 export async function actionWidget(ctx: Context): Promise<Widget | null> {
-  const { content } = await readBar(ctx, 'action', defaultActions)
+  const content = await actionSettings.inForce(ctx)
   const { isEnabled, actions, ...shown } = content
   if (!isEnabled) return null
   const products = await snapshots.find(ctx, productsOf(content))

@@ -4,24 +4,30 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { merged } from '#runtime/values/changes'
-import { readBar, writeBar } from '../bar-settings.ts'
-import { type CountdownContent, type countdownBar, type countdownInput, defaultCountdown } from './schema.ts'
+import { barSettings } from '../bar-settings.ts'
+import { type CountdownContent, countdownBar, type countdownInput, defaultCountdown } from './schema.ts'
 import { type CountdownState, type Run, runOf, stateOf } from './times.ts'
 
-export async function readCountdown(ctx: Context): Promise<z.infer<typeof countdownBar>> {
-  const { content, updatedAt } = await readBar(ctx, 'countdown', defaultCountdown)
-  const { state, run } = standing(ctx, content)
-  return {
-    ...content,
-    countdown: {
-      ...content.countdown,
-      state,
-      startsAt: run.startsAt?.toISOString() ?? null,
-      endsAt: run.endsAt?.toISOString() ?? null,
-    },
-    updatedAt: updatedAt?.toISOString() ?? null,
-  }
-}
+/** The whole is checked after a change; what does not go together is refused. */
+export const countdownSettings = barSettings('countdown', {
+  defaults: defaultCountdown,
+  schema: countdownBar,
+  merge(_ctx, before, change: z.infer<typeof countdownInput>) {
+    const after = merged(before, change)
+    const { countdown } = after
+    return { ...after, countdown: { ...countdown, endedText: countdown.endedText || null } }
+  },
+  check,
+  shown(ctx, content) {
+    const { state, run } = standing(ctx, content)
+    return { countdown: { ...content.countdown, state, ...instantsOf(run) } }
+  },
+})
+
+const instantsOf = ({ startsAt, endsAt }: Run) => ({
+  startsAt: startsAt?.toISOString() ?? null,
+  endsAt: endsAt?.toISOString() ?? null,
+})
 
 function standing(ctx: Context, content: CountdownContent): { state: CountdownState; run: Run } {
   const { countdown } = content
@@ -33,17 +39,7 @@ function standing(ctx: Context, content: CountdownContent): { state: CountdownSt
 const zoneOf = (ctx: Context, { countdown }: CountdownContent): string =>
   countdown.timezone ?? ctx.store.timezone
 
-/** Merges, then checks the whole; refuses with 400 what does not go together. */
-export async function saveCountdown(ctx: Context, change: z.infer<typeof countdownInput>): Promise<void> {
-  await writeBar(ctx, 'countdown', defaultCountdown, (before) => {
-    const after = merged(before, change)
-    if (after.countdown.endedText === '') after.countdown.endedText = null
-    check(ctx, before, after)
-    return after
-  })
-}
-
-function check(ctx: Context, before: CountdownContent, after: CountdownContent): void {
+function check(ctx: Context, after: CountdownContent, before: CountdownContent): void {
   const { countdown } = after
   if (after.isEnabled && !countdown.isEnabled && !after.announcements.some((each) => each.isEnabled)) {
     throw refuse(
@@ -81,7 +77,7 @@ function isEndNew(ctx: Context, before: CountdownContent, after: CountdownConten
 
 /** What begins or ends by itself is shown from then on, or no more. */
 export async function countdownWidget(ctx: Context): Promise<Widget | null> {
-  const { content } = await readBar(ctx, 'countdown', defaultCountdown)
+  const content = await countdownSettings.inForce(ctx)
   if (!content.isEnabled) return null
   const { isEnabled: _on, countdown, announcements, ...shown } = content
   const { state, run } = standing(ctx, content)
@@ -101,8 +97,7 @@ function shownCountdown(countdown: CountdownContent['countdown'], run: Run, stat
   const { type, text, afterEnd, endedText, durationMinutes, restartAfterHours } = countdown
   return {
     ...{ type, state, text, afterEnd, endedText },
-    startsAt: run.startsAt?.toISOString() ?? null,
-    endsAt: run.endsAt?.toISOString() ?? null,
+    ...instantsOf(run),
     ...(type === 'evergreen' ? { durationMinutes, restartAfterHours } : {}),
   }
 }

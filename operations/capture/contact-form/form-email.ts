@@ -3,7 +3,7 @@ import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { emailKey } from '#runtime/values/email'
-import { savedForm } from './form-settings.ts'
+import { contactForm } from './form-settings.ts'
 
 /** To each of `notifyEmails`, once; a submission that was deleted meanwhile is told of no more. */
 export async function mailSubmission(ctx: Context, submissionId: string): Promise<void> {
@@ -13,7 +13,7 @@ export async function mailSubmission(ctx: Context, submissionId: string): Promis
     .where('id', '=', submissionId)
     .executeTakeFirst()
   if (!row) return
-  const { settings } = await savedForm(ctx)
+  const settings = await contactForm.inForce(ctx)
   const labels = new Map(settings.fields.map(({ key, label }) => [key, label]))
   const values = Object.entries(row.values as Record<string, string | boolean>)
   const lines: [string, string | null][] = [

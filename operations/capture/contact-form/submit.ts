@@ -9,13 +9,13 @@ import { isSameEmail } from '#runtime/values/email'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import { contactFormNotify } from '../handles.ts'
-import { savedPopup } from '../popup/settings.ts'
+import { popup } from '../popup/settings.ts'
 import { pageUrlOf } from '../schema.ts'
 import { findKnown } from '../subscribers/known-subscriber.ts'
 import type { Person } from '../subscribers/person.ts'
 import { settled, subscribe } from '../subscribers/subscribe.ts'
 import type { FormSettings } from './form-schema.ts'
-import { savedForm } from './form-settings.ts'
+import { contactForm } from './form-settings.ts'
 import { type SubmitBody, submitBody } from './submit-schema.ts'
 import { type Submitted, submittedOf } from './submitted.ts'
 
@@ -24,7 +24,7 @@ export const formToken = (ctx: Context): string => tokens.issueToken(ctx, widget
 
 /** Refuses (404) where the form is off, and what its fields do not take. */
 export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
-  const { settings } = await savedForm(ctx)
+  const settings = await contactForm.inForce(ctx)
   if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
   const body = await visit.body(submitBody)
   const trapped = tokens.isTrapped(ctx, widget, { token: body.token, website: body.website ?? '' })
@@ -100,7 +100,7 @@ async function subscribeSender(
   { email, phone, name }: Submitted,
   pageUrl: string | null,
 ): Promise<void> {
-  const { settings } = await savedPopup(ctx)
+  const settings = await popup.inForce(ctx)
   const key = phone === null ? null : phoneKey(phone)
   const person: Person = {
     email,

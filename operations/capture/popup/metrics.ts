@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
 import type { popupMetrics } from './metrics-schema.ts'
-import { savedPopup } from './settings.ts'
+import { popup } from './settings.ts'
 
 type Metrics = z.infer<typeof popupMetrics>
 
@@ -157,7 +157,7 @@ const rateOf = (of: { impressions: number; subscribers: number }): number | null
 
 /** The prizes there are, in their order, then those won that are no more. */
 async function prizesOf(ctx: Context, won: Figures['won']): Promise<Metrics['prizes']> {
-  const { settings } = await savedPopup(ctx)
+  const settings = await popup.inForce(ctx)
   const byId = new Map(won.map((prize) => [prize.id, prize]))
   const now = settings.roulette.prizes.map(({ id, label }) => ({ id, label, won: byId.get(id)?.won ?? 0 }))
   const known = new Set(now.map((prize) => prize.id))

@@ -9,10 +9,8 @@ import { merged } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
 import { defaultPopup } from './defaults.ts'
 import { changedPopup } from './merge.ts'
-import { refuseForeignImages } from './providers.ts'
-import { refusePopupFaults } from './rules.ts'
 import { type PopupInput, type PopupSettings, popupSettings } from './schema.ts'
-import { requireList, savedPopup } from './settings.ts'
+import { checkPopup, popup } from './settings.ts'
 
 const livesMs = 24 * 3_600_000
 const keptAtMost = 20
@@ -55,11 +53,9 @@ export async function createPreview(ctx: Context, input: PopupInput): Promise<z.
 
 /** Keeps the settings as a save would leave them, in the caller's transaction. Refuses what a save would refuse. */
 async function keepPreview(ctx: Context, input: PopupInput): Promise<z.infer<typeof preview>> {
-  const { settings } = await savedPopup(ctx)
+  const settings = await popup.inForce(ctx)
   const shown = changedPopup(settings, input, () => ctx.newId())
-  refusePopupFaults(shown)
-  refuseForeignImages(ctx, settings, shown)
-  await requireList(ctx, settings, shown)
+  await checkPopup(ctx, shown, settings)
   const previewId = ctx.newId()
   const now = ctx.now()
   const expiresAt = new Date(now.getTime() + livesMs)

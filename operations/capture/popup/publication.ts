@@ -3,7 +3,7 @@ import { publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instant, object, z } from '#runtime/schema'
 import type { PopupSettings } from './schema.ts'
-import { savedPopup } from './settings.ts'
+import { popup } from './settings.ts'
 
 export const publicationStatus = object({
   isEnabled: z.boolean(),
@@ -19,7 +19,7 @@ export const publicationStatus = object({
 
 /** Asks the platform, so not inside a transaction; throws `Unavailable` where it does not answer. */
 export async function publicationOf(ctx: Context): Promise<z.infer<typeof publicationStatus>> {
-  const { settings } = await savedPopup(ctx)
+  const settings = await popup.inForce(ctx)
   const { state: script, installedAt, lastSeenAt, checkedAt, ...others } = await publication.stateOf(ctx)
   const state = !settings.isEnabled
     ? 'disabled'

@@ -1,51 +1,14 @@
-/** The popup's settings: read with what was won, saved as a whole. */
-import { isDeepStrictEqual } from 'node:util'
+/** The popup's settings, answered with what was won. */
 import { sql } from 'kysely'
-import { files } from '#operations/store/door'
-import { changed, publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { refuse } from '#runtime/errors'
-import type { z } from '#runtime/schema'
-import { merged } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
+import { settings } from '#runtime/database/settings'
 import { defaultPopup } from './defaults.ts'
 import { changedPopup } from './merge.ts'
 import { preparePopup, refuseForeignImages } from './providers.ts'
 import { refusePopupFaults } from './rules.ts'
+import { onPlatform, requireList } from './saving.ts'
 import { type PopupInput, type PopupSettings, popupSettings } from './schema.ts'
-
-export interface SavedPopup {
-  settings: PopupSettings
-  /** 0: never saved. */
-  revision: number
-  enabledAt: Date | null
-  updatedAt: Date | null
-}
-
-interface Row {
-  settings: unknown
-  revision: number
-  enabled_at: Date | null
-  updated_at: Date
-}
-
-const findSaved = prepared<object, Row>(
-  (db) => db.selectFrom('newsletter_settings').select(['settings', 'revision', 'enabled_at', 'updated_at']),
-  { planOnce: true },
-)
-
-/** The settings in force, the defaults where none were saved; `won` of the prizes is not counted. */
-export async function savedPopup(ctx: Context): Promise<SavedPopup> {
-  const [row] = await findSaved(ctx, {})
-  if (!row) return { settings: defaultPopup, revision: 0, enabledAt: null, updatedAt: null }
-  return {
-    settings: merged(defaultPopup, row.settings as never),
-    revision: row.revision,
-    enabledAt: row.enabled_at,
-    updatedAt: row.updated_at,
-  }
-}
 
 const countWon = prepared<object, { id: string; won: number }>((db) =>
   db
@@ -55,86 +18,38 @@ const countWon = prepared<object, { id: string; won: number }>((db) =>
     .select([sql<string>`prize_id`.as('id'), sql<number>`count(*)::int`.as('won')]),
 )
 
-/** The settings as an answer. */
-export async function readPopup(ctx: Context): Promise<z.infer<typeof popupSettings>> {
-  const { settings, updatedAt } = await savedPopup(ctx)
-  const { prizes } = settings.roulette
-  const won = new Map(prizes.length === 0 ? [] : (await countWon(ctx, {})).map((row) => [row.id, row.won]))
-  return {
-    ...settings,
-    roulette: {
-      ...settings.roulette,
-      prizes: prizes.map((prize) => ({ ...prize, won: won.get(prize.id) ?? 0 })),
-    },
-    updatedAt: updatedAt?.toISOString() ?? null,
-  }
+/** Refuses what may not be, and an unknown list. */
+export async function checkPopup(ctx: Context, after: PopupSettings, before: PopupSettings): Promise<void> {
+  refusePopupFaults(after)
+  refuseForeignImages(ctx, before, after)
+  await requireList(ctx, 'contactListId', after, before)
 }
 
-/**
- * Lays a change over the settings, checks the whole, makes shared codes on the platform, and saves. Called outside a
- * transaction. Refuses what may not be, an unknown list, and what needs a provider that is not connected. The same
- * again changes nothing.
- */
-export async function savePopup(ctx: Context, input: PopupInput): Promise<void> {
-  for (;;) {
-    const saved = await savedPopup(ctx)
-    const after = changedPopup(saved.settings, input, () => ctx.newId())
-    refusePopupFaults(after)
-    refuseForeignImages(ctx, saved.settings, after)
-    if (isDeepStrictEqual(after, saved.settings)) {
-      if (after.isEnabled) await ctx.transaction((tx) => publication.publishIfMissing(tx))
-      return
+/** A save makes shared codes on the platform; what needs a provider that is not connected is refused. */
+export const popup = settings({
+  name: 'newsletter:settings',
+  table: 'newsletter_settings',
+  columns: { content: 'settings' },
+  reads: ['enabled_at'],
+  defaults: defaultPopup,
+  schema: popupSettings,
+  merge: (ctx, before, change: PopupInput) => changedPopup(before, change, () => ctx.newId()),
+  check: checkPopup,
+  prepare: (ctx, after, before) => preparePopup(ctx, before, after),
+  also: ({ isEnabled }, row, now) => ({ enabled_at: isEnabled ? (row?.enabled_at ?? now) : null }),
+  async saved(tx, after, before) {
+    await keepStock(tx, before, after)
+    await onPlatform.saved(tx, after)
+  },
+  unchanged: onPlatform.unchanged,
+  async shown(ctx, { roulette }) {
+    const { prizes } = roulette
+    const won = new Map(prizes.length === 0 ? [] : (await countWon(ctx, {})).map((row) => [row.id, row.won]))
+    return {
+      roulette: { ...roulette, prizes: prizes.map((prize) => ({ ...prize, won: won.get(prize.id) ?? 0 })) },
     }
-    await requireList(ctx, saved.settings, after)
-    await preparePopup(ctx, saved.settings, after)
-    // Saved by another meanwhile: the change is laid over that.
-    if (await ctx.transaction((tx) => write(tx, saved, after))) return
-  }
-}
-
-/** Refuses a list that this change names and there is not; holds it until the transaction ends. */
-export async function requireList(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
-  const { contactListId } = after
-  if (contactListId === null || contactListId === before.contactListId) return
-  const list = isId(contactListId)
-    ? await ctx.db
-        .selectFrom('contact_lists')
-        .select('id')
-        .where('id', '=', contactListId)
-        // Held until the settings are saved: whoever deletes the list takes it out of saved settings.
-        .forKeyShare()
-        .executeTakeFirst()
-    : undefined
-  if (!list) throw refuse('not_found', 'contactListId: there is no such contact list')
-}
-
-/** Answers whether nobody saved since `before` was read. */
-async function write(ctx: Context, before: SavedPopup, after: PopupSettings): Promise<boolean> {
-  const now = ctx.now()
-  const saving = {
-    settings: JSON.stringify(after),
-    enabled_at: after.isEnabled ? (before.enabledAt ?? now) : null,
-    updated_at: now,
-  }
-  const written = await ctx.db
-    .insertInto('newsletter_settings')
-    .values({ ...saving, created_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .column('store_id')
-        .doUpdateSet({ ...saving, revision: before.revision + 1 })
-        .where('newsletter_settings.revision', '=', before.revision),
-    )
-    .returning('revision')
-    .executeTakeFirst()
-  if (!written) return false
-  await requireList(ctx, before.settings, after)
-  await keepStock(ctx, before.settings, after)
-  await files.keepNamed(ctx, 'newsletter:settings', popupSettings, { before: before.settings, after })
-  await changed(ctx)
-  if (after.isEnabled) await publication.publish(ctx)
-  return true
-}
+  },
+})
 
 /** What was won of prizes that have a stock from now on; those that had one keep their count. */
 async function keepStock(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
@@ -153,31 +68,20 @@ async function keepStock(ctx: Context, before: PopupSettings, after: PopupSettin
   }
 }
 
-/** Turns the popup on, in the caller's transaction; one that is on stays as it is. Refuses settings that cannot be shown. */
-export async function turnPopupOn(ctx: Context): Promise<void> {
-  const saved = await savedPopup(ctx)
-  if (saved.settings.isEnabled) return
-  const after = { ...saved.settings, isEnabled: true }
-  refusePopupFaults(after)
-  if (!(await write(ctx, saved, after))) {
-    throw refuse('conflict', 'The popup was just saved by somebody else: try again')
-  }
-}
+/** In the caller's transaction; one that is on stays as it is. Refuses settings that cannot be shown. */
+export const turnPopupOn = (ctx: Context): Promise<void> =>
+  popup.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
 /** Since when the popup is on, or null. */
 export async function popupOnSince(ctx: Context): Promise<Date | null> {
-  return (await savedPopup(ctx)).enabledAt
+  return (await popup.find(ctx)).row?.enabled_at ?? null
 }
 
 /** A contact list is gone: the settings that name it let go of it. */
 export async function forgetPopupList(ctx: Context, listId: string): Promise<void> {
   await ctx.db
     .updateTable('newsletter_settings')
-    .set((eb) => ({
-      settings: sql`jsonb_set(settings, '{contactListId}', 'null')`,
-      revision: eb('revision', '+', 1),
-      updated_at: ctx.now(),
-    }))
+    .set({ settings: sql`jsonb_set(settings, '{contactListId}', 'null')`, updated_at: ctx.now() })
     .where(sql<boolean>`settings ->> 'contactListId' = ${listId}`)
     .execute()
 }

@@ -3,11 +3,11 @@ import type { Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { isScheduled } from './publication.ts'
 import type { PopupSettings } from './schema.ts'
-import { savedPopup } from './settings.ts'
+import { popup } from './settings.ts'
 
 /** Whether the popup is on now, and until when that holds. */
 export async function popupWidget(ctx: Context): Promise<Widget | null> {
-  const { settings } = await savedPopup(ctx)
+  const settings = await popup.inForce(ctx)
   if (!settings.isEnabled) return null
   const now = ctx.now()
   return { value: isScheduled(settings, now) || null, until: nextChange(settings, now) }

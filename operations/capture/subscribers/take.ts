@@ -6,7 +6,7 @@ import { read } from '#runtime/gateway/input'
 import { z } from '#runtime/schema'
 import { isTrapped, previewOf } from '../popup/public.ts'
 import type { PopupSettings, Prize } from '../popup/schema.ts'
-import { savedPopup } from '../popup/settings.ts'
+import { popup } from '../popup/settings.ts'
 import { type CaptureBody, captureBody } from '../schema.ts'
 import type { PromisedCoupon } from './codes.ts'
 import { issueAtOnce } from './coupons.ts'
@@ -25,7 +25,7 @@ const plain: Told = { status: 'subscribed', prize: null, coupon: null, couponPen
 
 /** Refuses (404) where the popup is off, and what its fields do not take. */
 export async function capture(ctx: Context, visit: Visit): Promise<Told> {
-  const { settings: saved } = await savedPopup(ctx)
+  const saved = await popup.inForce(ctx)
   const given = await readObject(visit, saved.isEnabled)
   const preview = typeof given.token === 'string' ? await previewOf(ctx, given.token) : null
   if (!preview && !saved.isEnabled) throw nothingHere()

@@ -4,7 +4,7 @@ import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ExchangeContent } from '../settings/schema.ts'
-import { readSettings } from '../settings/settings.ts'
+import { exchangeRules } from '../settings/settings.ts'
 import { amountOf, priceDifferenceOf } from './amounts.ts'
 import { byTheShopper, byTheSystem, type HistoryActor, note } from './history.ts'
 import { amountLine, decidedUnits, itemsOf, saveUnits } from './items.ts'
@@ -27,7 +27,7 @@ export async function approve(
   approval: Approval,
 ): Promise<RequestRow> {
   refuseMove(request, 'approve')
-  const settings = await readSettings(ctx)
+  const settings = await exchangeRules.inForce(ctx)
   const { returnMethod = request.return_method, refundMethod } = approval
   if (refundMethod !== undefined && request.type === 'exchange') {
     throw refuse('bad_request', 'refundMethod: is of returns only, and this is an exchange')

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { exchangeNotify } from '../handles.ts'
 import type { ExchangeContent, ExchangeEvent } from '../settings/schema.ts'
-import { readSettings } from '../settings/settings.ts'
+import { exchangeRules } from '../settings/settings.ts'
 
 export type NoticeChannel = 'email' | 'messaging'
 
@@ -19,7 +19,7 @@ interface Told {
  * request's row, or has just made it: an event that comes again has the next number.
  */
 export async function tell(ctx: Context, request: Told, event: ExchangeEvent): Promise<void> {
-  const channels = channelsOf(await readSettings(ctx), request, event)
+  const channels = channelsOf(await exchangeRules.inForce(ctx), request, event)
   const now = ctx.now()
   for (const { channel, recipient } of channels) {
     const noticeId = ctx.newId()

@@ -1,10 +1,8 @@
-/** The store's settings of exchanges: one row over the defaults, merged at every depth, checked as a whole. */
-import { isDeepStrictEqual } from 'node:util'
+/** How the store takes exchanges and returns. */
 import { templates } from '#operations/messaging/door'
-import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
-import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { merged } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
@@ -16,8 +14,7 @@ import {
   type ExchangeContent,
   type ExchangeSettingsInput,
   events,
-  type exchangeSettings,
-  exchangeSettingsInput,
+  exchangeSettings,
 } from './schema.ts'
 
 const variables = new Set([
@@ -37,46 +34,25 @@ const variables = new Set([
 ])
 const shippingMethods: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label'])
 
-/** The defaults, with `updatedAt` null, until they were first saved. */
-export async function readSettings(ctx: Context): Promise<z.infer<typeof exchangeSettings>> {
-  const row = await ctx.db
-    .selectFrom('exchange_settings')
-    .select(['content', 'updated_at'])
-    .executeTakeFirst()
-  return {
-    ...merged(defaultSettings, (row?.content ?? {}) as object),
-    updatedAt: row?.updated_at.toISOString() ?? null,
-  }
-}
+/** Checked as a whole. Products and categories named for the first time are looked for, the platform's too. */
+export const exchangeRules = settings({
+  name: 'exchange-settings',
+  table: 'exchange_settings',
+  defaults: defaultSettings,
+  schema: exchangeSettings,
+  names: { kinds: ['product', 'category'] },
+  merge(ctx, before, change: ExchangeSettingsInput) {
+    const after = merged<ExchangeContent>(before, change)
+    return { ...after, returnAddress: after.returnAddress && wholeAddress(ctx, after.returnAddress) }
+  },
+  async check(ctx, after, before) {
+    refuseFaults(after)
+    await refuseTemplates(ctx, before, after)
+  },
+})
 
-/** Products and categories named for the first time are looked for, the platform's too: not inside a transaction. */
-export async function requireNamed(ctx: Context, input: ExchangeSettingsInput): Promise<void> {
-  const before = await readSettings(ctx)
-  await requireReferences(ctx, exchangeSettingsInput, {
-    before,
-    after: input,
-    kinds: ['product', 'category'],
-  })
-}
-
-/** Two who save at once take turns; the same again changes nothing. Refuses what the whole may not be. */
-export async function saveSettings(ctx: Context, input: ExchangeSettingsInput): Promise<void> {
-  await ctx.lockStore()
-  const { updatedAt, ...before } = await readSettings(ctx)
-  const after = merged<ExchangeContent>(before, input)
-  if (after.returnAddress) after.returnAddress = wholeAddress(ctx, after.returnAddress)
-  if (isDeepStrictEqual(before, after)) return
-  refuseFaults(after)
-  await refuseTemplates(ctx, before, after)
-  const now = ctx.now()
-  const row = { content: JSON.stringify(after), updated_at: now }
-  await ctx.db
-    .insertInto('exchange_settings')
-    .values({ created_at: now, ...row })
-    .onConflict((conflict) => conflict.column('store_id').doUpdateSet(row))
-    .execute()
-  await files.keepLinked(ctx, 'exchange-settings', after)
-}
+/** As they are answered. */
+export const readSettings = exchangeRules.read
 
 const noAddress = {
   number: null,
@@ -112,35 +88,36 @@ function methodWithoutAddress({ returnMethods, returnAddress }: ExchangeContent)
 
 /** Why the onboarding cannot turn exchanges on; null when it can. */
 export async function lacksForExchanges(ctx: Context): Promise<'return-address-required' | null> {
-  return methodWithoutAddress(await readSettings(ctx)) ? 'return-address-required' : null
+  return methodWithoutAddress(await exchangeRules.inForce(ctx)) ? 'return-address-required' : null
 }
 
 /** Turned on by the onboarding. */
-export const activateExchanges = (ctx: Context): Promise<void> => saveSettings(ctx, { isEnabled: true })
+export const activateExchanges = (ctx: Context): Promise<void> =>
+  exchangeRules.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
-function refuseFaults(settings: ExchangeContent): void {
+function refuseFaults(content: ExchangeContent): void {
   refuseRepeated(
     'reasons',
     'key',
-    settings.reasons.map(({ key }) => key),
+    content.reasons.map(({ key }) => key),
   )
   refuseRepeated(
     'returnMethods',
     'method',
-    settings.returnMethods.map(({ method }) => method),
+    content.returnMethods.map(({ method }) => method),
   )
-  if (!settings.returnMethods.some(({ isEnabled }) => isEnabled)) {
+  if (!content.returnMethods.some(({ isEnabled }) => isEnabled)) {
     throw refuse('bad_request', 'returnMethods: at least one must be enabled')
   }
-  const method = methodWithoutAddress(settings)
-  if (settings.isEnabled && method) {
+  const method = methodWithoutAddress(content)
+  if (content.isEnabled && method) {
     throw refuse('bad_request', `returnAddress: must be given, as the method ${method} sends items to it`)
   }
   for (const event of events) {
-    const { subject, body } = settings.emails[event]
+    const { subject, body } = content.emails[event]
     refuseVariables(`emails.${event}.subject`, subject)
     refuseVariables(`emails.${event}.body`, body)
-    refuseVariables(`messaging.${event}.text`, settings.messaging[event].text ?? '')
+    refuseVariables(`messaging.${event}.text`, content.messaging[event].text ?? '')
   }
 }
 

@@ -3,7 +3,7 @@ import type { Visit } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refusal, refuse } from '#runtime/errors'
 import type { ExchangeContent } from '../settings/schema.ts'
-import { readSettings } from '../settings/settings.ts'
+import { exchangeRules } from '../settings/settings.ts'
 import { missingPage, refusedPage } from './page-words.ts'
 
 /** 404, for whoever asks. */
@@ -19,7 +19,7 @@ export async function whileOpen(
   work: (settings: ExchangeContent) => Promise<Response>,
 ): Promise<Response> {
   const { isPerson } = visit
-  const settings = await readSettings(ctx)
+  const settings = await exchangeRules.inForce(ctx)
   if (!settings.isEnabled) return missing(isPerson)
   try {
     return await work(settings)

@@ -52,6 +52,17 @@ export async function startRun(
   return tx.queue(jobs[kind], {})
 }
 
+/** Of `segments`, after the tiers changed or for the night: of several that ask meanwhile it becomes one run more. */
+export async function recalculateSoon(tx: Context): Promise<void> {
+  if (await startRun(tx, 'segments')) return
+  await tx.db
+    .updateTable('inbox_runs')
+    .set({ is_asked_again: true })
+    .where('kind', '=', 'segments')
+    .where('status', '=', 'running')
+    .execute()
+}
+
 /** The run that the job goes on with, from where it came; null where there is none. */
 export async function beginRun(ctx: Context, kind: RunKind): Promise<RunRow | null> {
   return ctx.transaction(async (tx) => {

@@ -4,8 +4,9 @@ import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { refreshOrderNames } from '../conversations/contacts.ts'
-import { beginRun, isLive, lockRun, startRun, writeRun } from '../switch/runs.ts'
-import { recalculate, tierSettingsOf } from './tiers.ts'
+import { beginRun, isLive, lockRun, recalculateSoon, startRun, writeRun } from '../switch/runs.ts'
+import { tierRules } from './settings.ts'
+import { recalculate } from './tiers.ts'
 
 const atOnce = 1000
 
@@ -14,17 +15,6 @@ export async function startRecalculation(ctx: Context) {
   const queued = await startRun(ctx, 'segments', { isAsked: true })
   if (!queued) throw refuse('conflict', 'The tiers are being computed already: wait until that is done')
   return queued
-}
-
-/** After the settings changed, or for the night: of several that ask meanwhile it becomes one run more. */
-export async function recalculateSoon(tx: Context): Promise<void> {
-  if (await startRun(tx, 'segments')) return
-  await tx.db
-    .updateTable('inbox_runs')
-    .set({ is_asked_again: true })
-    .where('kind', '=', 'segments')
-    .where('status', '=', 'running')
-    .execute()
 }
 
 /** Goes on after the last contact that was saved; from the first again where the settings changed meanwhile. */
@@ -43,7 +33,7 @@ async function recalculateSome(tx: Context): Promise<boolean> {
   let contacts = tx.db.selectFrom('contacts').select('id').orderBy('id').limit(atOnce)
   if (run.walked_to !== null) contacts = contacts.where('id', '>', run.walked_to)
   const ids = (await contacts.execute()).map((row) => row.id)
-  const changed = await recalculate(tx, await tierSettingsOf(tx), ids)
+  const changed = await recalculate(tx, await tierRules.inForce(tx), ids)
   const counted = { processed: run.processed + ids.length, changed: run.changed + changed }
   await writeRun(tx, 'segments', { ...counted, walked_to: ids.at(-1) ?? run.walked_to })
   if (ids.length === atOnce) return false
@@ -89,6 +79,6 @@ export async function startNight(ctx: Context, day: string): Promise<void> {
 export async function recalculateContacts(ctx: Context, contactIds: string[]): Promise<void> {
   await ctx.transaction(async (tx) => {
     await refreshOrderNames(tx, contactIds)
-    await recalculate(tx, await tierSettingsOf(tx), contactIds)
+    await recalculate(tx, await tierRules.inForce(tx), contactIds)
   })
 }

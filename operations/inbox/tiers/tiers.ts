@@ -33,12 +33,6 @@ export const defaultTierSettings: TierSettings = {
   ],
 }
 
-/** The settings as saved, or the defaults. */
-export async function tierSettingsOf(ctx: Context): Promise<TierSettings> {
-  const row = await ctx.db.selectFrom('inbox_settings').select('tier_settings').executeTakeFirst()
-  return (row?.tier_settings as TierSettings | null | undefined) ?? defaultTierSettings
-}
-
 /** The highest tier whose thresholds hold; null below all, or while tiers are off. */
 export function tierFor(
   settings: TierSettings,

@@ -1,9 +1,7 @@
 /** How badges are shown, and the price of paying by another method (rule 1). */
-import { platformId, readSettings, saveSettings, variableLine } from '#operations/storefront/door'
-import type { Context } from '#runtime/context'
-import { reference, requireReferences } from '#runtime/references'
+import { platformId, variableLine, widgetSettings } from '#operations/storefront/door'
+import { reference } from '#runtime/references'
 import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
 
 const featuredPriceFields = {
   isEnabled: z.boolean(),
@@ -64,21 +62,9 @@ export const defaultBadgeSettings: BadgeSettings = {
   },
 }
 
-export const readBadgeSettings = (ctx: Context): Promise<BadgeSettings & { updatedAt: string | null }> =>
-  readSettings(ctx, badgeSettingsKey, defaultBadgeSettings)
-
-/** Not inside a transaction: the platform is asked for products that are left out anew. */
-export async function saveBadgeSettings(
-  ctx: Context,
-  change: z.infer<typeof badgeSettingsInput>,
-): Promise<BadgeSettings & { updatedAt: string | null }> {
-  const before = await readBadgeSettings(ctx)
-  await requireReferences(ctx, badgeSettingsInput, { before, after: change, kinds: ['product'], live: true })
-  return ctx.transaction((tx) =>
-    saveSettings(tx, badgeSettingsKey, defaultBadgeSettings, (before) => ({
-      ...before,
-      ...given({ isEnabled: change.isEnabled, maxPerProduct: change.maxPerProduct }),
-      featuredPrice: { ...before.featuredPrice, ...given(change.featuredPrice ?? {}) },
-    })),
-  )
-}
+/** Products that are left out anew are looked for at the platform. */
+export const badgeWidget = widgetSettings(badgeSettingsKey, {
+  defaults: defaultBadgeSettings,
+  schema: badgeSettings,
+  names: { kinds: ['product'], live: true },
+})

@@ -14,7 +14,7 @@ import {
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { renderText } from '#runtime/values/variables'
-import { type BadgeSettings, readBadgeSettings } from './badge-settings.ts'
+import { type BadgeSettings, badgeWidget } from './badge-settings.ts'
 import { badgeValues, featuredCents, featuredValues } from './featured-price.ts'
 import type { LabelContent, LabelKind } from './labels.ts'
 import type { BadgeOwn, StickerOwn } from './schema.ts'
@@ -113,7 +113,7 @@ export async function stickersWidget(ctx: Context, { productId }: WidgetQuery): 
 }
 
 export async function badgesWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await readBadgeSettings(ctx)
+  const settings = await badgeWidget.inForce(ctx)
   const product = await productOf(ctx, productId)
   const { labels, until } = settings.isEnabled
     ? await labelsOn<BadgeOwn>(ctx, 'badge', productId, product)

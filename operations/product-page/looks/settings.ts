@@ -1,7 +1,7 @@
 /** How the storefront shows looks, and the sections of its home page. */
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/door'
-import { emptyToNull, readSettings, saveSettings } from '#operations/storefront/door'
+import { emptyToNull, widgetSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -9,12 +9,11 @@ import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
 import { lookJson } from './json.ts'
-import type { HomeSection, lookSettings, lookSettingsInput, shownSection } from './schema.ts'
+import { type HomeSection, lookSettings, type lookSettingsInput, type shownSection } from './schema.ts'
 
 export type LookSettings = Omit<z.infer<typeof lookSettings>, 'updatedAt'>
 type Change = { [K in keyof typeof lookSettingsInput]?: z.infer<(typeof lookSettingsInput)[K]> | undefined }
 
-const key = 'looks'
 export const defaultLookSettings: LookSettings = {
   isEnabled: false,
   title: 'Shop the look',
@@ -26,30 +25,23 @@ export const defaultLookSettings: LookSettings = {
   homeSections: [],
 }
 
-export const readLookSettings = (ctx: Context) => readSettings(ctx, key, defaultLookSettings)
-
-/** In the caller's transaction. Refuses a key that two sections have, and a look that is not this store's. */
-export function saveLookSettings(ctx: Context, change: Change) {
-  return saveSettings(ctx, key, defaultLookSettings, async (before) => {
-    const { homeSections, ...fields } = change
-    if (!homeSections) return { ...before, ...given(fields) }
-    const sections = homeSections.map(
-      ({
-        subtitle = null,
-        layout = 'carousel',
-        isEnabled = true,
-        key: name,
-        title,
-        lookIds,
-      }): HomeSection => ({
-        ...{ key: name, title, subtitle: emptyToNull(subtitle), lookIds, layout, isEnabled },
+/** A key that two sections have is refused, and a look that is not this store's. */
+export const lookWidget = widgetSettings('looks', {
+  defaults: defaultLookSettings,
+  schema: lookSettings,
+  merge(_ctx, before, { homeSections, ...fields }: Change) {
+    const sections = homeSections?.map(
+      ({ key, title, subtitle = null, lookIds, layout = 'carousel', isEnabled = true }): HomeSection => ({
+        ...{ key, title, subtitle: emptyToNull(subtitle), lookIds, layout, isEnabled },
       }),
     )
-    refuseDoubles(sections)
-    await requireLooks(ctx, sections)
-    return { ...before, ...given(fields), homeSections: sections }
-  })
-}
+    return { ...before, ...given(fields), homeSections: sections ?? before.homeSections }
+  },
+  async check(ctx, { homeSections }, before) {
+    refuseDoubles(homeSections)
+    await requireLooks(ctx, homeSections, new Set(before.homeSections.flatMap(({ lookIds }) => lookIds)))
+  },
+})
 
 function refuseDoubles(sections: readonly HomeSection[]): void {
   const keys = new Set<string>()
@@ -64,14 +56,20 @@ function refuseDoubles(sections: readonly HomeSection[]): void {
   }
 }
 
-async function requireLooks(ctx: Context, sections: readonly HomeSection[]): Promise<void> {
-  const ids = sections.flatMap(({ lookIds }) => lookIds).filter(isId)
+/** Those that are new: the others are kept while their looks are there. */
+async function requireLooks(
+  ctx: Context,
+  sections: readonly HomeSection[],
+  before: ReadonlySet<string>,
+): Promise<void> {
+  const added = sections.flatMap(({ lookIds }) => lookIds).filter((id) => !before.has(id))
+  if (added.length === 0) return
   const rows = await ctx.db
     .selectFrom('looks')
     .select('id')
-    .where(isAmong('id', ids, 'uuid'))
+    .where(isAmong('id', added.filter(isId), 'uuid'))
     .execute()
-  const known = new Set(rows.map((row) => row.id))
+  const known = new Set([...before, ...rows.map((row) => row.id)])
   for (const [at, { lookIds }] of sections.entries()) {
     const unknown = lookIds.find((id) => !known.has(id))
     if (unknown) throw refuse('bad_request', `homeSections.${at}.lookIds: there is no look ${unknown}`)
@@ -79,14 +77,13 @@ async function requireLooks(ctx: Context, sections: readonly HomeSection[]): Pro
 }
 
 /** A look that is deleted, in the same transaction; a section left without looks goes as well. */
-export async function dropFromSections(ctx: Context, lookId: string): Promise<void> {
-  await saveSettings(ctx, key, defaultLookSettings, (before) => ({
+export const dropFromSections = (ctx: Context, lookId: string): Promise<void> =>
+  lookWidget.write(ctx, (before) => ({
     ...before,
     homeSections: before.homeSections
       .map((section) => ({ ...section, lookIds: section.lookIds.filter((id) => id !== lookId) }))
       .filter(({ lookIds }) => lookIds.length > 0),
   }))
-}
 
 const ofIds = prepared<
   { ids: readonly string[]; currency: string },
@@ -104,7 +101,7 @@ const ofIds = prepared<
 
 /** The sections of the home page, with the looks that shoppers see. */
 export async function readHomeSections(ctx: Context): Promise<{ data: z.input<typeof shownSection>[] }> {
-  const { homeSections } = await readLookSettings(ctx)
+  const { homeSections } = await lookWidget.inForce(ctx)
   const ids = [...new Set(homeSections.flatMap(({ lookIds }) => lookIds))]
   const found = ids.length === 0 ? [] : await ofIds(ctx, { ids, currency: ctx.store.currency })
   const shown = new Map(found.filter((row) => row.isShown).map((row) => [row.id, row.shown]))

@@ -4,7 +4,7 @@ import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { holdsAny, publicLookJson } from './json.ts'
-import { readLookSettings } from './settings.ts'
+import { lookWidget } from './settings.ts'
 
 interface Row {
   id: string
@@ -28,7 +28,7 @@ const ofProduct = shownLooks(true)
 const ofIds = shownLooks(false)
 
 export async function looksWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const { updatedAt: _saved, homeSections, ...settings } = await readLookSettings(ctx)
+  const { homeSections, ...settings } = await lookWidget.inForce(ctx)
   if (!settings.isEnabled) return null
   const hides = settings.unavailableItems === 'hide'
   if (productId !== null) {

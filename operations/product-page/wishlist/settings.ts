@@ -1,10 +1,7 @@
 /** How the storefront shows wishlists, and whom it asks for a contact. */
-
-import type { Widget } from '#operations/storefront/door'
-import { readSettings, saveSettings } from '#operations/storefront/door'
+import { type Widget, widgetSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, line, named, object, z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
 
 export const wishlistSettingsInput = {
   isEnabled: z.boolean(),
@@ -59,21 +56,17 @@ export const defaultWishlistSettings: Content = {
   consentText: 'I agree to receive news about my products',
   shareEnabled: true,
 }
-const key = 'wishlist'
 
-export const readWishlistSettings = (ctx: Context) => readSettings(ctx, key, defaultWishlistSettings)
+export const wishlist = widgetSettings('wishlist', {
+  defaults: defaultWishlistSettings,
+  schema: wishlistSettings,
+})
 
 /** In the caller's transaction. */
-export const saveWishlistSettings = (
-  ctx: Context,
-  change: { [K in keyof Content]?: Content[K] | undefined },
-) => saveSettings(ctx, key, defaultWishlistSettings, (before) => ({ ...before, ...given(change) }))
-
-export const turnWishlistOn = async (ctx: Context): Promise<void> => {
-  await saveWishlistSettings(ctx, { isEnabled: true })
-}
+export const turnWishlistOn = (ctx: Context): Promise<void> =>
+  wishlist.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
 export async function wishlistWidget(ctx: Context): Promise<Widget | null> {
-  const { updatedAt: _saved, isEnabled, ...settings } = await readWishlistSettings(ctx)
+  const { isEnabled, ...settings } = await wishlist.inForce(ctx)
   return isEnabled ? { value: { settings } } : null
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import { amounts } from '#operations/store/door'
-import { changed, readSettings, saveSettings } from '#operations/storefront/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -12,17 +12,10 @@ import { given } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
 import { amountText } from '#runtime/values/money'
 import { optionsOf, type RuleTerms, ruleFor } from './math.ts'
-import {
-  defaultInstallmentSettings,
-  type InstallmentSettingsContent,
-  type installmentRule,
-  type Rule,
-  type RuleChange,
-  type simulation,
-} from './schema.ts'
+import type { installmentRule, Rule, RuleChange, simulation } from './schema.ts'
+import { installmentWidget } from './settings.ts'
 
 const rulesAtMost = 50
-const settingsKey = 'installments'
 
 type RuleRow = Omit<Row<'installment_rules'>, 'store_id'>
 type ShownRule = z.input<typeof installmentRule>
@@ -80,7 +73,7 @@ export async function readInstallments(ctx: Context, amount?: number) {
   const rows = await allRules(ctx, {})
   return {
     data: rows.map(shownOf),
-    settings: await readInstallmentSettings(ctx),
+    settings: await installmentWidget.read(ctx),
     simulation: amount === undefined ? null : simulate(ctx, rows, amountText(amount)),
   }
 }
@@ -100,15 +93,6 @@ function simulate(ctx: Context, rows: readonly RuleRow[], amount: string): z.inp
     options: optionsOf(amount, rule),
   }
 }
-
-export const readInstallmentSettings = (ctx: Context) =>
-  readSettings(ctx, settingsKey, defaultInstallmentSettings)
-
-/** In the caller's transaction. */
-export const saveInstallmentSettings = (
-  ctx: Context,
-  change: { [K in keyof InstallmentSettingsContent]?: InstallmentSettingsContent[K] | undefined },
-) => saveSettings(ctx, settingsKey, defaultInstallmentSettings, (before) => ({ ...before, ...given(change) }))
 
 const defaults = {
   minAmount: 0,

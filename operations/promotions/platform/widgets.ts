@@ -15,10 +15,11 @@ import type { BundleContent } from '../bundles/schema.ts'
 import type { KindName } from '../discounts/draft.ts'
 import { isLive, type Saved } from '../discounts/rows.ts'
 import { publicGiftJson } from '../gifts/json.ts'
-import { publicInstallments, readInstallmentSettings } from '../installments/installments.ts'
+import { publicInstallments } from '../installments/installments.ts'
+import { installmentWidget } from '../installments/settings.ts'
 import { labelOf } from '../promotions/promotions.ts'
 import type { PromotionContent } from '../promotions/schema.ts'
-import { readPromotionSettings } from '../promotions/settings.ts'
+import { promotionWidget } from '../promotions/settings.ts'
 
 interface Shown {
   id: string
@@ -81,7 +82,7 @@ const widgetOf = (value: unknown, isEmpty: boolean, until: Date | null): Widget 
 }
 
 export async function promotionsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const { updatedAt: _saved, ...settings } = await readPromotionSettings(ctx)
+  const settings = await promotionWidget.inForce(ctx)
   if (!settings.isEnabled) return null
   const { active, until } = await activeOf(ctx, 'promotion')
   const product =
@@ -118,7 +119,7 @@ export async function cartGiftsWidget(ctx: Context): Promise<Widget | null> {
 }
 
 export async function installmentsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const { updatedAt: _saved, ...settings } = await readInstallmentSettings(ctx)
+  const settings = await installmentWidget.inForce(ctx)
   if (!settings.isEnabled) return null
   const product = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
   const { rules, simulation } = await publicInstallments(ctx, product?.exists ? product.price : null)

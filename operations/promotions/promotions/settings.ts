@@ -1,9 +1,6 @@
 /** How the storefront shows promotions. */
-
-import { readSettings, saveSettings, variableLine } from '#operations/storefront/door'
-import type { Context } from '#runtime/context'
+import { variableLine, widgetSettings } from '#operations/storefront/door'
 import { colour, instant, named, object, z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
 
 const variables = ['name', 'label', 'buy', 'pay', 'free', 'discount', 'missing', 'saved', 'timeLeft']
 const text = (max: number) => variableLine(1, max, variables)
@@ -32,7 +29,6 @@ export const promotionSettings = named(
   'PromotionSettings',
   object({ ...promotionSettingsInput, updatedAt: instant.nullable().describe('Null: never saved') }),
 )
-export type PromotionSettings = Content & { updatedAt: string | null }
 
 const defaults: Content = {
   isEnabled: true,
@@ -52,14 +48,5 @@ const defaults: Content = {
   borderRadius: 6,
   fontSize: 13,
 }
-const key = 'promotions'
 
-export const readPromotionSettings = (ctx: Context): Promise<PromotionSettings> =>
-  readSettings(ctx, key, defaults)
-
-/** In the caller's transaction. */
-export const savePromotionSettings = (
-  ctx: Context,
-  change: { [K in keyof Content]?: Content[K] | undefined },
-): Promise<PromotionSettings> =>
-  saveSettings(ctx, key, defaults, (before) => ({ ...before, ...given(change) }))
+export const promotionWidget = widgetSettings('promotions', { defaults, schema: promotionSettings })

@@ -5,8 +5,8 @@ import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { publicName } from '#runtime/values/public-name'
 import type { ReviewSettings } from '../settings/schema.ts'
-import { findSettings } from '../settings/settings.ts'
-import { findTestimonialSettings } from '../testimonials/settings.ts'
+import { reviewRules } from '../settings/settings.ts'
+import { testimonialWidget } from '../testimonials/settings.ts'
 import { hiddenName, shownName } from '../words.ts'
 
 interface Place {
@@ -110,14 +110,14 @@ export async function publicReviews(
 
 /** The widget `reviews`: how it looks, and what its form takes. */
 export async function reviewsWidget(ctx: Context): Promise<Widget | null> {
-  const { settings } = await findSettings(ctx)
+  const settings = await reviewRules.inForce(ctx)
   if (!settings.isEnabled) return null
   return { value: { ...settings.widget, form: settings.form } }
 }
 
 /** The widget `testimonials`: those that are on, in their order. */
 export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
-  const { settings } = await findTestimonialSettings(ctx)
+  const settings = await testimonialWidget.inForce(ctx)
   if (!settings.isEnabled) return null
   const rows = await ctx.db
     .selectFrom('testimonials')

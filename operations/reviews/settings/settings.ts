@@ -1,21 +1,37 @@
-/** How the store asks for reviews, publishes and shows them: one row, written over defaults. */
-import { isDeepStrictEqual } from 'node:util'
+/** How the store asks for reviews, publishes and shows them. */
 import { templates } from '#operations/messaging/door'
-import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/database/query'
+import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
-import type { z } from '#runtime/schema'
-import { merged } from '#runtime/values/changes'
 import { parseVariables } from '#runtime/values/variables'
 import { refuseForeign } from '../pictures.ts'
-import {
-  defaultReviewSettings,
-  type ReviewSettings,
-  type ReviewSettingsChange,
-  reviewSettings,
-} from './schema.ts'
+import { defaultReviewSettings, type ReviewSettings, reviewSettings } from './schema.ts'
+
+/** Requests are planned and leave. */
+export const asksForReviews = ({ isEnabled, request }: ReviewSettings): boolean =>
+  isEnabled && request.isEnabled
+
+/** A message without `{{reviewUrl}}` is refused, and a logo that is no address. */
+export const reviewRules = settings({
+  name: 'reviews:logo',
+  table: 'review_settings',
+  reads: ['requests_since'],
+  defaults: defaultReviewSettings,
+  schema: reviewSettings,
+  emptyIs: null,
+  async check(ctx, after, before) {
+    refuseFaults(after)
+    await refuseTemplate(ctx, before, after)
+    const { logoUrl } = after.email
+    if (logoUrl !== before.email.logoUrl) refuseForeign(ctx, logoUrl, 'email.logoUrl')
+  },
+  // What reached its trigger while they were off is never asked about.
+  also: (after, row, now) => ({
+    requests_since: asksForReviews(after) ? (row?.requests_since ?? now) : null,
+  }),
+  saved: changed,
+})
 
 interface Saved {
   settings: ReviewSettings
@@ -25,67 +41,10 @@ interface Saved {
   requestsSince: Date | null
 }
 
-interface Found {
-  content: unknown
-  updated_at: Date
-  requests_since: Date | null
-}
-
-const find = prepared<object, Found>(
-  (db) => db.selectFrom('review_settings').select(['content', 'updated_at', 'requests_since']),
-  { planOnce: true },
-)
-
-/** The defaults while nothing was saved. */
+/** With what they are planned by. */
 export async function findSettings(ctx: Context): Promise<Saved> {
-  const [row] = await find(ctx, {})
-  if (!row) return { settings: defaultReviewSettings, updatedAt: null, requestsSince: null }
-  return {
-    settings: merged(defaultReviewSettings, row.content as ReviewSettingsChange, null),
-    updatedAt: row.updated_at,
-    requestsSince: row.requests_since,
-  }
-}
-
-export async function readSettings(ctx: Context): Promise<z.input<typeof reviewSettings>> {
-  const { settings, updatedAt } = await findSettings(ctx)
-  return { ...settings, updatedAt: updatedAt?.toISOString() ?? null }
-}
-
-/** Requests are planned and leave. */
-export const asksForReviews = ({ isEnabled, request }: ReviewSettings): boolean =>
-  isEnabled && request.isEnabled
-
-/**
- * In one transaction; two who save at once take turns. The same again changes nothing. Refuses a message without
- * `{{reviewUrl}}` and a logo that is no address.
- */
-export async function saveSettings(ctx: Context, change: ReviewSettingsChange): Promise<void> {
-  await ctx.transaction(async (tx) => {
-    await tx.lockStore()
-    const before = await findSettings(tx)
-    const after = merged(before.settings, change, null)
-    refuseFaults(after)
-    await refuseTemplate(tx, before.settings, after)
-    if (isDeepStrictEqual(before.settings, after)) return
-    if (after.email.logoUrl !== before.settings.email.logoUrl) {
-      refuseForeign(tx, after.email.logoUrl, 'email.logoUrl')
-    }
-    await files.keepNamed(tx, 'reviews:logo', reviewSettings, { before: before.settings, after })
-    const now = tx.now()
-    const row = {
-      content: JSON.stringify(after),
-      // What reached its trigger while they were off is never asked about.
-      requests_since: asksForReviews(after) ? (before.requestsSince ?? now) : null,
-      updated_at: now,
-    }
-    await tx.db
-      .insertInto('review_settings')
-      .values({ ...row, created_at: now })
-      .onConflict((conflict) => conflict.column('store_id').doUpdateSet(row))
-      .execute()
-    await changed(tx)
-  })
+  const { content, updatedAt, row } = await reviewRules.find(ctx)
+  return { settings: content, updatedAt, requestsSince: row?.requests_since ?? null }
 }
 
 function refuseFaults({ message }: ReviewSettings): void {
@@ -112,4 +71,5 @@ async function refuseTemplate(ctx: Context, before: ReviewSettings, after: Revie
 }
 
 /** Turned on by the onboarding. */
-export const activateReviews = (ctx: Context): Promise<void> => saveSettings(ctx, { isEnabled: true })
+export const activateReviews = (ctx: Context): Promise<void> =>
+  reviewRules.write(ctx, (before) => ({ ...before, isEnabled: true }))

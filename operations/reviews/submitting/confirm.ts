@@ -5,7 +5,7 @@ import { Refused } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
 import { isId } from '#runtime/values/ids'
 import { statusFor } from '../reviews/publishing.ts'
-import { findSettings } from '../settings/settings.ts'
+import { reviewRules } from '../settings/settings.ts'
 import { paidPurchaseBy, settleRequests } from './purchases.ts'
 
 const livesMs = 30 * 24 * 3_600_000
@@ -92,7 +92,7 @@ export async function confirmReview(ctx: Context, reviewId: string): Promise<voi
       .executeTakeFirst()
     if (!row?.customer_email) return
     const purchase = await paidPurchaseBy(tx, row.customer_email, row.product_id, row.variant_id)
-    const { settings } = await findSettings(tx)
+    const settings = await reviewRules.inForce(tx)
     const isWaiting = row.status === 'pending' && row.moderated_at === null
     const status = statusFor(
       { ...row, name: row.customer_name, verified: true, hasImages: row.has_images },

@@ -14,7 +14,7 @@ import { orderOfToken } from '../requests/links.ts'
 import { ownerOf } from '../reviews/moderation.ts'
 import { statusFor } from '../reviews/publishing.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
-import { findSettings } from '../settings/settings.ts'
+import { reviewRules } from '../settings/settings.ts'
 import { searchText } from '../words.ts'
 import { type Purchase, paidPurchaseBy, purchaseOf, settleRequests } from './purchases.ts'
 import type { Submission } from './schema.ts'
@@ -25,7 +25,7 @@ export const deadLink = () =>
 
 /** The settings where reviews are on; refused with a 404 otherwise. */
 export async function openSettings(ctx: Context): Promise<ReviewSettings> {
-  const { settings } = await findSettings(ctx)
+  const settings = await reviewRules.inForce(ctx)
   if (!settings.isEnabled) throw nothingHere()
   return settings
 }

@@ -13,7 +13,7 @@ import {
   testimonial,
   type testimonialSettings,
 } from './schema.ts'
-import { readTestimonialSettings } from './settings.ts'
+import { testimonialWidget } from './settings.ts'
 
 const atMost = 100
 
@@ -57,7 +57,7 @@ export async function listTestimonials(
   ctx: Context,
   isEnabled?: boolean,
 ): Promise<{ data: Shown[]; settings: z.input<typeof testimonialSettings> }> {
-  const [rows, settings] = [await rowsOf(ctx, isEnabled), await readTestimonialSettings(ctx)]
+  const [rows, settings] = [await rowsOf(ctx, isEnabled), await testimonialWidget.read(ctx)]
   return { data: rows.map(shown), settings }
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/values/variables'
 import { type AlertContent, defaultAlerts, looks } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
-import { readCounter } from './settings.ts'
+import { stockCounter } from './settings.ts'
 
 /** Null is the built-in text there; empty stays empty. */
 const looksOf = (settings: AlertContent) =>
@@ -27,7 +27,7 @@ export async function alertsWidget(ctx: Context, { page, productId }: WidgetQuer
 
 /** Key `stockCounter`: of a product page the variants that few are left of, their texts rendered. */
 export async function counterWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await readCounter(ctx)
+  const settings = await stockCounter.inForce(ctx)
   const isProductPage = page === 'product' && productId !== null
   if (!settings.isEnabled || !(isProductPage || settings.showInProductList)) return null
   const { threshold, showProgressBar, position, textColor, barColor, trackColor, fontSize } = settings

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { freeObject } from '#runtime/schema'
-import { deactivateActions, readActions } from '../actions.ts'
+import { actionSettings, deactivateActions } from '../actions.ts'
 import { actionBar } from '../schema.ts'
 
 export default operation({
@@ -17,6 +17,6 @@ export default operation({
   ifMatch: ['/action-bar/settings'],
   async handler(ctx) {
     await deactivateActions(ctx)
-    return readActions(ctx)
+    return actionSettings.read(ctx)
   },
 })

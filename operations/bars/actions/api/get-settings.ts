@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readActions } from '../actions.ts'
+import { actionSettings } from '../actions.ts'
 import { actionBar } from '../schema.ts'
 
 export default operation({
@@ -12,5 +12,5 @@ export default operation({
   feature: 'storefront-bars',
   answer: { status: 200, body: actionBar },
   etag: true,
-  handler: (ctx) => readActions(ctx),
+  handler: (ctx) => actionSettings.read(ctx),
 })

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readActions, saveActions } from '../actions.ts'
+import { actionSettings } from '../actions.ts'
 import { actionBar, actionInput } from '../schema.ts'
 
 export default operation({
@@ -30,8 +30,5 @@ export default operation({
       ],
     },
   },
-  async handler(ctx, { body }) {
-    await saveActions(ctx, body)
-    return readActions(ctx)
-  },
+  handler: (ctx, { body }) => actionSettings.save(ctx, body),
 })

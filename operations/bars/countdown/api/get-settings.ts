@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readCountdown } from '../countdown.ts'
+import { countdownSettings } from '../countdown.ts'
 import { countdownBar } from '../schema.ts'
 
 export default operation({
@@ -13,5 +13,5 @@ export default operation({
   feature: 'storefront-bars',
   answer: { status: 200, body: countdownBar },
   etag: true,
-  handler: (ctx) => readCountdown(ctx),
+  handler: (ctx) => countdownSettings.read(ctx),
 })

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readCountdown, saveCountdown } from '../countdown.ts'
+import { countdownSettings } from '../countdown.ts'
 import { countdownBar, countdownInput } from '../schema.ts'
 
 export default operation({
@@ -22,8 +22,5 @@ export default operation({
       announcements: [{ text: 'Frete grátis na madrugada', linkUrl: '/ofertas', isEnabled: true }],
     },
   },
-  async handler(ctx, { body }) {
-    await saveCountdown(ctx, body)
-    return readCountdown(ctx)
-  },
+  handler: (ctx, { body }) => countdownSettings.save(ctx, body),
 })

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readFreeShipping } from '../free-shipping.ts'
+import { freeShippingSettings } from '../free-shipping.ts'
 import { freeShippingBar } from '../schema.ts'
 
 export default operation({
@@ -12,5 +12,5 @@ export default operation({
   feature: 'storefront-bars',
   answer: { status: 200, body: freeShippingBar },
   etag: true,
-  handler: (ctx) => readFreeShipping(ctx),
+  handler: (ctx) => freeShippingSettings.read(ctx),
 })

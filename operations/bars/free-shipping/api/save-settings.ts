@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readFreeShipping, saveFreeShipping } from '../free-shipping.ts'
+import { freeShippingSettings } from '../free-shipping.ts'
 import { freeShippingBar, freeShippingInput } from '../schema.ts'
 
 export default operation({
@@ -24,8 +24,5 @@ export default operation({
   example: {
     body: { isEnabled: true, threshold: 199, progressText: 'Faltam {{remaining}} para o frete grátis' },
   },
-  async handler(ctx, { body }) {
-    await saveFreeShipping(ctx, body)
-    return readFreeShipping(ctx)
-  },
+  handler: (ctx, { body }) => freeShippingSettings.save(ctx, body),
 })

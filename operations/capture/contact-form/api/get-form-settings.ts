@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { formSettings } from '../form-schema.ts'
-import { readForm } from '../form-settings.ts'
+import { contactForm } from '../form-settings.ts'
 
 export default operation({
   method: 'GET',
@@ -12,5 +12,5 @@ export default operation({
   feature: 'contact-form',
   answer: { status: 200, body: formSettings },
   etag: true,
-  handler: (ctx) => readForm(ctx),
+  handler: (ctx) => contactForm.read(ctx),
 })

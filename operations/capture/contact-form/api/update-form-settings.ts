@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { formInput, formSettings } from '../form-schema.ts'
-import { readForm, saveForm } from '../form-settings.ts'
+import { contactForm } from '../form-settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -16,8 +16,5 @@ export default operation({
   refuses: { not_found: 'There is no contact list crmListId' },
   etag: true,
   example: { body: { isEnabled: true, title: 'Talk to us', notifyEmails: ['help@shop.example.com'] } },
-  async handler(ctx, { body }) {
-    await saveForm(ctx, body)
-    return readForm(ctx)
-  },
+  handler: (ctx, { body }) => contactForm.save(ctx, body),
 })

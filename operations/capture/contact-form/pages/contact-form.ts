@@ -1,6 +1,6 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
-import { savedForm } from '../form-settings.ts'
+import { contactForm } from '../form-settings.ts'
 import { formToken } from '../submit.ts'
 
 const off = () => jsonAnswer({ enabled: false })
@@ -14,7 +14,7 @@ export default storefrontPage({
   feature: 'contact-form',
   missing: off,
   async handler(ctx) {
-    const { settings } = await savedForm(ctx)
+    const settings = await contactForm.inForce(ctx)
     if (!settings.isEnabled) return off()
     const {
       notifyEmails: _to,

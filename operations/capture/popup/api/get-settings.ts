@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { popupSettings } from '../schema.ts'
-import { readPopup } from '../settings.ts'
+import { popup } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -12,5 +12,5 @@ export default operation({
   feature: 'newsletter',
   answer: { status: 200, body: popupSettings },
   etag: true,
-  handler: (ctx) => readPopup(ctx),
+  handler: (ctx) => popup.read(ctx),
 })

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { popupInput, popupSettings } from '../schema.ts'
-import { readPopup, savePopup } from '../settings.ts'
+import { popup } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -24,8 +24,5 @@ export default operation({
   etag: true,
   transaction: 'own',
   example: { body: { isEnabled: true, texts: { title: 'Get 10% off' }, design: { buttonColor: '#4f46e5' } } },
-  async handler(ctx, { body }) {
-    await savePopup(ctx, body)
-    return readPopup(ctx)
-  },
+  handler: (ctx, { body }) => popup.save(ctx, body),
 })

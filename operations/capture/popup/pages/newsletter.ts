@@ -4,7 +4,7 @@ import { object, z } from '#runtime/schema'
 import { findPreview } from '../previews.ts'
 import { popupToken, previewToken, publicPopup } from '../public.ts'
 import { isScheduled } from '../publication.ts'
-import { savedPopup } from '../settings.ts'
+import { popup } from '../settings.ts'
 
 const off = () => jsonAnswer({ enabled: false })
 const query = object({ preview: z.string().min(1).max(300).optional() })
@@ -28,7 +28,7 @@ export default storefrontPage({
         settings: publicPopup(settings),
       })
     }
-    const { settings } = await savedPopup(ctx)
+    const settings = await popup.inForce(ctx)
     if (!settings.isEnabled) return off()
     await publication.seen(ctx)
     if (!isScheduled(settings, ctx.now())) return off()

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { exchangeSettings } from '../schema.ts'
-import { readSettings } from '../settings.ts'
+import { exchangeRules } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -12,5 +12,5 @@ export default operation({
   feature: 'exchanges',
   answer: { status: 200, body: exchangeSettings },
   etag: true,
-  handler: (ctx) => readSettings(ctx),
+  handler: (ctx) => exchangeRules.read(ctx),
 })

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { exchangeSettings, exchangeSettingsInput } from '../schema.ts'
-import { readSettings, requireNamed, saveSettings } from '../settings.ts'
+import { exchangeRules } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -18,11 +18,5 @@ export default operation({
   refuses: { conflict: 'Products or categories are named and no ecommerce platform is connected' },
   etag: true,
   example: { body: { windowDays: 30, types: ['exchange', 'return'], autoApprove: false } },
-  async handler(ctx, { body }) {
-    await requireNamed(ctx, body)
-    return ctx.transaction(async (tx) => {
-      await saveSettings(tx, body)
-      return readSettings(tx)
-    })
-  },
+  handler: (ctx, { body }) => exchangeRules.save(ctx, body),
 })

@@ -1,7 +1,7 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { publicSettings } from '../../settings/public.ts'
-import { readSettings } from '../../settings/settings.ts'
+import { exchangeRules } from '../../settings/settings.ts'
 import { missing } from '../open-page.ts'
 
 export default storefrontPage({
@@ -12,7 +12,7 @@ export default storefrontPage({
   kind: 'read',
   feature: 'exchanges',
   async handler(ctx) {
-    const settings = await readSettings(ctx)
+    const settings = await exchangeRules.inForce(ctx)
     return settings.isEnabled ? jsonAnswer(publicSettings(settings)) : missing(false)
   },
 })

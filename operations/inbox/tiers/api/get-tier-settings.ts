@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readTierSettings, tierSettings } from '../settings.ts'
+import { tierRules, tierSettings } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -11,5 +11,5 @@ export default operation({
   feature: 'inbox',
   answer: { status: 200, body: tierSettings },
   etag: true,
-  handler: (ctx) => readTierSettings(ctx),
+  handler: (ctx) => tierRules.read(ctx),
 })

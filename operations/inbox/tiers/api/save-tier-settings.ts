@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readTierSettings, saveTierSettings, tierSettings, tierSettingsInput } from '../settings.ts'
+import { tierRules, tierSettings, tierSettingsInput } from '../settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -24,8 +24,5 @@ export default operation({
       ],
     },
   },
-  async handler(ctx, { body }) {
-    await saveTierSettings(ctx, body)
-    return readTierSettings(ctx)
-  },
+  handler: (ctx, { body }) => tierRules.save(ctx, body),
 })

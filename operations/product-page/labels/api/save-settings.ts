@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { badgeSettings, badgeSettingsInput, readBadgeSettings, saveBadgeSettings } from '../badge-settings.ts'
+import { badgeSettings, badgeSettingsInput, badgeWidget } from '../badge-settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -19,9 +19,9 @@ export default operation({
   },
   etag: true,
   transaction: 'own',
-  ifMatch: { read: readBadgeSettings },
+  ifMatch: { read: badgeWidget.read },
   example: {
     body: { featuredPrice: { isEnabled: true, discountPercentage: 10, method: 'Pix' } },
   },
-  handler: (ctx, { body }) => saveBadgeSettings(ctx, body),
+  handler: (ctx, { body }) => badgeWidget.save(ctx, body),
 })

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { lookSettings } from '../schema.ts'
-import { readLookSettings } from '../settings.ts'
+import { lookWidget } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -12,5 +12,5 @@ export default operation({
   feature: 'shop-the-look',
   answer: { status: 200, body: lookSettings },
   etag: true,
-  handler: (ctx) => readLookSettings(ctx),
+  handler: (ctx) => lookWidget.read(ctx),
 })

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { lookSettings, lookSettingsInput } from '../schema.ts'
-import { saveLookSettings } from '../settings.ts'
+import { lookWidget } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -16,5 +16,5 @@ export default operation({
   answer: { status: 200, body: lookSettings },
   etag: true,
   example: { body: { isEnabled: true, title: 'Complete o look', unavailableItems: 'show-sold-out' } },
-  handler: (ctx, { body }) => saveLookSettings(ctx, body),
+  handler: (ctx, { body }) => lookWidget.save(ctx, body),
 })

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { readWishlistSettings, wishlistSettings } from '../settings.ts'
+import { wishlist, wishlistSettings } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -11,5 +11,5 @@ export default operation({
   feature: 'wishlist',
   answer: { status: 200, body: wishlistSettings },
   etag: true,
-  handler: (ctx) => readWishlistSettings(ctx),
+  handler: (ctx) => wishlist.read(ctx),
 })

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
-import { saveWishlistSettings, wishlistSettings, wishlistSettingsInput } from '../settings.ts'
+import { wishlist, wishlistSettings, wishlistSettingsInput } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -16,5 +16,5 @@ export default operation({
   answer: { status: 200, body: wishlistSettings },
   etag: true,
   example: { body: { isEnabled: true, askContact: 'optional', contactFields: ['email', 'phone'] } },
-  handler: (ctx, { body }) => saveWishlistSettings(ctx, body),
+  handler: (ctx, { body }) => wishlist.save(ctx, body),
 })

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
-import { readInstallmentSettings, saveInstallmentSettings } from '../installments.ts'
 import { installmentSettings, installmentSettingsInput } from '../schema.ts'
+import { installmentWidget } from '../settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -15,7 +15,7 @@ export default operation({
   input: { body: writeBody(installmentSettingsInput, ['updatedAt']) },
   answer: { status: 200, body: installmentSettings },
   etag: true,
-  ifMatch: { read: readInstallmentSettings },
+  ifMatch: { read: installmentWidget.read },
   example: { body: { interestFreeText: '{{installments}}x de {{amount}} sem juros' } },
-  handler: (ctx, { body }) => saveInstallmentSettings(ctx, body),
+  handler: (ctx, { body }) => installmentWidget.save(ctx, body),
 })

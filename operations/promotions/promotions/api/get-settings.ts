@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { promotionSettings, readPromotionSettings } from '../settings.ts'
+import { promotionSettings, promotionWidget } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -11,5 +11,5 @@ export default operation({
   feature: 'promotions',
   answer: { status: 200, body: promotionSettings },
   etag: true,
-  handler: (ctx) => readPromotionSettings(ctx),
+  handler: (ctx) => promotionWidget.read(ctx),
 })

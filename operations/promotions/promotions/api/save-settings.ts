@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
-import { promotionSettings, promotionSettingsInput, savePromotionSettings } from '../settings.ts'
+import { promotionSettings, promotionSettingsInput, promotionWidget } from '../settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -15,5 +15,5 @@ export default operation({
   answer: { status: 200, body: promotionSettings },
   etag: true,
   example: { body: { productPageText: 'Leve {{buy}}, pague {{pay}}', showCountdown: true } },
-  handler: (ctx, { body }) => savePromotionSettings(ctx, body),
+  handler: (ctx, { body }) => promotionWidget.save(ctx, body),
 })

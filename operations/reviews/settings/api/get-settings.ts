@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { reviewSettings } from '../schema.ts'
-import { readSettings } from '../settings.ts'
+import { reviewRules } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -13,5 +13,5 @@ export default operation({
   feature: 'reviews',
   answer: { status: 200, body: reviewSettings },
   etag: true,
-  handler: (ctx) => readSettings(ctx),
+  handler: (ctx) => reviewRules.read(ctx),
 })

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { reviewSettings, reviewSettingsInput } from '../schema.ts'
-import { readSettings, saveSettings } from '../settings.ts'
+import { reviewRules } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -22,8 +22,5 @@ export default operation({
       autoPublish: { mode: 'rating', minRating: 4 },
     },
   },
-  async handler(ctx, { body }) {
-    await saveSettings(ctx, body)
-    return readSettings(ctx)
-  },
+  handler: (ctx, { body }) => reviewRules.save(ctx, body),
 })

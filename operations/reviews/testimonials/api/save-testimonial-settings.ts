@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { testimonialSettings, testimonialSettingsInput } from '../schema.ts'
-import { readTestimonialSettings, saveTestimonialSettings } from '../settings.ts'
+import { testimonialWidget } from '../settings.ts'
 
 export default operation({
   method: 'PUT',
@@ -13,8 +13,5 @@ export default operation({
   input: { body: testimonialSettingsInput },
   answer: { status: 200, body: testimonialSettings },
   example: { body: { isEnabled: true, layout: 'grid', pages: ['home', 'product'] } },
-  async handler(ctx, { body }) {
-    await saveTestimonialSettings(ctx, body)
-    return readTestimonialSettings(ctx)
-  },
+  handler: (ctx, { body }) => testimonialWidget.save(ctx, body),
 })

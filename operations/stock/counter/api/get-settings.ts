@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { stockCounterSettings } from '../schema.ts'
-import { readCounterSettings } from '../settings.ts'
+import { stockCounter } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -12,5 +12,5 @@ export default operation({
   feature: 'stock-alerts',
   answer: { status: 200, body: stockCounterSettings },
   etag: true,
-  handler: (ctx) => readCounterSettings(ctx),
+  handler: (ctx) => stockCounter.read(ctx),
 })

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { counterInput, counterReadOnly, stockCounterSettings } from '../schema.ts'
-import { readCounterSettings, saveCounter } from '../settings.ts'
+import { stockCounter } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -18,8 +18,5 @@ export default operation({
   refuses: { conflict: 'A product or category is new and no ecommerce platform is connected' },
   etag: true,
   example: { body: { isEnabled: true, threshold: 5 } },
-  async handler(ctx, { body }) {
-    await saveCounter(ctx, body)
-    return readCounterSettings(ctx)
-  },
+  handler: (ctx, { body }) => stockCounter.save(ctx, body),
 })

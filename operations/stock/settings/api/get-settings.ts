@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { stockAlertSettings } from '../schema.ts'
-import { readAlertSettings } from '../settings.ts'
+import { alertSettings } from '../settings.ts'
 
 export default operation({
   method: 'GET',
@@ -12,5 +12,5 @@ export default operation({
   feature: 'stock-alerts',
   answer: { status: 200, body: stockAlertSettings },
   etag: true,
-  handler: (ctx) => readAlertSettings(ctx),
+  handler: (ctx) => alertSettings.read(ctx),
 })

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { alertInput, alertReadOnly, stockAlertSettings } from '../schema.ts'
-import { readAlertSettings, saveAlerts } from '../settings.ts'
+import { alertSettings } from '../settings.ts'
 
 export default operation({
   method: 'POST',
@@ -19,8 +19,5 @@ export default operation({
   refuses: { conflict: 'The store is not connected to an ecommerce platform' },
   etag: true,
   example: { body: { isEnabled: true, templateEmail: { subject: '{{productName}} is back' } } },
-  async handler(ctx, { body }) {
-    await saveAlerts(ctx, body)
-    return readAlertSettings(ctx)
-  },
+  handler: (ctx, { body }) => alertSettings.save(ctx, body),
 })

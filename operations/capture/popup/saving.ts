@@ -1,0 +1,39 @@
+/** What saving the popup and saving the contact form have in common. */
+import { changed, publication } from '#operations/storefront/door'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { isId } from '#runtime/values/ids'
+
+interface Shown {
+  isEnabled: boolean
+}
+/** What is on is put on the platform at each save, and where it is missing though nothing changed (rule 4). */
+export const onPlatform = {
+  async saved(tx: Context, { isEnabled }: Shown): Promise<void> {
+    await changed(tx)
+    if (isEnabled) await publication.publish(tx)
+  },
+  async unchanged(tx: Context, { isEnabled }: Shown): Promise<void> {
+    if (isEnabled) await publication.publishIfMissing(tx)
+  },
+}
+
+/** Refuses a list that is named anew and there is not; holds it until the transaction ends. */
+export async function requireList<Field extends string>(
+  ctx: Context,
+  field: Field,
+  { [field]: listId }: Record<Field, string | null>,
+  before: Record<Field, string | null>,
+): Promise<void> {
+  if (listId === null || listId === before[field]) return
+  const list = isId(listId)
+    ? await ctx.db
+        .selectFrom('contact_lists')
+        .select('id')
+        .where('id', '=', listId)
+        // Held until the settings are saved: whoever deletes the list takes it out of saved settings.
+        .forKeyShare()
+        .executeTakeFirst()
+    : undefined
+  if (!list) throw refuse('not_found', `${field}: there is no such contact list`)
+}
