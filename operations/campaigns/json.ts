@@ -4,11 +4,9 @@ import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { preparedOne, preparedRow } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
-import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
+import type { JsonText } from '#runtime/operation'
 import { countOptedOut } from './opt-outs/count.ts'
 
 type Db = Kysely<TenantTables>
@@ -94,27 +92,16 @@ function campaignJson(db: Db): RawBuilder<unknown> {
   })
 }
 
-const byId = prepared(
-  (db, values: { id: string }) =>
-    db
-      .selectFrom('campaigns as c')
-      .select(sql<string>`${campaignJson(db)}::text`.as('text'))
-      .where('c.id', '=', values.id)
-      .where('c.deleted_at', 'is', null),
-  { planOnce: true },
+export const noCampaign = 'There is no such campaign'
+
+/** One campaign as JSON; refuses one that there is not. */
+export const readCampaign = preparedOne(
+  (db, { id }) => ({
+    rows: db.selectFrom('campaigns as c').where('c.id', '=', id).where('c.deleted_at', 'is', null),
+    item: campaignJson(db),
+  }),
+  noCampaign,
 )
-
-export const noCampaign = () => refuse('not_found', 'There is no such campaign')
-
-/** The JSON of one campaign; refuses one that there is not. */
-export async function campaignText(ctx: Context, id: string): Promise<string> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
-  if (!row) throw noCampaign()
-  return row.text
-}
-
-export const readCampaign = async (ctx: Context, id: string): Promise<JsonText> =>
-  new JsonText(await campaignText(ctx, id))
 
 export interface CampaignFilters {
   status?: string[] | undefined
@@ -219,8 +206,10 @@ const messagesListed = preparedList<MessageConditions>(
   { text: ['search'] },
 )
 
-const exists = prepared((db, values: { id: string }) =>
-  db.selectFrom('campaigns').select('id').where('id', '=', values.id).where('deleted_at', 'is', null),
+const find = preparedRow(
+  (db, { id }: { id: string }) =>
+    db.selectFrom('campaigns').select('id').where('id', '=', id).where('deleted_at', 'is', null),
+  noCampaign,
 )
 
 /** In the order of sending. Refuses a campaign that there is not. */
@@ -229,8 +218,7 @@ export async function listMessages(
   campaignId: string,
   filters: MessageFilters & Paging,
 ): Promise<JsonText> {
-  const [campaign] = isId(campaignId) ? await exists(ctx, { id: campaignId }) : []
-  if (!campaign) throw noCampaign()
+  await find(ctx, { id: campaignId })
   const { search, ...others } = filters
   const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
   return messagesListed(ctx, {

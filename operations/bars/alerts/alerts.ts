@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { changed, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { merged } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
 import { variableFault } from '#runtime/values/variables'
 import {
   type AlertChange,
@@ -44,9 +44,14 @@ export async function readAlert(ctx: Context, type: string): Promise<FomoAlert> 
 }
 
 export async function readAlertById(ctx: Context, id: string): Promise<FomoAlert> {
-  const alert = (await listAlerts(ctx)).find((each) => isId(id) && each.id === id.toLowerCase())
-  if (!alert) throw refuse('not_found', 'There is no such alert')
-  return alert
+  const row = alertIn(await all(ctx, {}), id)
+  return alertOf(row.alert_type as AlertType, row)
+}
+
+function alertIn(rows: readonly AlertRow[], id: string): AlertRow {
+  const row = rows.find((each) => each.id === id.toLowerCase())
+  if (!row) throw refuse('not_found', 'There is no such alert')
+  return row
 }
 
 function alertOf(type: AlertType, row: AlertRow | undefined): FomoAlert {
@@ -68,32 +73,26 @@ const contentOf = (type: AlertType, row: AlertRow | undefined): AlertContent =>
  */
 export async function createAlert(ctx: Context, input: z.infer<typeof newAlert>): Promise<AlertType> {
   const { alertType, ...change } = input
-  const exists = () =>
-    refuse('conflict', `The alert ${alertType} was created before: update it with PUT /fomo-alerts/update`)
+  const exists = `The alert ${alertType} was created before: update it with PUT /fomo-alerts/update`
   const content = checked(alertType, merged(defaultAlert(alertType), change))
-  if ((await readAlert(ctx, alertType)).id !== null) throw exists()
+  if ((await readAlert(ctx, alertType)).id !== null) throw refuse('conflict', exists)
   await requireReferences(ctx, newAlert, { before: null, after: input, kinds: ['product'] })
   const now = ctx.now()
   const row = { alert_type: alertType, content: JSON.stringify(content), created_at: now, updated_at: now }
-  try {
-    await ctx.transaction(async (tx) => {
-      await tx.db
-        .insertInto('fomo_alerts')
-        .values({ id: tx.newId(), ...row })
-        .execute()
-      await changed(tx)
-    })
-  } catch (error) {
-    if (isDuplicate(error)) throw exists()
-    throw error
+  const create = async (tx: Context): Promise<void> => {
+    await tx.db
+      .insertInto('fomo_alerts')
+      .values({ id: tx.newId(), ...row })
+      .execute()
+    await changed(tx)
   }
+  await unlessTaken('fomo_alerts_type', exists, () => ctx.transaction(create))
   return alertType
 }
 
 /** As `createAlert`, over what is saved; the same again changes nothing. Refuses an unknown id. */
 export async function updateAlert(ctx: Context, id: string, change: AlertChange): Promise<AlertType> {
-  const known = (await all(ctx, {})).find((row) => isId(id) && row.id === id.toLowerCase())
-  if (!known) throw refuse('not_found', 'There is no such alert')
+  const known = alertIn(await all(ctx, {}), id)
   const type = known.alert_type as AlertType
   const named = { before: contentOf(type, known), after: change }
   await requireReferences(ctx, changedAlert, { ...named, kinds: ['product'] })

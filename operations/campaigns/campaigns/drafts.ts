@@ -2,6 +2,7 @@
 import { templates } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 import { canonical } from '#runtime/values/changes'
@@ -123,14 +124,8 @@ async function requireTemplate(ctx: Context, before: CampaignContent, after: Cam
 /** Locked against being deleted before this transaction ends. */
 async function nameOfList(ctx: Context, listId: string | null): Promise<string | null> {
   if (listId === null) return null
-  const list = await ctx.db
-    .selectFrom('contact_lists')
-    .select('name')
-    .where('id', '=', listId)
-    .forKeyShare()
-    .executeTakeFirst()
-  if (!list) throw refuse('not_found', `listId: there is no contact list ${listId}`)
-  return list.name
+  const held = ctx.db.selectFrom('contact_lists').select('name').forKeyShare()
+  return (await oneRow(held, listId, `listId: there is no contact list ${listId}`)).name
 }
 
 async function insertDraft(

@@ -6,8 +6,8 @@ import type { RowChange } from '#db/tables'
 import { sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { findRow, oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
 import { noCampaign } from '../json.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { CampaignStatus } from '../schema.ts'
@@ -27,27 +27,16 @@ async function move(
   columns: RowChange<'campaigns'>,
   remedy: Partial<Record<CampaignStatus, string>>,
 ): Promise<CampaignRow> {
-  const moved = isId(id)
-    ? await ctx.db
-        .updateTable('campaigns')
-        .set({ ...columns, status: to, updated_at: ctx.now() })
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .where('status', 'in', from)
-        .returningAll()
-        .executeTakeFirst()
-    : undefined
+  const moving = ctx.db
+    .updateTable('campaigns')
+    .set({ ...columns, status: to, updated_at: ctx.now() })
+    .where('deleted_at', 'is', null)
+    .where('status', 'in', from)
+    .returningAll()
+  const moved = await findRow(moving, id)
   if (moved) return moved as CampaignRow
-  const found = isId(id)
-    ? await ctx.db
-        .selectFrom('campaigns')
-        .select('status')
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst()
-    : undefined
-  if (!found) throw noCampaign()
-  const status = found.status as CampaignStatus
+  const there = ctx.db.selectFrom('campaigns').select('status').where('deleted_at', 'is', null)
+  const status = (await oneRow(there, id, noCampaign)).status as CampaignStatus
   throw refuse('conflict', remedy[status] ?? `The campaign is ${status}: this is not possible now`)
 }
 

@@ -1,8 +1,8 @@
 /** A campaign as one contact would get it. */
 import { sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
 import { noCampaign } from '../json.ts'
 import { isOfList } from '../lists/contacts.ts'
 import type { CampaignContent, CampaignPreview } from '../schema.ts'
@@ -33,15 +33,8 @@ export async function previewCampaign(
   id: string,
   contactId: string | undefined,
 ): Promise<CampaignPreview> {
-  const campaign = isId(id)
-    ? await ctx.db
-        .selectFrom('campaigns')
-        .select(['list_id', 'content'])
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst()
-    : undefined
-  if (!campaign) throw noCampaign()
+  const there = ctx.db.selectFrom('campaigns').select(['list_id', 'content']).where('deleted_at', 'is', null)
+  const campaign = await oneRow(there, id, noCampaign)
   const sample = await findSample(ctx, campaign.list_id, contactId)
   const content = campaign.content as CampaignContent
   const template = await templateOf(ctx, content)

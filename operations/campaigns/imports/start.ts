@@ -1,12 +1,12 @@
 /** Starting imports: a list at a time has one, which the job `list-import` works through. */
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
+import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { storableCell } from '#runtime/values/storable'
 import { listImport } from '../handles.ts'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
-import { createList, lockList, noSuchList } from '../lists/lists.ts'
+import { createList, noSuchList, requireLocked } from '../lists/lists.ts'
 import { layoutOf } from './csv-columns.ts'
 import { isBlank } from './csv-rows.ts'
 import type { Cell, CsvInput } from './csv-schema.ts'
@@ -38,31 +38,24 @@ async function startImport(
     .where('status', 'in', ['queued', 'running'])
     .where('updated_at', '<', new Date(now.getTime() - deadAfterMs))
     .execute()
-  try {
-    await ctx.db
-      .insertInto('list_imports')
-      .values({
-        id: jobId,
-        list_id: listId,
-        kind: options.kind,
-        status: 'queued',
-        options: JSON.stringify(options),
-        total,
-        user_id: ctx.actor.userId,
-        created_at: now,
-        updated_at: now,
-      })
-      .execute()
-  } catch (error) {
-    if (isDuplicate(error, 'list_imports_live')) throw busy()
-    throw error
-  }
+  const queuing = ctx.db.insertInto('list_imports').values({
+    id: jobId,
+    list_id: listId,
+    kind: options.kind,
+    status: 'queued',
+    options: JSON.stringify(options),
+    total,
+    user_id: ctx.actor.userId,
+    created_at: now,
+    updated_at: now,
+  })
+  await unlessTaken('list_imports_live', busy, () => queuing.execute())
   const queued = await ctx.queue(listImport, { importId: jobId, listId }, { id: jobId })
   // The job of an import that ended just now has not left the queue yet.
-  if (queued.jobId !== jobId) throw busy()
+  if (queued.jobId !== jobId) throw refuse('conflict', busy)
   return { jobId, status: 'queued', listId }
 }
-const busy = () => refuse('conflict', 'An import of this list is queued or running: wait until it has ended')
+const busy = 'An import of this list is queued or running: wait until it has ended'
 
 /** Makes a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
 export async function importPlatform(
@@ -77,15 +70,8 @@ export async function importPlatform(
 
 /** Runs a list's filters again. Refuses a list that is not from the platform, and a second sync at once. */
 export async function syncList(ctx: Context, listId: string): Promise<ImportQueued> {
-  const list = isId(listId)
-    ? await ctx.db
-        .selectFrom('contact_lists')
-        .select(['source', 'filters'])
-        .where('id', '=', listId)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!list) throw noSuchList()
+  const saved = ctx.db.selectFrom('contact_lists').select(['source', 'filters']).forUpdate()
+  const list = await oneRow(saved, listId, noSuchList)
   if (list.source !== 'ecomplatform') {
     throw refuse('conflict', 'This list was not built from the platform: there is nothing to sync it with')
   }
@@ -119,7 +105,7 @@ export async function importCsv(
 /** Adds CSV rows to a list of any source. Refuses faults of the form, and a second import at once. */
 export async function importCsvInto(ctx: Context, listId: string, csv: CsvInput): Promise<ImportQueued> {
   const layout = layoutOf(csv)
-  if (!(await lockList(ctx, listId))) throw noSuchList()
+  await requireLocked(ctx, listId)
   return stageCsv(ctx, listId, csv, layout)
 }
 

@@ -4,14 +4,14 @@ import { isOptedOut } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { oneRow, preparedRow } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { NewContact } from './contact-schema.ts'
-import { contactsAtMost, type LockedList, lockList, noSuchList } from './lists.ts'
+import { contactsAtMost, type LockedList, noSuchList, requireLocked } from './lists.ts'
 
 type Db = Context['db']
 
@@ -94,13 +94,14 @@ const listPage = preparedList<Conditions>(
   { text: ['search'] },
 )
 
-const listExists = prepared((db, values: { id: string }) =>
-  db.selectFrom('contact_lists').select('id').where('id', '=', values.id),
+const find = preparedRow(
+  (db, { id }: { id: string }) => db.selectFrom('contact_lists').select('id').where('id', '=', id),
+  noSuchList,
 )
 
 /** Refuses an unknown list. */
 export async function mustExist(ctx: Context, listId: string): Promise<void> {
-  if (!isId(listId) || (await listExists(ctx, { id: listId })).length === 0) throw noSuchList()
+  await find(ctx, { id: listId })
 }
 
 /** A page of a list's contacts, newest first. Refuses an unknown list. */
@@ -109,7 +110,7 @@ export async function listContacts(
   listId: string,
   { page, limit, ...filters }: ContactFilters & Paging,
 ): Promise<JsonText> {
-  if (!isId(listId)) throw noSuchList()
+  if (!isId(listId)) throw refuse('not_found', noSuchList)
   const answer = await listPage(ctx, { ...conditionsOf(ctx, listId, filters), page, limit })
   if (answer.text.startsWith('{"data":[]')) await mustExist(ctx, listId)
   return answer
@@ -122,8 +123,7 @@ export async function listContacts(
 export async function addContact(ctx: Context, listId: string, input: NewContact): Promise<JsonText> {
   const phone = parsePhone(input.phone, ctx.store.country)
   if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
-  const list = await lockList(ctx, listId)
-  if (!list) throw noSuchList()
+  const list = await requireLocked(ctx, listId)
   const customFields = Object.fromEntries(
     Object.entries(input.customFields ?? {}).filter(([, value]) => value !== null),
   )
@@ -189,17 +189,12 @@ export const isOfList = (listId: string): RawBuilder<boolean> => sql<boolean>`(l
 
 /** Removes a contact, in the caller's transaction; a list from the platform remembers the phone. */
 export async function removeContact(ctx: Context, listId: string, contactId: string): Promise<void> {
-  const list = await lockList(ctx, listId)
-  if (!list) throw noSuchList()
-  const removed = isId(contactId)
-    ? await ctx.db
-        .deleteFrom('list_contacts')
-        .where('id', '=', contactId)
-        .where(isOfList(listId))
-        .returning(['phone_key', 'custom_fields'])
-        .executeTakeFirst()
-    : undefined
-  if (!removed) throw refuse('not_found', 'There is no such contact in this list')
+  const list = await requireLocked(ctx, listId)
+  const contact = ctx.db
+    .deleteFrom('list_contacts')
+    .where(isOfList(listId))
+    .returning(['phone_key', 'custom_fields'])
+  const removed = await oneRow(contact, contactId, 'There is no such contact in this list')
   const now = ctx.now()
   const gone = await fieldsGone(ctx, listId, Object.keys(removed.custom_fields as object))
   await ctx.db

@@ -3,9 +3,8 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
-import { isDuplicate, refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
+import { findRow, oneRow, preparedOne, requireRoom, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { countOptedOut } from '../opt-outs/count.ts'
 import type { ListSource } from './schema.ts'
@@ -52,22 +51,13 @@ const listJson = (db: Db) =>
     updatedAt: instantOf('l.updated_at'),
   })
 
-const listById = prepared(
-  (db, values: { id: string }) =>
-    db
-      .selectFrom('contact_lists as l')
-      .select(sql<string>`${listJson(db)}::text`.as('text'))
-      .where('l.id', '=', values.id),
-  { planOnce: true },
-)
+export const noSuchList = 'There is no such contact list'
 
 /** One list as JSON; refuses an unknown one. */
-export async function getList(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await listById(ctx, { id }) : []
-  if (!row) throw noSuchList()
-  return new JsonText(row.text)
-}
-export const noSuchList = () => refuse('not_found', 'There is no such contact list')
+export const getList = preparedOne(
+  (db, { id }) => ({ rows: db.selectFrom('contact_lists as l').where('l.id', '=', id), item: listJson(db) }),
+  noSuchList,
+)
 
 export interface ListFilters {
   /** Within the name. */
@@ -87,17 +77,11 @@ export async function createList(
   ctx: Context,
   list: { name: string; source: ListSource; filters?: object | null },
 ): Promise<string> {
-  await ctx.lockStore()
-  const { lists } = await ctx.db
-    .selectFrom('contact_lists')
-    .select((eb) => eb.fn.countAll<number>().as('lists'))
-    .executeTakeFirstOrThrow()
-  if (lists >= listsAtMost) {
-    throw refuse('conflict', `There are ${listsAtMost} lists, and there cannot be more: delete one first`)
-  }
+  const full = `There are ${listsAtMost} lists, and there cannot be more: delete one first`
+  await requireRoom(ctx, ctx.db.selectFrom('contact_lists'), listsAtMost, full)
   const id = ctx.newId()
   const now = ctx.now()
-  await nameTaken(list.name, () =>
+  await unlessNameTaken(list.name, () =>
     ctx.db
       .insertInto('contact_lists')
       .values({
@@ -115,47 +99,30 @@ export async function createList(
 
 /** Gives a list another name; the same name changes nothing. Refuses an unknown list and a taken name. */
 export async function renameList(ctx: Context, id: string, name: string | undefined): Promise<void> {
-  if (name === undefined || !isId(id)) return
-  await nameTaken(name, () =>
-    ctx.db
-      .updateTable('contact_lists')
-      .set({ name, updated_at: ctx.now() })
-      .where('id', '=', id)
-      .where('name', '!=', name)
-      .execute(),
-  )
+  if (name === undefined) return
+  const renamed = ctx.db
+    .updateTable('contact_lists')
+    .set({ name, updated_at: ctx.now() })
+    .where('name', '!=', name)
+    .returning('id')
+  await unlessNameTaken(name, () => findRow(renamed, id))
 }
 
-async function nameTaken(name: string, write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write()
-  } catch (error) {
-    if (isDuplicate(error, 'contact_lists_name')) {
-      throw refuse('conflict', `name: there is a list named ${name} already`)
-    }
-    throw error
-  }
-}
+const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
+  unlessTaken('contact_lists_name', `name: there is a list named ${name} already`, write)
 
-export interface LockedList {
-  id: string
-  name: string
-  source: string
-  size: number
-  custom_field_names: string[]
-}
-
-/** Who changes the contacts of a list takes turns, so that its size and its bound are right. Null: no such list. */
-export async function lockList(ctx: Context, id: string): Promise<LockedList | null> {
-  if (!isId(id)) return null
-  const row = await ctx.db
+const locking = (ctx: Context) =>
+  ctx.db
     .selectFrom('contact_lists')
     .select(['id', 'name', 'source', 'size', 'custom_field_names'])
-    .where('id', '=', id)
     .forUpdate()
-    .executeTakeFirst()
-  return row ?? null
-}
+
+/** Who changes the contacts of a list takes turns, so that its size and its bound are right. Undefined: no such list. */
+export const lockList = (ctx: Context, id: string) => findRow(locking(ctx), id)
+
+/** The same; refuses an unknown list. */
+export const requireLocked = (ctx: Context, id: string) => oneRow(locking(ctx), id, noSuchList)
+export type LockedList = Awaited<ReturnType<typeof requireLocked>>
 
 const usingStatuses = ['scheduled', 'sending', 'paused']
 
@@ -166,8 +133,7 @@ const usingStatuses = ['scheduled', 'sending', 'paused']
 export async function deleteList(ctx: Context, id: string): Promise<void> {
   // Campaigns first, as those who change a campaign do; again under the list's lock, for what was made meanwhile.
   if (isId(id)) await lockCampaigns(ctx, id)
-  const list = await lockList(ctx, id)
-  if (!list) throw noSuchList()
+  const list = await requireLocked(ctx, id)
   await lockCampaigns(ctx, id)
   await ctx.db
     .updateTable('campaigns')

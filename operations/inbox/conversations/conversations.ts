@@ -4,6 +4,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { RowChange } from '#db/tables'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { countRows, oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { inboxReadReceipt } from '../handles.ts'
@@ -14,18 +15,8 @@ import { noConversation } from './json.ts'
 const pinnedAtMost = 50
 
 /** The row, locked until the transaction ends; refuses an unknown one. */
-export async function lockConversation(ctx: Context, id: string) {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('conversations')
-        .selectAll()
-        .where('id', '=', id)
-        .forNoKeyUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noConversation()
-  return row
-}
+export const lockConversation = (ctx: Context, id: string) =>
+  oneRow(ctx.db.selectFrom('conversations').selectAll().forNoKeyUpdate(), id, noConversation)
 
 /** Many at once, always in one order: two who do so wait for each other. */
 export async function lockAll(ctx: Context, ids: Expression<SqlBool>): Promise<void> {
@@ -51,12 +42,7 @@ export async function pinConversation(ctx: Context, id: string, pinned: boolean)
   const row = await lockConversation(ctx, id)
   if ((row.pinned_at !== null) === pinned) return
   if (pinned) {
-    const { count } = await ctx.db
-      .selectFrom('conversations')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('is_pinned', '=', true)
-      .executeTakeFirstOrThrow()
-    if (count >= pinnedAtMost) {
+    if ((await countRows(ctx.db.selectFrom('conversations').where('is_pinned', '=', true))) >= pinnedAtMost) {
       throw refuse('conflict', `${pinnedAtMost} conversations are pinned already: unpin one first`)
     }
   }
@@ -177,39 +163,27 @@ export async function markRead(ctx: Context, id: string, upToMessageId: string |
   await ctx.queue(inboxReadReceipt, { conversationId: id })
 }
 
-interface Seen {
-  id: string
-  direction: string
-  created_at: Date
-}
-
 /** A message, and when it was stored; refuses one of another conversation. */
-async function storedAt(ctx: Context, id: string, messageId: string): Promise<Seen> {
-  const row = isId(messageId)
-    ? await ctx.db
-        .selectFrom('inbox_messages')
-        .select(['id', 'direction', 'created_at'])
-        .where('conversation_id', '=', id)
-        .where('id', '=', messageId)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw refuse('not_found', 'upToMessageId: is no message of this conversation')
-  return row
+function storedAt(ctx: Context, id: string, messageId: string) {
+  const stored = ctx.db
+    .selectFrom('inbox_messages')
+    .select(['id', 'direction', 'created_at'])
+    .where('conversation_id', '=', id)
+  return oneRow(stored, messageId, 'upToMessageId: is no message of this conversation')
 }
+type Seen = Awaited<ReturnType<typeof storedAt>>
 
 /** Stored after it. Ids tell the order of those that came in; those of other sections are older than their message. */
 async function inboundAfter(ctx: Context, id: string, seen: Seen): Promise<number> {
   const later = sql<boolean>`created_at > ${seen.created_at}::timestamptz`
   const atOnce = sql<boolean>`created_at = ${seen.created_at}::timestamptz and id > ${seen.id}::uuid`
-  const { count } = await ctx.db
+  const rows = ctx.db
     .selectFrom('inbox_messages')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('conversation_id', '=', id)
     .where('direction', '=', 'inbound')
     .where('type', '<>', 'reaction')
     .where((eb) => eb.or(seen.direction === 'inbound' ? [later, atOnce] : [later]))
-    .executeTakeFirstOrThrow()
-  return Number(count)
+  return countRows(rows)
 }
 
 /** Puts one back among the unread ones. Refuses a conversation in which nobody wrote yet. */

@@ -2,16 +2,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { isOptedOut } from '#operations/messaging/door'
-import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
-import { prepared } from '#runtime/database/query'
-import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
+import { preparedOne } from '#runtime/database/rows'
 
 type Db = Kysely<TenantTables>
 
-export const noConversation = () => refuse('not_found', 'There is no such conversation')
+export const noConversation = 'There is no such conversation'
 
 /** Conversations with their contacts; needs the aliases `c` and `k`. */
 export const conversationRows = (db: Db) =>
@@ -67,17 +63,12 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
   })
 }
 
-const byId = prepared(
-  (db, values: { id: string; now: Date }) =>
-    conversationRows(db)
-      .select(sql<string>`${conversationJson(db, values.now)}::text`.as('text'))
-      .where('c.id', '=', values.id),
-  { planOnce: true },
-)
-
 /** One conversation as JSON; refuses an unknown one. */
-export async function readConversation(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id, now: ctx.now() }) : []
-  if (!row) throw noConversation()
-  return new JsonText(row.text)
-}
+export const readConversation = preparedOne<{ now: Date }>(
+  (db, { id, now }) => ({
+    rows: conversationRows(db).where('c.id', '=', id),
+    item: conversationJson(db, now),
+  }),
+  noConversation,
+  { values: (ctx) => ({ now: ctx.now() }) },
+)

@@ -1,8 +1,8 @@
 /** What a message will say, put together and looked at when it is asked for (rule 5). */
 import { type sending, templates } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
 import type { MediaRow } from '../receiving/inbound.ts'
 import { renderReply, valuesFor } from './quick-reply-texts.ts'
 import { captionAtMost, type SendInput, type SendType, textAtMost } from './send-schema.ts'
@@ -82,15 +82,11 @@ async function fromQuickReply(
   conversationId: string,
   quickReplyId: string,
 ): Promise<Composed> {
-  const reply = isId(quickReplyId)
-    ? await ctx.db
-        .updateTable('inbox_quick_replies')
-        .set((eb) => ({ usage_count: eb('usage_count', '+', 1), last_used_at: ctx.now() }))
-        .where('id', '=', quickReplyId)
-        .returning(['id', 'text', 'media_url'])
-        .executeTakeFirst()
-    : undefined
-  if (!reply) throw refuse('not_found', 'quickReplyId: there is no such quick reply')
+  const used = ctx.db
+    .updateTable('inbox_quick_replies')
+    .set((eb) => ({ usage_count: eb('usage_count', '+', 1), last_used_at: ctx.now() }))
+    .returning(['id', 'text', 'media_url'])
+  const reply = await oneRow(used, quickReplyId, 'quickReplyId: there is no such quick reply')
   const { text, lacking } = renderReply(reply.text, (await valuesFor(ctx, conversationId)) ?? {})
   if (lacking.length > 0) {
     const names = lacking.map((name) => `{{${name}}}`).join(', ')

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { fingerprintOf, readCursor, writeCursor } from '#runtime/database/cursor'
+import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { isId } from '#runtime/values/ids'
 import { conversationJson, conversationRows, noConversation } from '../conversations/json.ts'
@@ -27,7 +28,7 @@ export async function listMessages(
   filters: MessageFilters,
   { page, limit, cursor }: Walk,
 ) {
-  if (!isId(conversationId)) throw noConversation()
+  if (!isId(conversationId)) throw refuse('not_found', noConversation)
   const fingerprint = fingerprintOf({ ...filters, conversationId })
   const { direction, type, search, updatedSince } = filters
   let all = ctx.db.selectFrom('inbox_messages as m').where('m.conversation_id', '=', conversationId)
@@ -75,7 +76,7 @@ export async function listMessages(
       sql<number>`(${all.select((eb) => eb.fn.countAll().as('n'))})`.as('total'),
     ])
     .executeTakeFirstOrThrow()
-  if (!found.conversation) throw noConversation()
+  if (!found.conversation) throw refuse('not_found', noConversation)
   const last = found.items.length > limit ? found.items[limit - 1]! : null
   const shown = found.items.slice(0, limit).map(([item]) => item)
   return {

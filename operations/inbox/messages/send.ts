@@ -5,9 +5,10 @@ import type { Objection } from '#operations/messaging/door'
 import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { isId, sha256 } from '#runtime/values/ids'
+import { sha256 } from '#runtime/values/ids'
 import { contactOf } from '../conversations/contact-of.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { memberName } from '../conversations/conversations.ts'
@@ -114,16 +115,9 @@ async function findReplied(
   messageId: string | undefined,
 ): Promise<string | null> {
   if (messageId === undefined) return null
-  const row = isId(messageId)
-    ? await ctx.db
-        .selectFrom('inbox_messages')
-        .select('id')
-        .where('conversation_id', '=', conversationId)
-        .where('id', '=', messageId)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw refuse('not_found', 'replyToMessageId: is no message of this conversation')
-  return row.id
+  const ofIt = ctx.db.selectFrom('inbox_messages').select('id').where('conversation_id', '=', conversationId)
+  const { id } = await oneRow(ofIt, messageId, 'replyToMessageId: is no message of this conversation')
+  return id
 }
 
 /** What speaks against it beside the window, which the conversation knows itself. */

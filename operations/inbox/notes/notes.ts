@@ -4,10 +4,9 @@ import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { countRows, oneRow, preparedRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
 import { lockConversation, memberName } from '../conversations/conversations.ts'
 import { noConversation } from '../conversations/json.ts'
 
@@ -29,14 +28,14 @@ const listed = preparedList<{ conversationId: string }>((db, values) => ({
   order: [['n.id', 'desc']],
 }))
 
-const exists = prepared((db, values: { id: string }) =>
-  db.selectFrom('conversations').select('id').where('id', '=', values.id),
+const find = preparedRow(
+  (db, { id }: { id: string }) => db.selectFrom('conversations').select('id').where('id', '=', id),
+  noConversation,
 )
 
 /** Refuses a conversation that there is not. */
 export async function requireConversation(ctx: Context, id: string): Promise<void> {
-  const [row] = isId(id) ? await exists(ctx, { id }) : []
-  if (!row) throw noConversation()
+  await find(ctx, { id })
 }
 
 /** Newest first. */
@@ -58,12 +57,10 @@ export async function addNote(
       throw refuse('not_found', `mentions: ${userId} is no member of this store`)
     }
   }
-  const { count } = await ctx.db
-    .selectFrom('inbox_notes')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('conversation_id', '=', conversationId)
-    .executeTakeFirstOrThrow()
-  if (count >= notesAtMost) throw refuse('conflict', `The conversation has ${notesAtMost} notes already`)
+  const notes = ctx.db.selectFrom('inbox_notes').where('conversation_id', '=', conversationId)
+  if ((await countRows(notes)) >= notesAtMost) {
+    throw refuse('conflict', `The conversation has ${notesAtMost} notes already`)
+  }
   const userId = ctx.actor.userId!
   const added = await ctx.db
     .insertInto('inbox_notes')
@@ -93,13 +90,10 @@ export async function addNote(
 
 /** An agent deletes their own notes, others any. */
 export async function deleteNote(ctx: Context, id: string): Promise<void> {
-  const note = isId(id)
-    ? await ctx.db.selectFrom('inbox_notes').select('author_id').where('id', '=', id).executeTakeFirst()
-    : undefined
-  if (!note) throw refuse('not_found', 'There is no such note')
+  const none = 'There is no such note'
+  const note = await oneRow(ctx.db.selectFrom('inbox_notes').select('author_id'), id, none)
   if (ctx.actor.kind === 'key' && ctx.actor.role === 'agent' && note.author_id !== ctx.actor.userId) {
     throw refuse('forbidden', "An agent can delete their own notes only: ask the note's author, or a member")
   }
-  const { numDeletedRows } = await ctx.db.deleteFrom('inbox_notes').where('id', '=', id).executeTakeFirst()
-  if (numDeletedRows === 0n) throw refuse('not_found', 'There is no such note')
+  await oneRow(ctx.db.deleteFrom('inbox_notes').returning('id'), id, none)
 }

@@ -1,10 +1,10 @@
 /** Answers kept for many (rule 6). */
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { oneRow, requireRoom, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
-import { isId } from '#runtime/values/ids'
 import { type Values, variableFault } from '#runtime/values/variables'
 import { memberName } from '../conversations/conversations.ts'
 import { renderReply, valuesFor, variables, variablesIn } from '../messages/quick-reply-texts.ts'
@@ -106,38 +106,26 @@ export async function createQuickReply(
 ): Promise<QuickReply> {
   const fault = variableFault(input.text, variables)
   if (fault) throw refuse('bad_request', `text: ${fault}`)
-  await ctx.lockStore()
-  const { count: replies } = await ctx.db
-    .selectFrom('inbox_quick_replies')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (replies >= repliesAtMost) {
-    throw refuse('conflict', `There are ${repliesAtMost} quick replies already: delete one first`)
-  }
+  const full = `There are ${repliesAtMost} quick replies already: delete one first`
+  await requireRoom(ctx, ctx.db.selectFrom('inbox_quick_replies'), repliesAtMost, full)
   const replyId = ctx.newId()
   if (input.mediaUrl) await useFile(ctx, replyId, input.mediaUrl, input.text)
   const short = input.shortcut.replace(/^\//, '').toLowerCase()
   const now = ctx.now()
   const { userId } = ctx.actor
-  try {
-    await ctx.db
-      .insertInto('inbox_quick_replies')
-      .values({
-        id: replyId,
-        shortcut: short,
-        title: input.title ?? short,
-        text: input.text,
-        media_url: input.mediaUrl ?? null,
-        created_by: userId,
-        created_by_name: userId === null ? null : await memberName(ctx, userId),
-        created_at: now,
-        updated_at: now,
-      })
-      .execute()
-  } catch (error) {
-    if (!isDuplicate(error, 'inbox_quick_replies_store_id_shortcut_key')) throw error
-    throw refuse('conflict', `shortcut: there is a quick reply ${short} already`)
-  }
+  const made = ctx.db.insertInto('inbox_quick_replies').values({
+    id: replyId,
+    shortcut: short,
+    title: input.title ?? short,
+    text: input.text,
+    media_url: input.mediaUrl ?? null,
+    created_by: userId,
+    created_by_name: userId === null ? null : await memberName(ctx, userId),
+    created_at: now,
+    updated_at: now,
+  })
+  const taken = `shortcut: there is a quick reply ${short} already`
+  await unlessTaken('inbox_quick_replies_store_id_shortcut_key', taken, () => made.execute())
   const { json } = await ctx.db
     .selectFrom('inbox_quick_replies as q')
     .select(replyJson.as('json'))
@@ -160,9 +148,7 @@ async function useFile(ctx: Context, replyId: string, url: string, withText: str
 
 /** Messages sent with it stay. */
 export async function deleteQuickReply(ctx: Context, replyId: string): Promise<void> {
-  const deleted = isId(replyId)
-    ? await ctx.db.deleteFrom('inbox_quick_replies').where('id', '=', replyId).executeTakeFirst()
-    : undefined
-  if (!deleted?.numDeletedRows) throw refuse('not_found', 'There is no such quick reply')
+  const deleted = ctx.db.deleteFrom('inbox_quick_replies').returning('id')
+  await oneRow(deleted, replyId, 'There is no such quick reply')
   await letGo(ctx, ownerOf(replyId))
 }

@@ -4,9 +4,9 @@ import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { findRow, oneRow, preparedOne, requireRoom, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
 import { changeConversation, lockAll, lockConversation } from '../conversations/conversations.ts'
 
 const tagsAtMost = 100
@@ -41,46 +41,32 @@ export async function listTags(ctx: Context): Promise<JsonText> {
   return new JsonText(row!.text)
 }
 
-const byId = prepared((db, values: { id: string }) =>
-  db
-    .selectFrom('inbox_tags as t')
-    .select(sql<string>`${tagJson(db)}::text`.as('text'))
-    .where('t.id', '=', values.id),
+const noTag = 'There is no such tag'
+
+export const readTag = preparedOne(
+  (db, { id }) => ({ rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id), item: tagJson(db) }),
+  noTag,
 )
 
-const noTag = () => refuse('not_found', 'There is no such tag')
-
-export async function readTag(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = await byId(ctx, { id })
-  if (!row) throw noTag()
-  return new JsonText(row.text)
-}
-
-const taken = (name: string) => refuse('conflict', `name: there is a tag ${name} already`)
-const isTaken = (error: unknown): boolean => isDuplicate(error, 'inbox_tags_name')
+const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
+  unlessTaken('inbox_tags_name', `name: there is a tag ${name} already`, write)
 
 /** Inner spaces are one. */
 const collapsed = (name: string): string => name.replace(/\s+/g, ' ')
 
 /** Refuses a name that is taken, without case, and the 101st tag. */
 export async function createTag(ctx: Context, input: { name: string; color: string }): Promise<JsonText> {
-  await ctx.lockStore()
-  const { count } = await ctx.db
-    .selectFrom('inbox_tags')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (count >= tagsAtMost) throw refuse('conflict', `There are ${tagsAtMost} tags already: delete one first`)
+  const full = `There are ${tagsAtMost} tags already: delete one first`
+  await requireRoom(ctx, ctx.db.selectFrom('inbox_tags'), tagsAtMost, full)
   const id = ctx.newId()
   const name = collapsed(input.name)
   const now = ctx.now()
-  try {
-    await ctx.db
+  await unlessNameTaken(name, () =>
+    ctx.db
       .insertInto('inbox_tags')
       .values({ id, name, color: input.color, created_at: now, updated_at: now })
-      .execute()
-  } catch (error) {
-    throw isTaken(error) ? taken(name) : error
-  }
+      .execute(),
+  )
   return readTag(ctx, id)
 }
 
@@ -90,37 +76,28 @@ export async function changeTag(
   id: string,
   input: { name?: string | undefined; color?: string | undefined },
 ): Promise<JsonText> {
-  if (!isId(id)) throw noTag()
   const name = input.name === undefined ? undefined : collapsed(input.name)
   const change = { ...(name === undefined ? {} : { name }), ...(input.color ? { color: input.color } : {}) }
-  try {
-    const changed = await ctx.db
-      .updateTable('inbox_tags')
-      .set({ ...change, updated_at: ctx.now() })
-      .where('id', '=', id)
-      .where((eb) =>
-        eb.or([
-          eb('name', 'is distinct from', name ?? eb.ref('name')),
-          eb('color', 'is distinct from', input.color ?? eb.ref('color')),
-        ]),
-      )
-      .returning('id')
-      .executeTakeFirst()
-    if (changed) await touchTagged(ctx, id)
-  } catch (error) {
-    throw isTaken(error) ? taken(name!) : error
-  }
+  const differs = ctx.db
+    .updateTable('inbox_tags')
+    .set({ ...change, updated_at: ctx.now() })
+    .where((eb) =>
+      eb.or([
+        eb('name', 'is distinct from', name ?? eb.ref('name')),
+        eb('color', 'is distinct from', input.color ?? eb.ref('color')),
+      ]),
+    )
+    .returning('id')
+  if (await unlessNameTaken(name!, () => findRow(differs, id))) await touchTagged(ctx, id)
   return readTag(ctx, id)
 }
 
 /** Takes it off every conversation with it. */
 export async function deleteTag(ctx: Context, id: string): Promise<void> {
-  if (!isId(id)) throw noTag()
   // Locked before it is looked for: nobody puts it on one more conversation meanwhile.
-  await ctx.db.selectFrom('inbox_tags').select('id').where('id', '=', id).forUpdate().execute()
+  await oneRow(ctx.db.selectFrom('inbox_tags').select('id').forUpdate(), id, noTag)
   await touchTagged(ctx, id)
-  const { numDeletedRows } = await ctx.db.deleteFrom('inbox_tags').where('id', '=', id).executeTakeFirst()
-  if (numDeletedRows === 0n) throw noTag()
+  await ctx.db.deleteFrom('inbox_tags').where('id', '=', id).execute()
 }
 
 async function touchTagged(ctx: Context, tagId: string): Promise<void> {
@@ -134,14 +111,7 @@ async function touchTagged(ctx: Context, tagId: string): Promise<void> {
 
 /** Refuses an unknown tag and the 21st of a conversation; one that it has already changes nothing. */
 export async function addTag(ctx: Context, conversationId: string, tagId: string): Promise<void> {
-  const tag = isId(tagId)
-    ? await ctx.db
-        .selectFrom('inbox_tags')
-        .select('id')
-        .where('id', '=', tagId)
-        .forKeyShare()
-        .executeTakeFirst()
-    : undefined
+  const tag = await findRow(ctx.db.selectFrom('inbox_tags').select('id').forKeyShare(), tagId)
   await lockConversation(ctx, conversationId)
   if (!tag) throw refuse('not_found', 'tagId: there is no such tag')
   const present = await ctx.db
@@ -163,13 +133,10 @@ export async function addTag(ctx: Context, conversationId: string, tagId: string
 /** Refuses a tag that the conversation does not have. */
 export async function removeTag(ctx: Context, conversationId: string, tagId: string): Promise<void> {
   await lockConversation(ctx, conversationId)
-  const removed = isId(tagId)
-    ? await ctx.db
-        .deleteFrom('inbox_conversation_tags')
-        .where('conversation_id', '=', conversationId)
-        .where('tag_id', '=', tagId)
-        .executeTakeFirst()
-    : undefined
-  if (!removed?.numDeletedRows) throw refuse('not_found', 'The conversation does not have this tag')
+  const removed = ctx.db
+    .deleteFrom('inbox_conversation_tags')
+    .where('conversation_id', '=', conversationId)
+    .returning('tag_id')
+  await oneRow(removed, tagId, 'The conversation does not have this tag', 'tag_id')
   await changeConversation(ctx, conversationId, {})
 }

@@ -16,6 +16,7 @@ import {
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import type { Paging } from '#runtime/database/list'
+import { countRows, reorder, requireRoom } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { settledWrite } from '../settled-write.ts'
@@ -99,11 +100,8 @@ export async function createBlock(ctx: Context, input: NewBlock): Promise<string
   const { type, ...change } = input
   const draft = await checked(ctx, null, merged(ctx, null, type, change))
   return ctx.transaction(async (tx) => {
-    await tx.lockStore()
-    const count = await countBlocks(tx)
-    if (count >= blocksAtMost) {
-      throw refuse('conflict', `There are ${blocksAtMost} blocks, and there cannot be more: delete one first`)
-    }
+    const full = `There are ${blocksAtMost} blocks, and there cannot be more: delete one first`
+    const count = await requireRoom(tx, tx.db.selectFrom('content_blocks'), blocksAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     const row = { id, type, is_active: false, priority: count + 1, created_at: now, updated_at: now }
@@ -115,14 +113,6 @@ export async function createBlock(ctx: Context, input: NewBlock): Promise<string
     await changed(tx)
     return id
   })
-}
-
-async function countBlocks(ctx: Context): Promise<number> {
-  const { n } = await ctx.db
-    .selectFrom('content_blocks')
-    .select(sql<number>`count(*)::int`.as('n'))
-    .executeTakeFirstOrThrow()
-  return n
 }
 
 /** What is left out stays; the same again changes nothing. Not inside a transaction. Refuses another type. */
@@ -172,7 +162,8 @@ export async function moveBlock(
   if (turned && !before.isActive && phaseOf(before, ctx.now()) === 'ended') {
     throw refuse('conflict', 'The block has ended: change its endsAt first')
   }
-  const place = priority === undefined ? before.priority : Math.min(priority, await countBlocks(ctx))
+  const last = priority === undefined ? 0 : await countRows(ctx.db.selectFrom('content_blocks'))
+  const place = priority === undefined ? before.priority : Math.min(priority, last)
   if (turned === before.isActive && place === before.priority) return
   await shift(ctx, before.priority, place)
   await ctx.db
@@ -209,26 +200,13 @@ export async function reorderBlocks(
   ctx: Context,
   ids: readonly string[],
 ): Promise<{ data: { id: string; priority: number }[] }> {
-  const order = ids.map((id) => id.toLowerCase())
-  const twice = order.find((id, at) => order.indexOf(id) !== at)
-  if (twice !== undefined) throw refuse('bad_request', `ids: names ${twice} twice`)
-  await ctx.lockStore()
-  const rows = await ctx.db.selectFrom('content_blocks').select(['id', 'priority']).execute()
-  const places = new Map(rows.map((row) => [row.id, row.priority]))
-  if (order.some((id) => !places.has(id))) throw noSuchBlock()
-  if (order.length < rows.length) {
-    throw refuse('conflict', 'There are blocks that the order leaves out: read the list again')
-  }
-  const data = order.map((id, at) => ({ id, priority: at + 1 }))
-  if (data.every(({ id, priority }) => places.get(id) === priority)) return { data }
-  await lockBlocks(ctx)
-  await ctx.db
-    .updateTable('content_blocks')
-    .set({ priority: sql`array_position(${order}::uuid[], id)`, updated_at: ctx.now() })
-    .where(sql<boolean>`priority <> array_position(${order}::uuid[], id)`)
-    .execute()
-  await changed(ctx)
-  return { data }
+  const order = await reorder(ctx, { table: 'content_blocks', place: 'priority' }, ids, {
+    twice: (id) => `ids: names ${id} twice`,
+    none: noSuchBlock,
+    leftOut: 'There are blocks that the order leaves out: read the list again',
+  })
+  if (order.isMoved) await changed(ctx)
+  return { data: order.ids.map((id, at) => ({ id, priority: at + 1 })) }
 }
 
 /** With its counters, and the gap in the order closed. In the caller's transaction. */

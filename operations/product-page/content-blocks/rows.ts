@@ -4,10 +4,7 @@ import type { Schedule, Targeting } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
-import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
+import { oneRow, preparedOne } from '#runtime/database/rows'
 import { takes } from '../target-sql.ts'
 import type { BlockType, Design } from './designs.ts'
 
@@ -53,22 +50,16 @@ const blockJson = (now: unknown) =>
     updatedAt: instantOf('b.updated_at'),
   })
 
-export const noSuchBlock = () => refuse('not_found', 'There is no such content block')
+export const noSuchBlock = 'There is no such content block'
 
-const byId = prepared(
-  (db, values: { id: string; now: Date }) =>
-    db
-      .selectFrom('content_blocks as b')
-      .select(sql<string>`${blockJson(values.now)}::text`.as('text'))
-      .where('b.id', '=', values.id),
-  { planOnce: true },
+export const readBlock = preparedOne<{ now: Date }>(
+  (db, { id, now }) => ({
+    rows: db.selectFrom('content_blocks as b').where('b.id', '=', id),
+    item: blockJson(now),
+  }),
+  noSuchBlock,
+  { values: (ctx) => ({ now: ctx.now() }) },
 )
-
-export async function readBlock(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id, now: ctx.now() }) : []
-  if (!row) throw noSuchBlock()
-  return new JsonText(row.text)
-}
 
 interface Filters {
   now: Date
@@ -98,25 +89,11 @@ export const blockList = preparedList<Filters>((db, values, has) => {
 
 /** As it is saved; refuses with `not_found`. */
 export async function findBlock(ctx: Context, id: string): Promise<Block> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('content_blocks')
-        .select([
-          'id',
-          'name',
-          'type',
-          'design',
-          'content',
-          'starts_at',
-          'ends_at',
-          'is_active as isActive',
-          'priority',
-        ])
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noSuchBlock()
-  const { starts_at, ends_at, ...columns } = row
+  const saved = ctx.db
+    .selectFrom('content_blocks')
+    .select(['id', 'name', 'type', 'design', 'content', 'starts_at', 'ends_at'])
+    .select(['is_active as isActive', 'priority'])
+  const { starts_at, ends_at, ...columns } = await oneRow(saved, id, noSuchBlock)
   return {
     ...(columns as Omit<Block, keyof Schedule>),
     startsAt: starts_at?.toISOString() ?? null,

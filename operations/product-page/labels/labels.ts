@@ -19,12 +19,9 @@ import {
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { prepared } from '#runtime/database/query'
-import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
+import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { isId } from '#runtime/values/ids'
 import { settledWrite } from '../settled-write.ts'
 
 const labelsAtMost = 50
@@ -83,36 +80,24 @@ export const labelOrder = [
   ['l.id', 'desc'],
 ] as const
 
-const noSuch = (kind: LabelKind) => refuse('not_found', `There is no such ${kind}`)
+const noSuch = (kind: LabelKind) => `There is no such ${kind}`
 
 /** Reads one as it is shown; refuses with `not_found`. */
-export function labelReader<Own extends object>(kind: Kind<Own>) {
-  const byId = prepared(
-    (db, values: { id: string }) =>
-      db
-        .selectFrom('product_labels as l')
-        .select(sql<string>`${labelJson(kind)}::text`.as('text'))
-        .where('l.id', '=', values.id)
-        .where('l.kind', '=', kind.name),
-    { planOnce: true },
+export const labelReader = <Own extends object>(kind: Kind<Own>) =>
+  preparedOne(
+    (db, { id }) => ({
+      rows: db.selectFrom('product_labels as l').where('l.id', '=', id).where('l.kind', '=', kind.name),
+      item: labelJson(kind),
+    }),
+    noSuch(kind.name),
   )
-  return async (ctx: Context, id: string): Promise<JsonText> => {
-    const [row] = isId(id) ? await byId(ctx, { id }) : []
-    if (!row) throw noSuch(kind.name)
-    return new JsonText(row.text)
-  }
-}
 
 async function find<Own>(ctx: Context, kind: LabelKind, id: string): Promise<Label<Own> & { id: string }> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('product_labels')
-        .select(['id', 'name', 'content', 'starts_at', 'ends_at', 'is_active', 'priority'])
-        .where('id', '=', id)
-        .where('kind', '=', kind)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noSuch(kind)
+  const saved = ctx.db
+    .selectFrom('product_labels')
+    .select(['id', 'name', 'content', 'starts_at', 'ends_at', 'is_active', 'priority'])
+    .where('kind', '=', kind)
+  const row = await oneRow(saved, id, noSuch(kind))
   return {
     id: row.id,
     name: row.name,
@@ -183,18 +168,9 @@ export async function createLabel<Own extends object>(
   const label = merged(ctx, kind, null, input)
   await check(ctx, kind, null, label)
   return ctx.transaction(async (tx) => {
-    await tx.lockStore()
-    const { n } = await tx.db
-      .selectFrom('product_labels')
-      .select(sql<number>`count(*)::int`.as('n'))
-      .where('kind', '=', kind.name)
-      .executeTakeFirstOrThrow()
-    if (n >= labelsAtMost) {
-      throw refuse(
-        'conflict',
-        `There are ${labelsAtMost} ${kind.name}s, and there cannot be more: delete one first`,
-      )
-    }
+    const all = tx.db.selectFrom('product_labels').where('kind', '=', kind.name)
+    const full = `There are ${labelsAtMost} ${kind.name}s, and there cannot be more: delete one first`
+    await requireRoom(tx, all, labelsAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     await tx.db

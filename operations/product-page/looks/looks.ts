@@ -5,12 +5,10 @@ import { files } from '#operations/store/door'
 import { changed, emptyToNull, forgetCounted, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
 import { given } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
 import { settledWrite } from '../settled-write.ts'
 import { checkLook } from './health.ts'
 import { healthIn, holdsAny, lookJson, problemJson } from './json.ts'
@@ -19,22 +17,16 @@ import { dropFromSections } from './settings.ts'
 
 const looksAtMost = 200
 
-const byId = prepared(
-  (db, values: { id: string; currency: string }) =>
-    db
-      .selectFrom('looks as l')
-      .select(sql<string>`${lookJson(db, values.currency)}::text`.as('text'))
-      .where('l.id', '=', values.id),
-  { planOnce: true },
+const noSuch = 'There is no such look'
+
+export const readLook = preparedOne<{ currency: string }>(
+  (db, { id, currency }) => ({
+    rows: db.selectFrom('looks as l').where('l.id', '=', id),
+    item: lookJson(db, currency),
+  }),
+  noSuch,
+  { values: (ctx) => ({ currency: ctx.store.currency }) },
 )
-
-const noSuch = () => refuse('not_found', 'There is no such look')
-
-export async function readLook(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id, currency: ctx.store.currency }) : []
-  if (!row) throw noSuch()
-  return new JsonText(row.text)
-}
 
 interface Filters {
   currency: string
@@ -87,20 +79,9 @@ interface Draft {
 type Saved = Draft & { id: string }
 
 async function find(ctx: Context, id: string): Promise<Saved> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('looks')
-        .select(['id', 'name', 'is_active', 'content'])
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noSuch()
-  return {
-    id: row.id,
-    name: row.name,
-    isActive: row.is_active,
-    content: row.content as LookContent,
-  }
+  const saved = ctx.db.selectFrom('looks').select(['id', 'name', 'is_active as isActive', 'content'])
+  const row = await oneRow(saved, id, noSuch)
+  return { ...row, content: row.content as LookContent }
 }
 
 /** Answers its id. Not inside a transaction: the platform is asked. */
@@ -111,14 +92,8 @@ export async function createLook(ctx: Context, input: LookInput): Promise<string
   const draft = merged(null, input)
   await check(ctx, null, draft.content)
   return ctx.transaction(async (tx) => {
-    await tx.lockStore()
-    const { n } = await tx.db
-      .selectFrom('looks')
-      .select(sql<number>`count(*)::int`.as('n'))
-      .executeTakeFirstOrThrow()
-    if (n >= looksAtMost) {
-      throw refuse('conflict', `There are ${looksAtMost} looks, and there cannot be more: delete one first`)
-    }
+    const full = `There are ${looksAtMost} looks, and there cannot be more: delete one first`
+    await requireRoom(tx, tx.db.selectFrom('looks'), looksAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     await tx.db

@@ -14,12 +14,11 @@ import {
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
 import { given } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
 import { cleanHtml } from '../html.ts'
 import { cleanTexts, picturesUsed } from '../rich-text.ts'
 import { settledWrite } from '../settled-write.ts'
@@ -48,22 +47,12 @@ const guideJson = jsonObject({
   updatedAt: instantOf('g.updated_at'),
 })
 
-const byId = prepared(
-  (db, values: { id: string }) =>
-    db
-      .selectFrom('size_guides as g')
-      .select(sql<string>`${guideJson}::text`.as('text'))
-      .where('g.id', '=', values.id),
-  { planOnce: true },
+const noSuch = 'There is no such size guide'
+
+export const readGuide = preparedOne(
+  (db, { id }) => ({ rows: db.selectFrom('size_guides as g').where('g.id', '=', id), item: guideJson }),
+  noSuch,
 )
-
-const noSuch = () => refuse('not_found', 'There is no such size guide')
-
-export async function readGuide(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
-  if (!row) throw noSuch()
-  return new JsonText(row.text)
-}
 
 const guideList = preparedList<{ search?: string | undefined; id?: string | undefined }>(
   (db, values, has) => {
@@ -106,16 +95,9 @@ const defaults: Omit<SizeGuideContent, 'tables'> = {
 }
 
 async function find(ctx: Context, id: string): Promise<Draft & { id: string }> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('size_guides')
-        .select(['id', 'name', 'is_active', 'content'])
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noSuch()
-  const { name, is_active: isActive } = row
-  return { id: row.id, name, isActive, content: row.content as SizeGuideContent }
+  const saved = ctx.db.selectFrom('size_guides').select(['id', 'name', 'is_active as isActive', 'content'])
+  const row = await oneRow(saved, id, noSuch)
+  return { ...row, content: row.content as SizeGuideContent }
 }
 
 /** Answers its id. Not inside a transaction. */
@@ -125,17 +107,8 @@ export async function createGuide(
 ): Promise<string> {
   const draft = await prepare(ctx, null, input)
   return ctx.transaction(async (tx) => {
-    await tx.lockStore()
-    const { n } = await tx.db
-      .selectFrom('size_guides')
-      .select(sql<number>`count(*)::int`.as('n'))
-      .executeTakeFirstOrThrow()
-    if (n >= guidesAtMost) {
-      throw refuse(
-        'conflict',
-        `There are ${guidesAtMost} size guides, and there cannot be more: delete one first`,
-      )
-    }
+    const full = `There are ${guidesAtMost} size guides, and there cannot be more: delete one first`
+    await requireRoom(tx, tx.db.selectFrom('size_guides'), guidesAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     await tx.db

@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
+import { countRows } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { settledWrite } from '../settled-write.ts'
@@ -106,7 +107,10 @@ export async function saveSlider(ctx: Context, productId: string, change: Slider
       const id = before?.id ?? tx.newId()
       if (before) await tx.db.updateTable('video_sliders').set(columns).where('id', '=', id).execute()
       else {
-        await requirePlace(tx)
+        const full = `There are ${slidersAtMost} sliders, and there cannot be more: delete one first`
+        if ((await countRows(tx.db.selectFrom('video_sliders'))) >= slidersAtMost) {
+          throw refuse('conflict', full)
+        }
         await tx.db
           .insertInto('video_sliders')
           .values({ id, product_id: productId, created_at: now, ...columns })
@@ -123,16 +127,6 @@ export async function readSlider(ctx: Context, productId: string): Promise<JsonT
   const [row] = await ofProduct(ctx, { productId })
   if (!row) throw noSlider()
   return new JsonText(row.text)
-}
-
-async function requirePlace(ctx: Context): Promise<void> {
-  const { n } = await ctx.db
-    .selectFrom('video_sliders')
-    .select(sql<number>`count(*)::int`.as('n'))
-    .executeTakeFirstOrThrow()
-  if (n >= slidersAtMost) {
-    throw refuse('conflict', `There are ${slidersAtMost} sliders, and there cannot be more: delete one first`)
-  }
 }
 
 const noSlider = () => refuse('not_found', 'The product has no video slider')

@@ -39,9 +39,3 @@ export const timesShape: Shape = {
   createdAt: instantOf('d.created_at'),
   updatedAt: instantOf('d.updated_at'),
 }
-
-export interface DiscountFilters {
-  now: Date
-  status?: string | undefined
-  search?: string | undefined
-}

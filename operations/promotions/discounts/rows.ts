@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { isId } from '#runtime/values/ids'
+import { oneRow } from '#runtime/database/rows'
 import type { Draft, KindName } from './draft.ts'
 
 export type SyncStatus = 'none' | 'synced' | 'failed' | 'suspended'
@@ -61,17 +61,17 @@ export const liveIn = (now: unknown): RawBuilder<boolean> => sql<boolean>`(d.is_
   and (d.ends_at is null or d.ends_at > ${now}::timestamptz)
   and (d.usage_limit is null or d.usage_count < d.usage_limit))`
 
-/** One discount, or null; `lock` holds it until the transaction ends. */
+export const noSuch = (noun: string) => `There is no such ${noun}`
+
+/** One discount, or refused; `lock` holds it until the transaction ends. */
 export async function findDiscount(
   ctx: Context,
-  kind: KindName,
+  { name, noun }: { name: KindName; noun: string },
   id: string,
   { lock = false } = {},
-): Promise<Saved | null> {
-  if (!isId(id)) return null
-  const query = ctx.db.selectFrom('discounts').selectAll().where('id', '=', id).where('kind', '=', kind)
-  const row = await (lock ? query.forUpdate() : query).executeTakeFirst()
-  return row ? savedOf(row) : null
+): Promise<Saved> {
+  const query = ctx.db.selectFrom('discounts').selectAll().where('kind', '=', name)
+  return savedOf(await oneRow(lock ? query.forUpdate() : query, id, noSuch(noun)))
 }
 
 /** How many of a kind there are, and how many of them are live. */

@@ -37,12 +37,14 @@ type Begun = Intent & { tookOver: boolean }
 
 const triesAtMost = 3
 
-export const noSuch = (kind: Kind) => refuse('not_found', `There is no such ${kind.noun}`)
-
 /** Answers its id. Not inside a transaction. Refused (rule 1), or where the platform is silent, nothing is made. */
-export async function createDiscount(ctx: Context, kind: Kind, draft: Draft): Promise<string> {
+export async function createDiscount<C extends object>(
+  ctx: Context,
+  kind: Kind<C>,
+  draft: Draft<C>,
+): Promise<string> {
   const id = ctx.newId()
-  await write(ctx, { kind, id, before: null, after: draft })
+  await write(ctx, { kind: kind as unknown as Kind, id, before: null, after: draft })
   return id
 }
 
@@ -57,21 +59,23 @@ export async function changeDiscount<C extends object>(
   plan: (before: Saved<C>) => Promise<Draft<C>>,
 ): Promise<void> {
   for (let tries = 0; tries < triesAtMost; tries += 1) {
-    const before = await findDiscount(ctx, kind.name, id)
-    if (!before) throw noSuch(kind as Kind)
+    const before = await findDiscount(ctx, kind, id)
     const after = await plan(before as Saved<C>)
     if (isSame(before, after)) return
-    if (await write(ctx, { kind: kind as Kind, id: before.id, before, after })) return
+    if (await write(ctx, { kind: kind as unknown as Kind, id: before.id, before, after })) return
   }
   throw refuse('conflict', `Others change this ${kind.noun} at the same time: read it again`)
 }
 
 /** Takes it off the platform, then away. Not inside a transaction. May be refused (rule 1). */
-export async function deleteDiscount(ctx: Context, kind: Kind, id: string): Promise<void> {
+export async function deleteDiscount<C extends object>(
+  ctx: Context,
+  kind: Kind<C>,
+  id: string,
+): Promise<void> {
   for (let tries = 0; tries < triesAtMost; tries += 1) {
-    const before = await findDiscount(ctx, kind.name, id)
-    if (!before) throw noSuch(kind)
-    if (await write(ctx, { kind, id: before.id, before, after: null })) return
+    const before = await findDiscount(ctx, kind, id)
+    if (await write(ctx, { kind: kind as unknown as Kind, id: before.id, before, after: null })) return
   }
   throw refuse('conflict', `Others change this ${kind.noun} at the same time: try again`)
 }
@@ -123,8 +127,7 @@ async function isAsRead(
   wants: { takesPlace: boolean; maxLive: number | null },
 ): Promise<boolean> {
   if (before) {
-    const locked = await findDiscount(ctx, kind.name, id, { lock: true })
-    if (!locked) throw noSuch(kind)
+    const locked = await findDiscount(ctx, kind, id, { lock: true })
     if (locked.revision !== before.revision || locked.updatedAt.getTime() !== before.updatedAt.getTime()) {
       return false
     }

@@ -6,10 +6,10 @@ import { amounts } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
 import { amountText } from '#runtime/values/money'
 import { optionsOf, type RuleTerms, ruleFor } from './math.ts'
 import type { installmentRule, Rule, RuleChange, simulation } from './schema.ts'
@@ -79,10 +79,15 @@ export async function readInstallments(ctx: Context, amount?: number) {
 }
 
 export async function readRule(ctx: Context, id: string): Promise<ShownRule> {
-  const row = (await allRules(ctx, {})).find((each) => each.id === id)
-  if (!row) throw noSuchRule()
-  return shownOf(row)
+  return shownOf(ruleIn(await allRules(ctx, {}), id))
 }
+
+function ruleIn(rows: readonly RuleRow[], id: string): RuleRow {
+  const row = rows.find((each) => each.id === id)
+  if (!row) throw refuse('not_found', noSuchRule)
+  return row
+}
+const noSuchRule = 'There is no such installment rule'
 
 function simulate(ctx: Context, rows: readonly RuleRow[], amount: string): z.input<typeof simulation> {
   const rule = ruleFor(amount, rows.filter((row) => row.is_active).map(termsOf))
@@ -133,8 +138,7 @@ export async function createRule(
 export async function changeRule(ctx: Context, id: string, change: RuleChange): Promise<ShownRule> {
   await ctx.lockStore()
   const rows = await allRules(ctx, {})
-  const row = rows.find((each) => each.id === id)
-  if (!row) throw noSuchRule()
+  const row = ruleIn(rows, id)
   const before = ruleOf(row)
   const rule: Rule = { ...before, ...given(change) }
   if (isDeepStrictEqual(before, rule)) return shownOf(row)
@@ -152,14 +156,9 @@ export async function changeRule(ctx: Context, id: string, change: RuleChange): 
 
 /** In the caller's transaction. */
 export async function deleteRule(ctx: Context, id: string): Promise<void> {
-  const gone = isId(id)
-    ? await ctx.db.deleteFrom('installment_rules').where('id', '=', id).returning('id').execute()
-    : []
-  if (gone.length === 0) throw noSuchRule()
+  await oneRow(ctx.db.deleteFrom('installment_rules').returning('id'), id, noSuchRule)
   await changed(ctx)
 }
-
-const noSuchRule = () => refuse('not_found', 'There is no such installment rule')
 
 const columnsOf = (rule: Rule) => ({
   name: rule.name,

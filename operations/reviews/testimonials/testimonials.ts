@@ -1,11 +1,9 @@
 /** Quotes about the store, in the order the merchant gave them. */
-import { sql } from 'kysely'
 import { files } from '#operations/store/door'
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { oneRow, reorder, requireRoom } from '#runtime/database/rows'
 import type { z } from '#runtime/schema'
-import { isId } from '#runtime/values/ids'
 import { refuseForeign } from '../pictures.ts'
 import {
   type newTestimonial,
@@ -61,31 +59,14 @@ export async function listTestimonials(
   return { data: rows.map(shown), settings }
 }
 
-const noTestimonial = () => refuse('not_found', 'There is no such testimonial')
-
-async function lockRow(ctx: Context, id: string): Promise<TestimonialRow> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('testimonials')
-        .select(columns)
-        .where('id', '=', id)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noTestimonial()
-  return row
-}
+const noTestimonial = 'There is no such testimonial'
 
 const ownerOf = (id: string): string => `testimonial:${id}`
 
 /** Goes last. Refuses one more than 100. */
 export async function createTestimonial(ctx: Context, input: z.infer<typeof newTestimonial>): Promise<Shown> {
-  await ctx.lockStore()
-  const { rows } = await ctx.db
-    .selectFrom('testimonials')
-    .select(sql<number>`count(*)::int`.as('rows'))
-    .executeTakeFirstOrThrow()
-  if (rows >= atMost) throw refuse('conflict', `A store has at most ${atMost} testimonials: delete one first`)
+  const full = `A store has at most ${atMost} testimonials: delete one first`
+  const rows = await requireRoom(ctx, ctx.db.selectFrom('testimonials'), atMost, full)
   const photoUrl = input.photoUrl || null
   const id = ctx.newId()
   await usePhoto(ctx, id, photoUrl)
@@ -117,7 +98,11 @@ async function usePhoto(ctx: Context, id: string, photoUrl: string | null): Prom
 
 /** What is left out keeps its value; the same again changes nothing. Refuses an unknown id. */
 export async function updateTestimonial(ctx: Context, id: string, change: TestimonialChange): Promise<Shown> {
-  const before = await lockRow(ctx, id)
+  const before = await oneRow(
+    ctx.db.selectFrom('testimonials').select(columns).forUpdate(),
+    id,
+    noTestimonial,
+  )
   const kept = <T>(given: T | undefined, was: T): T => (given === undefined ? was : given)
   const after = {
     author_name: kept(change.authorName, before.author_name),
@@ -129,7 +114,7 @@ export async function updateTestimonial(ctx: Context, id: string, change: Testim
   }
   const isSame = Object.entries(after).every(([key, value]) => before[key as keyof typeof after] === value)
   if (isSame) return shown(before)
-  if (after.photo_url !== before.photo_url) await usePhoto(ctx, id, after.photo_url)
+  if (after.photo_url !== before.photo_url) await usePhoto(ctx, before.id, after.photo_url)
   const row = await ctx.db
     .updateTable('testimonials')
     .set({ ...after, updated_at: ctx.now() })
@@ -145,44 +130,25 @@ export async function updateTestimonial(ctx: Context, id: string, change: Testim
  * (added meanwhile); then nothing moves.
  */
 export async function reorderTestimonials(ctx: Context, given: readonly string[]): Promise<Shown[]> {
-  const ids = given.map((id) => id.toLowerCase())
-  const twin = ids.find((id, at) => ids.indexOf(id) !== at)
-  if (twin !== undefined) throw refuse('bad_request', `ids: ${twin} is there twice`)
-  // Two who reorder at once take turns, and those who add and delete with them.
-  await ctx.lockStore()
-  const before = await rowsOf(ctx)
-  const known = new Set(before.map((row) => row.id))
-  if (ids.some((id) => !known.has(id))) throw noTestimonial()
-  if (ids.length < known.size) {
-    throw refuse('conflict', 'ids: does not name every testimonial: read the list again')
-  }
-  if (before.every((row, at) => row.id === ids[at])) return before.map(shown)
-  await ctx.db
-    .updateTable('testimonials')
-    .from(
-      sql<{ id: string; position: number }>`unnest(${ids}::uuid[]) with ordinality`.as<'n'>(
-        sql`n(id, position)`,
-      ),
-    )
-    .set({ position: sql<number>`n.position::int`, updated_at: ctx.now() })
-    .where(sql<boolean>`testimonials.id = n.id and testimonials.position <> n.position`)
-    .execute()
-  await changed(ctx)
+  const { isMoved } = await reorder(ctx, { table: 'testimonials', place: 'position' }, given, {
+    twice: (id) => `ids: ${id} is there twice`,
+    none: noTestimonial,
+    leftOut: 'ids: does not name every testimonial: read the list again',
+  })
+  if (isMoved) await changed(ctx)
   return (await rowsOf(ctx)).map(shown)
 }
 
 /** Later ones move up one. Refuses an unknown id. */
 export async function deleteTestimonial(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
-  const gone = isId(id)
-    ? await ctx.db.deleteFrom('testimonials').where('id', '=', id).returning('position').executeTakeFirst()
-    : undefined
-  if (!gone) throw noTestimonial()
+  const deleted = ctx.db.deleteFrom('testimonials').returning(['id', 'position'])
+  const gone = await oneRow(deleted, id, noTestimonial)
   await ctx.db
     .updateTable('testimonials')
     .set((eb) => ({ position: eb('position', '-', 1), updated_at: ctx.now() }))
     .where('position', '>', gone.position)
     .execute()
-  await files.setUses(ctx, ownerOf(id.toLowerCase()), [])
+  await files.setUses(ctx, ownerOf(gone.id), [])
   await changed(ctx)
 }

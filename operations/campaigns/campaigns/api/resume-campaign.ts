@@ -1,7 +1,7 @@
 import { JsonText, operation } from '#runtime/operation'
 import { queued } from '#runtime/schema'
 import { campaignSend } from '../../handles.ts'
-import { campaignText } from '../../json.ts'
+import { readCampaign } from '../../json.ts'
 import { campaign } from '../../schema.ts'
 import { resumeSending } from '../moves.ts'
 
@@ -22,7 +22,7 @@ export default operation({
     await resumeSending(ctx, params.id)
     const job = await ctx.queue(campaignSend, { campaignId: params.id, places: 0 })
     return new JsonText(
-      `{"jobId":"${job.jobId}","status":"queued","campaign":${await campaignText(ctx, params.id)}}`,
+      `{"jobId":"${job.jobId}","status":"queued","campaign":${(await readCampaign(ctx, params.id)).text}}`,
     )
   },
 })

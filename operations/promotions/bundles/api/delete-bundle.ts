@@ -1,7 +1,5 @@
 import { operation } from '#runtime/operation'
-import { deleteDiscount } from '../../discounts/writes.ts'
-import { readBundle } from '../bundles.ts'
-import { bundles } from '../kind.ts'
+import { deleteBundle, readBundle } from '../bundles.ts'
 import { bundle } from '../schema.ts'
 
 export default operation({
@@ -20,5 +18,5 @@ export default operation({
     unavailable: 'The platform does not answer; the bundle stays',
   },
   ifMatch: { of: bundle, read: (ctx, { params }) => readBundle(ctx, params.id) },
-  handler: (ctx, { params }) => deleteDiscount(ctx, bundles, params.id),
+  handler: (ctx, { params }) => deleteBundle(ctx, params.id),
 })

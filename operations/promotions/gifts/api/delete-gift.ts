@@ -1,7 +1,5 @@
 import { operation } from '#runtime/operation'
-import { deleteDiscount } from '../../discounts/writes.ts'
-import { readGift } from '../gifts.ts'
-import { gifts } from '../kind.ts'
+import { deleteGift, readGift } from '../gifts.ts'
 import { cartGift } from '../schema.ts'
 
 export default operation({
@@ -20,5 +18,5 @@ export default operation({
     unavailable: 'The platform does not answer; the gift stays',
   },
   ifMatch: { of: cartGift, read: (ctx, { params }) => readGift(ctx, params.id) },
-  handler: (ctx, { params }) => deleteDiscount(ctx, gifts, params.id),
+  handler: (ctx, { params }) => deleteGift(ctx, params.id),
 })

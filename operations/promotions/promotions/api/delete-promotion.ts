@@ -1,7 +1,5 @@
 import { operation } from '#runtime/operation'
-import { deleteDiscount } from '../../discounts/writes.ts'
-import { promotions } from '../kind.ts'
-import { readPromotion } from '../promotions.ts'
+import { deletePromotion, readPromotion } from '../promotions.ts'
 import { promotion } from '../schema.ts'
 
 export default operation({
@@ -20,5 +18,5 @@ export default operation({
     unavailable: 'The platform does not answer; the promotion stays',
   },
   ifMatch: { of: promotion, read: (ctx, { params }) => readPromotion(ctx, params.id) },
-  handler: (ctx, { params }) => deleteDiscount(ctx, promotions, params.id),
+  handler: (ctx, { params }) => deletePromotion(ctx, params.id),
 })
