@@ -3,12 +3,14 @@ import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { preparedRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { kinds } from './kinds.ts'
 import { type AutomationMessage, type AutomationRow, type AutomationType, automationTypes } from './types.ts'
 
-export const noAutomation = () => refuse('not_found', 'There is no such automation')
+export const noSuchAutomation = 'There is no such automation'
+export const noAutomation = () => refuse('not_found', noSuchAutomation)
 
 const columns = [
   'id',
@@ -36,18 +38,18 @@ const byId = prepared<{ id: string }, Found>(
 
 /** An automation of the store, or null: another store's, or deleted. */
 export async function getAutomation(ctx: Context, id: string): Promise<AutomationRow | null> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
+  if (!isId(id)) return null
+  const [row] = await byId(ctx, { id })
   return row ? automationOf(row) : null
 }
 
-const exists = prepared((db, values: { id: string }) =>
-  db.selectFrom('automations').select('id').where('id', '=', values.id).where('deleted_at', 'is', null),
+const find = preparedRow(noSuchAutomation, (db, { id }: { id: string }) =>
+  db.selectFrom('automations').select('id').where('id', '=', id).where('deleted_at', 'is', null),
 )
 
 /** Refuses an automation that there is not. */
 export async function requireAutomation(ctx: Context, id: string): Promise<void> {
-  const [row] = isId(id) ? await exists(ctx, { id }) : []
-  if (!row) throw noAutomation()
+  await find(ctx, { id })
 }
 
 const ofTypes = prepared<{ types: readonly AutomationType[] }, Found>((db, values) =>

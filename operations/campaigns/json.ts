@@ -95,13 +95,10 @@ function campaignJson(db: Db): RawBuilder<unknown> {
 export const noCampaign = 'There is no such campaign'
 
 /** One campaign as JSON; refuses one that there is not. */
-export const readCampaign = preparedOne(
-  (db, { id }) => ({
-    rows: db.selectFrom('campaigns as c').where('c.id', '=', id).where('c.deleted_at', 'is', null),
-    item: campaignJson(db),
-  }),
-  noCampaign,
-)
+export const readCampaign = preparedOne(noCampaign, (db, { id }) => ({
+  rows: db.selectFrom('campaigns as c').where('c.id', '=', id).where('c.deleted_at', 'is', null),
+  item: campaignJson(db),
+}))
 
 export interface CampaignFilters {
   status?: string[] | undefined
@@ -206,10 +203,8 @@ const messagesListed = preparedList<MessageConditions>(
   { text: ['search'] },
 )
 
-const find = preparedRow(
-  (db, { id }: { id: string }) =>
-    db.selectFrom('campaigns').select('id').where('id', '=', id).where('deleted_at', 'is', null),
-  noCampaign,
+const find = preparedRow(noCampaign, (db, { id }: { id: string }) =>
+  db.selectFrom('campaigns').select('id').where('id', '=', id).where('deleted_at', 'is', null),
 )
 
 /** In the order of sending. Refuses a campaign that there is not. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList, type Walk } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { preparedOne, preparedRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
@@ -123,9 +123,9 @@ export async function createNotification(ctx: Context, input: NewNotification): 
   return new JsonText(made.text)
 }
 
-const noNotification = () => refuse('not_found', 'There is no such notification')
+const noNotification = 'There is no such notification'
 
-const deleteOne = prepared((db, values: Reader & { id: string }) =>
+const deleteOne = preparedRow(noNotification, (db, values: Reader & { id: string }) =>
   db
     .deleteFrom('notifications as n')
     .where('n.id', '=', values.id)
@@ -135,24 +135,27 @@ const deleteOne = prepared((db, values: Reader & { id: string }) =>
 
 /** Deletes one for the whole store, in one statement. Refuses what the key's creator does not see. */
 export async function removeNotification(ctx: Context, id: string): Promise<void> {
-  const gone = isId(id) ? await deleteOne(ctx, { ...readerOf(ctx), id }) : []
-  if (gone.length === 0) throw noNotification()
+  await deleteOne(ctx, { ...readerOf(ctx), id })
 }
 
-const findOne = prepared((db, values: Reader & { id: string }) =>
-  db
-    .selectFrom('notifications as n')
-    .leftJoin('notification_reads as r', (join) =>
-      join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
-    )
-    .where('n.id', '=', values.id)
-    .where(isVisible(db, values))
-    .select(sql<string>`${notificationJson}::text`.as('text')),
+const findOne = preparedOne<Reader>(
+  noNotification,
+  (db, values) => ({
+    rows: db
+      .selectFrom('notifications as n')
+      .leftJoin('notification_reads as r', (join) =>
+        join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
+      )
+      .where('n.id', '=', values.id)
+      .where(isVisible(db, values)),
+    item: notificationJson,
+  }),
+  { values: readerOf },
 )
 
 /** Marks one as read for the key's creator, in the caller's transaction; one that is read stays as it is. */
 export async function readNotification(ctx: Context, id: string): Promise<JsonText> {
-  if (!isId(id)) throw noNotification()
+  if (!isId(id)) throw refuse('not_found', noNotification)
   const reader = readerOf(ctx)
   await ctx.db
     .insertInto('notification_reads')
@@ -168,9 +171,7 @@ export async function readNotification(ctx: Context, id: string): Promise<JsonTe
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const [row] = await findOne(ctx, { ...reader, id })
-  if (!row) throw noNotification()
-  return new JsonText(row.text)
+  return findOne(ctx, id)
 }
 
 /**

@@ -68,7 +68,12 @@ export function prepared<P extends object, Row>(
 ): (ctx: Context, values: P) => Promise<Row[]> {
   const plan = planOnce ? 'once' : planEachTime ? 'each-time' : undefined
   const compile = (wired: Wired): Text => {
-    const slots = new Proxy({} as P, { get: (_target, name) => new Slot(String(name)) })
+    const slots = new Proxy({} as P, {
+      get: (_target, name) => new Slot(String(name)),
+      ownKeys() {
+        throw new Error('Values of a prepared query are placeholders: take each by its name, spread none')
+      },
+    })
     const { sql, parameters } = build(compiling, slots, wired).compile()
     // The compiler's text is a chain of pieces, which the driver would walk along at every call: made one here.
     return { text: Buffer.from(sql).toString(), parameters }

@@ -50,11 +50,11 @@ export async function oneRow<Row>(
 
 /** `oneRow` of a query that is compiled once (`prepared`) and says itself where its `id` goes. */
 export function preparedRow<V extends { id: string }, Row>(
-  build: (db: Kysely<TenantTables>, values: V, wired: Wired) => Compilable<Row>,
   none: string,
-  { planOnce = true } = {},
+  build: (db: Kysely<TenantTables>, values: V, wired: Wired) => Compilable<Row>,
+  options?: { planOnce?: boolean },
 ): (ctx: Context, values: V) => Promise<Row> {
-  const run = prepared(build, { planOnce })
+  const run = prepared(build, options)
   return async (ctx, values) => {
     const [row] = isId(values.id) ? await run(ctx, values) : []
     if (!row) throw refuse('not_found', none)
@@ -70,19 +70,19 @@ interface OneParts {
 
 /**
  * One resource as the database's JSON, by its id, beside its `preparedList`. `values`: what the text needs besides.
- * @example const readTag = preparedOne((db, { id }) => ({ rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id), item: tagJson(db) }), 'There is no such tag')
+ * @example const readTag = preparedOne('There is no such tag', (db, { id }) => ({ rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id), item: tagJson(db) }))
  */
 export function preparedOne<V extends object = object>(
-  build: (db: Kysely<TenantTables>, values: V & { id: string }, wired: Wired) => OneParts,
   none: string,
+  build: (db: Kysely<TenantTables>, values: V & { id: string }, wired: Wired) => OneParts,
   { values, planOnce = true }: { values?: (ctx: Context) => V; planOnce?: boolean } = {},
 ): (ctx: Context, id: string) => Promise<JsonText> {
   const read = preparedRow<V & { id: string }, { text: string }>(
+    none,
     (db, given, wired) => {
       const { rows, item } = build(db, given, wired)
       return rows.select(sql<string>`${item}::text`.as('text')) as Compilable<{ text: string }>
     },
-    none,
     { planOnce },
   )
   return async (ctx, id) => new JsonText((await read(ctx, { ...(values?.(ctx) as V), id })).text)

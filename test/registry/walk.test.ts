@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { exampleOf } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
+import { readersOf } from '#runtime/gateway/if-match'
 import { RouteTable } from '#runtime/gateway/routes'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
@@ -218,6 +219,12 @@ describe.each(guarded)('%s', (_id, operation) => {
       if (id === '..' && isAddress(spec.method, spec.path.replace(/:\w+/g, id))) continue
       const { status, body } = await send(shop, operation, { params })
       expect([id.slice(0, 20), status], JSON.stringify(body)).toEqual([id.slice(0, 20), 404])
+      if (readersOf(registry.operations, operation).length === 0) continue
+      // What `If-Match` is compared with is read before the operation begins.
+      const compared = await send(shop, operation, { params, headers: { 'if-match': '"stale"' } })
+      // A store has one button: an `If-Match` that no longer holds is told of it before an id that is not its own.
+      const isSingle = spec.path === '/messaging-button/:messagingButtonId'
+      expect([id.slice(0, 20), compared.status], 'If-Match').toEqual([id.slice(0, 20), isSingle ? 409 : 404])
     }
   })
 

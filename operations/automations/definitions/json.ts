@@ -5,11 +5,10 @@ import { days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
-import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
+import { preparedOne } from '#runtime/database/rows'
+import type { JsonText } from '#runtime/operation'
 import type { Wired } from '#runtime/wiring'
-import { noAutomation } from '../automations.ts'
+import { noSuchAutomation } from '../automations.ts'
 import { personJson } from './versions.ts'
 import { warnings } from './warnings.ts'
 
@@ -105,20 +104,15 @@ const automationJson = (db: Db, values: Days, wired: Wired): RawBuilder<unknown>
     updatedAt: instantOf('a.updated_at'),
   })
 
-const byId = prepared((db, values: Days & { id: string }, wired) =>
-  db
-    .selectFrom('automations as a')
-    .select(sql<string>`${automationJson(db, values, wired)}::text`.as('text'))
-    .where('a.id', '=', values.id)
-    .where('a.deleted_at', 'is', null),
-)
-
 /** One automation; refuses one that there is not. */
-export async function readAutomation(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { ...daysOf(ctx), id }) : []
-  if (!row) throw noAutomation()
-  return new JsonText(row.text)
-}
+export const readAutomation = preparedOne<Days>(
+  noSuchAutomation,
+  (db, values, wired) => ({
+    rows: db.selectFrom('automations as a').where('a.id', '=', values.id).where('a.deleted_at', 'is', null),
+    item: automationJson(db, values, wired),
+  }),
+  { values: daysOf, planOnce: false },
+)
 
 export interface AutomationFilters {
   type?: string[] | undefined

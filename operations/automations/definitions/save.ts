@@ -3,12 +3,12 @@ import type { Row } from '#db/tables'
 import { templates } from '#operations/messaging/door'
 import { files } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { findRow, oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { canonical } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
-import { automationOf, noAutomation } from '../automations.ts'
+import { automationOf, noSuchAutomation } from '../automations.ts'
 import { cancelPending } from '../engine/endings.ts'
 import { isSameFlow } from '../flow.ts'
 import { defaultTitle } from '../kinds.ts'
@@ -45,7 +45,7 @@ export async function createAutomation(
   const id = ctx.newId()
   const now = ctx.now()
   const name = definition.name ?? freeName(defaultTitle(input.type, ctx.store.locale), names)
-  await nameTaken(name, () =>
+  await unlessNameTaken(name, () =>
     ctx.db
       .insertInto('automations')
       .values({
@@ -86,7 +86,7 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
   await requireTemplates(ctx, before, after)
   const now = ctx.now()
   const name = after.name!
-  await nameTaken(name, () =>
+  await unlessNameTaken(name, () =>
     ctx.db
       .updateTable('automations')
       .set({
@@ -111,14 +111,8 @@ const named = z.object({ message: messageInput, conditions, flow: automation.sha
  * storage too: not inside a transaction. `id` null: the automation is new.
  */
 export async function requireNamed(ctx: Context, id: string | null, change: AutomationChange): Promise<void> {
-  const before =
-    id !== null && isId(id)
-      ? await ctx.db
-          .selectFrom('automations')
-          .select(['message', 'conditions', 'flow'])
-          .where('id', '=', id)
-          .executeTakeFirst()
-      : null
+  const saved = ctx.db.selectFrom('automations').select(['message', 'conditions', 'flow'])
+  const before = id === null ? null : await findRow(saved, id)
   await requireReferences(ctx, named, { before, after: change, kinds: ['product', 'category', 'file'] })
 }
 
@@ -136,18 +130,9 @@ export async function deleteAutomation(ctx: Context, id: string): Promise<void> 
 }
 
 /** The row, locked until the transaction ends; refuses one that there is not. */
-async function lockAutomation(ctx: Context, id: string): Promise<Row<'automations'>> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('automations')
-        .selectAll()
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .forNoKeyUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noAutomation()
-  return row
+function lockAutomation(ctx: Context, id: string): Promise<Row<'automations'>> {
+  const there = ctx.db.selectFrom('automations').selectAll().where('deleted_at', 'is', null)
+  return oneRow(there.forNoKeyUpdate(), id, noSuchAutomation)
 }
 
 function definitionOf(row: Row<'automations'>): Definition {
@@ -208,14 +193,8 @@ function freeName(title: string, taken: ReadonlySet<string>): string {
   }
 }
 
-async function nameTaken(name: string, write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write()
-  } catch (error) {
-    if (!isDuplicate(error, 'automations_name')) throw error
-    throw refuse('conflict', `name: there is an automation called ${name} already`)
-  }
-}
+const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
+  unlessTaken('automations_name', `name: there is an automation called ${name} already`, write)
 
 async function keepFlow(ctx: Context, id: string, flow: Flow | null): Promise<void> {
   const version = await addVersion(ctx, id, flow)

@@ -1,9 +1,8 @@
 /** Why messages of an automation did not leave, or failed: grouped and counted (rule 7). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/database/query'
-import { isId } from '#runtime/values/ids'
-import { noAutomation } from '../automations.ts'
+import { preparedRow } from '#runtime/database/rows'
+import { noSuchAutomation } from '../automations.ts'
 import { reasonOf } from '../reasons.ts'
 import { isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
 import { rateOf } from './report.ts'
@@ -16,7 +15,9 @@ interface Group {
   lastAt: string
 }
 
-const grouped = prepared<ReportDays & { automationId: string }, { groups: Group[] }>((db, values) => {
+type Query = ReportDays & { id: string }
+
+const findGroups = preparedRow<Query, { groups: Group[] }>(noSuchAutomation, (db, values) => {
   const groups = db
     .selectFrom('automation_executions as e')
     .select([
@@ -27,7 +28,7 @@ const grouped = prepared<ReportDays & { automationId: string }, { groups: Group[
       sql<number>`count(*)`.as('n'),
       sql<string>`iso(max(coalesce(e.failed_at, e.ended_at, e.sent_at, e.scheduled_at)))`.as('lastAt'),
     ])
-    .where('e.automation_id', '=', values.automationId)
+    .where('e.automation_id', '=', values.id)
     .where('e.status', 'in', [sql.lit('failed'), sql.lit('skipped')])
     .where(isOnDays())
     .groupBy([sql`1`, sql`2`])
@@ -39,7 +40,7 @@ const grouped = prepared<ReportDays & { automationId: string }, { groups: Group[
         'groups',
       ),
     )
-    .where('a.id', '=', values.automationId)
+    .where('a.id', '=', values.id)
     .where('a.deleted_at', 'is', null)
 })
 
@@ -57,8 +58,7 @@ export async function readFailures(
   query: { startDate?: string | undefined; endDate?: string | undefined; outcome?: Outcome | undefined },
 ): Promise<Failures> {
   const span = reportDays(ctx, query)
-  const [found] = isId(automationId) ? await grouped(ctx, { ...span, automationId }) : []
-  if (!found) throw noAutomation()
+  const found = await findGroups(ctx, { ...span, id: automationId })
   const groups = found.groups.filter(({ outcome }) => !query.outcome || outcome === query.outcome)
   const total = groups.reduce((all, { n }) => all + n, 0)
   return {

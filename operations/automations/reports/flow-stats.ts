@@ -2,10 +2,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/database/query'
+import { preparedRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
-import { noAutomation } from '../automations.ts'
+import { noSuchAutomation } from '../automations.ts'
 import type { Flow, Step } from '../types.ts'
 import { isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
 
@@ -28,7 +27,7 @@ type Counters = typeof none
 type Found = Partial<Counters> & { stepId: string }
 
 interface Query extends ReportDays {
-  automationId: string
+  id: string
   currency: string
   /** Null: the current one. */
   version: number | null
@@ -50,12 +49,12 @@ const stepOf = sql<string>`coalesce(e.step_id, '')`
 const isIn = (...statuses: string[]) => sql`e.status in (${sql.join(statuses.map((each) => sql.lit(each)))})`
 const countIf = (holds: RawBuilder<unknown>) => sql<number>`count(*) filter (where ${holds})`
 
-const findFacts = prepared<Query, Facts>((db, values) => {
+const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
   const version = sql<number>`(select version from wanted)`
   const mine = db
     .selectFrom('automation_runs as r')
     .select('r.id')
-    .where('r.automation_id', '=', values.automationId)
+    .where('r.automation_id', '=', values.id)
     .where(isOnDays(sql`r.entered_at`))
   const asList = (name: string) => sql<never>`(select coalesce(json_agg(f), '[]') from ${sql.ref(name)} as f)`
   return (
@@ -74,7 +73,7 @@ const findFacts = prepared<Query, Facts>((db, values) => {
             'v.flow',
             sql<boolean>`${values.version}::int is null or v.version is not null`.as('isKnown'),
           ])
-          .where('a.id', '=', values.automationId)
+          .where('a.id', '=', values.id)
           .where('a.deleted_at', 'is', null),
       )
       // Two ways: by an index, null and a value are found each by its own.
@@ -108,7 +107,7 @@ const findFacts = prepared<Query, Facts>((db, values) => {
             countIf(isIn('failed')).as('failed'),
             countIf(isIn('skipped')).as('skipped'),
           ])
-          .where('e.automation_id', '=', values.automationId)
+          .where('e.automation_id', '=', values.id)
           .groupBy(stepOf),
       )
       .with('sales', (all) =>
@@ -117,7 +116,7 @@ const findFacts = prepared<Query, Facts>((db, values) => {
           .innerJoin('entered as k', 'k.id', 'e.run_id')
           .innerJoin('conversions as v', (join) => join.on('v.message_id', '=', sql<string>`e.id::text`))
           .select([stepOf.as('stepId'), sql<number>`count(*)`.as('converted')])
-          .where('e.automation_id', '=', values.automationId)
+          .where('e.automation_id', '=', values.id)
           .where('e.converted_at', 'is not', null)
           .where('v.source_type', '=', 'automation')
           .where('v.currency', '=', values.currency)
@@ -173,9 +172,8 @@ export async function readFlowStats(
   query: { startDate?: string | undefined; endDate?: string | undefined; version?: number | undefined },
 ): Promise<FlowStats> {
   const span = reportDays(ctx, query)
-  const values = { ...span, automationId, currency: ctx.store.currency, version: query.version ?? null }
-  const [facts] = isId(automationId) ? await findFacts(ctx, values) : []
-  if (!facts) throw noAutomation()
+  const { currency } = ctx.store
+  const facts = await findFacts(ctx, { ...span, id: automationId, currency, version: query.version ?? null })
   if (!facts.isKnown) throw refuse('not_found', `version: the automation has no version ${query.version}`)
   const { arrivals, messages, sales, coupons } = facts
   const found = [...arrivals, ...messages, ...sales, ...coupons]

@@ -4,18 +4,17 @@ import type { TenantTables } from '#db/tables'
 import { amounts, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { jsonText } from '#runtime/database/json'
-import { prepared } from '#runtime/database/query'
+import { preparedRow } from '#runtime/database/rows'
 import { JsonText } from '#runtime/operation'
 import { daysOf } from '#runtime/values/days'
-import { isId } from '#runtime/values/ids'
-import { noAutomation } from '../automations.ts'
+import { noSuchAutomation } from '../automations.ts'
 import { executionJson } from '../engine/execution-json.ts'
 import { dayNumber, isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
 
 type Db = Kysely<TenantTables>
 
 interface Query extends ReportDays {
-  automationId: string
+  id: string
   currency: string
   offset: number
   limit: number
@@ -40,7 +39,7 @@ interface Facts {
 const open = [sql.lit('pending'), sql.lit('sending')]
 
 function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
-  const mine = db.selectFrom('automation_executions as e').where('e.automation_id', '=', values.automationId)
+  const mine = db.selectFrom('automation_executions as e').where('e.automation_id', '=', values.id)
   const ended = mine
     .where('e.status', 'not in', open)
     .where(isOnDays())
@@ -103,13 +102,14 @@ function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
       ),
       sql<string>`(${page})`.as('page'),
     ])
-    .where('a.id', '=', values.automationId)
+    .where('a.id', '=', values.id)
     .where('a.deleted_at', 'is', null)
 }
 
-const factsOfAll = prepared<Query, Facts>((db, values) => factsOf(db, values, null))
-const factsOfSome = prepared<Query & { statuses: readonly string[] }, Facts>((db, values) =>
-  factsOf(db, values, sql`any(${values.statuses}::text[])`),
+const factsOfAll = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => factsOf(db, values, null))
+const factsOfSome = preparedRow<Query & { statuses: readonly string[] }, Facts>(
+  noSuchAutomation,
+  (db, values) => factsOf(db, values, sql`any(${values.statuses}::text[])`),
 )
 
 /** The report; `status` narrows its messages, not its counters. Refuses an unknown automation and days that may not be. */
@@ -128,17 +128,14 @@ export async function readReport(
   const span = reportDays(ctx, query)
   const values = {
     ...span,
-    automationId,
+    id: automationId,
     currency: ctx.store.currency,
     limit,
     offset: (page - 1) * limit,
   }
-  const [facts] = !isId(automationId)
-    ? []
-    : status
-      ? await factsOfSome(ctx, { ...values, statuses: status })
-      : await factsOfAll(ctx, values)
-  if (!facts) throw noAutomation()
+  const facts = status
+    ? await factsOfSome(ctx, { ...values, statuses: status })
+    : await factsOfAll(ctx, values)
   const { counted, converted } = facts
   const listed = counted.filter((each) => !status || status.includes(each.status))
   const head = {

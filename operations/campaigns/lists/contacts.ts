@@ -94,9 +94,8 @@ const listPage = preparedList<Conditions>(
   { text: ['search'] },
 )
 
-const find = preparedRow(
-  (db, { id }: { id: string }) => db.selectFrom('contact_lists').select('id').where('id', '=', id),
-  noSuchList,
+const find = preparedRow(noSuchList, (db, { id }: { id: string }) =>
+  db.selectFrom('contact_lists').select('id').where('id', '=', id),
 )
 
 /** Refuses an unknown list. */

@@ -54,10 +54,10 @@ const listJson = (db: Db) =>
 export const noSuchList = 'There is no such contact list'
 
 /** One list as JSON; refuses an unknown one. */
-export const getList = preparedOne(
-  (db, { id }) => ({ rows: db.selectFrom('contact_lists as l').where('l.id', '=', id), item: listJson(db) }),
-  noSuchList,
-)
+export const getList = preparedOne(noSuchList, (db, { id }) => ({
+  rows: db.selectFrom('contact_lists as l').where('l.id', '=', id),
+  item: listJson(db),
+}))
 
 export interface ListFilters {
   /** Within the name. */

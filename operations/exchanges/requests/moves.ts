@@ -6,8 +6,8 @@ import type { UpdateObject } from 'kysely'
 import type { Row, TenantTables } from '#db/tables'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
 import type { ExchangeEvent } from '../settings/schema.ts'
 import { type HistoryActor, note } from './history.ts'
 import { warnOfCancelled } from './order-warning.ts'
@@ -100,21 +100,11 @@ const moves = {
 } as const satisfies Record<string, Move>
 export type MoveName = keyof typeof moves
 
-export const noRequest = () => refuse('not_found', 'There is no such request')
+export const noRequest = 'There is no such request'
 
 /** The request, its row held to the end of the transaction. Refuses (404) an id that is none of this store's. */
-export async function lockRequest(ctx: Context, id: string): Promise<RequestRow> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('exchange_requests')
-        .selectAll()
-        .where('id', '=', id)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noRequest()
-  return row
-}
+export const lockRequest = (ctx: Context, id: string): Promise<RequestRow> =>
+  oneRow(ctx.db.selectFrom('exchange_requests').selectAll().forUpdate(), id, noRequest)
 
 /** Refuses (409) a move that the status does not allow. */
 export function refuseMove(request: Pick<RequestRow, 'status'>, name: MoveName): void {

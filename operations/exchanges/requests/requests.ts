@@ -4,34 +4,28 @@ import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { preparedOne } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
-import { isId } from '#runtime/values/ids'
 import { plainForm } from '#runtime/values/plain-form'
 import { entryJson, requestJson } from './json.ts'
 import { noRequest } from './moves.ts'
 import type { RequestFilters } from './schema.ts'
 
-const byId = prepared(
-  (db, values: { id: string }) =>
-    db
-      .selectFrom('exchange_requests as r')
-      .select(sql<string>`${requestJson(db)}::text`.as('text'))
-      .where('r.id', '=', values.id),
-  { planOnce: true },
-)
+const kept = preparedOne(noRequest, (db, { id }) => ({
+  rows: db.selectFrom('exchange_requests as r').where('r.id', '=', id),
+  item: requestJson(db),
+}))
 
 const signedSeconds = 3600
 
 /** With addresses of its photos that hold for an hour. Refuses an id that is no request's of this store. */
 export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
-  if (!row) throw noRequest()
-  const { text } = row
+  const asKept = await kept(ctx, id)
+  const { text } = asKept
   const request = JSON.parse(text) as { photos: { url: string }[] }
-  if (request.photos.length === 0) return new JsonText(text)
+  if (request.photos.length === 0) return asKept
   const photos = await Promise.all(
     request.photos.map(async (photo) => ({
       ...photo,

@@ -1,5 +1,6 @@
 /** What shoppers do through the link of their request. */
 import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { byTheShopper, note } from '../requests/history.ts'
 import { lockRequest, move, noRequest, type RequestRow } from '../requests/moves.ts'
 import type { Shipped } from './schema.ts'
@@ -8,7 +9,7 @@ import { requestOfToken } from './status-links.ts'
 /** Refuses (404) a link that leads to none. */
 async function lockByToken(tx: Context, token: string): Promise<RequestRow> {
   const requestId = await requestOfToken(tx, token)
-  if (requestId === null) throw noRequest()
+  if (requestId === null) throw refuse('not_found', noRequest)
   return lockRequest(tx, requestId)
 }
 

@@ -13,21 +13,19 @@ export interface ContactOf {
   lastInboundAt: Date | null
 }
 
-const find = preparedRow<{ id: string }, ContactOf>(
-  (db, { id }) =>
-    db
-      .selectFrom('conversations as c')
-      .innerJoin('contacts as k', 'k.id', 'c.contact_id')
-      .select([
-        'c.id as conversationId',
-        'k.id as contactId',
-        'k.phone',
-        'k.phone_key as phoneKey',
-        sql<string | null>`coalesce(k.given_name, k.profile_name, k.order_name)`.as('name'),
-        'c.last_inbound_at as lastInboundAt',
-      ])
-      .where('c.id', '=', id),
-  noConversation,
+const find = preparedRow<{ id: string }, ContactOf>(noConversation, (db, { id }) =>
+  db
+    .selectFrom('conversations as c')
+    .innerJoin('contacts as k', 'k.id', 'c.contact_id')
+    .select([
+      'c.id as conversationId',
+      'k.id as contactId',
+      'k.phone',
+      'k.phone_key as phoneKey',
+      sql<string | null>`coalesce(k.given_name, k.profile_name, k.order_name)`.as('name'),
+      'c.last_inbound_at as lastInboundAt',
+    ])
+    .where('c.id', '=', id),
 )
 
 /** Refuses a conversation that there is not. */

@@ -65,10 +65,10 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
 
 /** One conversation as JSON; refuses an unknown one. */
 export const readConversation = preparedOne<{ now: Date }>(
+  noConversation,
   (db, { id, now }) => ({
     rows: conversationRows(db).where('c.id', '=', id),
     item: conversationJson(db, now),
   }),
-  noConversation,
   { values: (ctx) => ({ now: ctx.now() }) },
 )

@@ -28,9 +28,8 @@ const listed = preparedList<{ conversationId: string }>((db, values) => ({
   order: [['n.id', 'desc']],
 }))
 
-const find = preparedRow(
-  (db, { id }: { id: string }) => db.selectFrom('conversations').select('id').where('id', '=', id),
-  noConversation,
+const find = preparedRow(noConversation, (db, { id }: { id: string }) =>
+  db.selectFrom('conversations').select('id').where('id', '=', id),
 )
 
 /** Refuses a conversation that there is not. */

@@ -43,10 +43,10 @@ export async function listTags(ctx: Context): Promise<JsonText> {
 
 const noTag = 'There is no such tag'
 
-export const readTag = preparedOne(
-  (db, { id }) => ({ rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id), item: tagJson(db) }),
-  noTag,
-)
+export const readTag = preparedOne(noTag, (db, { id }) => ({
+  rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id),
+  item: tagJson(db),
+}))
 
 const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
   unlessTaken('inbox_tags_name', `name: there is a tag ${name} already`, write)

@@ -5,10 +5,10 @@ import { files } from '#operations/store/door'
 import { changed, type Widget } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
-import { isId } from '#runtime/values/ids'
 import { parsePhone } from '#runtime/values/phone'
 import { type ButtonChange, type ButtonContent, defaultButton, messagingButton } from './schema.ts'
 
@@ -88,35 +88,23 @@ export async function buttonWidget(ctx: Context): Promise<Widget | null> {
 /** In the caller's transaction. Refuses a second one, and one that would open no number. */
 export async function createButton(ctx: Context, change: ButtonChange): Promise<void> {
   const row = await findButton(ctx)
-  const exists = () => refuse('conflict', 'There is a button already: change that one')
-  if (row.id !== null) throw exists()
+  const exists = 'There is a button already: change that one'
+  if (row.id !== null) throw refuse('conflict', exists)
   const content = changedButton(defaultButton, change, ctx.store.country)
   refuseNumberless(content, row.connected_phone)
   const now = ctx.now()
-  try {
-    await ctx.db
-      .insertInto('messaging_buttons')
-      .values({ id: ctx.newId(), content: JSON.stringify(content), created_at: now, updated_at: now })
-      .execute()
-  } catch (error) {
-    if (isDuplicate(error)) throw exists()
-    throw error
-  }
+  const created = ctx.db
+    .insertInto('messaging_buttons')
+    .values({ id: ctx.newId(), content: JSON.stringify(content), created_at: now, updated_at: now })
+  await unlessTaken('messaging_buttons_pkey', exists, () => created.execute())
   await keepFiles(ctx, null, content)
   if (content.isEnabled) await changed(ctx)
 }
 
 /** In the caller's transaction. Refuses an unknown id, and what would open no number. */
 export async function updateButton(ctx: Context, id: string, change: ButtonChange): Promise<void> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('messaging_buttons')
-        .select('content')
-        .where('id', '=', id)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw refuse('not_found', 'There is no such button')
+  const locked = ctx.db.selectFrom('messaging_buttons').select('content').forUpdate()
+  const row = await oneRow(locked, id, 'There is no such button')
   const before = row.content as ButtonContent
   const content = changedButton(before, change, ctx.store.country)
   if (isDeepStrictEqual(before, content)) return

@@ -53,11 +53,11 @@ const blockJson = (now: unknown) =>
 export const noSuchBlock = 'There is no such content block'
 
 export const readBlock = preparedOne<{ now: Date }>(
+  noSuchBlock,
   (db, { id, now }) => ({
     rows: db.selectFrom('content_blocks as b').where('b.id', '=', id),
     item: blockJson(now),
   }),
-  noSuchBlock,
   { values: (ctx) => ({ now: ctx.now() }) },
 )
 

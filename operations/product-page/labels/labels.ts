@@ -84,13 +84,10 @@ const noSuch = (kind: LabelKind) => `There is no such ${kind}`
 
 /** Reads one as it is shown; refuses with `not_found`. */
 export const labelReader = <Own extends object>(kind: Kind<Own>) =>
-  preparedOne(
-    (db, { id }) => ({
-      rows: db.selectFrom('product_labels as l').where('l.id', '=', id).where('l.kind', '=', kind.name),
-      item: labelJson(kind),
-    }),
-    noSuch(kind.name),
-  )
+  preparedOne(noSuch(kind.name), (db, { id }) => ({
+    rows: db.selectFrom('product_labels as l').where('l.id', '=', id).where('l.kind', '=', kind.name),
+    item: labelJson(kind),
+  }))
 
 async function find<Own>(ctx: Context, kind: LabelKind, id: string): Promise<Label<Own> & { id: string }> {
   const saved = ctx.db

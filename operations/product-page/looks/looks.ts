@@ -20,11 +20,11 @@ const looksAtMost = 200
 const noSuch = 'There is no such look'
 
 export const readLook = preparedOne<{ currency: string }>(
+  noSuch,
   (db, { id, currency }) => ({
     rows: db.selectFrom('looks as l').where('l.id', '=', id),
     item: lookJson(db, currency),
   }),
-  noSuch,
   { values: (ctx) => ({ currency: ctx.store.currency }) },
 )
 

@@ -49,10 +49,10 @@ const guideJson = jsonObject({
 
 const noSuch = 'There is no such size guide'
 
-export const readGuide = preparedOne(
-  (db, { id }) => ({ rows: db.selectFrom('size_guides as g').where('g.id', '=', id), item: guideJson }),
-  noSuch,
-)
+export const readGuide = preparedOne(noSuch, (db, { id }) => ({
+  rows: db.selectFrom('size_guides as g').where('g.id', '=', id),
+  item: guideJson,
+}))
 
 const guideList = preparedList<{ search?: string | undefined; id?: string | undefined }>(
   (db, values, has) => {

@@ -64,11 +64,11 @@ export function discountKind<C extends { combinesWith: object }, Change extends 
 
   return {
     read: preparedOne<{ now: Date }>(
+      noSuch(kind.noun),
       (db, { id, now }) => ({
         rows: db.selectFrom('discounts as d').where('d.id', '=', id).where('d.kind', '=', kind.name),
         item: own.json(db, now),
       }),
-      noSuch(kind.noun),
       { values: (ctx) => ({ now: ctx.now() }) },
     ),
 

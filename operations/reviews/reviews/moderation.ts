@@ -2,6 +2,7 @@
 import type { RowChange } from '#db/tables'
 import { files, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import type { ItemResult } from '../bulk-schema.ts'
@@ -47,9 +48,8 @@ export async function moderate(
   status: Verdict,
   reason: string | null,
 ): Promise<void> {
-  if (!isId(id)) throw noReview()
-  if ((await move(ctx, [id], status, reason)).size > 0) return
-  await requireReview(ctx, id)
+  if (isId(id) && (await move(ctx, [id], status, reason)).size > 0) return
+  await oneRow(ctx.db.selectFrom('product_reviews').select('id'), id, noReview)
   throw refuse('conflict', `The review is ${status} already`)
 }
 
@@ -74,17 +74,12 @@ export async function moderateMany(
   const data = ids.map((id): ItemResult => {
     if (moved.has(id)) return { id, ok: true, status, error: null }
     if (!there.has(id)) {
-      return { id, ok: false, status: null, error: { code: 'not_found', message: 'There is no such review' } }
+      return { id, ok: false, status: null, error: { code: 'not_found', message: noReview } }
     }
     const error = { code: 'conflict', message: `The review is ${status} already` }
     return { id, ok: false, status, error }
   })
   return { updated: moved.size, failed: data.length - moved.size, data }
-}
-
-async function requireReview(ctx: Context, id: string): Promise<void> {
-  const row = await ctx.db.selectFrom('product_reviews').select('id').where('id', '=', id).executeTakeFirst()
-  if (!row) throw noReview()
 }
 
 interface Locked {
@@ -101,16 +96,11 @@ async function change(
   id: string,
   decide: (review: Locked) => RowChange<'product_reviews'> | null,
 ): Promise<void> {
-  const row = isId(id)
-    ? await ctx.db
-        .selectFrom('product_reviews')
-        .select(['status', 'verified', 'featured', 'show_images', 'reply_text'])
-        .where('id', '=', id)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw noReview()
-  const values = decide(row)
+  const locked = ctx.db
+    .selectFrom('product_reviews')
+    .select(['status', 'verified', 'featured', 'show_images', 'reply_text'])
+    .forUpdate()
+  const values = decide(await oneRow(locked, id, noReview))
   if (!values) return
   await ctx.db
     .updateTable('product_reviews')
@@ -150,10 +140,7 @@ export const setReply = (ctx: Context, id: string, text: string | null): Promise
 
 /** Its images go with `files-clean`; who was asked for it stays asked. Refuses an unknown review. */
 export async function deleteReview(ctx: Context, id: string): Promise<void> {
-  const deleted = isId(id)
-    ? await ctx.db.deleteFrom('product_reviews').where('id', '=', id).returning('id').execute()
-    : []
-  if (deleted.length === 0) throw noReview()
+  await oneRow(ctx.db.deleteFrom('product_reviews').returning('id'), id, noReview)
   await ctx.db
     .updateTable('review_dispatches')
     .set({ review_id: null, updated_at: ctx.now() })

@@ -4,34 +4,22 @@ import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isWithinDays } from '#runtime/database/days'
 import { type ListParts, type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { preparedOne } from '#runtime/database/rows'
 import { containing } from '#runtime/database/search'
-import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
+import type { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
 import { emailKeyOf } from '#runtime/values/email'
-import { isId } from '#runtime/values/ids'
 import { plainForm } from '#runtime/values/plain-form'
 import { reviewJson } from './json.ts'
 import type { ReviewFilters } from './schema.ts'
 
-export const noReview = () => refuse('not_found', 'There is no such review')
-
-const byId = prepared(
-  (db, values: { id: string }) =>
-    db
-      .selectFrom('product_reviews as r')
-      .select(sql<string>`${reviewJson('r')}::text`.as('text'))
-      .where('r.id', '=', values.id),
-  { planOnce: true },
-)
+export const noReview = 'There is no such review'
 
 /** Refuses an id that is no review's of this store. */
-export async function readReview(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
-  if (!row) throw noReview()
-  return new JsonText(row.text)
-}
+export const readReview = preparedOne(noReview, (db, { id }) => ({
+  rows: db.selectFrom('product_reviews as r').where('r.id', '=', id),
+  item: reviewJson('r'),
+}))
 
 /** Filters as the statements take them. */
 export interface PreparedFilters {

@@ -5,15 +5,15 @@ import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { prepared } from '#runtime/database/query'
+import { findRow, preparedOne } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
+import type { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
-import { isId } from '#runtime/values/ids'
 import type { SubscriptionQuery } from '../subscription-schema.ts'
 
-export const noSuchSubscription = () => refuse('not_found', 'There is no such subscription')
+const noSuch = 'There is no such subscription'
+export const noSuchSubscription = () => refuse('not_found', noSuch)
 
 const subscriptionJson = jsonObject({
   id: 's.id',
@@ -41,20 +41,11 @@ const subscriptionJson = jsonObject({
   updatedAt: instantOf('s.updated_at'),
 })
 
-const byId = prepared<{ id: string }, { text: string }>((db, values) =>
-  db
-    .selectFrom('stock_subscriptions as s')
-    .select(sql<string>`${subscriptionJson}::text`.as('text'))
-    .where('s.id', '=', values.id)
-    .where('s.deleted_at', 'is', null),
-)
-
 /** One subscription; a deleted one is not found. */
-export async function getSubscription(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
-  if (!row) throw noSuchSubscription()
-  return new JsonText(row.text)
-}
+export const getSubscription = preparedOne(noSuch, (db, { id }) => ({
+  rows: db.selectFrom('stock_subscriptions as s').where('s.id', '=', id).where('s.deleted_at', 'is', null),
+  item: subscriptionJson,
+}))
 
 /** As the prepared texts take them: which are there decides the text. */
 interface Conditions {
@@ -149,9 +140,8 @@ export const listSubscriptions = (
  * one whose alert is on its way.
  */
 export async function deleteSubscription(ctx: Context, id: string): Promise<void> {
-  if (!isId(id)) throw noSuchSubscription()
   const now = ctx.now()
-  const [deleted] = await ctx.db
+  const deleted = ctx.db
     .updateTable('stock_subscriptions')
     .set({
       deleted_at: now,
@@ -162,12 +152,10 @@ export async function deleteSubscription(ctx: Context, id: string): Promise<void
       status: sql<string>`case status when 'waiting' then 'cancelled' else status end`,
       updated_at: now,
     })
-    .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .where('status', '!=', 'sending')
     .returning('id')
-    .execute()
-  if (deleted) return
+  if (await findRow(deleted, id)) return
   await getSubscription(ctx, id)
   throw refuse('conflict', 'The alert is on its way: delete the subscription once it has left')
 }

@@ -7,11 +7,12 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
+import { findRow, oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { type SecretKeys, sign, signaturesOf } from '#runtime/secrets'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
-import { isId, sha256 } from '#runtime/values/ids'
+import { sha256 } from '#runtime/values/ids'
 import { invitationEmail } from '../handles.ts'
 import type { MemberRole } from '../names.ts'
 
@@ -106,24 +107,16 @@ async function refuseTaken(ctx: Context, email: string): Promise<void> {
 
 /** Kills the link of a pending invitation. Refuses an unknown one, and one that is not pending any more. */
 export async function revokeInvitation(ctx: Context, id: string): Promise<void> {
-  const unknown = refuse('not_found', 'The store has no such invitation')
-  if (!isId(id)) throw unknown
   const now = ctx.now()
-  const revoked = await ctx.db
+  const revoked = ctx.db
     .updateTable('invitations')
     .set({ status: 'revoked', updated_at: now })
-    .where('id', '=', id)
     .where('status', '=', 'pending')
     .where('expires_at', '>', now)
     .returning('id')
-    .execute()
-  if (revoked.length > 0) return
-  const found = await ctx.db
-    .selectFrom('invitations')
-    .select('status')
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (!found) throw unknown
+  if (await findRow(revoked, id)) return
+  const none = 'The store has no such invitation'
+  const found = await oneRow(ctx.db.selectFrom('invitations').select('status'), id, none)
   const status = found.status === 'pending' ? 'expired' : found.status
   throw refuse('conflict', `The invitation is ${status}: only a pending one can be revoked`)
 }

@@ -5,7 +5,6 @@ import { instantOf, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
 import { invitationJson } from './invitations.ts'
 
 const findTeam = prepared((db, values: { now: Date; userId: string | null }) => {
@@ -59,8 +58,6 @@ export async function readTeam(ctx: Context): Promise<JsonText> {
  * answer is out, no instance takes one of their keys. Refuses who is no member, and the last owner.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<void> {
-  const unknown = refuse('not_found', 'The store has no such member')
-  if (!isId(userId)) throw unknown
   await ctx.lockStore()
   const members = await ctx.db
     .selectFrom('memberships')
@@ -68,7 +65,7 @@ export async function removeMember(ctx: Context, userId: string): Promise<void> 
     .where('removed_at', 'is', null)
     .execute()
   const member = members.find((each) => each.user_id === userId.toLowerCase())
-  if (!member) throw unknown
+  if (!member) throw refuse('not_found', 'The store has no such member')
   if (member.role === 'owner' && members.filter((each) => each.role === 'owner').length === 1) {
     throw refuse('conflict', 'This is the last owner: make somebody else an owner first')
   }
