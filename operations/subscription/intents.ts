@@ -5,7 +5,7 @@
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { unlessTaken } from '#runtime/database/rows'
 import { billingReconcile } from './handles.ts'
 
 export type IntentRow = Row<'billing_intents'>
@@ -27,25 +27,19 @@ export async function addAsked(
   const now = tx.now()
   const id = tx.newId()
   const heldUntil = new Date(now.getTime() + heldMs)
-  try {
-    await tx.db
-      .insertInto('billing_intents')
-      .values({
-        id,
-        kind: intent.kind,
-        key: id,
-        provider: intent.provider,
-        agreement_id: intent.agreementId,
-        terms: JSON.stringify(intent.terms),
-        held_until: heldUntil,
-        created_at: now,
-        updated_at: now,
-      })
-      .execute()
-  } catch (error) {
-    if (!isDuplicate(error)) throw error
-    throw refuse('conflict', 'Another change of the subscription is under way: try again in a minute')
-  }
+  const asked = tx.db.insertInto('billing_intents').values({
+    id,
+    kind: intent.kind,
+    key: id,
+    provider: intent.provider,
+    agreement_id: intent.agreementId,
+    terms: JSON.stringify(intent.terms),
+    held_until: heldUntil,
+    created_at: now,
+    updated_at: now,
+  })
+  const busy = 'Another change of the subscription is under way: try again in a minute'
+  await unlessTaken('billing_intents_asked', busy, () => asked.execute())
   await tx.queue(billingReconcile, { intentId: id }, { at: heldUntil })
   return id
 }

@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import { connections, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
@@ -64,15 +65,11 @@ async function providerOf(ctx: Context, asked: string | undefined) {
 
 async function insertSync(ctx: Context, sync: { id: string; list_id: string; mode: string }): Promise<void> {
   const now = ctx.now()
-  try {
-    await ctx.db
-      .insertInto('newsletter_syncs')
-      .values({ ...sync, cursor: null, failure_reason: null, created_at: now, updated_at: now })
-      .execute()
-  } catch (error) {
-    if (!isDuplicate(error, 'newsletter_syncs_live')) throw error
-    throw refuse('conflict', 'A sync is queued or running: wait until it has ended')
-  }
+  const made = ctx.db
+    .insertInto('newsletter_syncs')
+    .values({ ...sync, cursor: null, failure_reason: null, created_at: now, updated_at: now })
+  const busy = 'A sync is queued or running: wait until it has ended'
+  await unlessTaken('newsletter_syncs_live', busy, () => made.execute())
 }
 
 interface Sync {

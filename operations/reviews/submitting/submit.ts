@@ -5,7 +5,8 @@ import type { NewRow } from '#db/tables'
 import { files, notify } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import { emailKey, emailKeyOf } from '#runtime/values/email'
 import { reviewConfirmEmail } from '../handles.ts'
 import { reviewImages } from '../pictures.ts'
@@ -199,27 +200,19 @@ async function add(
   const status = statusOf(settings, review)
   const id = tx.newId()
   const now = tx.now()
-  try {
-    await tx.db
-      .insertInto('product_reviews')
-      .values({
-        ...columnsOf(tx, review, status),
-        id,
-        product_id: review.product.productId,
-        source: review.purchase ? 'request' : 'storefront',
-        import_key: null,
-        reply_text: null,
-        reply_author: null,
-        reviewed_at: now,
-        created_at: now,
-      })
-      .execute()
-  } catch (error) {
-    if (isDuplicate(error, 'product_reviews_once')) {
-      throw refuse('conflict', 'There is a review of this product by this email already')
-    }
-    throw error
-  }
+  const written = tx.db.insertInto('product_reviews').values({
+    ...columnsOf(tx, review, status),
+    id,
+    product_id: review.product.productId,
+    source: review.purchase ? 'request' : 'storefront',
+    import_key: null,
+    reply_text: null,
+    reply_author: null,
+    reviewed_at: now,
+    created_at: now,
+  })
+  const once = 'There is a review of this product by this email already'
+  await unlessTaken('product_reviews_once', once, () => written.execute())
   await follow(tx, id, review)
   if (status === 'pending') await tellOfPending(tx, id, review)
   if (!review.purchase) await askForProof(tx, id, review)

@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { isDuplicate, refuse } from '#runtime/errors'
+import { unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
@@ -232,26 +233,22 @@ async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
 
 async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<void> {
   const { platformStoreId, domain, country, currency } = shop
-  try {
-    await ctx.db
-      .updateTable('stores')
-      .set({
-        platform: provider,
-        platform_store_id: platformStoreId,
-        domain,
-        country,
-        currency,
-        updated_at: ctx.now(),
-      })
-      .where(
-        sql<boolean>`(platform, platform_store_id, domain, country, currency)
-          is distinct from (${provider}, ${platformStoreId}, ${domain}, ${country}, ${currency})`,
-      )
-      .execute()
-  } catch (error) {
-    if (isDuplicate(error)) throw refuse('conflict', `${domain} is connected to another store already`)
-    throw error
-  }
+  const moved = ctx.db
+    .updateTable('stores')
+    .set({
+      platform: provider,
+      platform_store_id: platformStoreId,
+      domain,
+      country,
+      currency,
+      updated_at: ctx.now(),
+    })
+    .where(
+      sql<boolean>`(platform, platform_store_id, domain, country, currency)
+        is distinct from (${provider}, ${platformStoreId}, ${domain}, ${country}, ${currency})`,
+    )
+  const taken = `${domain} is connected to another store already`
+  await unlessTaken('stores_domain_key', taken, () => moved.execute())
 }
 
 /** How far a mirror of the platform has read; undefined for a new connection. */
