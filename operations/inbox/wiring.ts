@@ -6,9 +6,9 @@ import { ordersChanged } from './conversations/order-changes.ts'
 import { unreadConversations } from './conversations/pending.ts'
 import { uploads } from './messages/uploads.ts'
 import { receiveEcho, writtenElsewhere } from './receiving/echo.ts'
-import { applyCallback, recordOutbound } from './receiving/outbound.ts'
+import { recordOutbound } from './receiving/outbound.ts'
 import { receive } from './receiving/receive.ts'
-import { settleByStatus } from './sending/results.ts'
+import { applyCallback, teamMessages } from './sending/lane.ts'
 import { noticeConnection } from './switch/switch.ts'
 
 export default wiring({
@@ -16,7 +16,7 @@ export default wiring({
   inbound: [receive],
   echoes: [receiveEcho],
   departures: [recordOutbound],
-  senders: { in: { source: 'inbox', applyStatuses: settleByStatus, elsewhere: writtenElsewhere } },
+  senders: { in: { ...teamMessages, elsewhere: writtenElsewhere } },
   statuses: [applyCallback],
   uploads,
   officialDisconnected: [noticeConnection],

@@ -11,7 +11,7 @@ import {
 } from './official/callbacks.ts'
 import { wakeLanes } from './outbox/rows.ts'
 import { applySessionEvents, storesOfSessions } from './qr/events.ts'
-import { applySendStatuses } from './sends/statuses.ts'
+import { singleSends } from './sends/lane.ts'
 import {
   applyTemplateCategories,
   applyTemplateQualities,
@@ -42,7 +42,7 @@ export default wiring({
     { isOf: (_ctx, { key }) => key.startsWith('qr-session:'), find: storesOfSessions },
     { isOf: (_ctx, { key }) => key.startsWith('number-'), find: storesOfAccounts },
   ],
-  senders: { dm: { source: 'direct', applyStatuses: applySendStatuses } },
+  senders: { dm: singleSends },
   numberConnected: [wakeLanes],
   memberRemoved: [forgetMember],
   connectionSelected: [connectedNumberChanged],

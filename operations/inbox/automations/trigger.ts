@@ -13,8 +13,8 @@ import { refuse } from '#runtime/errors'
 import { id, object, z } from '#runtime/schema'
 import { type ContactOf, contactOf } from '../conversations/contact-of.ts'
 import { findOrder } from '../conversations/contact-orders.ts'
-import { isWindowOpen } from '../messages/send.ts'
 import { requireInbox } from '../state.ts'
+import { isWindowOpen } from '../window.ts'
 
 const reason = z.enum(['window-closed', 'no-order', 'no-cart', 'template-not-approved', 'opted-out'])
 type Reason = z.infer<typeof reason>

@@ -1,7 +1,6 @@
 /** A message of the team, as it is asked for: written down, its unit taken, its job queued (rule 5). */
 
 import { sql } from 'kysely'
-import type { Objection } from '#operations/messaging/door'
 import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -17,15 +16,10 @@ import type { MediaRow } from '../receiving/inbound.ts'
 import { noteOutbound } from '../receiving/outbound.ts'
 import type { message } from '../schema.ts'
 import { requireInbox } from '../state.ts'
+import { isWindowOpen } from '../window.ts'
 import { type Composed, compose, contentOf } from './compose.ts'
 import { messageJson, withMedia } from './json.ts'
 import type { SendInput } from './send-schema.ts'
-
-const windowMs = 24 * 3_600_000
-
-/** At the very instant it is closed. */
-export const isWindowOpen = (lastInboundAt: Date | null, now: Date): boolean =>
-  lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs
 
 /** Answers the message's id: a new one, or the one that the same `clientId` made before. */
 export async function queueMessage(ctx: Context, conversationId: string, input: SendInput): Promise<string> {
@@ -122,25 +116,15 @@ async function findReplied(
 
 /** What speaks against it beside the window, which the conversation knows itself. */
 async function refuseObjection(ctx: Context, phone: string, composed: Composed): Promise<void> {
-  const objection = await objectionTo(ctx, phone, composed)
-  if (!objection) return
-  throw refuse(objection.code === 'subscription-inactive' ? 'forbidden' : 'conflict', objection.message)
-}
-
-/** An answer reaches who opted out; a template that is not of utility kind does not. */
-export async function objectionTo(
-  ctx: Context,
-  phone: string,
-  message: Parameters<typeof contentOf>[1],
-): Promise<Objection | null> {
-  const content = await contentOf(ctx, message)
+  const content = await contentOf(ctx, composed)
   const objection = await check(ctx, {
     phone,
     content,
     via: 'official',
-    ignoreOptOut: content.kind !== 'template',
+    isAnswer: content.kind !== 'template',
   })
-  return objection?.code === 'window-closed' ? null : objection
+  if (!objection) return
+  throw refuse(objection.code === 'subscription-inactive' ? 'forbidden' : 'conflict', objection.message)
 }
 
 /** One message as JSON. */

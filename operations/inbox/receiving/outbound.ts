@@ -9,7 +9,7 @@ import { conversationsOf } from '../conversations/contacts.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { memberName } from '../conversations/conversations.ts'
 import { isReceiving } from '../state.ts'
-import { recountWaiting, waitingWhereOpen } from '../waiting.ts'
+import { waitingWhereOpen } from '../waiting.ts'
 import { previewOf } from '../words.ts'
 import { ensureConversation } from './receive.ts'
 import { type SentText, sourceOf, textsOf, unknownText } from './sent-texts.ts'
@@ -138,60 +138,4 @@ export async function noteOutbound(
     .where('id', '=', conversationId)
     .where((eb) => eb.or([eb('last_message_id', 'is', null), eb('last_message_at', '<=', leading.at)]))
     .execute()
-}
-
-const rank = { queued: 0, sent: 1, failed: 2, delivered: 3, read: 4 } as const
-type Status = keyof typeof rank
-
-/** Statuses of the messages that the inbox shows, whoever sent them: only upwards, in one conditional update each. */
-export async function applyCallback(ctx: Context, changes: sending.DeliveryStatus[]): Promise<void> {
-  if (changes.length === 0) return
-  const ids = [...new Set(changes.map((change) => change.messageId))]
-  const shown = await ctx.db
-    .selectFrom('inbox_messages')
-    .select('id')
-    .where(sql<boolean>`id = any(${ids}::uuid[])`)
-    .where('direction', '=', 'outbound')
-    .execute()
-  const known = new Set(shown.map((row) => row.id))
-  for (const change of changes) if (known.has(change.messageId)) await applyStatus(ctx, change)
-}
-
-async function applyStatus(ctx: Context, change: sending.DeliveryStatus): Promise<void> {
-  const { at, status, messageId } = change
-  const below = (Object.keys(rank) as Status[]).filter((each) => rank[each] < rank[status])
-  const arrived = status === 'delivered' || status === 'read'
-  const now = ctx.now()
-  const moved = await ctx.db
-    .updateTable('inbox_messages')
-    .set({
-      status,
-      updated_at: now,
-      provider_message_id: sql<string>`coalesce(provider_message_id, ${change.providerMessageId})`,
-      sent_at: sql<Date>`coalesce(sent_at, ${at}::timestamptz)`,
-      ...(arrived
-        ? {
-            delivered_at: sql<Date>`coalesce(delivered_at, ${at}::timestamptz)`,
-            failed_at: null,
-            error_code: null,
-            error_message: null,
-          }
-        : {}),
-      ...(status === 'read' ? { read_at: at } : {}),
-      ...(status === 'failed'
-        ? { failed_at: at, error_code: change.failureCode, error_message: change.failureMessage }
-        : {}),
-    })
-    .where('id', '=', messageId)
-    .where('status', 'in', below)
-    .returning('conversation_id')
-    .executeTakeFirst()
-  if (!moved) return
-  await ctx.db
-    .updateTable('conversations')
-    .set({ last_message_status: status, updated_at: now })
-    .where('id', '=', moved.conversation_id)
-    .where('last_message_id', '=', messageId)
-    .execute()
-  if (status === 'failed' || arrived) await recountWaiting(ctx, moved.conversation_id)
 }

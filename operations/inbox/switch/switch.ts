@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { failQueued } from '../sending/results.ts'
+import { failQueued } from '../sending/lane.ts'
 import { stateOf } from '../state.ts'
 import { startRun } from './runs.ts'
 

@@ -7,7 +7,7 @@ import { check } from '../sending/check.ts'
 import { errorOf } from '../sending/codes.ts'
 import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
 import { call, type Letter, type Told, type Trouble } from './hand.ts'
-import { isLeaving, keyOf, type Lane, lostAfterMs, type Standing, share } from './lane.ts'
+import { deadAfterMs, isLeaving, keyOf, type Lane, lostAfterMs, type Standing, share } from './lane.ts'
 import { settle } from './moves.ts'
 import { lock, write, writeTry } from './rows.ts'
 
@@ -37,7 +37,7 @@ export interface SingleLane<Row extends Single = Single> extends Lane<Row> {
    * text, its unit).
    */
   letter(tx: Context, row: Row): Promise<Ready<Row>>
-  /** An answer reaches who opted out. */
+  /** To who wrote first, within their window, as the section knows. */
   isAnswer?(row: Row): boolean
 }
 type LetterOf<Row> =
@@ -47,8 +47,6 @@ export type Ready<Row> = { row: Row; letter: LetterOf<Row> } | Failure
 /** When to look at it again; null: it has ended, or is not there. */
 export type Next = Date | null
 
-/** A holder that nobody heard of for so long is dead: the message is looked at again. */
-const heldMs = 60_000
 const holdsMs = 60 * 60_000
 const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
@@ -59,13 +57,17 @@ interface Taken<Row> {
   calledBefore: Date | null
 }
 
-/** Takes one message a step further; what another has in hand, or has ended, is left alone. */
+/**
+ * Takes one message a step further; what another has in hand, or has ended, is left alone. `isOurs`: whoever had it in
+ * hand is gone for certain.
+ */
 export async function handOne<Row extends Single>(
   ctx: Context,
   lane: SingleLane<Row>,
   id: string,
+  { isOurs = false } = {},
 ): Promise<Next> {
-  const taken = await take(ctx, lane, id)
+  const taken = await take(ctx, lane, id, isOurs)
   if (taken === null || taken instanceof Date) return taken
   return 'mail' in taken.letter ? step(ctx, lane, taken) : inTurn(ctx, lane, taken)
 }
@@ -75,12 +77,13 @@ async function take<Row extends Single>(
   ctx: Context,
   lane: SingleLane<Row>,
   id: string,
+  isOurs: boolean,
 ): Promise<Taken<Row> | Next> {
   return ctx.transaction(async (tx) => {
     const [row] = await lock(tx, lane, [id])
     if (!row || !isLeaving(lane, row)) return null
     const now = tx.now()
-    if (row.nextTryAt && row.nextTryAt > now) return row.nextTryAt
+    if (!isOurs && row.nextTryAt && row.nextTryAt > now) return row.nextTryAt
     const { calledAt: calledBefore } = row
     const objection = calledBefore === null ? await lane.objection?.(tx, row) : null
     const ready = objection ?? (await lane.letter(tx, row))
@@ -93,7 +96,7 @@ async function take<Row extends Single>(
       ...ready.row,
       tries: row.tries + 1,
       calledAt: calledBefore ?? now,
-      nextTryAt: later(now, heldMs),
+      nextTryAt: later(now, deadAfterMs),
     }
     await writeTry(tx, lane, taken)
     const letter = { ...ready.letter, message: taken, key: keyOf(lane, taken) } as Letter<Row>
@@ -116,7 +119,7 @@ async function inTurn<Row extends Single>(
       phone,
       content,
       ...(via ? { via } : {}),
-      ignoreOptOut: lane.isAnswer?.(row) ?? false,
+      isAnswer: lane.isAnswer?.(row) ?? false,
     })
     if (objection?.code === 'not-connected') return back(ctx, lane, taken, { reason: 'disconnected' })
     if (objection?.code === 'number-limit') return back(ctx, lane, taken, { reason: 'number-limit' })

@@ -40,18 +40,19 @@ const isOpenAt = (lastInboundAt: Date | null, now: Date): boolean =>
 
 /**
  * Null, or the first of what speaks against it: connection, type, template, opt-out, window, number limit. `via`
- * official: whatever is selected (template tests, the inbox). `ignoreOptOut`: an answer to who wrote first.
+ * official: whatever is selected (template tests, the inbox). `isAnswer`: to who wrote first, within
+ * their window, as its section knows: neither an opt-out nor the window holds it.
  */
 export async function check(
   ctx: Context,
-  message: { phone: string; content: Content; via?: 'official'; ignoreOptOut?: boolean },
+  message: { phone: string; content: Content; via?: 'official'; isAnswer?: boolean },
 ): Promise<Objection | null> {
   const route = await checkRoute(ctx, message.via)
   if ('code' in route) return route
   const { content } = message
   const template = content.kind === 'template' ? await templateOf(ctx, content.templateId) : null
   const unfit = unfitFor(route.connection.type, content, template)
-  return unfit ?? checkRecipient(ctx, route, template, message)
+  return unfit ?? (message.isAnswer ? null : checkRecipient(ctx, route, template, message))
 }
 
 /** The way it would take, or why it has none. */
@@ -69,11 +70,11 @@ export async function checkRecipient(
   ctx: Context,
   { connection }: Route,
   template: Template | null,
-  { phone, ignoreOptOut = false }: { phone: string; ignoreOptOut?: boolean },
+  { phone }: { phone: string },
 ): Promise<Objection | null> {
   const [row] = await standing(ctx, { phoneKey: phoneKey(phone) })
   const isUtility = template?.status === 'approved' && template.category === 'utility'
-  if (row!.opted_out && !ignoreOptOut && !isUtility) {
+  if (row!.opted_out && !isUtility) {
     return { code: 'opted-out', message: `${phone} does not want messages any more` }
   }
   if (connection.type !== 'official' || isOpenAt(row!.last_inbound_at, ctx.now())) return null

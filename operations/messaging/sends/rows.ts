@@ -1,14 +1,9 @@
 /** Rows of single sends. */
 import { sql } from 'kysely'
-import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
-import type { Content, OutgoingMessage } from '../sending/deliver.ts'
-import type { Parameters } from './content.ts'
-
-export type SendRow = Row<'direct_messages'>
 
 const byId = prepared(
   (db, values: { id: string }) =>
@@ -47,24 +42,3 @@ export async function readSend(ctx: Context, id: string): Promise<JsonText> {
   if (!row) throw new Error(`No single send ${id}`)
   return new JsonText(row.text)
 }
-
-/** The message again, as it was handed over first. */
-export function messageOf(row: SendRow): OutgoingMessage {
-  return { phone: row.phone, content: contentIn(row), ...(row.via === 'official' ? { via: 'official' } : {}) }
-}
-
-function contentIn(row: SendRow): Content {
-  if (row.officialapi_template_id !== null) {
-    return {
-      kind: 'template',
-      templateId: row.officialapi_template_id,
-      parameters: row.template_parameters as Parameters,
-      media: null,
-    }
-  }
-  const { type, media_url: url, media_file_name: fileName } = row
-  const media = url === null ? null : { type: type as 'image' | 'video' | 'document', url, fileName }
-  return { kind: 'text', text: row.text ?? '', media }
-}
-
-export const keyOf = (id: string): string => `dm_${id}_1`

@@ -9,12 +9,13 @@ import { z } from '#runtime/schema'
 import { sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { Route } from '../numbers/route.ts'
+import { deadAfterMs } from '../outbox/lane.ts'
 import { checkRecipient, checkRoute, type Objection } from '../sending/check.ts'
 import { type Content, unfitFor } from '../sending/deliver.ts'
 import { refuseMiscounted, render, type Template, get as templateOf } from '../templates/read.ts'
-import { settleSend, trySend } from './attempt.ts'
 import { contentOf } from './content.ts'
-import { readSend, type SendRow } from './rows.ts'
+import { settleSend } from './lane.ts'
+import { readSend } from './rows.ts'
 import { type SendInput, sendInput } from './schema.ts'
 
 export interface SingleSend {
@@ -52,9 +53,9 @@ export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText>
     return answerOf(ctx, before)
   }
   const { route, template } = await requireSendable(ctx, { ...send, phone })
-  const row = await writeDown(ctx, { ...send, phone }, route, template, requestKey)
-  await trySend(ctx, row, route.port.capabilities.idempotentSend)
-  return answerOf(ctx, row.id)
+  const id = await writeDown(ctx, { ...send, phone }, route, template, requestKey)
+  await settleSend(ctx, id, true)
+  return answerOf(ctx, id)
 }
 
 /** The same request with the same Idempotency-Key is the same message, also after a crash. */
@@ -108,14 +109,14 @@ function refusalOf({ code, message }: Objection): Error {
   return refuse(codes[code] ?? 'conflict', code === 'too-long' ? `text: ${message}` : message)
 }
 
-/** The row and its unit of the quota, in one transaction; claimed by this request. */
+/** The row and its unit of the quota, in one transaction; in hand of this request. */
 async function writeDown(
   ctx: Context,
   send: SingleSend,
   route: Route,
   template: Template | null,
   requestKey: string | null,
-): Promise<SendRow> {
+): Promise<string> {
   const { content, phone } = send
   const now = ctx.now()
   return ctx.transaction(async (tx) => {
@@ -149,17 +150,18 @@ async function writeDown(
         sent_by: tx.actor.userId,
         status: 'queued',
         reservation_id: reservationId,
-        claimed_at: now,
+        // With this request; who finds it later goes on.
+        next_try_at: new Date(now.getTime() + deadAfterMs),
         created_at: now,
         updated_at: now,
       })
-      .returningAll()
+      .returning(['id', 'media_url'])
       .executeTakeFirstOrThrow()
     if (row.media_url) {
       const use = { url: row.media_url, purpose: null, field: 'mediaUrl' }
       await files.setUses(tx, `direct-message:${row.id}`, [use], new Set([use.url]))
     }
-    return row
+    return row.id
   })
 }
 

@@ -1,5 +1,4 @@
 import type { RootDatabase } from '#db/database'
-import { deadAfterMs } from './attempt.ts'
 
 const atATime = 500
 
@@ -12,12 +11,7 @@ export async function findUnsettled(
     .selectFrom('direct_messages')
     .select(['store_id as storeId', 'id as messageId'])
     .where('status', '=', 'queued')
-    .where((eb) =>
-      eb.or([
-        eb('claimed_at', '<=', new Date(now.getTime() - deadAfterMs)),
-        eb.and([eb('claimed_at', 'is', null), eb('next_try_at', '<=', now)]),
-      ]),
-    )
+    .where('next_try_at', '<=', now)
     .orderBy('created_at')
     .limit(atATime)
     .execute()

@@ -1,6 +1,6 @@
 import { serverJob } from '#runtime/job'
 import { messageSettle } from '../../handles.ts'
-import { settleSend } from '../attempt.ts'
+import { settleSend } from '../lane.ts'
 import { findUnsettled } from '../unsettled.ts'
 
 export default serverJob(messageSettle, {

@@ -7,7 +7,7 @@ import listConversations from '#operations/inbox/conversations/api/list-conversa
 import markRead from '#operations/inbox/conversations/api/mark-read'
 import setStatus from '#operations/inbox/conversations/api/set-status'
 import sendMessage from '#operations/inbox/messages/api/send-message'
-import { failQueued } from '#operations/inbox/sending/results'
+import { failQueued } from '#operations/inbox/sending/lane'
 import { sending } from '#operations/messaging/door'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import * as metering from '#operations/store/quota/metering'
