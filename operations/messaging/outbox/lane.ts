@@ -44,10 +44,8 @@ export interface Move<Row extends Standing = Standing> {
   after: Row
 }
 
-export type Departing = Omit<
-  SentMessage,
-  'messageId' | 'phone' | 'providerMessageId' | 'sentAt' | 'isKnown' | 'via'
->
+/** `via`: where a message leaves by another number than the lane's others. */
+export type Departing = Omit<SentMessage, 'messageId' | 'phone' | 'providerMessageId' | 'sentAt' | 'isKnown'>
 
 type Messages<T extends Table> = SelectQueryBuilder<TenantTables & { m: TenantTables[T] }, 'm', object>
 
@@ -62,6 +60,8 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
   leaving: readonly string[]
   /** Columns that are of a claim: null as soon as it has ended. */
   claim: readonly (keyof TenantTables[T] & string)[]
+  /** What the row of a message that has left or failed no longer says. */
+  ended?: Readonly<Partial<Row>>
   /** How `delivered` and `read` stand in `status` where the section does not tell them apart. */
   shown?: Readonly<Partial<Record<'sent' | 'delivered' | 'read' | 'failed', string>>>
   /** The same of codes, where its pages know fewer. */
@@ -87,8 +87,10 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
 export const isLeaving = <Row extends Standing>({ leaving }: Lane<Row>, { status }: Row): boolean =>
   leaving.includes(status)
 
-export const keyOf = ({ kind }: Lane<never>, { id, attempt }: Pick<Standing, 'id' | 'attempt'>): string =>
-  `${kind}_${id}_${attempt}`
+export const keyOf = (
+  { kind }: Pick<Lane, 'kind'>,
+  { id, attempt }: Pick<Standing, 'id' | 'attempt'>,
+): string => `${kind}_${id}_${attempt}`
 
 /** A holder that was not heard of for so long is dead. */
 export const deadAfterMs = 2 * 60_000

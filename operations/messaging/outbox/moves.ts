@@ -46,7 +46,7 @@ export async function settle<Row extends Standing>(
 
 export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row, fate: Fate): Row {
   const shown = (status: 'sent' | 'failed'): string => lane.shown?.[status] ?? status
-  const ended = { ...row, calledAt: null }
+  const ended = { ...row, ...lane.ended, calledAt: null }
   if (fate.is === 'sent') {
     const { at: sentAt, providerMessageId } = fate
     return {
@@ -157,6 +157,7 @@ function told<Row extends Standing>(lane: Lane<Row>, row: Row, event: DeliverySt
   const at = earliest && event.at < earliest ? earliest : event.at
   const now = {
     ...row,
+    ...lane.ended,
     calledAt: null,
     providerMessageId: row.providerMessageId ?? event.providerMessageId,
     sentAt: row.sentAt ?? row.calledAt ?? at,

@@ -61,13 +61,18 @@ export async function lock<Row extends Standing>(
   return found.map((row) => completed<Row>(row))
 }
 
-/** Writes what moved, in one statement; who is no longer on the way has no claim. */
+/** Writes what of them moved, in one statement; who is no longer on the way has no claim. */
 export async function write<Row extends Standing>(
   tx: Context,
   lane: Lane<Row>,
   moves: readonly Move<Row>[],
 ): Promise<void> {
-  const columns = columnsOf(lane).filter(([field, , type]) => type !== undefined && field !== 'id')
+  const isMoved = (field: string): boolean =>
+    field === 'status' ||
+    moves.some(({ before, after }) => before[field as keyof Row] !== after[field as keyof Row])
+  const columns = columnsOf(lane).filter(
+    ([field, , type]) => type !== undefined && field !== 'id' && isMoved(field),
+  )
   const types: Record<string, string> = { id: 'uuid' }
   for (const [, name, type] of columns) types[name] = type!
   const rows = moves.map(({ after }) => {
