@@ -1,8 +1,8 @@
 import { wiring } from '#runtime/wiring'
 import { activeSince, templateUse } from './definitions/registrations.ts'
 import { createFirst } from './definitions/save.ts'
+import { executions } from './engine/lane.ts'
 import { releaseHolds } from './engine/release-holds.ts'
-import { applyStatuses } from './engine/statuses.ts'
 import { ordersChanged } from './entering/events.ts'
 import { cartsSync } from './handles.ts'
 import { applyConversions } from './reports/conversions.ts'
@@ -12,7 +12,7 @@ export default wiring({
   platformConnected: [(ctx) => ctx.queue(cartsSync, {})],
   ordersChanged: [ordersChanged],
   conversionsChanged: { automation: [applyConversions] },
-  senders: { au: { source: 'automation', applyStatuses } },
+  senders: { au: executions },
   templateUses: [templateUse],
   templateApproved: [(ctx) => releaseHolds(ctx, 'template-pending')],
   numberConnected: [(ctx) => releaseHolds(ctx, 'not-connected')],

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..')
 const hands = /\b(?:single|lane)<\w+>\(\)\(|\bsending\.deliver\(|\badapters\.mail\.send\(|\bmail\.send\(/
 
 const judged: Record<string, string> = {
-  'automations/engine/deliver.ts': 'automations/waited.test.ts',
+  'automations/engine/lane.ts': 'automations/waited.test.ts',
   'campaigns/sending/deliver.ts': 'campaigns/waited.test.ts',
   'capture/subscribers/coupon-email.ts': 'capture/waited.test.ts',
   'exchanges/notices/lane.ts': 'exchanges/waited.test.ts',

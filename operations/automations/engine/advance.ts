@@ -3,8 +3,7 @@ import type { Context } from '#runtime/context'
 import { clockReaches } from '#runtime/pause'
 import { claimDue } from './claim.ts'
 import { makeCoupons } from './coupons.ts'
-import { deliverBatch } from './deliver.ts'
-import { recordResults } from './record.ts'
+import { deliverBatch, recordResults } from './record.ts'
 import { recoverDead } from './recover.ts'
 import { type AdvanceWork, endOfSecond, queueWork } from './schedule.ts'
 import { findMeans } from './surroundings.ts'
@@ -35,8 +34,8 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
     const { seen, claims, coupons, nextTurn } = await claimDue(ctx, await findMeans(ctx), work.executionId)
     await makeCoupons(ctx, coupons)
     for (const claim of claims) {
-      const { results, error } = await deliverBatch(ctx, claim)
-      await recordResults(ctx, claim, results)
+      const { told, error } = await deliverBatch(ctx, claim)
+      await recordResults(ctx, claim, told)
       if (error) throw error
     }
     // Nobody's messages wait for a place that is held for those of a number that has to wait.

@@ -1,13 +1,13 @@
 /** What is due, decided and claimed in one transaction (rule 5). */
 import { sql } from 'kysely'
-import type { sending } from '#operations/messaging/door'
-import { isAmong, metering, notify } from '#operations/store/door'
+import { outbox } from '#operations/messaging/door'
+import { isAmong, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
 import { type Decision, decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
 import { reasonOf } from '../reasons.ts'
 import { type CouponToMake, storeCoupons } from './coupons.ts'
+import type { Claimed } from './lane.ts'
 import { queueAdvance } from './schedule.ts'
 import { isWay, type Means, surroundingsOf, type Way } from './surroundings.ts'
 import { takePlaces } from './turns.ts'
@@ -15,33 +15,14 @@ import { rowOf, settleEnded, writePassages, writeRows } from './write-decisions.
 
 type Leaving = Extract<Decision, { is: 'leaves' }>
 
-export interface ClaimedMessage {
-  id: string
-  run_id: string
-  automation_id: string
-  automation_name: string
-  automation_type: string
-  sequence: number
-  step_id: string | null
-  flow_version: number | null
-  phone: string
-  text: string
-  coupon_code: string | null
-  content: sending.Content
-  /** Sent by hand: through the official number, whatever is selected. */
-  isManual: boolean
-  reservation_id: string
-  attempts: number
-}
-
 /** Messages that leave together, through one connection. */
 export interface Claim {
   id: string
   way: Way
-  messages: ClaimedMessage[]
+  messages: Claimed[]
 }
 
-export interface Claimed {
+export interface Batch {
   /** How many were looked at, but for those that wait for another one of their phone. */
   seen: number
   claims: Claim[]
@@ -55,7 +36,7 @@ const lookedAtOnce = 200
 /**
  * Decides what becomes of due executions, or of the one that `run` has claimed. `means`: asked just before, outside.
  */
-export async function claimDue(ctx: Context, means: Means, executionId: string | null): Promise<Claimed> {
+export async function claimDue(ctx: Context, means: Means, executionId: string | null): Promise<Batch> {
   return ctx.transaction(async (tx) => {
     await lockAutomations(tx)
     const ids = executionId === null ? await dueIds(tx) : await claimedId(tx, executionId)
@@ -200,7 +181,7 @@ async function takeTurns(
 /** A unit of the quota for each that leaves; where there are too few, the first ones have them. */
 async function reserveUnits(tx: Context, decisions: Decision[]): Promise<Decision[]> {
   const needing = decisions.filter(({ is, row }) => is === 'leaves' && row.reservation_id === null)
-  const [reservationId, units] = await reserveUpTo(tx, needing.length)
+  const { reservationId, units } = await outbox.reserveUpTo(tx, needing.length, 'automation')
   const served = new Set(needing.slice(0, units))
   const unserved = new Set(needing.slice(units))
   if (unserved.size > 0) await tellOfQuota(tx)
@@ -211,19 +192,6 @@ async function reserveUnits(tx: Context, decisions: Decision[]): Promise<Decisio
     const code = 'quota-exceeded'
     return { row, stepId, passages, passedPurchaseCheck, is: 'failed', code, reason: reasonOf(code) }
   })
-}
-
-async function reserveUpTo(tx: Context, wanted: number): Promise<[string | null, number]> {
-  let units = wanted
-  while (units > 0) {
-    try {
-      return [await metering.reserve(tx, units, 'automation'), units]
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      units = Math.min(units - 1, (await metering.usage(tx)).remaining)
-    }
-  }
-  return [null, 0]
 }
 
 async function tellOfQuota(tx: Context): Promise<void> {
@@ -248,22 +216,12 @@ function claimsOf(tx: Context, decisions: readonly Decision[], ways: readonly Wa
   return [...Map.groupBy(leaving, (each) => each.connection.numberId)].map(([numberId, group]) => ({
     id: tx.newId(),
     way: ways.find(({ connection }) => connection.numberId === numberId)!,
-    messages: group.map(({ row, content, text, couponCode, stepId }) => ({
+    messages: group.map(({ row, content }) => ({
       id: row.id,
-      run_id: row.run_id,
-      automation_id: row.automation_id,
-      automation_name: row.automation_name,
-      automation_type: row.type,
-      sequence: row.sequence,
-      step_id: stepId,
-      flow_version: row.flow_version,
-      phone: row.phone!,
-      text,
-      coupon_code: couponCode,
+      attempt: row.attempts + 1,
+      phone: row.phone,
       content,
       isManual: row.origin === 'manual',
-      reservation_id: row.reservation_id!,
-      attempts: row.attempts + 1,
     })),
   }))
 }

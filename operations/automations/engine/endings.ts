@@ -1,15 +1,8 @@
 /** Executions that end without leaving: written down, their units given back, their runs over. */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/door'
+import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { type ReasonCode, reasonOf } from '../reasons.ts'
-
-/** Gives units back, each to the reservation it is of. */
-export async function releaseUnits(ctx: Context, reservationIds: Iterable<string | null>): Promise<void> {
-  const counts = new Map<string, number>()
-  for (const id of reservationIds) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1)
-  for (const id of [...counts.keys()].sort()) await metering.release(ctx, id, counts.get(id)!)
-}
 
 /** Runs that nothing follows in: over, and no longer standing at a step. */
 export async function endRuns(ctx: Context, runIds: readonly string[]): Promise<void> {
@@ -96,24 +89,39 @@ export async function forgetUnits(
     .set({ reservation_id: null })
     .where('id', '=', sql<string>`any(${holding.map((row) => row.id)}::uuid[])`)
     .execute()
-  await releaseUnits(
+  await outbox.releaseUnits(
     ctx,
     holding.map((row) => row.reservation_id),
   )
 }
 
 /** Everything pending of an automation that is deleted, in that transaction: its units go back, its runs are over. */
-export async function cancelPending(ctx: Context, automationId: string): Promise<void> {
+export const cancelPending = (ctx: Context, automationId: string): Promise<void> =>
+  endPending(ctx, 'automation_id', [automationId], { status: 'cancelled', code: 'automation-deleted' })
+
+/** Nothing of these runs follows: their message failed. */
+export async function endFollowing(ctx: Context, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return
+  await endPending(ctx, 'run_id', runIds, { status: 'skipped', code: 'previous-failed' })
+  await endRuns(ctx, runIds)
+}
+
+async function endPending(
+  ctx: Context,
+  of: 'automation_id' | 'run_id',
+  ids: readonly string[],
+  ending: Omit<Ending, 'id'>,
+): Promise<void> {
   const rows = await ctx.db
     .selectFrom('automation_executions')
     .select('id')
-    .where('automation_id', '=', automationId)
+    .where(of, '=', sql<string>`any(${ids}::uuid[])`)
     .where('status', '=', 'pending')
     .orderBy('id')
     .forUpdate()
     .execute()
   await endExecutions(
     ctx,
-    rows.map(({ id }) => ({ id, status: 'cancelled', code: 'automation-deleted' })),
+    rows.map(({ id }) => ({ id, ...ending })),
   )
 }

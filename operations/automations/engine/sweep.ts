@@ -1,7 +1,7 @@
 /** What is due without a job, claims of dead workers, holds whose cause is over: found each minute, over all stores. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { deadAfterMs } from './recover.ts'
+import { outbox } from '#operations/messaging/door'
 
 /** A job of its own has had its chance for so long. */
 const graceMs = 2_000
@@ -22,7 +22,7 @@ export async function storesToSweep(root: RootDatabase, now: Date): Promise<stri
     .select('store_id')
     .distinct()
     .where('status', '=', sql.lit('sending'))
-    .where('claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
+    .where('claimed_at', '<=', new Date(now.getTime() - outbox.deadAfterMs))
     .limit(atATime)
     .execute()
   return [...new Set([...due, ...dead].map((row) => row.store_id))]

@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import deleteAutomation from '#operations/automations/definitions/api/delete-automation'
 import { enterManually } from '#operations/automations/door'
 import { claimDue } from '#operations/automations/engine/claim'
-import { deliverBatch } from '#operations/automations/engine/deliver'
-import { recordResults } from '#operations/automations/engine/record'
+import { deliverBatch, recordResults } from '#operations/automations/engine/record'
 import { findMeans } from '#operations/automations/engine/surroundings'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, exampleFlow, never } from '#test/support/automations'
@@ -75,14 +74,14 @@ describe('a worker that died', () => {
   test('a status that comes first proves it: sent, counted and followed once', async () => {
     const { shop, automation, ctx } = await due({ flow: exampleFlow })
     const { claims } = await claimDue(ctx, await findMeans(ctx), null)
-    const { results } = await deliverBatch(ctx, claims[0]!)
+    const { told } = await deliverBatch(ctx, claims[0]!)
     await tick(2_000)
     expect((await shop.executions(automation.id)).map((row) => [row.sequence, row.status])).toEqual([
       [1, 'read'],
       [2, 'pending'],
     ])
     // The worker was only slow.
-    await recordResults(ctx, claims[0]!, results)
+    await recordResults(ctx, claims[0]!, told)
     expect((await shop.executions(automation.id)).map((row) => row.status)).toEqual(['read', 'pending'])
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
     const touches = await ctx.db.selectFrom('attribution_touches').selectAll().execute()
@@ -118,7 +117,7 @@ describe('a worker that died', () => {
     const means = await findMeans(ctx)
     const work = async () => {
       for (const claim of (await claimDue(ctx, means, null)).claims) {
-        await recordResults(ctx, claim, (await deliverBatch(ctx, claim)).results)
+        await recordResults(ctx, claim, (await deliverBatch(ctx, claim)).told)
       }
     }
     await Promise.all([work(), work(), shop.request('POST', `/automations/executions/${id}/run`), work()])
@@ -144,7 +143,7 @@ describe('deleted and cancelled', () => {
     await shop.sell({ customer: { phone: '+5511944443333' } })
     const { id } = automation
     expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(204)
-    await recordResults(ctx, claims[0]!, (await deliverBatch(ctx, claims[0]!)).results)
+    await recordResults(ctx, claims[0]!, (await deliverBatch(ctx, claims[0]!)).told)
     expect((await shop.executions(id)).map((row) => [row.status, row.failure_reason])).toEqual([
       ['sent', null],
       ['cancelled', 'automation-deleted'],

@@ -7,7 +7,7 @@ import listMessages from '#operations/inbox/messages/api/list-messages'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
 import { newId } from '#runtime/values/ids'
-import { makeTemplate } from '#scripts/seed/connect-number'
+import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Automation, type AutomationShop, ana, automationShop, never } from '#test/support/automations'
 import { type InboxShop, inboxShop, withInbox } from '#test/support/inbox'
@@ -179,4 +179,22 @@ describe('automations of a conversation', () => {
     const { body } = await shop.call(listAutomations, { params: { id }, query: { limit: 1 } })
     expect(body).toMatchObject({ total: 4, data: [{ automationName: text.name }] })
   })
+})
+
+test('sent by hand it shows in the conversation, though another number is selected', async () => {
+  await app.setClock(noon)
+  const shop = await withInbox(app, await automationShop(app, { connection: null }))
+  const { id: automationId } = await shop.automation({
+    type: 'birthday',
+    quietHours: never,
+    message: { text: 'Happy birthday' },
+  })
+  await shop.write({ phone: ana.phone, name: 'Ana', text: 'Oi' })
+  const { id } = await shop.conversation()
+  await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400010009' })
+  const { body } = await shop.call(trigger, { params: { id }, body: { automationId } })
+  await app.drainJobs()
+  expect((await shop.outbox()).at(-1)).toMatchObject({ phone: ana.phone, via: 'official' })
+  const messages = (await shop.call(listMessages, { params: { id } })).body.data
+  expect(messages[0]).toMatchObject({ id: body.messageId, source: 'automation', text: 'Happy birthday' })
 })
