@@ -4,6 +4,8 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 
 const turns = 5
+/** Thrown, so that the transaction does not hold: what guards the request is asked again in the next. */
+class Moved extends Error {}
 
 /**
  * Reads, lets `prepare` ask the providers outside a transaction, and writes under the store's lock, if what was read
@@ -21,12 +23,15 @@ export async function settledWrite<Before, Prepared, Answer>(
   for (let turn = 0; turn < turns; turn += 1) {
     const before = await steps.read(ctx)
     const prepared = await steps.prepare(before)
-    const done = await ctx.transaction(async (tx) => {
-      await tx.lockStore()
-      if (!isDeepStrictEqual(await steps.read(tx), before)) return null
-      return { answer: await steps.write(tx, before, prepared) }
-    })
-    if (done) return done.answer
+    try {
+      return await ctx.transaction(async (tx) => {
+        await tx.lockStore()
+        if (!isDeepStrictEqual(await steps.read(tx), before)) throw new Moved()
+        return steps.write(tx, before, prepared)
+      })
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error
+    }
   }
   throw refuse('conflict', 'Others are changing the same: try again')
 }
