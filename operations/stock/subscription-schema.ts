@@ -28,6 +28,7 @@ export const reason = z.enum([
   'product-gone',
   'expired',
   'provider-error',
+  'unknown-outcome',
 ])
 export type Reason = z.infer<typeof reason>
 

@@ -1,8 +1,8 @@
 import { wiring } from '#runtime/wiring'
 import { alertsWidget, counterWidget } from './counter/widgets.ts'
 import { stockRequests, templateUse } from './registrations.ts'
+import { alerts } from './sending/lane.ts'
 import { stockChanged } from './sending/reconcile.ts'
-import { applyStatuses } from './sending/statuses.ts'
 import { turnOn } from './settings/settings.ts'
 import { applyConversions } from './subscriptions/conversions.ts'
 import { subscriptionsExport } from './subscriptions/export.ts'
@@ -10,7 +10,7 @@ import { unsubscribed } from './subscriptions/subscribe.ts'
 
 export default wiring({
   providerEvents: { 'ecommerce:stock.updated': [stockChanged] },
-  senders: { st: { source: 'stock-notification', applyStatuses } },
+  senders: { st: alerts },
   conversionsChanged: { 'stock-notification': [applyConversions] },
   templateUses: [templateUse],
   unsubscribes: { stock: unsubscribed },

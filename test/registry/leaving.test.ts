@@ -19,7 +19,7 @@ const judged: Record<string, string> = {
   'inbox/sending/lane.ts': 'inbox/waited.test.ts',
   'messaging/sends/lane.ts': 'messaging/waited.test.ts',
   'reviews/requests/lane.ts': 'reviews/waited.test.ts',
-  'stock/sending/deliver.ts': 'stock/waited.test.ts',
+  'stock/sending/lane.ts': 'stock/waited.test.ts',
   'reviews/submitting/confirm.ts': 'reviews/waited.test.ts',
   'store/team/invitation-email.ts': 'store/team/members.test.ts',
   'store/files/exports.ts': 'campaigns/exports.test.ts',

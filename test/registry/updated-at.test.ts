@@ -47,7 +47,6 @@ const unseen: Record<string, string> = {
   'discounts: currency, discount_total, usage_count': 'Counts by itself',
   'review_settings: scanned_to': 'How far a walk came',
   'stock_alert_settings: webhook_connection_at, webhook_registered_at': 'How the platform has it',
-  'stock_subscriptions: called_at': 'In hand',
   'files: uploaded_at': 'Has no read of its own',
   'files: expires_at': 'Has no read of its own',
   'files: size, uploaded_at, url': 'Has no read of its own',

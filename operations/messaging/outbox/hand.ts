@@ -75,6 +75,8 @@ function toldOf(outcome: Outcome, at: Date): Told {
 /** Calls at once: a slow provider does not make a batch slow. On PGlite they take turns underneath. */
 const atOnce = 16
 
+const unavailable: Trouble = { reason: 'provider-unavailable' }
+
 export interface Handed<M> {
   /** Of every letter that was looked at; who was not called, as the claim was no longer ours, is not among them. */
   told: { message: M; told: Told }[]
@@ -108,17 +110,22 @@ export async function handOver<M>(ctx: Context, batch: Batch<M>): Promise<Handed
   const recipients = connection ? await takeRecipients(ctx, connection, templates) : null
   const hasRoom = (letter: Letter<M>): boolean => recipients?.has(phoneOf(letter) ?? '') ?? true
   const unsent: string[] = []
+  let isOver = false
   const note = (letter: Letter<M>, told: Told): void => {
     const phone = phoneOf(letter)
     if (phone !== null && (told.is === 'failed' || told.is === 'back')) unsent.push(phone)
-    if (told.is === 'back') handed.trouble ??= told.because
-    if (told.is === 'unknown') handed.trouble ??= { reason: 'provider-unavailable' }
+    const trouble = told.is === 'back' ? told.because : told.is === 'unknown' ? unavailable : null
+    if (trouble) {
+      handed.trouble ??= trouble
+      // A mail server may put off one address alone: the others are tried.
+      isOver ||= phone !== null || trouble.reason === 'throttled'
+    }
     if (!(batch.isSecondCall && told.is === 'back')) handed.told.push({ message: letter.message, told })
   }
   const allowed = letters.filter(hasRoom)
   let next = 0
   const inTurn = async (): Promise<void> => {
-    while (next < allowed.length && !handed.trouble && !handed.error) {
+    while (next < allowed.length && !isOver && !handed.error) {
       const letter = allowed[next]!
       next += 1
       try {
@@ -130,7 +137,7 @@ export async function handOver<M>(ctx: Context, batch: Batch<M>): Promise<Handed
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, allowed.length) }, inTurn))
-  const because = handed.trouble ?? { reason: 'provider-unavailable' }
+  const because = handed.trouble ?? unavailable
   for (const letter of allowed.slice(next)) note(letter, { is: 'back', because })
   for (const letter of letters)
     if (!hasRoom(letter)) note(letter, { is: 'back', because: { reason: 'number-limit' } })

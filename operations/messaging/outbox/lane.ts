@@ -64,7 +64,7 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
   ended?: Readonly<Partial<Row>>
   /** How `delivered` and `read` stand in `status` where the section does not tell them apart. */
   shown?: Readonly<Partial<Record<'sent' | 'delivered' | 'read' | 'failed', string>>>
-  /** The same of codes, where its pages know fewer. */
+  /** The same of codes as they are written, where its pages know fewer; its own, and `unknown-outcome`, stay as they are. */
   codeOf?(code: string): string
   /** The official number, whatever is selected. */
   via?: 'official'

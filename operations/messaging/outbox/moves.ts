@@ -24,12 +24,15 @@ export type Fate =
   /** `at`: when it was called. */
   | { is: 'lost'; at: Date }
 
-/** Messages of the lane that are in `ids` and still on their way move as `fateOf` says; null: stays as it is. */
+/**
+ * Messages of the lane that are in `ids` and still on their way move as `fateOf` says: a fate, or the row as it then
+ * stands; null: stays as it is.
+ */
 export async function settle<Row extends Standing>(
   ctx: Context,
   lane: Lane<Row>,
   ids: readonly string[],
-  fateOf: (row: Row) => Fate | null,
+  fateOf: (row: Row) => Fate | Row | null,
   claimId?: string,
 ): Promise<Move<Row>[]> {
   return ctx.transaction(async (tx) => {
@@ -37,7 +40,8 @@ export async function settle<Row extends Standing>(
     const moves = rows.flatMap((before) => {
       if (!isLeaving(lane, before)) return []
       const fate = fateOf(before)
-      return fate ? [{ before, after: fated(tx, lane, before, fate) }] : []
+      if (!fate) return []
+      return [{ before, after: 'is' in fate ? fated(tx, lane, before, fate) : fate }]
     })
     await move(tx, lane, moves)
     return moves
@@ -58,10 +62,8 @@ export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: R
   }
   const { code, reason } = fate.is === 'lost' ? unknownOutcome : fate
   const sentAt = fate.is === 'lost' ? fate.at : null
-  return { ...ended, status: shown('failed'), code: codeIn(lane, code), reason, failedAt: tx.now(), sentAt }
+  return { ...ended, status: shown('failed'), code, reason, failedAt: tx.now(), sentAt }
 }
-
-const codeIn = <Row extends Standing>(lane: Lane<Row>, code: string): string => lane.codeOf?.(code) ?? code
 
 /** Writes down where messages stand now, with all that goes with it. Their rows are locked. */
 export async function move<Row extends Standing>(
@@ -170,7 +172,7 @@ function told<Row extends Standing>(lane: Lane<Row>, row: Row, event: DeliverySt
     Object.assign(now, unfailed)
   } else if (event.status === 'failed' && isForward) {
     now.failedAt = at
-    now.code = codeIn(lane, event.failureCode ?? 'undelivered')
+    now.code = event.failureCode ?? 'undelivered'
     now.reason = event.failureMessage ?? 'The message did not arrive'
   } else if (isForward) Object.assign(now, unfailed)
   return now

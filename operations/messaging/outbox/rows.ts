@@ -78,6 +78,7 @@ export async function write<Row extends Standing>(
   const rows = moves.map(({ after }) => {
     const row: Record<string, unknown> = { id: after.id }
     for (const [field, name] of columns) row[name] = after[field as keyof Row]
+    if (lane.codeOf && after.code !== null) row[nameOf(lane, 'code')] = lane.codeOf(after.code)
     return row
   })
   const status = nameOf(lane, 'status')

@@ -38,7 +38,10 @@ export interface Left<Row extends Standing> {
   isKnown: boolean
 }
 
-/** Counts messages that left, each once by its id: ledger, units, touches, and whoever shows them. */
+/**
+ * Counts messages that left, each once by its id: ledger, units, touches, and whoever shows them. Whose contact was erased
+ * since has been counted.
+ */
 export async function countLeft<Row extends Standing>(
   tx: Context,
   lane: Lane<Row>,
@@ -47,7 +50,7 @@ export async function countLeft<Row extends Standing>(
   await countMails(
     tx,
     lane,
-    left.filter(({ row }) => row.phone === null),
+    left.filter(({ row }) => row.phone === null && row.email !== null),
   )
   const messages = left.filter(({ row }) => row.phone !== null)
   const counted = await countedBefore(
@@ -90,11 +93,11 @@ async function countMails<Row extends Standing>(
   left: readonly Left<Row>[],
 ): Promise<void> {
   if (left.length === 0) return
-  const mails = left.map(({ row }) => ({ row, about: lane.departing(row) }))
+  const mails = left.map(({ row, isKnown }) => ({ row, isKnown, about: lane.departing(row) }))
   const { source } = lane
   await metering.record(
     tx,
-    mails.map(({ row, about }) => ({
+    mails.map(({ row, isKnown, about }) => ({
       messageId: row.id,
       channel: 'email',
       source,
@@ -102,14 +105,15 @@ async function countMails<Row extends Standing>(
       phone: null,
       email: row.email,
       providerMessageId: row.providerMessageId,
-      status: 'sent',
+      status: isKnown ? 'sent' : 'failed',
       sentAt: row.sentAt!,
     })),
   )
-  if (!bringsOrders(source)) return
+  const known = mails.filter(({ isKnown }) => isKnown)
+  if (!bringsOrders(source) || known.length === 0) return
   await attribution.recordTouches(
     tx,
-    mails.map(({ row, about: { sourceId, sourceName, touch } }) => ({
+    known.map(({ row, about: { sourceId, sourceName, touch } }) => ({
       sourceType: source,
       sourceId,
       sourceName,

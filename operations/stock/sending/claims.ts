@@ -1,10 +1,9 @@
 /** Who is told next: claimed in the database before anything leaves. */
 
 import { sql } from 'kysely'
-import { numberUsage, optOuts } from '#operations/messaging/door'
-import { isAmong, metering } from '#operations/store/door'
+import { numberUsage, optOuts, outbox } from '#operations/messaging/door'
+import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
 import { stockAlertSend } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import type { Way } from './means.ts'
@@ -105,25 +104,9 @@ async function cancelOptedOut(
 }
 
 /** A unit of the quota for each phone, within what the number may still write to; the first ones have them. */
-async function reserveFor(
-  tx: Context,
-  way: Way | null,
-  wanted: number,
-): Promise<{ reservationId: string | null; units: number }> {
-  let units = wanted
-  if (units > 0 && way?.template) {
-    const { remaining } = await numberUsage(tx, way.connection.numberId)
-    if (remaining !== null) units = Math.min(units, remaining)
-  }
-  while (units > 0) {
-    try {
-      return { reservationId: await metering.reserve(tx, units, 'stock-notification'), units }
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'forbidden') throw error
-      units = Math.min(units - 1, (await metering.usage(tx)).remaining)
-    }
-  }
-  return { reservationId: null, units: 0 }
+async function reserveFor(tx: Context, way: Way | null, wanted: number) {
+  const usage = wanted > 0 && way?.template ? await numberUsage(tx, way.connection.numberId) : null
+  return outbox.reserveUpTo(tx, Math.min(wanted, usage?.remaining ?? wanted), 'stock-notification')
 }
 
 async function claim(tx: Context, ids: readonly string[], reservationId: string | null): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { type Live, placesFor } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
-import type { ClaimedAlert, Result } from './deliver.ts'
+import type { Alert, Result } from './lane.ts'
 
 /** Longer after its claim nothing leaves for it: the stock that it tells of is another by then. */
 export const latestMs = 24 * 3_600_000
@@ -17,13 +17,17 @@ export interface Standing {
 }
 
 /** What becomes of one that was never handed over; null: it leaves. */
-export function judge(alert: ClaimedAlert, { now, settings, live, hasTried }: Standing): Result | null {
-  if (live === 'gone') return { alert, is: 'cancelled', reason: 'product-gone' }
-  if (!(alert.channel === 'email' ? settings.allowEmails : settings.allowPhones)) return { alert, is: 'back' }
-  if (now.getTime() - alert.claimed_at.getTime() >= latestMs) {
-    return hasTried ? { alert, is: 'failed', reason: 'provider-error' } : { alert, is: 'back' }
-  }
+export function judge(alert: Alert, { now, settings, live, hasTried }: Standing): Result | null {
+  if (live === 'gone') return { is: 'cancelled', code: 'product-gone' }
+  if (!(alert.channel === 'email' ? settings.allowEmails : settings.allowPhones)) return { is: 'back' }
+  if (now.getTime() - alert.claimed_at.getTime() >= latestMs) return hasTried ? neverTaken : { is: 'back' }
   if (alert.is_wanted) return null
   const isTrue = live !== null && placesFor(live, settings.ignoreStockThreshold) !== 0
-  return settings.isEnabled && isTrue ? null : { alert, is: 'back' }
+  return settings.isEnabled && isTrue ? null : { is: 'back' }
+}
+
+const neverTaken: Result = {
+  is: 'failed',
+  code: 'provider-error',
+  reason: 'Nothing took it for a day, however often it was tried',
 }

@@ -1,6 +1,7 @@
 /** What events did not tell: stock that came back, webhooks that are gone, alerts whose worker is. */
 
 import { sql } from 'kysely'
+import { outbox } from '#operations/messaging/door'
 import type { events } from '#operations/store/door'
 import { connections } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
@@ -9,7 +10,6 @@ import { liveOf, placesFor } from '../facts.ts'
 import { stockAlertSend } from '../handles.ts'
 import { noteStockEvent, readAlerts, registerWebhook } from '../settings/settings.ts'
 import { mayLeave } from './means.ts'
-import { deadAfterMs } from './send.ts'
 import { queueWave } from './waves.ts'
 
 const dayMs = 24 * 3_600_000
@@ -100,7 +100,7 @@ async function wakeDead(ctx: Context): Promise<void> {
     .select('claim_id')
     .distinct()
     .where('status', '=', sql.lit('sending'))
-    .where('claimed_at', '<=', new Date(ctx.clock.ms() - deadAfterMs))
+    .where('claimed_at', '<=', new Date(ctx.clock.ms() - outbox.deadAfterMs))
     .where('claim_id', 'is not', null)
     .limit(deadAtOnce)
     .execute()

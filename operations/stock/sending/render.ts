@@ -55,7 +55,7 @@ const customerWords: Readonly<Record<string, string>> = { pt: 'cliente', es: 'cl
 type Template = templates.Template
 
 /** Its parameters in order: name or the store's word for one, product name, product URL. */
-export function templateContent(
+function templateContent(
   template: Template,
   values: Values,
   store: Store,
@@ -87,9 +87,17 @@ function buttonValue(buttonUrl: string, productUrl: string): string {
   return `${last}${url.search}` || '-'
 }
 
-/** The text for connections without templates. */
-export const messageText = (settings: AlertContent, values: Values): string =>
-  renderLoosely(settings.templateMessaging, values).trim()
+/** What a phone gets: the template, or the text where connections have none. */
+export function messageContent(
+  settings: AlertContent,
+  template: Template | null,
+  values: Values,
+  store: Store,
+): { content: sending.Content; text: string } {
+  if (template) return templateContent(template, values, store)
+  const text = renderLoosely(settings.templateMessaging, values).trim()
+  return { content: { kind: 'text', text, media: null }, text }
+}
 
 export interface AlertMail {
   subject: string

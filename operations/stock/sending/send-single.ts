@@ -1,6 +1,6 @@
 /** One alert, now, because the merchant wants it: threshold, waves and stock do not hold it back. */
 import { sql } from 'kysely'
-import { check, type sending } from '#operations/messaging/door'
+import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
@@ -9,7 +9,7 @@ import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { noSuchSubscription } from '../subscriptions/subscriptions.ts'
 import { findWay } from './means.ts'
-import { messageText, templateContent, valuesOf } from './render.ts'
+import { messageContent, valuesOf } from './render.ts'
 
 interface Found {
   id: string
@@ -82,9 +82,7 @@ async function refuseUnreachable(tx: Context, row: Found, settings: AlertContent
   const way = await findWay(tx, settings)
   if (typeof way === 'string') throw refuse('conflict', way)
   const values = valuesOf(row, null, tx.store)
-  const content: sending.Content = way.template
-    ? templateContent(way.template, values, tx.store).content
-    : { kind: 'text', text: messageText(settings, values), media: null }
+  const { content } = messageContent(settings, way.template, values, tx.store)
   const objection = await check(tx, { phone: row.phone!, content })
   if (objection) throw refuse('conflict', objection.message)
 }
@@ -106,6 +104,7 @@ async function claim(tx: Context, row: Found, claimId: string, reservationId: st
         provider_message_id: null,
         sent_at: null,
         delivered_at: null,
+        read_at: null,
         failed_at: null,
         updated_at: now,
       })

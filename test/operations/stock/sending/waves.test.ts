@@ -321,7 +321,7 @@ describe('a provider that knows no keys', () => {
       await later(130_000)
       expect((await shop.all())[0].status).toBe('sending')
       await later(10 * 60_000)
-      expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'provider-error' })
+      expect((await shop.all())[0]).toMatchObject({ status: 'failed', reason: 'unknown-outcome' })
       expect(await shop.left()).toEqual([])
       expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
     } finally {

@@ -1,0 +1,122 @@
+/** Alerts leave by the outbox: where their rows are, what is told of them, and that their wave goes on. */
+import { outbox } from '#operations/messaging/door'
+import type { Context } from '#runtime/context'
+import { type Channel, type Reason, reason } from '../subscription-schema.ts'
+import { goOn } from './waves.ts'
+
+/** A subscription whose alert was claimed. */
+export interface Alert extends outbox.Standing {
+  product_id: string
+  variant_id: string
+  product_name: string
+  variant_name: string | null
+  product_url: string | null
+  channel: Channel
+  contact_key: string | null
+  name: string | null
+  click_token: string
+  claimed_at: Date
+  /** By the merchant: neither stock nor settings hold it back. */
+  is_wanted: boolean
+  /** How it reads, while it is in hand. */
+  text?: string
+}
+
+const words: Readonly<Record<string, Reason>> = {
+  'recipient-stopped': 'opted-out',
+  'invalid-recipient': 'bounced',
+  'recipient-refused': 'bounced',
+}
+
+export const alerts = outbox.lane<Alert>()({
+  kind: 'st',
+  source: 'stock-notification',
+  table: 'stock_subscriptions',
+  columns: {
+    id: ['id', 'uuid'],
+    attempt: ['attempt'],
+    phone: ['phone'],
+    email: ['email'],
+    status: ['status', 'text'],
+    code: ['reason', 'text'],
+    providerMessageId: ['provider_message_id', 'text'],
+    reservationId: ['reservation_id', 'uuid'],
+    sentAt: ['sent_at', 'timestamptz'],
+    deliveredAt: ['delivered_at', 'timestamptz'],
+    readAt: ['read_at', 'timestamptz'],
+    failedAt: ['failed_at', 'timestamptz'],
+    calledAt: ['called_at', 'timestamptz'],
+  },
+  joined: (messages) =>
+    messages.select([
+      'm.product_id',
+      'm.variant_id',
+      'm.product_name',
+      'm.variant_name',
+      'm.product_url',
+      'm.channel',
+      'm.contact_key',
+      'm.name',
+      'm.click_token',
+      'm.claimed_at',
+      'm.is_wanted',
+    ]),
+  leaving: ['sending'],
+  shown: { delivered: 'sent', read: 'sent' },
+  claim: ['claim_id', 'claimed_at', 'called_at'],
+  codeOf: (code) => words[code] ?? reason.options.find((each) => each === code) ?? 'provider-error',
+  isRepeated: ({ attempt }) => attempt > 1,
+  departing: ({ id, attempt, product_id: productId, product_name: sourceName, click_token, text }) => ({
+    sourceId: id,
+    sourceName,
+    text: text ?? null,
+    touch: {
+      productId,
+      clickToken: click_token,
+      // The touch of a second attempt is another: that of the first, which failed, is void for good.
+      messageId: attempt === 1 ? id : `${id}_${attempt}`,
+    },
+  }),
+  moved: (tx, moves) =>
+    goOn(
+      tx,
+      moves.flatMap(({ before, after }) =>
+        before.status === 'sending' && after.status !== 'sending' ? after.variant_id : [],
+      ),
+    ),
+})
+
+/** What became of one; what is not told of stays claimed. */
+export type Result =
+  | (outbox.Fate & { text?: string })
+  | { is: 'cancelled'; code: Reason }
+  /** Certainly not accepted, and nothing can carry it now: it waits again, in its place. */
+  | { is: 'back' }
+  /** Certainly not accepted: tried again a little later. */
+  | { is: 'later' }
+
+/** Writes down what became of alerts that this claim still has: what a status has settled meanwhile stays. */
+export async function record(
+  ctx: Context,
+  claimId: string,
+  results: ReadonlyMap<string, Result>,
+): Promise<void> {
+  if (results.size === 0) return
+  await outbox.settle(
+    ctx,
+    alerts,
+    [...results.keys()],
+    (row) => after(ctx, row, results.get(row.id)!),
+    claimId,
+  )
+}
+
+function after(ctx: Context, row: Alert, result: Result): Alert {
+  const idle = { ...row, calledAt: null }
+  if (result.is === 'later') return idle
+  if (result.is === 'back') return { ...idle, status: 'waiting', reservationId: null }
+  if (result.is === 'cancelled')
+    return { ...idle, status: 'cancelled', code: result.code, reservationId: null }
+  const { text } = result
+  return { ...outbox.fated(ctx, alerts, row, result), ...(text === undefined ? {} : { text }) }
+}
