@@ -77,8 +77,9 @@ export async function write<Row extends Standing>(
   for (const [, name, type] of columns) types[name] = type!
   const rows = moves.map(({ after }) => {
     const row: Record<string, unknown> = { id: after.id }
-    for (const [field, name] of columns) row[name] = after[field as keyof Row]
-    if (lane.codeOf && after.code !== null) row[nameOf(lane, 'code')] = lane.codeOf(after.code)
+    for (const [field, name] of columns) {
+      row[name] = field === 'code' ? codeIn(lane, after.code) : after[field as keyof Row]
+    }
     return row
   })
   const status = nameOf(lane, 'status')
@@ -106,6 +107,9 @@ export async function write<Row extends Standing>(
     )
     .execute()
 }
+
+const codeIn = <Row extends Standing>(lane: Lane<Row>, code: string | null): string | null =>
+  code === null ? null : (lane.codeOf?.(code) ?? code)
 
 const changing = <Row extends Standing>(tx: Context, lane: Lane<Row>): Changed =>
   tx.db.updateTable(`${lane.table} as m` as 'campaign_messages as m') as unknown as Changed
