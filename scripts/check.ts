@@ -12,6 +12,7 @@ import { loopFaults } from '#scripts/checks/loops'
 import { noticeFaults } from '#scripts/checks/notices'
 import { nullFaults } from '#scripts/checks/nulls'
 import { roomFaults } from '#scripts/checks/rooms'
+import { rowFaults } from '#scripts/checks/rows'
 import { ruleFaults } from '#scripts/checks/rules'
 import { stateFaults } from '#scripts/checks/state'
 import { tableFaults } from '#scripts/checks/tables'
@@ -25,7 +26,7 @@ export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
       'Checks types, lint, format, every declaration of an operation or job, who imports whom, who reads the ' +
-        "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, what is " +
+        "machine's clock, what nobody could end, how people and SQL's nulls are compared, who reckons money, how a row is found by its id, what is " +
         'told once, who writes and reads which table, and what is written or kept twice. Each fault is told with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
@@ -65,6 +66,7 @@ async function declarations(): Promise<Result> {
     amountFaults(root),
     noticeFaults(root),
     roomFaults(root),
+    rowFaults(root),
     tableFaults(root),
     sameBodyFaults(root),
     stateFaults(root),

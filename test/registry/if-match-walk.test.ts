@@ -8,6 +8,7 @@ import { publish } from '#runtime/documents/publish'
 import { readersOf } from '#runtime/gateway/if-match'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { ignoredKeys, z } from '#runtime/schema'
+import { isId } from '#runtime/values/ids'
 import { wholeRegistry } from '#test/support/app'
 import { openDemo, pathOf } from './demo.ts'
 import { rowsOf } from './rows.ts'
@@ -48,6 +49,21 @@ const last = ({ spec }: LoadedOperation): number =>
 writes.sort((a, b) => last(a) - last(b))
 
 const reads = operations.filter(({ spec }) => spec.method === 'GET' && spec.etag)
+
+describe('an id in capitals', () => {
+  test.each(reads.filter(({ spec }) => spec.path.includes(':')).map((each) => [each.id, each] as const))(
+    '%s answers the same',
+    async (_id, operation) => {
+      const names = await namesOf(operation)
+      const spelled = Object.entries(names).map(([name, id]) => [name, isId(id) ? id.toUpperCase() : id])
+      const [plain, capitals] = [
+        await send('GET', pathOf(operation.spec.path, names)),
+        await send('GET', pathOf(operation.spec.path, Object.fromEntries(spelled))),
+      ]
+      expect(capitals).toEqual(plain)
+    },
+  )
+})
 
 describe('If-None-Match', () => {
   test.each(reads.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {

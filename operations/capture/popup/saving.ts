@@ -1,8 +1,7 @@
 /** What saving the popup and saving the contact form have in common. */
 import { changed, publication } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
+import { oneRow } from '#runtime/database/rows'
 
 interface Shown {
   isEnabled: boolean
@@ -26,14 +25,7 @@ export async function requireList<Field extends string>(
   before: Record<Field, string | null>,
 ): Promise<void> {
   if (listId === null || listId === before[field]) return
-  const list = isId(listId)
-    ? await ctx.db
-        .selectFrom('contact_lists')
-        .select('id')
-        .where('id', '=', listId)
-        // Held until the settings are saved: whoever deletes the list takes it out of saved settings.
-        .forKeyShare()
-        .executeTakeFirst()
-    : undefined
-  if (!list) throw refuse('not_found', `${field}: there is no such contact list`)
+  // Held until the settings are saved: whoever deletes the list takes it out of saved settings.
+  const held = ctx.db.selectFrom('contact_lists').select('id').forKeyShare()
+  await oneRow(held, listId, `${field}: there is no such contact list`)
 }

@@ -149,6 +149,6 @@ async function useFile(ctx: Context, replyId: string, url: string, withText: str
 /** Messages sent with it stay. */
 export async function deleteQuickReply(ctx: Context, replyId: string): Promise<void> {
   const deleted = ctx.db.deleteFrom('inbox_quick_replies').returning('id')
-  await oneRow(deleted, replyId, 'There is no such quick reply')
-  await letGo(ctx, ownerOf(replyId))
+  const { id: gone } = await oneRow(deleted, replyId, 'There is no such quick reply')
+  await letGo(ctx, ownerOf(gone))
 }

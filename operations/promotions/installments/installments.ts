@@ -83,7 +83,7 @@ export async function readRule(ctx: Context, id: string): Promise<ShownRule> {
 }
 
 function ruleIn(rows: readonly RuleRow[], id: string): RuleRow {
-  const row = rows.find((each) => each.id === id)
+  const row = rows.find((each) => each.id === id.toLowerCase())
   if (!row) throw refuse('not_found', noSuchRule)
   return row
 }
@@ -143,7 +143,7 @@ export async function changeRule(ctx: Context, id: string, change: RuleChange): 
   const rule: Rule = { ...before, ...given(change) }
   if (isDeepStrictEqual(before, rule)) return shownOf(row)
   requireWhole(rule)
-  requireNoOverlap(rule, id, rows)
+  requireNoOverlap(rule, row.id, rows)
   const now = ctx.now()
   await ctx.db
     .updateTable('installment_rules')

@@ -140,13 +140,13 @@ export const setReply = (ctx: Context, id: string, text: string | null): Promise
 
 /** Its images go with `files-clean`; who was asked for it stays asked. Refuses an unknown review. */
 export async function deleteReview(ctx: Context, id: string): Promise<void> {
-  await oneRow(ctx.db.deleteFrom('product_reviews').returning('id'), id, noReview)
+  const gone = await oneRow(ctx.db.deleteFrom('product_reviews').returning('id'), id, noReview)
   await ctx.db
     .updateTable('review_dispatches')
     .set({ review_id: null, updated_at: ctx.now() })
     .where('review_id', '=', id)
     .execute()
-  await files.setUses(ctx, ownerOf(id), [])
+  await files.setUses(ctx, ownerOf(gone.id), [])
 }
 
 /** As the files know a review. */

@@ -13,7 +13,7 @@ export interface FileUse {
 }
 
 /**
- * The files that `owner` (`store:logo`, `review:<id>`) uses from now on, in the caller's transaction; those it used
+ * The files that an owner (`store:logo`, `review:<id>`) uses from now on, in the caller's transaction; those it used
  * before and no more are let go of. Addresses elsewhere are no files of ours and passed over. Refuses an address of
  * this server's that is no file of the store, has another purpose, was never uploaded or is past its date. Whether a
  * file was uploaded is asked of the storage once, at its first use. `kept`: what the owner named before, which may be
@@ -22,11 +22,13 @@ export interface FileUse {
  */
 export async function setUses(
   ctx: Context,
-  owner: string,
+  ownedBy: string,
   uses: readonly FileUse[],
   kept: ReadonlySet<string> = new Set(),
   told: unknown = null,
 ): Promise<void> {
+  // Its id may stand there as a caller spelled it: however it did, it is one owner.
+  const owner = ownedBy.toLowerCase()
   const ours = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
   const linked = addressesIn(ctx, told)
   const files = new Set<string>()

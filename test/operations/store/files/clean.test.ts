@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { cleanFiles } from '#operations/store/files/clean'
 import * as files from '#operations/store/files/files'
 import filesClean from '#operations/store/files/jobs/files-clean'
+import { setUses } from '#operations/store/files/uses'
 import { SystemContext } from '#runtime/context'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
@@ -48,6 +49,19 @@ describe('files-clean', () => {
     expect(await app.services.adapters.storage.head(unused.key)).toBeNull()
     expect(await app.services.adapters.storage.head(used.key)).toEqual({ contentType: 'text/plain', size: 8 })
     expect(filesClean.spec.everySeconds).toBe(3600)
+  })
+
+  test('a use is let go of however the id of its owner is spelled', async () => {
+    const shop = await store(app)
+    const ctx = await shop.context()
+    const { url } = await files.put(ctx, 'test', { ...file, fileName: 'a.txt', content: Buffer.from('a') })
+    const owner = `look:${ctx.newId()}`
+    const uses = async () =>
+      (await ctx.db.selectFrom('file_uses').select('owner').execute()).map((use) => use.owner)
+    await ctx.transaction((tx) => setUses(tx, owner.toUpperCase(), [{ url, purpose: null, field: 'url' }]))
+    expect(await uses()).toEqual([owner])
+    await ctx.transaction((tx) => setUses(tx, owner.toUpperCase(), []))
+    expect(await uses()).toEqual([])
   })
 
   test('finishes what a run began that died between storage and row', async () => {
