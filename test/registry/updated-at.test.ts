@@ -11,7 +11,6 @@ const root = join(import.meta.dirname, '../..')
 /** By table and columns, so that a new column of such a statement is looked at anew. */
 const unseen: Record<string, string> = {
   'connections: settings': 'How far a walk came, beside what the merchant set',
-  'automation_executions: called_at': 'In hand',
   'automation_executions: reservation_id': 'Its unit',
   'automations: executing_job_id, executing_left': 'The run that is under way',
   'automations: executing_left': 'The run that is under way',
@@ -30,9 +29,6 @@ const unseen: Record<string, string> = {
   'conversations: message_count': 'Of a conversation that is made in this transaction',
   'conversations: last_message_at, last_message_direction, last_message_id, last_message_preview, last_message_status, last_message_type':
     'After the statement that counts the message, which sets it',
-  'inbox_messages: attempts, claimed_at, not_before': 'In hand',
-  'inbox_messages: not_before': 'In hand',
-  'direct_messages: attempts, called_at, next_try_at': 'In hand',
   'direct_messages: request_key': 'Who asked for it',
   'messaging_connections: session_claimed_at': 'In hand',
   'message_templates: synced_at': 'When the provider was asked',
