@@ -33,6 +33,8 @@ const suspicious = new RegExp(
 const unnamed: Readonly<Record<string, string>> = {
   'operations/messaging/outbox/rows.ts':
     'the table of a lane, which its section names where it declares the lane',
+  'operations/store/imports/imports.ts':
+    'the tables of an importer, which its section names where it declares it',
   'operations/store/sums/rebuild-days.ts': 'it goes through a list of the sums that stands there',
   'operations/product-page/video-slider/counters.ts': 'it counts for the sliders and blocks alike',
 }

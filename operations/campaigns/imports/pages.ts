@@ -1,6 +1,6 @@
 /** Where the people of an import come from: staged rows, the platform, the popup's subscribers; a page at a time. */
 import { DateTime } from 'luxon'
-import { connections } from '#operations/store/door'
+import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { PlatformCustomer } from '#runtime/ports/ecommerce/port'
 import { readEmail } from '#runtime/schema'
@@ -18,27 +18,34 @@ export type ImportOptions =
   | { kind: 'ecomplatform'; filters: CustomerFilters }
   | { kind: 'newsletter'; filters: NewsletterFilters }
 
-export interface ImportPage {
+/** What is kept of an import. */
+export interface ListImport {
+  list_id: string
+  options: ImportOptions
+  /** Which relative days count back from. */
+  started_at: Date
+}
+
+export interface ImportPage extends imports.ImportPage {
   entries: Entry[]
-  /** Where the next page begins; null when this was the last. */
-  next: string | null
 }
 
 const rowsAtOnce = 1000
 const customersAtOnce = 250
 
-/** The page after `cursor` (null: the first). `startedAt`: of the import, which relative days count back from. */
+/** The page after `cursor` (null: the first). */
 export function pageAfter(
   ctx: Context,
-  run: { id: string; options: ImportOptions; startedAt: Date },
-  cursor: string | null,
+  run: imports.Run<ListImport>,
+  given: imports.Cursor,
 ): Promise<ImportPage> {
+  const cursor = given as string | null
   const { options } = run
   switch (options.kind) {
     case 'csv':
       return stagedRows(ctx, run.id, options.layout, cursor)
     case 'ecomplatform':
-      return customers(ctx, options.filters, run.startedAt, cursor)
+      return customers(ctx, options.filters, run.started_at, cursor)
     case 'newsletter':
       return subscribers(ctx, options.filters, cursor)
   }
@@ -50,14 +57,7 @@ async function stagedRows(
   layout: CsvLayout,
   cursor: string | null,
 ): Promise<ImportPage> {
-  const rows = await ctx.db
-    .selectFrom('list_import_rows')
-    .select(['line', 'cells'])
-    .where('import_id', '=', importId)
-    .where('line', '>', Number(cursor ?? 0))
-    .orderBy('line')
-    .limit(rowsAtOnce)
-    .execute()
+  const rows = await imports.stagedAfter(ctx, 'list_import_rows', importId, cursor, rowsAtOnce)
   return {
     entries: rows.map(({ line, cells }) => entryOf(line, cells as Cell[], layout, ctx.store.country)),
     next: rows.length < rowsAtOnce ? null : String(rows.at(-1)!.line),

@@ -1,187 +1,96 @@
-/** What `list-import` does: page by page, each with its contacts, its counts and its cursor in one transaction. */
-import { setImmediate as others } from 'node:timers/promises'
-import { notify } from '#operations/store/door'
+/** What a page of a `list-import` does to its list, and what is told of the whole. */
+import { sql } from 'kysely'
+import { imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
-import { Refused } from '#runtime/ports/errors'
 import { phoneKey } from '#runtime/values/phone'
 import { changeSize } from '../lists/contacts.ts'
-import { contactsAtMost, lockList } from '../lists/lists.ts'
-import { type Fault, settle } from './entries.ts'
-import { type ImportOptions, type ImportPage, pageAfter } from './pages.ts'
+import { contactsAtMost, type LockedList, lockList } from '../lists/lists.ts'
+import { type Counts, settle } from './entries.ts'
+import { type ImportPage, type ListImport, pageAfter } from './pages.ts'
 import { contactsAmong, excludedAmong, unstageRows, writeContacts } from './writes.ts'
 
 const errorsKept = 100
-const live = ['queued', 'running']
 
-interface Run {
-  id: string
-  listId: string
-  options: ImportOptions
-  startedAt: Date
-  cursor: string | null
-}
-
-/**
- * Works through an import from where it stands. Ends without a word when the import has ended, its list is gone, or
- * another worker has taken it over. Throws what is worth another try.
- */
-export async function runImport(ctx: Context, importId: string, signal: AbortSignal): Promise<void> {
-  const run = await begin(ctx, importId)
-  if (!run) return
-  try {
-    for (let cursor = run.cursor; ; ) {
-      signal.throwIfAborted()
-      const page = await pageAfter(ctx, run, cursor)
-      const isOurs = await ctx.transaction((within) => applyPage(within, run, cursor, page))
-      if (!isOurs || page.next === null) return
-      cursor = page.next
-      // The embedded database answers without leaving this turn of the event loop: requests would wait for the end.
-      await others()
-    }
-  } catch (error) {
-    // A platform that refuses, or is not connected any more, will not answer otherwise at the next try.
-    if (!(error instanceof Refusal || error instanceof Refused)) throw error
-    await failImport(ctx, importId, error.message)
-  }
-}
-
-async function begin(ctx: Context, importId: string): Promise<Run | null> {
-  const asked = await ctx.db
-    .selectFrom('list_imports as i')
-    .leftJoin('store_people as p', 'p.user_id', 'i.user_id')
-    .select(['i.status', 'p.removed_at'])
-    .where('i.id', '=', importId)
-    .executeTakeFirst()
-  if (asked?.status === 'queued' && asked.removed_at) {
-    await failImport(ctx, importId, 'The member who asked for it was removed')
-    return null
-  }
-  const now = ctx.now()
-  const row = await ctx.db
-    .updateTable('list_imports')
-    .set((eb) => ({
-      status: 'running',
-      started_at: eb.fn.coalesce('started_at', eb.val(now)),
-      updated_at: now,
-    }))
-    .where('id', '=', importId)
-    .where('status', 'in', live)
-    .returning(['list_id', 'options', 'cursor', 'started_at'])
-    .executeTakeFirst()
-  if (!row) return null
-  return {
-    id: importId,
-    listId: row.list_id,
-    options: row.options as ImportOptions,
-    startedAt: row.started_at ?? now,
-    cursor: row.cursor,
-  }
-}
-
-/** False when the page is not ours to apply: the list is gone, the import ended, or another worker was faster. */
-async function applyPage(
-  ctx: Context,
-  run: Run,
-  cursor: string | null,
-  { entries, next }: ImportPage,
-): Promise<boolean> {
+export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts, LockedList> = {
+  name: 'list-import',
+  table: 'list_imports',
+  rowsTable: 'list_import_rows',
+  columns: ['list_id', 'options', 'started_at'],
+  counts: ['processed', 'added', 'updated', 'unchanged', 'invalid', 'excluded'],
+  begins: (now) => ({ started_at: sql`coalesce(started_at, ${now}::timestamptz)` }),
+  page: pageAfter,
   // The list before the import, as those who delete a list do.
-  const list = await lockList(ctx, run.listId)
+  lock: (tx, run) => lockList(tx, run.list_id),
+  async write(tx, { id, list_id: listId, options }, { entries, next }, list) {
+    const keys = [...new Set(entries.flatMap((entry) => ('phone' in entry ? phoneKey(entry.phone) : [])))]
+    const { counts, errors, written } = settle(entries, await contactsAmong(tx, listId, keys), {
+      room: contactsAtMost - list.size,
+      excluded: options.kind === 'ecomplatform' ? await excludedAmong(tx, listId, keys) : new Set(),
+      updates: options.kind === 'csv' && options.updates,
+      newId: () => tx.newId(),
+    })
+    await writeContacts(tx, listId, options.kind, written)
+    const fields = new Set(written.flatMap((contact) => Object.keys(contact.customFields)))
+    await changeSize(tx, list, counts.added, [...fields])
+    if (options.kind === 'csv' && next !== null) await unstageRows(tx, id, Number(next))
+    return {
+      counts,
+      set: {
+        ...(errors.length > 0 ? { errors: withErrors(JSON.stringify(errors)) } : {}),
+        ...(next === null ? { total: sql`processed + ${counts.processed}::int` } : {}),
+      },
+    }
+  },
+  async completed(tx, { list_id: listId, options }, counted, _page, list) {
+    if (options.kind === 'ecomplatform') {
+      const now = tx.now()
+      await tx.db
+        .updateTable('contact_lists')
+        .set({ last_synced_at: now, updated_at: now })
+        .where('id', '=', listId)
+        .execute()
+    }
+    return {
+      level: counted.invalid > 0 ? 'warning' : 'success',
+      title: `Import into ${list.name} completed`.slice(0, 120),
+      message: `Of ${counted.processed}: ${counted.added} added, ${counted.updated} updated, ${counted.unchanged} unchanged, ${counted.invalid} invalid, ${counted.excluded} left out.`,
+      data: { listId, ...counted },
+    }
+  },
+  async failed(tx, { list_id: listId, added }) {
+    const { name } = await tx.db
+      .selectFrom('contact_lists')
+      .select('name')
+      .where('id', '=', listId)
+      .executeTakeFirstOrThrow()
+    return {
+      title: `Import into ${name} failed`,
+      message: `${added} contacts were added before and stay in the list.`,
+      data: { listId },
+    }
+  },
+}
+
+/** The first that were told stay. */
+const withErrors = (json: string) => sql`(
+  select jsonb_agg(e.error order by e.place) from (
+    select error, place from jsonb_array_elements(errors || ${json}::jsonb) with ordinality as t(error, place)
+    order by place limit ${sql.lit(errorsKept)}) e)`
+
+export const runImport = (ctx: Context, importId: string, signal: AbortSignal): Promise<void> =>
+  imports.run(ctx, listImports, importId, signal)
+/** After the last try. */
+export async function failImport(ctx: Context, importId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('list_imports')
-    .select(['cursor', 'status', 'errors'])
-    .where('id', '=', run.id)
-    .forUpdate()
+    .select('kind')
+    .where('id', '=', importId)
     .executeTakeFirst()
-  if (!list || row?.status !== 'running' || row.cursor !== cursor) return false
-
-  const { options } = run
-  const isPlatform = options.kind === 'ecomplatform'
-  const keys = [...new Set(entries.flatMap((entry) => ('phone' in entry ? phoneKey(entry.phone) : [])))]
-  const outcome = settle(entries, await contactsAmong(ctx, list.id, keys), {
-    room: contactsAtMost - list.size,
-    excluded: isPlatform ? await excludedAmong(ctx, list.id, keys) : new Set(),
-    updates: options.kind === 'csv' && options.updates,
-    newId: () => ctx.newId(),
-  })
-  const { counts, written } = outcome
-  await writeContacts(ctx, list.id, options.kind, written)
-  const fields = new Set(written.flatMap((contact) => Object.keys(contact.customFields)))
-  await changeSize(ctx, list, counts.added, [...fields])
-  const now = ctx.now()
-  const counted = await ctx.db
-    .updateTable('list_imports')
-    .set((eb) => ({
-      cursor: next,
-      processed: eb('processed', '+', counts.processed),
-      added: eb('added', '+', counts.added),
-      updated: eb('updated', '+', counts.updated),
-      unchanged: eb('unchanged', '+', counts.unchanged),
-      invalid: eb('invalid', '+', counts.invalid),
-      excluded: eb('excluded', '+', counts.excluded),
-      errors: JSON.stringify([...(row.errors as Fault[]), ...outcome.errors].slice(0, errorsKept)),
-      updated_at: now,
-      ...(next === null
-        ? { status: 'completed', finished_at: now, total: eb('processed', '+', counts.processed) }
-        : {}),
-    }))
-    .where('id', '=', run.id)
-    .returning(['processed', 'added', 'updated', 'unchanged', 'invalid', 'excluded'])
-    .executeTakeFirstOrThrow()
-  if (options.kind === 'csv') await unstageRows(ctx, run.id, next === null ? null : Number(next))
-  if (next !== null) return true
-
-  if (isPlatform) {
-    await ctx.db
-      .updateTable('contact_lists')
-      .set({ last_synced_at: now, updated_at: now })
-      .where('id', '=', list.id)
-      .execute()
-  }
-  await notify(ctx, {
-    type: 'list-import-completed',
-    level: counted.invalid > 0 ? 'warning' : 'success',
-    title: `Import into ${list.name} completed`.slice(0, 120),
-    message: `Of ${counted.processed}: ${counted.added} added, ${counted.updated} updated, ${counted.unchanged} unchanged, ${counted.invalid} invalid, ${counted.excluded} left out.`,
-    data: { jobId: run.id, listId: list.id, ...counted },
-    dedupeKey: `list-import:${run.id}`,
-  })
-  return true
-}
-
-/** Ends an import that still waits or runs; what was added stays. `reason`: a plain sentence, by default by its kind. */
-export async function failImport(ctx: Context, importId: string, reason?: string): Promise<void> {
-  await ctx.transaction(async (within) => {
-    const now = within.now()
-    const row = await within.db
-      .selectFrom('list_imports as i')
-      .innerJoin('contact_lists as l', 'l.id', 'i.list_id')
-      .select(['l.id', 'l.name', 'i.kind', 'i.added'])
-      .where('i.id', '=', importId)
-      .executeTakeFirst()
-    if (!row) return
-    const why =
-      reason ??
-      (row.kind === 'ecomplatform'
-        ? 'The platform did not answer as it should'
-        : 'Something went wrong on our side')
-    const failed = await within.db
-      .updateTable('list_imports')
-      .set({ status: 'failed', failure_reason: why, finished_at: now, updated_at: now })
-      .where('id', '=', importId)
-      .where('status', 'in', live)
-      .returning('id')
-      .execute()
-    if (failed.length === 0) return
-    await unstageRows(within, importId, null)
-    await notify(within, {
-      type: 'list-import-failed',
-      level: 'error',
-      title: `Import into ${row.name} failed`,
-      message: `${why}. ${row.added} contacts were added before and stay in the list.`,
-      data: { jobId: importId, listId: row.id },
-      dedupeKey: `list-import:${importId}`,
-    })
-  })
+  const isPlatform = row?.kind === 'ecomplatform'
+  await imports.fail(
+    ctx,
+    listImports,
+    importId,
+    isPlatform ? 'The platform did not answer as it should' : undefined,
+  )
 }

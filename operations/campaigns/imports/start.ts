@@ -1,5 +1,5 @@
 /** Starting imports: a list at a time has one, which the job `list-import` works through. */
-import { connections } from '#operations/store/door'
+import { connections, imports } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { oneRow, unlessTaken } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
@@ -11,7 +11,6 @@ import { layoutOf } from './csv-columns.ts'
 import { isBlank } from './csv-rows.ts'
 import type { Cell, CsvInput } from './csv-schema.ts'
 import { type ImportOptions, subscriberRows } from './pages.ts'
-import { stageRows } from './writes.ts'
 
 export interface ImportQueued {
   jobId: string
@@ -130,6 +129,6 @@ async function stageCsv(
   })
   const options = { kind: 'csv', layout, updates: csv.onDuplicate === 'update' } as const
   const started = await startImport(ctx, listId, options, rows.length)
-  await stageRows(ctx, started.jobId, rows)
+  await imports.stage(ctx, 'list_import_rows', started.jobId, rows)
   return started
 }

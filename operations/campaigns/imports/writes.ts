@@ -2,40 +2,15 @@
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import type { Cell } from './csv-schema.ts'
 import type { KnownContact, Written } from './entries.ts'
 
-const stagedAtOnce = 5000
-
-/** Keeps rows with their lines for the job, in the caller's transaction. */
-export async function stageRows(
-  ctx: Context,
-  importId: string,
-  rows: readonly (readonly [line: number, cells: readonly Cell[]])[],
-): Promise<void> {
-  for (let from = 0; from < rows.length; from += stagedAtOnce) {
-    const json = JSON.stringify(rows.slice(from, from + stagedAtOnce))
-    await ctx.db
-      .insertInto('list_import_rows')
-      .columns(['import_id', 'line', 'cells'])
-      .expression((eb) =>
-        eb
-          .selectFrom(sql<{ row: unknown }>`jsonb_array_elements(${json}::jsonb)`.as<'r'>(sql`r(row)`))
-          .select([
-            sql<string>`${importId}::uuid`.as('import_id'),
-            sql<number>`(r.row->>0)::int`.as('line'),
-            sql<string>`r.row->1`.as('cells'),
-          ]),
-      )
-      .execute()
-  }
-}
-
-/** Forgets staged rows: up to a line, or all. */
-export async function unstageRows(ctx: Context, importId: string, upTo: number | null): Promise<void> {
-  let rows = ctx.db.deleteFrom('list_import_rows').where('import_id', '=', importId)
-  if (upTo !== null) rows = rows.where('line', '<=', upTo)
-  await rows.execute()
+/** Forgets staged rows up to a line. */
+export async function unstageRows(ctx: Context, importId: string, upTo: number): Promise<void> {
+  await ctx.db
+    .deleteFrom('list_import_rows')
+    .where('import_id', '=', importId)
+    .where('line', '<=', upTo)
+    .execute()
 }
 
 /** Forgets those of all imports that have ended. */

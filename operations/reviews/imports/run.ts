@@ -1,6 +1,5 @@
-/** What `review-import` does: 200 rows at a time, each time with their counts and the line in one transaction. */
-import { setImmediate as others } from 'node:timers/promises'
-import { isAmong, notify, recordset } from '#operations/store/door'
+/** What 200 rows of a `review-import` become, and what is told of the whole. */
+import { imports, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { columnsOf } from './columns.ts'
 import { reportOf } from './report.ts'
@@ -8,77 +7,80 @@ import { type Fault, type ImportedReview, importKey, reviewOfRow, type Surroundi
 import { insertImported, type PlacedReview } from './writes.ts'
 
 const rowsAtOnce = 200
+const errorsShown = 50
 
-interface Run {
-  id: string
-  header: string[]
-  status: string
+interface ReviewImport {
+  /** The header of the file. */
+  columns: string[]
+  /** Of reviews that name none. */
+  default_status: string
 }
 
-/** Goes on where it stands; ends without a word when it has ended, or another worker has taken it over. */
-export async function runImport(ctx: Context, importId: string, signal: AbortSignal): Promise<void> {
-  const row = await ctx.db
-    .updateTable('review_imports')
-    .set({ status: 'running', updated_at: ctx.now() })
-    .where('id', '=', importId)
-    .where('status', 'in', ['queued', 'running'])
-    .returning(['columns', 'default_status', 'cursor'])
-    .executeTakeFirst()
-  if (!row) return
-  const run = { id: importId, header: row.columns as string[], status: row.default_status }
-  for (let cursor: number | null = row.cursor; cursor !== null; ) {
-    signal.throwIfAborted()
-    cursor = await importPage(ctx, run, cursor)
-    // The embedded database answers without leaving this turn of the event loop: requests would wait for the end.
-    await others()
+interface Page extends imports.ImportPage {
+  placed: PlacedReview[]
+  faults: Fault[]
+  /** Of what was refused, at the end. */
+  rejectedRowsUrl: string | null
+}
+
+export const reviewImports: imports.Importer<ReviewImport, Page, 'imported' | 'duplicates' | 'failed'> = {
+  name: 'review-import',
+  table: 'review_imports',
+  rowsTable: 'review_import_rows',
+  columns: ['columns', 'default_status'],
+  counts: ['imported', 'duplicates', 'failed'],
+  page: pageAfter,
+  async write(tx, { id, default_status: status }, { placed, faults, next }) {
+    const imported = await insertImported(tx, placed, status)
+    if (next !== null) await settleRows(tx, id, Number(next), faults)
+    return { counts: { imported, duplicates: placed.length - imported, failed: faults.length } }
+  },
+  async completed(tx, { id }, counted, { rejectedRowsUrl }) {
+    const errors = await tx.db
+      .selectFrom('review_import_rows')
+      .select(['line', 'fault_column as column', 'fault as message'])
+      .where('import_id', '=', id)
+      .orderBy('line')
+      .limit(errorsShown)
+      .execute()
+    const { imported, duplicates, failed } = counted
+    return {
+      level: failed > 0 ? 'warning' : 'success',
+      title: 'The import of reviews is complete',
+      message: `${imported} were imported, ${duplicates} were there already, ${failed} could not be read.`,
+      data: { ...counted, errors, rejectedRowsUrl },
+    }
+  },
+  failed: async (_tx, { imported }) => ({
+    title: 'The import of reviews failed',
+    message: `${imported} were imported before and stay; import the file again for the others.`,
+  }),
+}
+
+export const runImport = (ctx: Context, importId: string, signal: AbortSignal): Promise<void> =>
+  imports.run(ctx, reviewImports, importId, signal)
+export const failImport = (ctx: Context, importId: string): Promise<void> =>
+  imports.fail(ctx, reviewImports, importId)
+
+/** The last page is the one without rows: what was refused is known by then. */
+async function pageAfter(
+  ctx: Context,
+  { id, columns: header }: imports.Run<ReviewImport>,
+  cursor: imports.Cursor,
+): Promise<Page> {
+  const rows = await imports.stagedAfter(ctx, 'review_import_rows', id, cursor, rowsAtOnce)
+  const last = rows.at(-1)
+  if (!last) {
+    return { placed: [], faults: [], rejectedRowsUrl: await reportOf(ctx, id, header), next: null }
   }
-  await finish(ctx, run)
-}
-
-/** Answers the line it has come to, null at the end; where another was faster, the line that one has come to. */
-async function importPage(ctx: Context, run: Run, cursor: number): Promise<number | null> {
-  const page = await ctx.db
-    .selectFrom('review_import_rows')
-    .select(['line', 'cells'])
-    .where('import_id', '=', run.id)
-    .where('line', '>', cursor)
-    .orderBy('line')
-    .limit(rowsAtOnce)
-    .execute()
-  const last = page.at(-1)
-  if (!last) return null
   const around: Surroundings = {
-    columns: columnsOf(run.header),
+    columns: columnsOf(header),
     timezone: ctx.store.timezone,
     now: ctx.now(),
     owns: (url) => ctx.adapters.storage.owns(url),
   }
-  const read = page.map(({ line, cells }) => reviewOfRow(line, cells as string[], around))
-  const { placed, faults } = await place(ctx, read)
-  return ctx.transaction(async (tx) => {
-    const state = await tx.db
-      .selectFrom('review_imports')
-      .select(['cursor', 'status'])
-      .where('id', '=', run.id)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
-    if (state.status !== 'running') return null
-    if (state.cursor !== cursor) return state.cursor
-    const imported = await insertImported(tx, placed, run.status)
-    await settleRows(tx, run.id, last.line, faults)
-    await tx.db
-      .updateTable('review_imports')
-      .set((eb) => ({
-        cursor: last.line,
-        imported: eb('imported', '+', imported),
-        duplicates: eb('duplicates', '+', placed.length - imported),
-        failed: eb('failed', '+', faults.length),
-        updated_at: tx.now(),
-      }))
-      .where('id', '=', run.id)
-      .execute()
-    return last.line
-  })
+  const read = rows.map(({ line, cells }) => reviewOfRow(line, cells as string[], around))
+  return { ...(await place(ctx, read)), rejectedRowsUrl: null, next: last.line }
 }
 
 /** The products that the rows name, as the mirror has them; a row without one is a fault. */
@@ -168,63 +170,4 @@ async function settleRows(
     .where('line', '<=', upTo)
     .where('fault', 'is', null)
     .execute()
-}
-
-const errorsShown = 50
-
-async function finish(ctx: Context, run: Run): Promise<void> {
-  const rejectedRowsUrl = await reportOf(ctx, run.id, run.header)
-  await ctx.transaction(async (tx) => {
-    const now = tx.now()
-    const done = await tx.db
-      .updateTable('review_imports')
-      .set({ status: 'completed', finished_at: now, updated_at: now })
-      .where('id', '=', run.id)
-      .where('status', '=', 'running')
-      .returning(['imported', 'duplicates', 'failed'])
-      .executeTakeFirst()
-    if (!done) return
-    const errors = await tx.db
-      .selectFrom('review_import_rows')
-      .select(['line', 'fault_column as column', 'fault as message'])
-      .where('import_id', '=', run.id)
-      .orderBy('line')
-      .limit(errorsShown)
-      .execute()
-    await tx.db.deleteFrom('review_import_rows').where('import_id', '=', run.id).execute()
-    const { imported, duplicates, failed } = done
-    await notify(tx, {
-      type: 'review-import-completed',
-      level: failed > 0 ? 'warning' : 'success',
-      title: 'The import of reviews is complete',
-      message: `${imported} were imported, ${duplicates} were there already, ${failed} could not be read.`,
-      data: { jobId: run.id, imported, duplicates, failed, errors, rejectedRowsUrl },
-      dedupeKey: `review-import:${run.id}`,
-    })
-  })
-}
-
-/** Ends an import that still waits or runs; what was imported stays. */
-export async function failImport(ctx: Context, importId: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
-    const now = tx.now()
-    const reason = 'Something went wrong on our side'
-    const failed = await tx.db
-      .updateTable('review_imports')
-      .set({ status: 'failed', failure_reason: reason, finished_at: now, updated_at: now })
-      .where('id', '=', importId)
-      .where('status', 'in', ['queued', 'running'])
-      .returning('imported')
-      .executeTakeFirst()
-    if (!failed) return
-    await tx.db.deleteFrom('review_import_rows').where('import_id', '=', importId).execute()
-    await notify(tx, {
-      type: 'review-import-failed',
-      level: 'error',
-      title: 'The import of reviews failed',
-      message: `${reason}. ${failed.imported} were imported before and stay; import the file again for the others.`,
-      data: { jobId: importId },
-      dedupeKey: `review-import:${importId}`,
-    })
-  })
 }

@@ -1,14 +1,13 @@
 /** Starting imports of reviews. */
 
-import { sql } from 'kysely'
+import { imports } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reviewImport } from '../handles.ts'
 import { columnsOf } from './columns.ts'
-import { type CsvRow, readCsv } from './text.ts'
+import { readCsv } from './text.ts'
 
 const bytesAtMost = 10 * 1024 * 1024
-const stagedAtOnce = 5000
 
 /**
  * Reads the file as a whole and queues its import. Not inside a transaction: a large file takes its time. Refuses a
@@ -37,28 +36,9 @@ export async function importReviews(
         updated_at: now,
       })
       .execute()
-    for (let from = 0; from < rows.length; from += stagedAtOnce) {
-      await stage(tx, importId, rows.slice(from, from + stagedAtOnce))
-    }
+    const cells = rows.map((row) => [row.line, row.cells] as const)
+    await imports.stage(tx, 'review_import_rows', importId, cells)
     const queued = await tx.queue(reviewImport, { importId }, { id: importId })
     return { ...queued, rows: rows.length }
   })
-}
-
-/** Thousands of rows in one statement. */
-async function stage(tx: Context, importId: string, rows: readonly CsvRow[]): Promise<void> {
-  const json = JSON.stringify(rows)
-  await tx.db
-    .insertInto('review_import_rows')
-    .columns(['import_id', 'line', 'cells'])
-    .expression((eb) =>
-      eb
-        .selectFrom(
-          sql<{ line: number; cells: unknown }>`jsonb_to_recordset(${json}::jsonb)`.as<'r'>(
-            sql`r(line int, cells jsonb)`,
-          ),
-        )
-        .select([sql<string>`${importId}::uuid`.as('import_id'), 'r.line', sql<string>`r.cells`.as('cells')]),
-    )
-    .execute()
 }
