@@ -58,6 +58,8 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
   columns: Readonly<Partial<Record<keyof Row & string, Column<T>>>>
   /** What the row of a message that is on its way has in `status`. */
   leaving: readonly string[]
+  /** The same of one that has its unit and waits to be claimed: going back there keeps it. */
+  waiting?: readonly string[]
   /** Columns that are of a claim: null as soon as it has ended. */
   claim: readonly (keyof TenantTables[T] & string)[]
   /** What the row of a message that has left or failed no longer says. */

@@ -91,7 +91,8 @@ export async function move<Row extends Standing>(
       isKnown: !isLost(after),
     })),
   )
-  const unsent = moves.filter(({ before, after }) => onTheWay(before) && !onTheWay(after) && !hasLeft(after))
+  const holdsUnit = (row: Row): boolean => onTheWay(row) || (lane.waiting?.includes(row.status) ?? false)
+  const unsent = moves.filter(({ before, after }) => onTheWay(before) && !holdsUnit(after) && !hasLeft(after))
   await releaseUnits(
     tx,
     unsent.map(({ before }) => before.reservationId),
