@@ -4,7 +4,7 @@ import { lookAtWindows } from './campaigns/windows.ts'
 import { contactsExport } from './lists/contacts-export.ts'
 import { optOutsExport } from './opt-outs/export.ts'
 import { fromReply } from './opt-outs/replies.ts'
-import { applyStatuses } from './sending/statuses.ts'
+import { campaignMessages } from './sending/lane.ts'
 import { templateUse } from './template-use.ts'
 
 export default wiring({
@@ -13,7 +13,7 @@ export default wiring({
       if (text !== null) await fromReply(ctx, phone, text, at)
     },
   ],
-  senders: { cm: { source: 'messaging-campaign', applyStatuses } },
+  senders: { cm: campaignMessages },
   templateUses: [templateUse],
   timezoneChanged: [lookAtWindows],
   pending: { 'campaigns-paused': pausedCampaigns },

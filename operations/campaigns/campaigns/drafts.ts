@@ -9,7 +9,7 @@ import { canonical } from '#runtime/values/changes'
 import { changedContent, changedWindow, copiedName, emptyContent } from '../content.ts'
 import { lockCampaign } from '../rows.ts'
 import { type CampaignChange, type CampaignContent, content, type SendWindow } from '../schema.ts'
-import { cancelPending } from '../sending/units.ts'
+import { cancelPending } from '../sending/cancel.ts'
 
 interface Draft {
   name: string

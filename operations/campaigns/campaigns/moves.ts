@@ -11,10 +11,10 @@ import { refuse } from '#runtime/errors'
 import { noCampaign } from '../json.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { CampaignStatus } from '../schema.ts'
+import { cancelPending } from '../sending/cancel.ts'
 import { share } from '../sending/pace.ts'
 import { findAudience, type Means, type Problem, refusal, requireMeans } from '../sending/readiness.ts'
 import { estimatedFinish } from '../sending/times.ts'
-import { cancelPending } from '../sending/units.ts'
 
 const startable = ['draft', 'scheduled', 'failed'] as const
 

@@ -62,7 +62,6 @@ async function copyContacts(tx: Context, campaign: CampaignRow): Promise<{ size:
           'custom_fields',
           'status',
           'skip_reason',
-          'unit',
           'reservation_id',
           'created_at',
           'updated_at',
@@ -82,7 +81,6 @@ async function copyContacts(tx: Context, campaign: CampaignRow): Promise<{ size:
               'x.custom_fields',
               sql<string>`case when ${isOut} then 'skipped' else 'pending' end`.as('status'),
               sql<string>`case when ${isOut} then 'opted-out' end`.as('skip_reason'),
-              sql<string>`case when ${isOut} then 'none' else 'reserved' end`.as('unit'),
               sql<string>`case when ${isOut} then null else ${campaign.reservation_id}::uuid end`.as(
                 'reservation_id',
               ),

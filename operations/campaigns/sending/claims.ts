@@ -1,43 +1,22 @@
 /** Who sends which message: claimed in the database before it leaves. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { optOuts } from '#operations/messaging/door'
+import { optOuts, outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { CampaignContent, CampaignStatus, SendWindow } from '../schema.ts'
 import type { Recipient } from './render.ts'
 
-/** A claim that is older belongs to a dead worker. */
-export const deadAfterMs = 2 * 60_000
-/** Without a word of it for so long, nobody will know whether a message left. */
-export const lostAfterMs = 10 * 60_000
-
 export interface ClaimedMessage extends Recipient {
   id: string
   phone_key: string
   generation: number
-  reservation_id: string | null
-  claimed_at: Date
-  called_at: Date | null
 }
 
 export interface Claim {
   id: string
   messages: ClaimedMessage[]
 }
-
-const claimedColumns = [
-  'campaign_messages.id',
-  'campaign_messages.phone',
-  'campaign_messages.phone_key',
-  'campaign_messages.name',
-  'campaign_messages.email',
-  'campaign_messages.custom_fields',
-  'campaign_messages.generation',
-  'campaign_messages.reservation_id',
-  'campaign_messages.claimed_at',
-  'campaign_messages.called_at',
-] as const
 
 export interface RunningCampaign {
   id: string
@@ -95,60 +74,34 @@ export interface Wanted {
   which: 'pending' | 'dead'
   /** Whether the provider knows a key again. Otherwise each call is written down before it is made. */
   isIdempotent: boolean
+  atMost: number
+  /** This one alone, in any state of its campaign but cancelled and deleted. */
+  messageId?: string
 }
 
 /**
  * Claims the oldest messages of a campaign that is sending. Its row is locked in share mode, so that after the answer
  * to a pause or cancel nothing more is claimed. Null: it is no longer sending.
  */
-export async function claimMessages(
-  ctx: Context,
-  campaignId: string,
-  wanted: Wanted,
-  atMost: number,
-): Promise<Claim | null> {
+export async function claimMessages(ctx: Context, campaignId: string, wanted: Wanted): Promise<Claim | null> {
   return ctx.transaction(async (tx) => {
-    const sending = await tx.db
-      .selectFrom('campaigns')
-      .select('id')
-      .where('id', '=', campaignId)
-      .where('status', '=', 'sending')
-      .where('deleted_at', 'is', null)
-      .forShare()
-      .execute()
-    if (sending.length === 0) return null
-    return claimWhere(tx, campaignId, wanted, atMost)
-  })
-}
-
-/** Claims one message, in any state of its campaign but cancelled and deleted; null where it cannot be had. */
-export async function claimMessage(
-  ctx: Context,
-  campaignId: string,
-  wanted: Wanted,
-  messageId: string,
-): Promise<Claim | null> {
-  return ctx.transaction(async (tx) => {
+    const isOne = wanted.messageId !== undefined
     const open = await tx.db
       .selectFrom('campaigns')
       .select('id')
       .where('id', '=', campaignId)
-      .where('status', '!=', 'cancelled')
+      .where('status', isOne ? '!=' : '=', isOne ? 'cancelled' : 'sending')
       .where('deleted_at', 'is', null)
       .forShare()
       .execute()
-    if (open.length === 0) return null
-    const claim = await claimWhere(tx, campaignId, wanted, 1, messageId)
-    return claim.messages.length > 0 ? claim : null
+    return open.length === 0 ? null : claimWhere(tx, campaignId, wanted)
   })
 }
 
 async function claimWhere(
   tx: Context,
   campaignId: string,
-  { which, isIdempotent }: Wanted,
-  atMost: number,
-  messageId?: string,
+  { which, isIdempotent, atMost, messageId }: Wanted,
 ): Promise<Claim> {
   const now = tx.now()
   const id = tx.newId()
@@ -167,7 +120,8 @@ async function claimWhere(
           .limit(atMost)
           .forUpdate()
           .skipLocked()
-        if (!isPending) picked = picked.where('m.claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
+        if (!isPending)
+          picked = picked.where('m.claimed_at', '<=', new Date(now.getTime() - outbox.deadAfterMs))
         if (messageId !== undefined) picked = picked.where('m.id', '=', messageId)
         return picked
       },
@@ -178,14 +132,14 @@ async function claimWhere(
       status: 'sending',
       claim_id: id,
       claimed_at: now,
-      called_at: isIdempotent ? now : null,
+      called_at: isIdempotent ? sql<Date>`coalesce(campaign_messages.called_at, ${now})` : null,
       // Sent again under the same key, it is the same attempt.
       ...(isPending ? { attempts: eb('campaign_messages.attempts', '+', 1) } : {}),
       updated_at: now,
     }))
     .whereRef('campaign_messages.id', '=', 'picked.id')
     .where((eb) => eb('campaign_messages.id', '=', amongPicked(eb)))
-    .returning(claimedColumns)
+    .returning(['campaign_messages.id', 'phone', 'phone_key', 'name', 'email', 'custom_fields', 'generation'])
     .execute()
   return { id, messages: messages as ClaimedMessage[] }
 }
@@ -196,50 +150,6 @@ async function claimWhere(
  */
 const amongPicked = (eb: ExpressionBuilder<TenantTables & { picked: { id: string } }, 'picked'>) =>
   sql<string>`any(array(${eb.selectFrom('picked').select('picked.id')}))`
-
-/**
- * Takes over claims of dead workers without renewing them, whatever the state of the campaign, to settle what became
- * of their messages.
- */
-export async function takeDeadClaims(ctx: Context, campaignId: string, atMost: number): Promise<Claim> {
-  const id = ctx.newId()
-  const messages = await ctx.db
-    .with(
-      (cte) => cte('picked').materialized(),
-      (db) =>
-        db
-          .selectFrom('campaign_messages as m')
-          .select('m.id')
-          .where('m.campaign_id', '=', campaignId)
-          .where('m.status', '=', 'sending')
-          .where('m.claimed_at', '<=', new Date(ctx.clock.ms() - deadAfterMs))
-          .orderBy('m.id')
-          .limit(atMost)
-          .forUpdate()
-          .skipLocked(),
-    )
-    .updateTable('campaign_messages')
-    .from('picked')
-    .set({ claim_id: id })
-    .whereRef('campaign_messages.id', '=', 'picked.id')
-    .where((eb) => eb('campaign_messages.id', '=', amongPicked(eb)))
-    .returning(claimedColumns)
-    .execute()
-  return { id, messages: messages as ClaimedMessage[] }
-}
-
-/** Written before a call whose key the provider does not know again. False: the claim is no longer ours. */
-export async function markCalled(ctx: Context, claimId: string, messageId: string): Promise<boolean> {
-  const marked = await ctx.db
-    .updateTable('campaign_messages')
-    .set({ called_at: ctx.now() })
-    .where('id', '=', messageId)
-    .where('claim_id', '=', claimId)
-    .where('status', '=', 'sending')
-    .returning('id')
-    .execute()
-  return marked.length > 0
-}
 
 /** What holds after the claim was committed: an opt-out, a pause or a cancel that was answered before is seen. */
 export async function lookAgain(

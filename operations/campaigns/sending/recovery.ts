@@ -1,8 +1,9 @@
 /** Messages whose worker died: what is known of them decides. */
+import { sql } from 'kysely'
+import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import { lostAfterMs, type RunningCampaign, takeDeadClaims } from './claims.ts'
-import type { Result } from './deliver.ts'
-import { recordResults } from './record.ts'
+import type { RunningCampaign } from './claims.ts'
+import { after, campaignMessages } from './lane.ts'
 
 const atATime = 500
 
@@ -12,15 +13,32 @@ const atATime = 500
  * campaign that is over comes here: otherwise the same key is simply sent again.
  */
 export async function settleDeadClaims(ctx: Context, campaignId: string): Promise<void> {
-  for (;;) {
-    const claim = await takeDeadClaims(ctx, campaignId, atATime)
-    const lostBefore = ctx.clock.ms() - lostAfterMs
-    const results = claim.messages.flatMap((message): Result[] => {
-      if (message.called_at === null) return [{ is: 'back', message }]
-      return message.claimed_at.getTime() <= lostBefore ? [{ is: 'lost', message }] : []
-    })
-    if (results.length === 0) return
-    await recordResults(ctx, campaignId, claim.id, results)
+  const deadBefore = new Date(ctx.clock.ms() - outbox.deadAfterMs)
+  const lostBefore = new Date(ctx.clock.ms() - outbox.lostAfterMs)
+  for (let settled = atATime; settled === atATime; ) {
+    const dead = await ctx.db
+      .selectFrom('campaign_messages')
+      .select('id')
+      .where('campaign_id', '=', campaignId)
+      .where('status', '=', 'sending')
+      .where(
+        sql<boolean>`claimed_at <= case when called_at is null then ${deadBefore}::timestamptz
+          else ${lostBefore}::timestamptz end`,
+      )
+      .orderBy('id')
+      .limit(atATime)
+      .execute()
+    settled = dead.length
+    await outbox.settle(
+      ctx,
+      campaignMessages,
+      dead.map(({ id }) => id),
+      (row) => {
+        const { claimedAt, calledAt: at } = row
+        if (claimedAt! > (at ? lostBefore : deadBefore)) return null
+        return after(ctx, row, at ? { is: 'lost', at } : { is: 'back' })
+      },
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 /** One failed message, sent again. */
 
-import { optOuts, sending } from '#operations/messaging/door'
+import { optOuts, outbox, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -8,11 +8,12 @@ import { clockReaches } from '#runtime/pause'
 import { isId } from '#runtime/values/ids'
 import { campaignMessageSend } from '../handles.ts'
 import { lockCampaign } from '../rows.ts'
-import { claimMessage, deadAfterMs, readRunning } from './claims.ts'
-import { deliverBatch, type Result, type Trouble } from './deliver.ts'
+import { claimMessages, readRunning } from './claims.ts'
+import { deliverBatch } from './deliver.ts'
+import { campaignMessages } from './lane.ts'
 import { share } from './pace.ts'
-import { findMeans, isProblem, type Means, mayLeave, requireMeans } from './readiness.ts'
-import { recordResults } from './record.ts'
+import { findMeans, isProblem, mayLeave, requireMeans } from './readiness.ts'
+import { type Result, recordResults } from './record.ts'
 import { isOver, settleDeadClaims } from './recovery.ts'
 import { isOpen, nextOpening } from './times.ts'
 
@@ -44,28 +45,22 @@ export async function retryMessage(ctx: Context, campaignId: string, messageId: 
   }
   await requireMeans(ctx, campaign.content)
   const reservationId = await metering.reserve(ctx, 1, 'messaging-campaign')
-  const now = ctx.now()
-  await ctx.db
-    .updateTable('campaign_messages')
-    .set((eb) => ({
+  const rows = await outbox.lock(ctx, campaignMessages, [messageId])
+  const moves = rows.map((before) => ({
+    before,
+    after: {
+      ...before,
       status: 'pending',
-      generation: eb('generation', '+', 1),
-      unit: 'reserved',
-      reservation_id: reservationId,
-      failure_code: null,
-      failure_message: null,
-      failed_at: null,
-      sent_at: null,
-      provider_message_id: null,
-      updated_at: now,
-    }))
-    .where('id', '=', messageId)
-    .execute()
-  await ctx.db
-    .updateTable('campaigns')
-    .set((eb) => ({ failed: eb('failed', '-', 1), pending: eb('pending', '+', 1), updated_at: now }))
-    .where('id', '=', campaignId)
-    .execute()
+      attempt: before.attempt + 1,
+      reservationId,
+      code: null,
+      reason: null,
+      failedAt: null,
+      sentAt: null,
+      providerMessageId: null,
+    },
+  }))
+  await outbox.move(ctx, campaignMessages, moves)
 }
 
 export interface RetryWork {
@@ -105,22 +100,23 @@ export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSi
     }
   }
   const isIdempotent = await sending.isIdempotent(ctx)
-  const pending = await claimMessage(ctx, campaignId, { which: 'pending', isIdempotent }, messageId)
-  const claim =
-    pending ??
-    (isIdempotent ? await claimMessage(ctx, campaignId, { which: 'dead', isIdempotent }, messageId) : null)
-  if (!claim) return waitForClaim(ctx, work, isIdempotent)
-  const delivered = await deliverBatch(ctx, {
+  const claimed = async (which: 'pending' | 'dead') => {
+    const claim = await claimMessages(ctx, campaignId, { which, isIdempotent, atMost: 1, messageId })
+    return claim?.messages.length ? { which, claim } : null
+  }
+  const found = (await claimed('pending')) ?? (isIdempotent ? await claimed('dead') : null)
+  if (!found) return waitForClaim(ctx, work, isIdempotent)
+  const { results, trouble, error } = await deliverBatch(ctx, {
     campaign,
     means,
-    claim,
+    claim: found.claim,
     isIdempotent,
-    isSecondCall: pending === null,
+    isSecondCall: found.which === 'dead',
     leavesWhile: (status) => status !== 'cancelled' && status !== 'deleted',
   })
-  await recordResults(ctx, campaignId, claim.id, delivered.results)
-  if (delivered.error) throw delivered.error
-  if (delivered.trouble) await handleTrouble(ctx, work, means, delivered.trouble)
+  await recordResults(ctx, found.claim.id, results)
+  if (error) throw error
+  if (trouble) await handleTrouble(ctx, work, trouble)
 }
 
 /** Another worker has it, or had it and died. */
@@ -132,7 +128,7 @@ async function waitForClaim(ctx: Context, work: RetryWork, isIdempotent: boolean
     .where('id', '=', work.messageId)
     .executeTakeFirst()
   if (message?.status !== 'sending' && message?.status !== 'pending') return
-  const deadAt = (message.claimed_at?.getTime() ?? 0) + deadAfterMs
+  const deadAt = (message.claimed_at?.getTime() ?? 0) + outbox.deadAfterMs
   await queueAgain(
     ctx,
     { ...work, hasPlace: false },
@@ -140,43 +136,25 @@ async function waitForClaim(ctx: Context, work: RetryWork, isIdempotent: boolean
   )
 }
 
-async function handleTrouble(
-  ctx: Context,
-  work: RetryWork,
-  { connection }: Means,
-  trouble: Trouble,
-): Promise<void> {
+const hopeless = {
+  disconnected: 'No messaging connection can send: connect or select one first',
+  'number-limit': "The number's daily limit is reached: try again when it is free",
+} as const
+
+async function handleTrouble(ctx: Context, work: RetryWork, trouble: outbox.Trouble): Promise<void> {
   const now = ctx.clock.ms()
   const { campaignId, messageId } = work
-  switch (trouble.reason) {
-    case 'throttled': {
-      const until = new Date(now + trouble.afterMs)
-      await sending.throttled(ctx, connection, until)
-      await queueAgain(ctx, { ...work, hasPlace: false }, until)
-      return
-    }
-    case 'connection-lost':
-      return giveUp(
-        ctx,
-        campaignId,
-        messageId,
-        'No messaging connection can send: connect or select one first',
-      )
-    case 'number-limit':
-      return giveUp(
-        ctx,
-        campaignId,
-        messageId,
-        "The number's daily limit is reached: try again when it is free",
-      )
-    case 'provider-unavailable': {
-      const troubleSince = work.troubleSince ?? now
-      if (now - troubleSince >= giveUpAfterMs) {
-        return giveUp(ctx, campaignId, messageId, 'The messaging provider took nothing for 30 minutes')
-      }
-      await queueAgain(ctx, { ...work, hasPlace: false, troubleSince }, new Date(now + againAfterMs))
-    }
+  if (trouble.reason === 'throttled') {
+    return void (await queueAgain(ctx, { ...work, hasPlace: false }, new Date(now + trouble.afterMs)))
   }
+  if (trouble.reason !== 'provider-unavailable') {
+    return giveUp(ctx, campaignId, messageId, hopeless[trouble.reason])
+  }
+  const troubleSince = work.troubleSince ?? now
+  if (now - troubleSince >= giveUpAfterMs) {
+    return giveUp(ctx, campaignId, messageId, 'The messaging provider took nothing for 30 minutes')
+  }
+  await queueAgain(ctx, { ...work, hasPlace: false, troubleSince }, new Date(now + againAfterMs))
 }
 
 /** The message is `failed` again, where it waits still; its unit goes back. */
@@ -186,10 +164,13 @@ export async function giveUp(
   messageId: string,
   reason: string,
 ): Promise<void> {
-  const claim = await claimMessage(ctx, campaignId, { which: 'pending', isIdempotent: false }, messageId)
+  const wanted = { which: 'pending', isIdempotent: false, atMost: 1, messageId } as const
+  const claim = await claimMessages(ctx, campaignId, wanted)
   if (!claim) return
-  const results = claim.messages.map(
-    (message): Result => ({ is: 'failed', message, code: 'provider-error', reason }),
+  const fate = { is: 'failed', code: 'provider-error', reason } as const
+  await recordResults(
+    ctx,
+    claim.id,
+    claim.messages.map(({ id }): Result => ({ id, fate })),
   )
-  await recordResults(ctx, campaignId, claim.id, results)
 }

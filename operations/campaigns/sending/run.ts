@@ -1,23 +1,18 @@
 /** The run of a campaign: batch after batch, until it is done, stopped, or its time is over (rule 3). */
 
-import { sending } from '#operations/messaging/door'
+import { sql } from 'kysely'
+import { outbox, sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { clockReaches } from '#runtime/pause'
 import { campaignSend } from '../handles.ts'
 import { takeSnapshot } from './audience.ts'
-import {
-  type Claim,
-  claimMessages,
-  deadAfterMs,
-  type RunningCampaign,
-  readRunning,
-  type Wanted,
-} from './claims.ts'
-import { deliverBatch, type Trouble } from './deliver.ts'
+import { type Claim, claimMessages, type RunningCampaign, readRunning, type Wanted } from './claims.ts'
+import { deliverBatch } from './deliver.ts'
 import { finishSending, stopSending } from './endings.ts'
+import { isAttempt } from './lane.ts'
 import { batchSize, share } from './pace.ts'
 import { findMeans, isProblem, type Means, mayLeave } from './readiness.ts'
-import { type Recorded, recordResults } from './record.ts'
+import { recordResults } from './record.ts'
 import { settleDeadClaims } from './recovery.ts'
 import { estimatedFinish, isOpen, nextOpening } from './times.ts'
 
@@ -63,7 +58,8 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
       return goOnAt(ctx, run, nextOpening(window, ctx.store.timezone, ctx.now()))
     }
     const isIdempotent = await sending.isIdempotent(ctx)
-    const hasDead = campaign.oldest_claim !== null && ctx.clock.ms() - +campaign.oldest_claim >= deadAfterMs
+    const hasDead =
+      campaign.oldest_claim !== null && ctx.clock.ms() - +campaign.oldest_claim >= outbox.deadAfterMs
     if (hasDead && !isIdempotent) await settleDeadClaims(ctx, campaignId)
     const which = hasDead && isIdempotent ? 'dead' : 'pending'
     if (which === 'pending' && !campaign.has_pending) return goOnAt(ctx, run, nextLook(ctx, campaign))
@@ -73,15 +69,16 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
       const turn = await sending.takeTurn(ctx, means.connection, places, share)
       if (!(await clockReaches(ctx.clock, turn, signal))) return goOnAt(ctx, run, turn, places)
     }
-    const claim = await claimMessages(ctx, campaignId, { which, isIdempotent }, places)
+    const wanted: Wanted = { which, isIdempotent, atMost: places }
+    const claim = await claimMessages(ctx, campaignId, wanted)
     if (!claim) return
     places = 0
     if (claim.messages.length === 0) continue
 
-    const { trouble, recorded } = await sendBatch(ctx, run, claim, { which, isIdempotent })
-    if (recorded.status !== 'sending') return
-    if (trouble) return handleTrouble(ctx, run, trouble, recorded)
-    if (recorded.pending > 0 && isFailing(recorded)) {
+    const { trouble, progress } = await sendBatch(ctx, run, claim, wanted)
+    if (progress.status !== 'sending') return
+    if (trouble) return handleTrouble(ctx, run, trouble, progress)
+    if (progress.pending > 0 && isFailing(progress)) {
       return stopSending(ctx, campaignId, 'high-failure-rate')
     }
   }
@@ -97,14 +94,23 @@ interface Run {
 const finishOf = (ctx: Context, { campaign, perSecond }: Run, pending: number, from: Date): Date =>
   estimatedFinish(pending, perSecond * share, campaign.send_window, ctx.store.timezone, from)
 
+/** What the run needs to know after a batch. */
+interface Progress {
+  status: string
+  pending: number
+  attempted_since_start: number
+  failed_since_start: number
+  trouble_since: Date | null
+}
+
 async function sendBatch(
   ctx: Context,
   run: Run,
   claim: Claim,
   { which, isIdempotent }: Wanted,
-): Promise<{ trouble: Trouble | null; recorded: Recorded }> {
+): Promise<{ trouble: outbox.Trouble | null; progress: Progress }> {
   const { campaign, means } = run
-  const delivered = await deliverBatch(ctx, {
+  const { results, trouble, error } = await deliverBatch(ctx, {
     campaign,
     means,
     claim,
@@ -112,12 +118,27 @@ async function sendBatch(
     isSecondCall: which === 'dead',
     leavesWhile: (status) => status === 'sending',
   })
-  const recorded = await recordResults(ctx, campaign.id, claim.id, delivered.results, {
-    isTrouble: delivered.trouble !== null,
-    finishAt: (pending) => finishOf(ctx, run, pending, ctx.now()),
+  const progress = await ctx.transaction(async (tx) => {
+    const moves = await recordResults(tx, claim.id, results)
+    const left = campaign.pending - moves.filter(({ after: { status } }) => status !== 'pending').length
+    const now = tx.now()
+    const troubleSince = trouble ? sql<Date>`coalesce(trouble_since, ${now})` : sql<Date>`trouble_since`
+    return tx.db
+      .updateTable('campaigns')
+      .set({
+        // Since when nothing at all could be handed over.
+        trouble_since: moves.some(isAttempt) ? null : troubleSince,
+        last_progress_at: now,
+        next_batch_at: null,
+        estimated_finish_at: finishOf(tx, run, left, now),
+        updated_at: now,
+      })
+      .where('id', '=', campaign.id)
+      .returning(['status', 'pending', 'attempted_since_start', 'failed_since_start', 'trouble_since'])
+      .executeTakeFirstOrThrow()
   })
-  if (delivered.error) throw delivered.error
-  return { trouble: delivered.trouble, recorded }
+  if (error) throw error
+  return { trouble, progress }
 }
 
 /** Ends the run; its successor is queued for `at`, with the places that were taken on the number for it. */
@@ -144,24 +165,23 @@ async function goOnAt(ctx: Context, run: Run, at: Date, places = 0): Promise<voi
 async function handleTrouble(
   ctx: Context,
   run: Run,
-  trouble: Trouble,
-  { troubleSince }: Recorded,
+  trouble: outbox.Trouble,
+  { trouble_since: since }: Progress,
 ): Promise<void> {
   const now = ctx.clock.ms()
-  if (trouble.reason === 'throttled') {
-    const until = new Date(now + trouble.afterMs)
-    await sending.throttled(ctx, run.means.connection, until)
-    return goOnAt(ctx, run, until)
-  }
-  if (trouble.reason !== 'provider-unavailable') return stopSending(ctx, run.campaign.id, trouble.reason)
-  const lastedMs = troubleSince ? now - troubleSince.getTime() : 0
-  if (lastedMs >= giveUpAfterMs) return stopSending(ctx, run.campaign.id, 'provider-unavailable')
+  const { id } = run.campaign
+  if (trouble.reason === 'throttled') return goOnAt(ctx, run, new Date(now + trouble.afterMs))
+  if (trouble.reason === 'disconnected') return stopSending(ctx, id, 'connection-lost')
+  if (trouble.reason === 'number-limit') return stopSending(ctx, id, trouble.reason)
+  const lastedMs = since ? now - since.getTime() : 0
+  if (lastedMs >= giveUpAfterMs) return stopSending(ctx, id, 'provider-unavailable')
   // After 0, 15, 45, 105… seconds of trouble: 15 s, doubling.
   return goOnAt(ctx, run, new Date(now + Math.min(lastedMs + firstWaitMs, longestWaitMs)))
 }
 
-const isFailing = ({ attempted, failed }: Recorded): boolean => attempted >= 200 && failed > attempted * 0.3
+const isFailing = ({ attempted_since_start: attempted, failed_since_start: failed }: Progress): boolean =>
+  attempted >= 200 && failed > attempted * 0.3
 
 /** Everything left is claimed by others: look when the first of them would be dead. */
 const nextLook = (ctx: Context, { oldest_claim: oldest }: RunningCampaign): Date =>
-  new Date(Math.max((oldest?.getTime() ?? 0) + deadAfterMs, ctx.clock.ms() + firstWaitMs))
+  new Date(Math.max((oldest?.getTime() ?? 0) + outbox.deadAfterMs, ctx.clock.ms() + firstWaitMs))

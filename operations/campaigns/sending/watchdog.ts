@@ -1,8 +1,8 @@
 /** What a dead worker or a lost job left behind, over all stores. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { outbox } from '#operations/messaging/door'
 import { greatestKnown } from '#runtime/database/sql'
-import { deadAfterMs } from './claims.ts'
 
 const stuckAfterMs = 2 * 60_000
 const dueAfterMs = 30_000
@@ -65,7 +65,7 @@ export async function findDeadClaims(root: RootDatabase, now: Date): Promise<Dea
       sql<string[]>`(array_agg(m.id::text))[1:100]`.as('message_ids'),
     ])
     .where('m.status', '=', 'sending')
-    .where('m.claimed_at', '<=', new Date(now.getTime() - deadAfterMs))
+    .where('m.claimed_at', '<=', new Date(now.getTime() - outbox.deadAfterMs))
     .groupBy(['m.store_id', 'm.campaign_id', 'c.status', 'c.deleted_at'])
     .limit(atATime)
     .execute()

@@ -6,7 +6,7 @@ import pauseCampaign from '#operations/campaigns/campaigns/api/pause-campaign'
 import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { applyStatuses } from '#operations/campaigns/sending/statuses'
+import { campaignMessages } from '#operations/campaigns/sending/lane'
 import type { DeliveryStatus } from '#operations/messaging/sending/deliver'
 import { testApp } from '#test/support/app'
 import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
@@ -45,7 +45,7 @@ async function tell(shop: SendingShop, messageId: string, told: Told[]): Promise
       ...change,
     }),
   )
-  await ctx.transaction((tx) => applyStatuses(tx, statuses))
+  await ctx.transaction((tx) => campaignMessages.applyStatuses(tx, statuses))
 }
 const at = (seconds: number) => new Date(app.clock.ms() + seconds * 1000).toISOString()
 
@@ -132,7 +132,7 @@ describe('what the provider reports', () => {
       { ...statuses[0]!, messageId: ctx.newId() },
       { ...statuses[0]!, messageId: 'odd' },
     ]
-    await ctx.transaction((tx) => applyStatuses(tx, [...statuses, ...strangers]))
+    await ctx.transaction((tx) => campaignMessages.applyStatuses(tx, [...statuses, ...strangers]))
     expect((await first.shop.read(first.id)).counters).toMatchObject({ sent: 2, read: 2, failed: 1 })
     expect((await first.shop.read(id)).counters).toMatchObject({ sent: 1, read: 1, failed: 1 })
     const { body } = await first.shop.call(listOptOuts, { query: { source: 'provider' } })
