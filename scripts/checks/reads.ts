@@ -23,7 +23,7 @@ export const foreignReads: Readonly<Record<string, readonly string[]>> = {
   files: ['exchanges', 'inbox', 'product-page'],
   list_contacts: ['messaging'],
   memberships: ['inbox'],
-  message_ledger: ['campaigns', 'inbox', 'messaging', 'statistics', 'subscription'],
+  message_ledger: ['inbox', 'messaging', 'statistics', 'subscription'],
   message_templates: ['automations', 'sandbox', 'stock'],
   messaging_connections: ['automations', 'inbox', 'store'],
   newsletter_subscribers: ['campaigns', 'store'],

@@ -7,6 +7,7 @@ import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { campaignMessages } from '#operations/campaigns/sending/lane'
+import { recordResults } from '#operations/campaigns/sending/record'
 import type { DeliveryStatus } from '#operations/messaging/sending/deliver'
 import { testApp } from '#test/support/app'
 import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
@@ -137,6 +138,38 @@ describe('what the provider reports', () => {
     expect((await first.shop.read(id)).counters).toMatchObject({ sent: 1, read: 1, failed: 1 })
     const { body } = await first.shop.call(listOptOuts, { query: { source: 'provider' } })
     expect(body.data).toMatchObject([{ phone: first.messages[1]!.phone, campaignId: first.id }])
+  })
+})
+
+describe('what else moves with them', () => {
+  test('a status that was faster than the record leaves it the text alone', async () => {
+    const { shop, id, messages } = await sent(1)
+    const ctx = await shop.context()
+    await ctx.db.updateTable('campaign_messages').set({ text: null }).execute()
+    await tell(shop, messages[0]!.id, [['delivered', 1]])
+    const fate = { is: 'failed', code: 'undelivered', reason: 'No' } as const
+    await recordResults(ctx, ctx.newId(), [{ id: messages[0]!.id, fate, text: 'Oi' }])
+    const { body } = await shop.call(listMessages, { params: { id } })
+    expect(body.data).toMatchObject([{ status: 'delivered', text: 'Oi', failureCode: null }])
+    expect((await shop.read(id)).counters).toMatchObject({ sent: 1, delivered: 1, failed: 0 })
+    expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('failures are blamed on the campaign but for phones that are not there, and taken back (rule 3h)', async () => {
+    const { shop, id, messages } = await sent(2)
+    const { db } = await shop.context()
+    const since = () =>
+      db
+        .selectFrom('campaigns')
+        .select(['attempted_since_start as attempted', 'failed_since_start as failed'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+    await tell(shop, messages[0]!.id, [['failed', 1, { failureCode: 'not-on-network' }]])
+    expect(await since()).toEqual({ attempted: 2, failed: 0 })
+    await tell(shop, messages[1]!.id, [['failed', 1]])
+    expect(await since()).toEqual({ attempted: 2, failed: 1 })
+    await tell(shop, messages[1]!.id, [['delivered', 2]])
+    expect(await since()).toEqual({ attempted: 2, failed: 0 })
   })
 })
 
