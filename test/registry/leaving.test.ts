@@ -13,7 +13,7 @@ const hands = /\b(?:single|lane)<\w+>\(\)\(|\bsending\.deliver\(|\badapters\.mai
 
 const judged: Record<string, string> = {
   'automations/engine/lane.ts': 'automations/waited.test.ts',
-  'campaigns/sending/deliver.ts': 'campaigns/waited.test.ts',
+  'campaigns/sending/lane.ts': 'campaigns/waited.test.ts',
   'capture/subscribers/coupon-email.ts': 'capture/waited.test.ts',
   'exchanges/notices/lane.ts': 'exchanges/waited.test.ts',
   'inbox/sending/lane.ts': 'inbox/waited.test.ts',
