@@ -3,6 +3,7 @@ import type { Expression } from 'kysely'
 import type { Context, SystemContext } from './context.ts'
 import type { Handle } from './jobs/handle.ts'
 import type { z } from './schema.ts'
+import type { Given } from './wiring.ts'
 
 export interface JobSpec<P extends z.ZodTypeAny, C> {
   description: string
@@ -67,6 +68,8 @@ export interface Job {
   readonly name: string
   readonly handle: Handle
   readonly spec: JobSpec<z.ZodTypeAny, never> & { readonly every?: Every }
+  /** What it gives to the points of sections, as a `wiring.ts` does. */
+  readonly wires?: Given
 }
 
 /** A job of one store: `ctx` sees that store alone. */

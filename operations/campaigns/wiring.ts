@@ -1,8 +1,6 @@
 import { wiring } from '#runtime/wiring'
 import { pausedCampaigns } from './campaigns/pending.ts'
 import { lookAtWindows } from './campaigns/windows.ts'
-import { contactsExport } from './lists/contacts-export.ts'
-import { optOutsExport } from './opt-outs/export.ts'
 import { fromReply } from './opt-outs/replies.ts'
 import { campaignMessages } from './sending/lane.ts'
 import { templateUse } from './template-use.ts'
@@ -17,5 +15,4 @@ export default wiring({
   templateUses: [templateUse],
   timezoneChanged: [lookAtWindows],
   pending: { 'campaigns-paused': pausedCampaigns },
-  exports: { 'opt-outs-export': optOutsExport, 'contacts-export': contactsExport },
 })

@@ -1,10 +1,8 @@
 import { wiring } from '#runtime/wiring'
 import { forgetFormList, turnFormOn } from './contact-form/form-settings.ts'
-import { submissionsExport } from './contact-form/submissions-export.ts'
 import { formWidget } from './contact-form/widget.ts'
 import { forgetPopupList, popupOnSince, turnPopupOn } from './popup/settings.ts'
 import { popupWidget } from './popup/widget.ts'
-import { subscribersExport } from './subscribers/export.ts'
 import { leaveNewsletter } from './subscribers/leave-newsletter.ts'
 
 export default wiring({
@@ -21,7 +19,6 @@ export default wiring({
       turn: 3,
     },
   ],
-  exports: { 'newsletter-export': subscribersExport, 'contact-form-export': submissionsExport },
   unsubscribes: { newsletter: leaveNewsletter },
   listDeleted: [forgetPopupList, forgetFormList],
   evidence: { popup: popupOnSince },

@@ -1,5 +1,4 @@
 import { wiring } from '#runtime/wiring'
-import { requestsExport } from './figures/export.ts'
 import { notices } from './notices/lane.ts'
 import { pendingRequests, templateUse } from './requests/for-others.ts'
 import { exchangePhotos, photoUploads } from './requests/photos.ts'
@@ -9,7 +8,6 @@ export default wiring({
   uploads: { [exchangePhotos]: photoUploads },
   senders: { ex: notices },
   templateUses: [templateUse],
-  exports: { 'exchange-export': requestsExport },
   switches: { exchanges: { activate: activateExchanges, lacks: lacksForExchanges } },
   pending: { 'exchange-requests-pending': pendingRequests },
 })

@@ -1,7 +1,6 @@
 import { wiring } from '#runtime/wiring'
 import { moveConversations } from './conversations/contacts.ts'
 import { releaseMember } from './conversations/conversations.ts'
-import { inboxExport } from './conversations/export.ts'
 import { ordersChanged } from './conversations/order-changes.ts'
 import { unreadConversations } from './conversations/pending.ts'
 import { uploads } from './messages/uploads.ts'
@@ -23,5 +22,4 @@ export default wiring({
   ordersChanged: [ordersChanged],
   optOutsChanged: moveConversations,
   pending: { 'conversations-unread': unreadConversations },
-  exports: { 'inbox-export': inboxExport },
 })

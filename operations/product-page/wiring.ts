@@ -14,7 +14,6 @@ import {
   existingSliders,
 } from './video-slider/counters.ts'
 import { videoSliderWidget } from './video-slider/widget.ts'
-import { wishlistExport } from './wishlist/export.ts'
 import { turnWishlistOn, wishlistWidget } from './wishlist/settings.ts'
 import { takeWishes } from './wishlist/wishes.ts'
 
@@ -54,7 +53,6 @@ export default wiring({
       apply: takeWishes,
     },
   },
-  exports: { 'wishlist-export': wishlistExport },
   switches: { wishlist: { activate: turnWishlistOn } },
   productsChanged: [checkLooksWith],
   catalogRead: [checkAllLooks],

@@ -2,7 +2,6 @@ import { wiring } from '#runtime/wiring'
 import { uploads } from './pictures.ts'
 import { requestMessages } from './requests/lane.ts'
 import { ordersChanged } from './requests/plan.ts'
-import { reviewsExport } from './reviews/export.ts'
 import {
   approvedSince,
   asksByMessage,
@@ -21,7 +20,6 @@ export default wiring({
   ordersChanged: [ordersChanged],
   senders: { rv: requestMessages },
   templateUses: [templateUse],
-  exports: { 'review-export': reviewsExport },
   widgets: {
     reviews: { feature: 'reviews', build: reviewsWidget },
     testimonials: { feature: 'testimonials', build: testimonialsWidget },

@@ -5,7 +5,6 @@ import { alerts } from './sending/lane.ts'
 import { stockChanged } from './sending/reconcile.ts'
 import { turnOn } from './settings/settings.ts'
 import { applyConversions } from './subscriptions/conversions.ts'
-import { subscriptionsExport } from './subscriptions/export.ts'
 import { unsubscribed } from './subscriptions/subscribe.ts'
 
 export default wiring({
@@ -16,7 +15,6 @@ export default wiring({
   unsubscribes: { stock: unsubscribed },
   switches: { 'stock-alerts': { activate: turnOn } },
   stockRequests,
-  exports: { 'stock-export': subscriptionsExport },
   widgets: {
     stockAlerts: { feature: 'stock-alerts', build: alertsWidget },
     stockCounter: { feature: 'stock-alerts', build: counterWidget },

@@ -136,6 +136,47 @@ export function preparedList<F extends object>(
   }
 }
 
+/** What a list has and in which order, said once for its pages and for its export. */
+export interface Selection<Query, Filters extends object, Rows extends AnySelect = AnySelect> {
+  /** A query as the statements take it. Refuses what cannot be. */
+  filters(ctx: Context, query: Query): Filters
+  /** FROM and WHERE. `has`: which filters are given. */
+  rows(db: Kysely<TenantTables>, values: Required<Filters>, has: (name: keyof Filters) => boolean): Rows
+  order: ListParts['order'] | ((has: (name: keyof Filters) => boolean) => ListParts['order'])
+}
+
+/** The pages of a selection, as `preparedList` makes them. */
+export function pagesOf<Query extends object, Filters extends object>(
+  { filters, rows, order }: Selection<Query, Filters>,
+  shown: (
+    db: Kysely<TenantTables>,
+    values: Required<Filters>,
+    has: (name: keyof Filters) => boolean,
+  ) => Omit<ListParts, 'rows' | 'order'>,
+  options: { text?: readonly (keyof Filters & string)[] } = {},
+): (ctx: Context, query: Query & Paging) => Promise<JsonText> {
+  const list = preparedList<Filters>(
+    (db, values, has) => ({
+      ...shown(db, values, has),
+      rows: rows(db, values, has),
+      order: typeof order === 'function' ? order(has) : order,
+    }),
+    options,
+  )
+  return (ctx, { page, limit, ...query }) =>
+    list(ctx, { ...filters(ctx, query as unknown as Query), page, limit })
+}
+
+/** The rows of a selection that fit a query, for who reads them otherwise than page by page. */
+export function matching<Query, Filters extends object, Rows extends AnySelect>(
+  { filters, rows }: Pick<Selection<Query, Filters, Rows>, 'filters' | 'rows'>,
+  ctx: Context,
+  query: Query,
+): Rows {
+  const values = filters(ctx, query)
+  return rows(ctx.db, values as Required<Filters>, (name) => values[name] !== undefined)
+}
+
 /** Rows skipped at most to read a page straight along its index: finding it by its keys first would cost more. */
 const nearAtMost = 200
 

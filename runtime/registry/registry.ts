@@ -74,7 +74,9 @@ export async function readRegistry(
     }
     if (expected === 'section') sections.set(parts[0]!, value as Section)
     else if (expected === 'job') {
-      jobs.push({ file, job: value as Job })
+      const job = value as Job
+      jobs.push({ file, job })
+      if (job.wires) wirings.push({ file, given: job.wires })
     } else if (expected === 'page') pages.push(value as Page)
     else if (expected === 'points') points.push({ file, declared: (value as PointsOfSection).declared })
     else if (expected === 'wiring') wirings.push({ file, given: (value as Wiring).given })

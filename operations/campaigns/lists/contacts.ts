@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { isOptedOut } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { type Paging, preparedList } from '#runtime/database/list'
+import { type Paging, pagesOf } from '#runtime/database/list'
 import { oneRow, preparedRow } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
@@ -47,44 +47,40 @@ interface Conditions {
   onlyReachable?: true
 }
 
-/** Filters as the queries of contacts take them; text that is no part of a phone is not looked for in one. */
-export function conditionsOf(ctx: Context, listId: string, { search, optedOut }: ContactFilters): Conditions {
-  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-  return {
-    listId,
-    ...(search === undefined ? {} : { search: containing(search) }),
-    ...(digits === null ? {} : { digits }),
-    ...(optedOut === undefined ? {} : optedOut ? { onlyOptedOut: true } : { onlyReachable: true }),
-  }
-}
+/** Newest first. Text that is no part of a phone is not looked for in one. */
+export const contacts = {
+  filters(ctx: Context, { listId, search, optedOut }: ContactFilters & { listId: string }): Conditions {
+    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+    return {
+      listId,
+      ...(search === undefined ? {} : { search: containing(search) }),
+      ...(digits === null ? {} : { digits }),
+      ...(optedOut === undefined ? {} : optedOut ? { onlyOptedOut: true } : { onlyReachable: true }),
+    }
+  },
+  rows(db: Db, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
+    let rows = db.selectFrom('list_contacts as c').where('c.list_id', '=', values.listId)
+    if (has('search')) {
+      const { search, digits } = values
+      rows = rows.where(
+        sql<boolean>`(lower(c.name) like lower(${search}::text) or lower(c.email) like lower(${search}::text)
+          ${has('digits') ? sql`or ${phoneLike('c.phone', digits)}` : sql``})`,
+      )
+    }
+    if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db, phoneOf))
+    if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db, phoneOf)}`)
+    return rows
+  },
+  order: [['c.id', 'desc']],
+} as const
 
-/** FROM and WHERE of a list's contacts. */
-export function contactRows(
-  db: Db,
-  values: { listId: string; search?: string; digits?: string[] },
-  has: (name: keyof Conditions) => boolean,
-) {
-  let rows = db.selectFrom('list_contacts as c').where('c.list_id', '=', values.listId)
-  if (has('search')) {
-    const { search, digits } = values
-    rows = rows.where(
-      sql<boolean>`(lower(c.name) like lower(${search}::text) or lower(c.email) like lower(${search}::text)
-        ${has('digits') ? sql`or ${phoneLike('c.phone', digits)}` : sql``})`,
-    )
-  }
-  if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db, phoneOf))
-  if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db, phoneOf)}`)
-  return rows
-}
-
-const listPage = preparedList<Conditions>(
+const listPage = pagesOf(
+  contacts,
   (db, values, has) => {
     const isWhole = !has('search') && !has('onlyOptedOut') && !has('onlyReachable')
     const size = db.selectFrom('contact_lists as l').select('l.size').where('l.id', '=', values.listId)
     return {
-      rows: contactRows(db, values, has),
       item: contactJson(db),
-      order: [['c.id', 'desc']],
       page: 'c',
       table: 'list_contacts',
       // Without a filter the size is kept; no such list has none.
@@ -107,10 +103,10 @@ export async function mustExist(ctx: Context, listId: string): Promise<void> {
 export async function listContacts(
   ctx: Context,
   listId: string,
-  { page, limit, ...filters }: ContactFilters & Paging,
+  query: ContactFilters & Paging,
 ): Promise<JsonText> {
   if (!isId(listId)) throw refuse('not_found', noSuchList)
-  const answer = await listPage(ctx, { ...conditionsOf(ctx, listId, filters), page, limit })
+  const answer = await listPage(ctx, { ...query, listId })
   if (answer.text.startsWith('{"data":[]')) await mustExist(ctx, listId)
   return answer
 }

@@ -4,9 +4,8 @@ import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { type Paging, preparedList } from '#runtime/database/list'
+import { pagesOf } from '#runtime/database/list'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
-import type { JsonText } from '#runtime/operation'
 import { type Days, openRange } from '../day-filter.ts'
 
 const submissionJson = jsonObject({
@@ -36,54 +35,41 @@ interface Conditions {
   timezone?: string
 }
 
-/** What the filters mean. Refuses days that are turned around. */
-export function submissionConditions(ctx: Context, filters: SubmissionFilters): Conditions {
-  const { search } = filters
-  days.refuseCrossedDays(filters)
-  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-  const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
-  return {
-    ...(search === undefined ? {} : { search: containing(search) }),
-    ...(digits === null ? {} : { digits }),
-    ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
-  }
-}
+/** Newest first. Refuses days that are turned around. */
+export const submissions = {
+  filters(ctx: Context, filters: SubmissionFilters): Conditions {
+    const { search } = filters
+    days.refuseCrossedDays(filters)
+    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+    const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
+    return {
+      ...(search === undefined ? {} : { search: containing(search) }),
+      ...(digits === null ? {} : { digits }),
+      ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
+    }
+  },
+  rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
+    let rows = db.selectFrom('contact_form_submissions as f')
+    if (has('startDate')) rows = rows.where(days.isWithin('f.created_at', values))
+    if (has('search')) {
+      const { search, digits } = values
+      rows = rows.where(
+        sql<boolean>`(lower(f.name) like lower(${search}::text) or lower(f.email) like lower(${search}::text)
+          or lower(f.message) like lower(${search}::text)
+          ${has('digits') ? sql`or ${phoneLike('f.phone', digits)}` : sql``})`,
+      )
+    }
+    return rows
+  },
+  order: [['f.id', 'desc']],
+} as const
 
-/** FROM and WHERE. */
-export function submissionRows(
-  db: Kysely<TenantTables>,
-  values: Required<Conditions>,
-  has: (name: keyof Conditions) => boolean,
-) {
-  let rows = db.selectFrom('contact_form_submissions as f')
-  if (has('startDate')) rows = rows.where(days.isWithin('f.created_at', values))
-  if (has('search')) {
-    const { search, digits } = values
-    rows = rows.where(
-      sql<boolean>`(lower(f.name) like lower(${search}::text) or lower(f.email) like lower(${search}::text)
-        or lower(f.message) like lower(${search}::text)
-        ${has('digits') ? sql`or ${phoneLike('f.phone', digits)}` : sql``})`,
-    )
-  }
-  return rows
-}
-
-const listPage = preparedList<Conditions>(
-  (db, values, has) => ({
-    rows: submissionRows(db, values as Required<Conditions>, has),
-    item: submissionJson,
-    order: [['f.id', 'desc']],
-    page: 'f',
-    table: 'contact_form_submissions',
-  }),
+/** A page of the submissions. */
+export const listSubmissions = pagesOf(
+  submissions,
+  () => ({ item: submissionJson, page: 'f', table: 'contact_form_submissions' }),
   { text: ['search'] },
 )
-
-/** A page of the submissions, newest first. */
-export const listSubmissions = (
-  ctx: Context,
-  { page, limit, ...filters }: SubmissionFilters & Paging,
-): Promise<JsonText> => listPage(ctx, { ...submissionConditions(ctx, filters), page, limit })
 
 /** Deletes submissions; those that this store does not have do not count. One statement. */
 export async function deleteSubmissions(ctx: Context, ids: readonly string[]): Promise<{ deleted: number }> {

@@ -4,9 +4,8 @@ import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { type Paging, preparedList } from '#runtime/database/list'
+import { pagesOf } from '#runtime/database/list'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
-import type { JsonText } from '#runtime/operation'
 import { type Days, openRange } from '../day-filter.ts'
 
 const subscriberJson = jsonObject({
@@ -50,52 +49,39 @@ interface Conditions {
   timezone?: string
 }
 
-/** What the filters mean. Refuses days that are turned around. */
-export function subscriberConditions(ctx: Context, filters: SubscriberFilters): Conditions {
-  const { search, status } = filters
-  days.refuseCrossedDays(filters)
-  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-  const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
-  return {
-    ...(search === undefined ? {} : { search: containing(search) }),
-    ...(digits === null ? {} : { digits }),
-    ...(status === undefined ? {} : { status }),
-    ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
-  }
-}
+/** Newest first. Refuses days that are turned around. */
+export const subscribers = {
+  filters(ctx: Context, filters: SubscriberFilters): Conditions {
+    const { search, status } = filters
+    days.refuseCrossedDays(filters)
+    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+    const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
+    return {
+      ...(search === undefined ? {} : { search: containing(search) }),
+      ...(digits === null ? {} : { digits }),
+      ...(status === undefined ? {} : { status }),
+      ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
+    }
+  },
+  rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
+    let rows = db.selectFrom('newsletter_subscribers as s')
+    if (has('status')) rows = rows.where('s.status', '=', values.status)
+    if (has('startDate')) rows = rows.where(days.isWithin('s.created_at', values))
+    if (has('search')) {
+      const { search, digits } = values
+      rows = rows.where(
+        sql<boolean>`(lower(s.name) like lower(${search}::text) or lower(s.email) like lower(${search}::text)
+          ${has('digits') ? sql`or ${phoneLike('s.phone', digits)}` : sql``})`,
+      )
+    }
+    return rows
+  },
+  order: [['s.id', 'desc']],
+} as const
 
-/** FROM and WHERE. */
-export function subscriberRows(
-  db: Kysely<TenantTables>,
-  values: Required<Conditions>,
-  has: (name: keyof Conditions) => boolean,
-) {
-  let rows = db.selectFrom('newsletter_subscribers as s')
-  if (has('status')) rows = rows.where('s.status', '=', values.status)
-  if (has('startDate')) rows = rows.where(days.isWithin('s.created_at', values))
-  if (has('search')) {
-    const { search, digits } = values
-    rows = rows.where(
-      sql<boolean>`(lower(s.name) like lower(${search}::text) or lower(s.email) like lower(${search}::text)
-        ${has('digits') ? sql`or ${phoneLike('s.phone', digits)}` : sql``})`,
-    )
-  }
-  return rows
-}
-
-const listPage = preparedList<Conditions>(
-  (db, values, has) => ({
-    rows: subscriberRows(db, values as Required<Conditions>, has),
-    item: subscriberJson,
-    order: [['s.id', 'desc']],
-    page: 's',
-    table: 'newsletter_subscribers',
-  }),
+/** A page of the subscribers. */
+export const listSubscribers = pagesOf(
+  subscribers,
+  () => ({ item: subscriberJson, page: 's', table: 'newsletter_subscribers' }),
   { text: ['search'] },
 )
-
-/** A page of the subscribers, newest first. */
-export const listSubscribers = (
-  ctx: Context,
-  { page, limit, ...filters }: SubscriberFilters & Paging,
-): Promise<JsonText> => listPage(ctx, { ...subscriberConditions(ctx, filters), page, limit })

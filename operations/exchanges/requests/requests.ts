@@ -1,9 +1,9 @@
 /** Reading requests: one, or a page of them. */
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { type Paging, preparedList } from '#runtime/database/list'
+import { pagesOf } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { JsonText } from '#runtime/operation'
@@ -52,74 +52,63 @@ export interface PreparedFilters {
   timezone?: string
 }
 
-type Requests = SelectQueryBuilder<TenantTables & { r: TenantTables['exchange_requests'] }, 'r', object>
+/** Newest first. Refuses days that are turned around. */
+export const requests = {
+  filters(ctx: Context, filters: RequestFilters): PreparedFilters {
+    const { status, type, reason, outsideWindow, search, startDate, endDate } = filters
+    refuseCrossedDays({ startDate, endDate })
+    const statuses = [...new Set(status)]
+    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+    return {
+      ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
+      ...(statuses.length > 1 ? { statuses } : {}),
+      ...(type ? { type } : {}),
+      ...(reason ? { reasons: reason } : {}),
+      ...(outsideWindow === undefined ? {} : { outsideWindow }),
+      ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
+      ...(digits === null ? {} : { digits }),
+      ...(startDate ? { startDate } : {}),
+      ...(endDate ? { endDate } : {}),
+      ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+    }
+  },
+  rows(
+    db: Kysely<TenantTables>,
+    values: Required<PreparedFilters>,
+    has: (name: keyof PreparedFilters) => boolean,
+  ) {
+    let found = db.selectFrom('exchange_requests as r')
+    if (has('status')) found = found.where('r.status', '=', values.status)
+    if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
+    if (has('type')) found = found.where('r.type', '=', values.type)
+    if (has('reasons')) found = found.where(sql<boolean>`r.reasons && ${values.reasons}::text[]`)
+    if (has('outsideWindow')) {
+      found = found.where(sql<boolean>`r.outside_window = ${values.outsideWindow}::boolean`)
+    }
+    if (has('search')) {
+      const byDigits = has('digits') ? sql`or ${phoneLike('r.search_text', values.digits)}` : sql``
+      found = found.where(sql<boolean>`(r.search_text like ${values.search}::text ${byDigits})`)
+    }
+    const zone = sql`${values.timezone}::text`
+    if (has('startDate')) {
+      const first = days.firstInstantOf(sql`${values.startDate}::date`, zone)
+      found = found.where(sql<boolean>`r.created_at >= (select ${first})`)
+    }
+    if (has('endDate')) {
+      const next = days.firstInstantOf(sql`(${values.endDate}::date + 1)`, zone)
+      found = found.where(sql<boolean>`r.created_at < (select ${next})`)
+    }
+    return found
+  },
+  order: [
+    ['r.created_at', 'desc'],
+    ['r.id', 'desc'],
+  ],
+} as const
 
-/** The requests `r` that fit. `has`: which filters are given. */
-export function fitting(
-  rows: Requests,
-  values: PreparedFilters,
-  has: (name: keyof PreparedFilters) => boolean,
-): Requests {
-  let found = rows
-  if (has('status')) found = found.where('r.status', '=', values.status!)
-  if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
-  if (has('type')) found = found.where('r.type', '=', values.type!)
-  if (has('reasons')) found = found.where(sql<boolean>`r.reasons && ${values.reasons}::text[]`)
-  if (has('outsideWindow')) {
-    found = found.where(sql<boolean>`r.outside_window = ${values.outsideWindow}::boolean`)
-  }
-  if (has('search')) {
-    const byDigits = has('digits') ? sql`or ${phoneLike('r.search_text', values.digits)}` : sql``
-    found = found.where(sql<boolean>`(r.search_text like ${values.search}::text ${byDigits})`)
-  }
-  const zone = sql`${values.timezone}::text`
-  if (has('startDate')) {
-    const first = days.firstInstantOf(sql`${values.startDate}::date`, zone)
-    found = found.where(sql<boolean>`r.created_at >= (select ${first})`)
-  }
-  if (has('endDate')) {
-    const next = days.firstInstantOf(sql`(${values.endDate}::date + 1)`, zone)
-    found = found.where(sql<boolean>`r.created_at < (select ${next})`)
-  }
-  return found
-}
-
-/** Refuses days that are turned around. */
-export function preparedFilters(ctx: Context, filters: RequestFilters): PreparedFilters {
-  const { status, type, reason, outsideWindow, search, startDate, endDate } = filters
-  refuseCrossedDays({ startDate, endDate })
-  const statuses = [...new Set(status)]
-  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-  return {
-    ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
-    ...(statuses.length > 1 ? { statuses } : {}),
-    ...(type ? { type } : {}),
-    ...(reason ? { reasons: reason } : {}),
-    ...(outsideWindow === undefined ? {} : { outsideWindow }),
-    ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
-    ...(digits === null ? {} : { digits }),
-    ...(startDate ? { startDate } : {}),
-    ...(endDate ? { endDate } : {}),
-    ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
-  }
-}
-
-const listPage = preparedList<PreparedFilters>(
-  (db, values, has) => ({
-    rows: fitting(db.selectFrom('exchange_requests as r'), values, has),
-    item: entryJson(db),
-    order: [
-      ['r.created_at', 'desc'],
-      ['r.id', 'desc'],
-    ],
-    page: 'r',
-    table: 'exchange_requests',
-  }),
+/** A page of the requests. */
+export const listRequests = pagesOf(
+  requests,
+  (db) => ({ item: entryJson(db), page: 'r', table: 'exchange_requests' }),
   { text: ['search'] },
 )
-
-/** A page of the requests, newest first. Refuses days that are turned around. */
-export const listRequests = (
-  ctx: Context,
-  { page, limit, ...filters }: RequestFilters & Paging,
-): Promise<JsonText> => listPage(ctx, { ...preparedFilters(ctx, filters), page, limit })

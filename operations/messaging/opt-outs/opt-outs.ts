@@ -1,9 +1,9 @@
 /** Phones that nothing but what they asked for may be written to. Unique in a store by their match form. */
-import { type CommonTableExpressionOutput, type QueryCreator, sql } from 'kysely'
+import { type CommonTableExpressionOutput, type Kysely, type QueryCreator, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { type Paging, preparedList } from '#runtime/database/list'
+import { pagesOf } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
 import { phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
@@ -33,25 +33,25 @@ interface Conditions {
   source?: string
 }
 
-/** Filters as the queries of opt-outs take them. */
-export const conditionsOf = (ctx: Context, { search, source }: OptOutFilters): Conditions => ({
-  ...(search === undefined ? {} : { search: phoneContaining(search, ctx.store.country) ?? [] }),
-  ...(source === undefined ? {} : { source }),
-})
-
-const listPage = preparedList<Conditions>(
-  (db, values, has) => {
+/** Newest first. */
+export const listed = {
+  filters: (ctx: Context, { search, source }: OptOutFilters): Conditions => ({
+    ...(search === undefined ? {} : { search: phoneContaining(search, ctx.store.country) ?? [] }),
+    ...(source === undefined ? {} : { source }),
+  }),
+  rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('opt_outs as o')
     if (has('source')) rows = rows.where('o.source', '=', values.source)
     if (has('search')) rows = rows.where(phoneLike('o.phone', values.search))
-    return { rows, item: optOutJson('o'), order: [['o.id', 'desc']], page: 'o', table: 'opt_outs' }
+    return rows
   },
-  { text: ['search'] },
-)
+  order: [['o.id', 'desc']],
+} as const
 
-/** A page of the opt-outs, newest first. */
-export const list = (ctx: Context, { page, limit, ...filters }: OptOutFilters & Paging): Promise<JsonText> =>
-  listPage(ctx, { ...conditionsOf(ctx, filters), page, limit })
+/** A page of the opt-outs. */
+export const list = pagesOf(listed, () => ({ item: optOutJson('o'), page: 'o', table: 'opt_outs' }), {
+  text: ['search'],
+})
 
 interface NewOptOut {
   id: string

@@ -1,9 +1,9 @@
 /** Reading reviews: one, or a page of them. */
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isWithinDays } from '#runtime/database/days'
-import { type ListParts, type Paging, preparedList } from '#runtime/database/list'
+import { type ListParts, type Paging, pagesOf, preparedList } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
 import { containing } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
@@ -41,55 +41,53 @@ export interface PreparedFilters {
   timezone?: string | undefined
 }
 
-type Reviews = SelectQueryBuilder<TenantTables & { r: TenantTables['product_reviews'] }, 'r', object>
-
 const farBack = '0001-01-01'
 const farAhead = '9999-12-30'
 
-/** The reviews `r` that fit. `has`: which filters are given. */
-export function fitting(
-  rows: Reviews,
-  values: PreparedFilters,
-  has: (name: keyof PreparedFilters) => boolean,
-): Reviews {
-  let found = rows
-  if (has('status')) found = found.where('r.status', '=', values.status!)
-  if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
-  if (has('rating')) found = found.where(sql<boolean>`r.rating = ${values.rating}::smallint`)
-  if (has('ratings')) found = found.where(sql<boolean>`r.rating = any(${values.ratings}::smallint[])`)
-  if (has('productId')) found = found.where('r.product_id', '=', values.productId!)
-  if (has('verified')) found = found.where(sql<boolean>`r.verified = ${values.verified}::boolean`)
-  if (has('featured')) found = found.where(sql<boolean>`r.featured = ${values.featured}::boolean`)
-  if (has('hasImages')) found = found.where(sql<boolean>`r.has_images = ${values.hasImages}::boolean`)
-  if (has('hasReply')) found = found.where(sql<boolean>`r.has_reply = ${values.hasReply}::boolean`)
-  if (has('source')) found = found.where(sql<boolean>`r.source = any(${values.source}::text[])`)
-  if (has('search')) found = found.where(sql<boolean>`r.search_text like ${values.search}::text`)
-  if (has('startDate') || has('endDate')) {
-    const { timezone } = values
-    const startDate = has('startDate') ? values.startDate : sql.lit(farBack)
-    const endDate = has('endDate') ? values.endDate : sql.lit(farAhead)
-    found = found.where(isWithinDays('r.reviewed_at', { startDate, endDate, timezone }))
-  }
-  return found
-}
-
 /** Refuses days that are turned around. */
-export function preparedFilters(ctx: Context, filters: ReviewFilters): PreparedFilters {
-  const { search, startDate, endDate, status, rating, ...others } = filters
-  refuseCrossedDays({ startDate, endDate })
-  const given = Object.entries(others).filter(([, value]) => value !== undefined)
-  return {
-    ...Object.fromEntries(given),
-    ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
-    ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
-    ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
-    ...(startDate ? { startDate } : {}),
-    ...(endDate ? { endDate } : {}),
-    ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
-  }
+export const reviews = {
+  filters(ctx: Context, filters: ReviewFilters): PreparedFilters {
+    const { search, startDate, endDate, status, rating, ...others } = filters
+    refuseCrossedDays({ startDate, endDate })
+    const given = Object.entries(others).filter(([, value]) => value !== undefined)
+    return {
+      ...Object.fromEntries(given),
+      ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
+      ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
+      ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
+      ...(startDate ? { startDate } : {}),
+      ...(endDate ? { endDate } : {}),
+      ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+    }
+  },
+  rows(
+    db: Kysely<TenantTables>,
+    values: Required<PreparedFilters>,
+    has: (name: keyof PreparedFilters) => boolean,
+  ) {
+    let found = db.selectFrom('product_reviews as r')
+    if (has('status')) found = found.where('r.status', '=', values.status)
+    if (has('statuses')) found = found.where(sql<boolean>`r.status = any(${values.statuses}::text[])`)
+    if (has('rating')) found = found.where(sql<boolean>`r.rating = ${values.rating}::smallint`)
+    if (has('ratings')) found = found.where(sql<boolean>`r.rating = any(${values.ratings}::smallint[])`)
+    if (has('productId')) found = found.where('r.product_id', '=', values.productId)
+    if (has('verified')) found = found.where(sql<boolean>`r.verified = ${values.verified}::boolean`)
+    if (has('featured')) found = found.where(sql<boolean>`r.featured = ${values.featured}::boolean`)
+    if (has('hasImages')) found = found.where(sql<boolean>`r.has_images = ${values.hasImages}::boolean`)
+    if (has('hasReply')) found = found.where(sql<boolean>`r.has_reply = ${values.hasReply}::boolean`)
+    if (has('source')) found = found.where(sql<boolean>`r.source = any(${values.source}::text[])`)
+    if (has('search')) found = found.where(sql<boolean>`r.search_text like ${values.search}::text`)
+    if (has('startDate') || has('endDate')) {
+      const { timezone } = values
+      const startDate = has('startDate') ? values.startDate : sql.lit(farBack)
+      const endDate = has('endDate') ? values.endDate : sql.lit(farAhead)
+      found = found.where(isWithinDays('r.reviewed_at', { startDate, endDate, timezone }))
+    }
+    return found
+  },
 }
 
-const orders = {
+export const orders = {
   newest: [
     ['r.reviewed_at', 'desc'],
     ['r.id', 'desc'],
@@ -112,14 +110,9 @@ const orders = {
 type Sort = keyof typeof orders
 
 const listSorted = (sort: Sort) =>
-  preparedList<PreparedFilters>(
-    (db, values, has) => ({
-      rows: fitting(db.selectFrom('product_reviews as r'), values, has),
-      item: reviewJson('r'),
-      order: orders[sort],
-      page: 'r',
-      table: 'product_reviews',
-    }),
+  pagesOf(
+    { ...reviews, order: orders[sort] },
+    () => ({ item: reviewJson('r'), page: 'r', table: 'product_reviews' }),
     { text: ['search'] },
   )
 const lists = {
@@ -130,12 +123,10 @@ const lists = {
 }
 
 /** A page of the reviews. Refuses days that are turned around. */
-export function listReviews(
+export const listReviews = (
   ctx: Context,
-  { page, limit, sort, ...filters }: ReviewFilters & Paging & { sort: Sort },
-): Promise<JsonText> {
-  return lists[sort](ctx, { ...preparedFilters(ctx, filters), page, limit })
-}
+  { sort, ...query }: ReviewFilters & Paging & { sort: Sort },
+): Promise<JsonText> => lists[sort](ctx, query)
 
 interface ReviewerFilters {
   phoneKey: string

@@ -4,8 +4,7 @@ import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
-import { type Paging, preparedList } from '#runtime/database/list'
-import type { JsonText } from '#runtime/operation'
+import { pagesOf } from '#runtime/database/list'
 
 export interface ConversionFilters {
   startDate?: string | undefined
@@ -70,84 +69,34 @@ interface Selected extends days.DayRange {
   status?: string[] | undefined
 }
 
-const rowsOf = (
-  db: Kysely<TenantTables>,
-  values: Required<Selected>,
-  has: (name: keyof Selected) => boolean,
-) => {
-  let rows = db.selectFrom('conversions as c').where(days.isWithin('c.placed_at', values))
-  if (has('sourceType')) rows = rows.where('c.source_type', '=', values.sourceType!)
-  if (has('sourceId')) rows = rows.where('c.source_id', '=', values.sourceId!)
-  if (has('currency')) rows = rows.where('c.currency', '=', values.currency!)
-  if (has('status')) rows = rows.where(sql<boolean>`c.status = any(${values.status}::text[])`)
-  return rows
-}
+const counted = ['confirmed', 'partially-refunded']
 
-const listed = preparedList<Selected>((db, values, has) => ({
-  rows: rowsOf(db, values as Required<Selected>, has),
-  item: conversionJson(db),
+/** By the instant the order was placed, newest first. Refuses a range of more than 731 days. */
+export const conversions = {
+  filters(ctx: Context, filters: ConversionFilters): Selected {
+    const { status = counted, sourceType, sourceId, currency } = filters
+    return {
+      ...days.dayRange(ctx, filters, 731),
+      timezone: ctx.store.timezone,
+      ...(sourceType ? { sourceType } : {}),
+      ...(sourceId ? { sourceId } : {}),
+      ...(currency ? { currency } : {}),
+      ...(status.includes('all') ? {} : { status: [...new Set(status)].sort() }),
+    }
+  },
+  rows(db: Kysely<TenantTables>, values: Required<Selected>, has: (name: keyof Selected) => boolean) {
+    let rows = db.selectFrom('conversions as c').where(days.isWithin('c.placed_at', values))
+    if (has('sourceType')) rows = rows.where('c.source_type', '=', values.sourceType!)
+    if (has('sourceId')) rows = rows.where('c.source_id', '=', values.sourceId!)
+    if (has('currency')) rows = rows.where('c.currency', '=', values.currency!)
+    if (has('status')) rows = rows.where(sql<boolean>`c.status = any(${values.status}::text[])`)
+    return rows
+  },
   order: [
     ['c.placed_at', 'desc'],
     ['c.id', 'desc'],
   ],
-  page: 'c',
-}))
+} as const
 
-const counted = ['confirmed', 'partially-refunded']
-
-/** Filters as they are asked of the database; refuses a range of more than 731 days. */
-export function selectedBy(ctx: Context, filters: ConversionFilters): Selected {
-  const { status = counted, sourceType, sourceId, currency } = filters
-  return {
-    ...days.dayRange(ctx, filters, 731),
-    timezone: ctx.store.timezone,
-    ...(sourceType ? { sourceType } : {}),
-    ...(sourceId ? { sourceId } : {}),
-    ...(currency ? { currency } : {}),
-    ...(status.includes('all') ? {} : { status: [...new Set(status)].sort() }),
-  }
-}
-
-/** By the instant the order was placed, newest first. */
-export const listConversions = (ctx: Context, filters: ConversionFilters & Paging): Promise<JsonText> =>
-  listed(ctx, { ...selectedBy(ctx, filters), page: filters.page, limit: filters.limit })
-
-/** The next `limit` rows strictly after a place, for the export. */
-export async function conversionsAfter(
-  ctx: Context,
-  selected: Selected,
-  after: { placedAt: string; id: string } | null,
-  limit: number,
-) {
-  let rows = rowsOf(ctx.db as never, selected as Required<Selected>, (name) => name in selected)
-  if (after) {
-    rows = rows.where(sql<boolean>`(c.placed_at, c.id) < (${after.placedAt}::timestamptz, ${after.id}::uuid)`)
-  }
-  return rows
-    .select([
-      'c.id',
-      sql<string>`c.placed_at::text`.as('place'),
-      'c.order_number',
-      'c.placed_at',
-      'c.status',
-      'c.source_type',
-      'c.source_name',
-      'c.channel',
-      'c.customer',
-      'c.currency',
-      'c.order_total',
-      'c.refunded_total',
-      'c.revenue',
-      'c.coupon_code',
-      'c.touched_at',
-      sql<string>`(select string_agg(i.quantity || '× ' || i.name, ', ' order by i.position)
-        from (${ctx.db
-          .selectFrom('conversion_items as x')
-          .selectAll()
-          .where('x.conversion_id', '=', sql.ref<string>('c.id'))}) as i)`.as('products'),
-    ])
-    .orderBy('c.placed_at', 'desc')
-    .orderBy('c.id', 'desc')
-    .limit(limit)
-    .execute()
-}
+/** A page of the conversions. */
+export const listConversions = pagesOf(conversions, (db) => ({ item: conversionJson(db), page: 'c' }))

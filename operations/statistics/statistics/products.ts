@@ -14,7 +14,7 @@ type Db = Kysely<TenantTables>
 export const productSorts = ['-revenue', '-units', '-orders', 'name'] as const
 export type ProductSort = (typeof productSorts)[number]
 
-interface Selected extends days.DayRange {
+export interface Selected extends days.DayRange {
   timezone: string
   currency: string
   sourceType?: string | undefined
@@ -113,6 +113,12 @@ const counted = bySort((sort) => listOf(fromRows as never, sort))
 
 const isReady = prepared<object, { timezone: string }>((db) => areSummed(db))
 
+/** Where the figures are read: of the rows, until their sums are built. */
+export async function factsOf(ctx: Context): Promise<typeof fromSums> {
+  const [ready] = await isReady(ctx, {})
+  return ready ? fromSums : (fromRows as never)
+}
+
 export interface ProductFilters {
   startDate?: string | undefined
   endDate?: string | undefined
@@ -134,7 +140,6 @@ export async function listProducts(
     ...(sourceType ? { sourceType } : {}),
     ...(search ? { search } : {}),
   }
-  const [ready] = await isReady(ctx, {})
-  const lists = ready ? summed : counted
+  const lists = (await factsOf(ctx)) === fromSums ? summed : counted
   return lists[sort](ctx, { ...selected, page, limit })
 }

@@ -4,11 +4,10 @@ import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
-import { type Paging, preparedList } from '#runtime/database/list'
+import { pagesOf } from '#runtime/database/list'
 import { findRow, preparedOne } from '#runtime/database/rows'
 import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
-import type { JsonText } from '#runtime/operation'
 import { refuseCrossedDays } from '#runtime/values/days'
 import type { SubscriptionQuery } from '../subscription-schema.ts'
 
@@ -62,78 +61,70 @@ interface Conditions {
   oldest?: true
 }
 
-/** Filters as the queries take them. Refuses a range that is turned around. */
-export function conditionsOf(ctx: Context, query: SubscriptionQuery): Conditions {
-  const { channel, productId, variantId, search, startDate, endDate, sort } = query
-  refuseCrossedDays({ startDate, endDate })
-  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-  const statuses = query.status.includes('all') ? [] : [...new Set(query.status)]
-  return {
-    ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
-    ...(statuses.length > 1 ? { statuses } : {}),
-    ...(channel ? { channel } : {}),
-    ...(productId ? { productId } : {}),
-    ...(variantId ? { variantId } : {}),
-    ...(search === undefined ? {} : { search: containing(search) }),
-    ...(digits === null ? {} : { digits }),
-    ...(startDate ? { from: startDate } : {}),
-    ...(endDate ? { to: endDate } : {}),
-    ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
-    ...(sort === 'oldest' ? { oldest: true as const } : {}),
-  }
-}
-
 const day = (value: unknown) => sql`${value}::date`
 const zone = (value: unknown) => sql`${value}::text`
 
-/** FROM and WHERE. */
-export function subscriptionRows(
-  db: Kysely<TenantTables>,
-  values: Conditions,
-  has: (name: keyof Conditions) => boolean,
-) {
-  let rows = db.selectFrom('stock_subscriptions as s').where('s.deleted_at', 'is', null)
-  if (has('status')) rows = rows.where('s.status', '=', values.status!)
-  if (has('statuses')) rows = rows.where(sql<boolean>`s.status = any(${values.statuses}::text[])`)
-  if (has('channel')) rows = rows.where('s.channel', '=', values.channel!)
-  if (has('productId')) rows = rows.where('s.product_id', '=', values.productId!)
-  if (has('variantId')) rows = rows.where('s.variant_id', '=', values.variantId!)
-  if (has('search')) {
-    rows = rows.where(
-      sql<boolean>`(lower(s.email) like lower(${values.search}::text) or lower(s.name) like lower(${values.search}::text)
-        or lower(s.product_name) like lower(${values.search}::text)
-        ${has('digits') ? sql`or ${phoneLike('s.phone', values.digits)}` : sql``})`,
-    )
-  }
-  const firstOf = (value: unknown, next = 0) =>
-    days.firstInstantOf(sql`(${day(value)} + ${sql.lit(next)})`, zone(values.timezone))
-  if (has('from')) rows = rows.where(sql<boolean>`s.created_at >= ${firstOf(values.from)}`)
-  if (has('to')) rows = rows.where(sql<boolean>`s.created_at < ${firstOf(values.to, 1)}`)
-  return rows
-}
+export const orders = {
+  newest: [
+    ['s.created_at', 'desc'],
+    ['s.id', 'desc'],
+  ],
+  oldest: [
+    ['s.created_at', 'asc'],
+    ['s.id', 'asc'],
+  ],
+} as const
 
-const listPage = preparedList<Conditions>(
-  (db, values, has) => {
-    const direction = has('oldest') ? 'asc' : 'desc'
+/** Refuses a range that is turned around. */
+export const subscriptions = {
+  filters(ctx: Context, query: SubscriptionQuery): Conditions {
+    const { channel, productId, variantId, search, startDate, endDate, sort } = query
+    refuseCrossedDays({ startDate, endDate })
+    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+    const statuses = query.status.includes('all') ? [] : [...new Set(query.status)]
     return {
-      rows: subscriptionRows(db, values, has),
-      item: subscriptionJson,
-      order: [
-        ['s.created_at', direction],
-        ['s.id', direction],
-      ],
-      page: 's',
-      table: 'stock_subscriptions',
+      ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
+      ...(statuses.length > 1 ? { statuses } : {}),
+      ...(channel ? { channel } : {}),
+      ...(productId ? { productId } : {}),
+      ...(variantId ? { variantId } : {}),
+      ...(search === undefined ? {} : { search: containing(search) }),
+      ...(digits === null ? {} : { digits }),
+      ...(startDate ? { from: startDate } : {}),
+      ...(endDate ? { to: endDate } : {}),
+      ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+      ...(sort === 'oldest' ? { oldest: true as const } : {}),
     }
   },
-  { text: ['search'] },
-)
+  rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
+    let rows = db.selectFrom('stock_subscriptions as s').where('s.deleted_at', 'is', null)
+    if (has('status')) rows = rows.where('s.status', '=', values.status)
+    if (has('statuses')) rows = rows.where(sql<boolean>`s.status = any(${values.statuses}::text[])`)
+    if (has('channel')) rows = rows.where('s.channel', '=', values.channel)
+    if (has('productId')) rows = rows.where('s.product_id', '=', values.productId)
+    if (has('variantId')) rows = rows.where('s.variant_id', '=', values.variantId)
+    if (has('search')) {
+      rows = rows.where(
+        sql<boolean>`(lower(s.email) like lower(${values.search}::text) or lower(s.name) like lower(${values.search}::text)
+          or lower(s.product_name) like lower(${values.search}::text)
+          ${has('digits') ? sql`or ${phoneLike('s.phone', values.digits)}` : sql``})`,
+      )
+    }
+    const firstOf = (value: unknown, next = 0) =>
+      days.firstInstantOf(sql`(${day(value)} + ${sql.lit(next)})`, zone(values.timezone))
+    if (has('from')) rows = rows.where(sql<boolean>`s.created_at >= ${firstOf(values.from)}`)
+    if (has('to')) rows = rows.where(sql<boolean>`s.created_at < ${firstOf(values.to, 1)}`)
+    return rows
+  },
+  order: (has: (name: keyof Conditions) => boolean) => (has('oldest') ? orders.oldest : orders.newest),
+}
 
 /** A page of subscriptions. */
-export const listSubscriptions = (
-  ctx: Context,
-  { page, limit, ...query }: SubscriptionQuery & Paging,
-): Promise<JsonText> => listPage(ctx, { ...conditionsOf(ctx, query), page, limit })
+export const listSubscriptions = pagesOf(
+  subscriptions,
+  () => ({ item: subscriptionJson, page: 's', table: 'stock_subscriptions' }),
+  { text: ['search'] },
+)
 
 /**
  * Takes a subscription out of every read and erases who it was of; the numbers keep it. Refuses an unknown one, and

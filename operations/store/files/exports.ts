@@ -1,10 +1,10 @@
-/** Exports of every page (rule 15): wired by their section, run by a job each, emailed as CSV. */
+/** Exports of every page (rule 15): run by a job each, which wires its rows and columns, emailed as CSV. */
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { notify } from '#operations/notifications/door'
 import type { Context } from '#runtime/context'
 import { Refusal } from '#runtime/errors'
-import { isStopping, type JobAttempt, type JobSpec } from '#runtime/job'
+import { isStopping, type JobAttempt } from '#runtime/job'
 import { type Handle, handle as handleOf } from '#runtime/jobs/handle'
 import { Refused } from '#runtime/ports/errors'
 import { id, object } from '#runtime/schema'
@@ -16,13 +16,15 @@ import * as files from './files.ts'
 
 export type { Cell } from './csv.ts'
 
-export interface ExportSource {
+export interface ExportSource<Query = Record<string, unknown>> {
   /** Subject of the email and title of the notice, such as `Opt-outs`. */
   title: string
+  /** Refuses what the job could not work with, when it is asked for. */
+  check?(ctx: Context, query: Query): void
   /** Header of the CSV; asked once at the beginning. */
-  columns(ctx: Context, query: Record<string, unknown>): Promise<string[]> | string[]
-  /** Rows in batches, read by key: never all at once. `columns`: what the header says. */
-  rows(ctx: Context, query: Record<string, unknown>, columns: string[]): AsyncIterable<Cell[][]>
+  columns(ctx: Context, query: Query): Promise<string[]> | string[]
+  /** Rows in batches, read by key: never all at once. `columns`: what the header says; `atOnce`: rows of a batch. */
+  rows(ctx: Context, query: Query, columns: string[], atOnce?: number): AsyncIterable<Cell[][]>
 }
 
 function sourceOf({ wired }: Context, name: string): ExportSource {
@@ -37,16 +39,6 @@ export type ExportHandle = Handle<typeof payload>
 /** The handle of an export: `exports.handle('opt-outs-export')`. */
 export const handle = (name: string): ExportHandle => handleOf(name, payload)
 
-/** The whole of an export's job file: `export default job(optOutsExport, exportJob(optOutsExport, '…'))`. */
-export const exportJob = ({ name }: ExportHandle, description: string): JobSpec<typeof payload, Context> => ({
-  description,
-  retry: { limit: 4, backoffSeconds: 30 },
-  timeoutSeconds: 1800,
-  concurrency: 2,
-  safeTwice: "File and email are keyed by the job's id: the file is written anew, the email leaves once.",
-  run: (ctx, { exportId }, attempt) => run(ctx, name, exportId, attempt),
-})
-
 /** A live export without a sign of life for so long has lost its worker at the last try. */
 const deadAfterMs = 6 * 3_600_000
 
@@ -56,7 +48,7 @@ export async function start(
   job: ExportHandle,
   query: Record<string, unknown>,
 ): Promise<{ jobId: string; status: 'queued'; email: string }> {
-  sourceOf(ctx, job.name)
+  sourceOf(ctx, job.name).check?.(ctx, query)
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const text = JSON.stringify(Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))))
   const now = ctx.now()

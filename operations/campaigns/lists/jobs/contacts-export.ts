@@ -1,5 +1,34 @@
-import { exports } from '#operations/store/door'
-import { job } from '#runtime/job'
+import { sql } from 'kysely'
+import { isOptedOut } from '#operations/messaging/door'
+import { exportOf } from '#operations/store/door'
+import { matching } from '#runtime/database/list'
+import { refuse } from '#runtime/errors'
 import { contactsExport } from '../../handles.ts'
+import { type ContactFilters, contacts } from '../contacts.ts'
 
-export default job(contactsExport, exports.exportJob(contactsExport, 'Emails the contacts of a list as CSV'))
+export default exportOf(contactsExport, {
+  title: 'Contacts',
+  description: 'Emails the contacts of a list as CSV',
+  rows: (ctx, query: ContactFilters & { listId: string }) => matching(contacts, ctx, query),
+  order: contacts.order,
+  columns: {
+    phone: 'c.phone',
+    name: 'c.name',
+    email: 'c.email',
+    source: 'c.source',
+    opted_out: (db) => isOptedOut(db, sql.ref('c.phone_key')),
+    created_at: 'c.created_at',
+  },
+  more: {
+    in: 'c.custom_fields',
+    async names(ctx, { listId }) {
+      const list = await ctx.db
+        .selectFrom('contact_lists')
+        .select('custom_field_names')
+        .where('id', '=', listId)
+        .executeTakeFirst()
+      if (!list) throw refuse('not_found', 'The list was deleted meanwhile')
+      return list.custom_field_names
+    },
+  },
+})

@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/door'
+import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import { contactFormExport } from '../../handles.ts'
@@ -14,8 +14,5 @@ export default operation({
   feature: 'contact-form',
   input: { query: object(submissionFilters) },
   answer: { status: 202, body: exportQueued },
-  handler(ctx, { query }) {
-    days.refuseCrossedDays(query)
-    return exports.start(ctx, contactFormExport, query)
-  },
+  handler: (ctx, { query }) => exports.start(ctx, contactFormExport, query),
 })

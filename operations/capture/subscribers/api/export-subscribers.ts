@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/door'
+import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import { newsletterExport } from '../../handles.ts'
@@ -14,8 +14,5 @@ export default operation({
   feature: 'newsletter',
   input: { query: object(subscriberFilters) },
   answer: { status: 202, body: exportQueued },
-  handler(ctx, { query }) {
-    days.refuseCrossedDays(query)
-    return exports.start(ctx, newsletterExport, query)
-  },
+  handler: (ctx, { query }) => exports.start(ctx, newsletterExport, query),
 })

@@ -1,8 +1,26 @@
-import { exports } from '#operations/store/door'
-import { job } from '#runtime/job'
+import { exportOf } from '#operations/store/door'
+import { matching } from '#runtime/database/list'
 import { newsletterExport } from '../../handles.ts'
+import { type SubscriberFilters, subscribers } from '../subscribers.ts'
 
-export default job(
-  newsletterExport,
-  exports.exportJob(newsletterExport, 'Emails the newsletter subscribers as CSV'),
-)
+export default exportOf(newsletterExport, {
+  title: 'Newsletter subscribers',
+  description: 'Emails the newsletter subscribers as CSV',
+  rows: (ctx, query: SubscriberFilters) => matching(subscribers, ctx, query),
+  order: subscribers.order,
+  columns: {
+    email: 's.email',
+    phone: 's.phone',
+    name: 's.name',
+    status: 's.status',
+    source: 's.source',
+    consent_email: 's.consent_email',
+    consent_phone: 's.consent_phone',
+    prize: 's.prize_label',
+    coupon_code: 's.coupon_code',
+    page_url: 's.page_url',
+    device: 's.device',
+    created_at: 's.created_at',
+    unsubscribed_at: 's.unsubscribed_at',
+  },
+})

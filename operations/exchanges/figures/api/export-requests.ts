@@ -2,7 +2,6 @@ import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
 import { exchangeExport } from '../../handles.ts'
-import { preparedFilters } from '../../requests/requests.ts'
 import { requestExportQuery } from '../../requests/schema.ts'
 
 export default operation({
@@ -17,9 +16,5 @@ export default operation({
   feature: 'exchanges',
   input: { query: requestExportQuery },
   answer: { status: 202, body: exportQueued },
-  handler(ctx, { query }) {
-    // Refuses what the job could not work with.
-    preparedFilters(ctx, query)
-    return exports.start(ctx, exchangeExport, query)
-  },
+  handler: (ctx, { query }) => exports.start(ctx, exchangeExport, query),
 })

@@ -2,7 +2,6 @@ import { exports } from '#operations/store/door'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
 import { reviewExport } from '../../handles.ts'
-import { preparedFilters } from '../reviews.ts'
 import { reviewExportQuery } from '../schema.ts'
 
 export default operation({
@@ -16,9 +15,5 @@ export default operation({
   feature: 'reviews',
   input: { query: reviewExportQuery },
   answer: { status: 202, body: exportQueued },
-  handler(ctx, { query }) {
-    // Refuses what the job could not work with.
-    preparedFilters(ctx, query)
-    return exports.start(ctx, reviewExport, query)
-  },
+  handler: (ctx, { query }) => exports.start(ctx, reviewExport, query),
 })

@@ -3,7 +3,6 @@ import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
 import { stockExport } from '../../handles.ts'
 import { exportQuery } from '../../subscription-schema.ts'
-import { conditionsOf } from '../subscriptions.ts'
 
 export default operation({
   method: 'GET',
@@ -16,8 +15,5 @@ export default operation({
   feature: 'stock-alerts',
   input: { query: exportQuery },
   answer: { status: 202, body: exportQueued },
-  handler(ctx, { query }) {
-    conditionsOf(ctx, query)
-    return exports.start(ctx, stockExport, query)
-  },
+  handler: (ctx, { query }) => exports.start(ctx, stockExport, query),
 })

@@ -1,0 +1,248 @@
+/** The contract of exports (store, rule 15; runtime, rule 22), asked of every one that the registry has. */
+import { parse } from 'csv-parse/sync'
+import { type KyselyPlugin, PostgresQueryCompiler, type RootOperationNode } from 'kysely'
+import { expect, test } from 'vitest'
+import type { Cell, ExportSource } from '#operations/store/files/exports'
+import * as exports from '#operations/store/files/exports'
+import { Context } from '#runtime/context'
+import { WorkerStopping } from '#runtime/job'
+import { listSandboxMail } from '#runtime/ports/mail/sandbox'
+import type { z } from '#runtime/schema'
+import { testApp, withWiring } from '#test/support/app'
+import { type Query, type World, worlds } from '#test/support/exports'
+import { type CallInput, type Shop, store } from '#test/support/store'
+
+const app = await testApp()
+await app.setClock('2026-11-21T12:00:00Z')
+const { wired } = app.services
+const every = Object.entries(worlds)
+
+interface Begun {
+  shop: Shop
+  world: World
+  source: ExportSource
+  begun: string
+  pathOf(path: string): string
+}
+
+async function begin(name: string, rows: number): Promise<Begun> {
+  const world = worlds[name]!
+  const shop = await store(app)
+  const begun = (await world.begin?.(shop)) ?? ''
+  for (let n = 0; n < rows; n += 1) await world.make(shop, n, begun)
+  return { shop, world, source: wired.exports[name]!, begun, pathOf: (path) => path.replace(':id', begun) }
+}
+
+/** Asks for it through its operation; answers the job's id and what the job is told to read. */
+async function ask({ shop, world, pathOf }: Begun, query: Query = {}) {
+  const answer = await shop.request('GET', pathOf(world.asks), {
+    query: { ...world.asking, ...query } as CallInput['query'],
+  })
+  if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
+  const { jobId } = answer.body
+  const [row] = await app.database.query<{ name: string; query: Record<string, unknown> }>(
+    'select name, query from exports where id = $1',
+    [jobId],
+  )
+  return { jobId: jobId as string, ...row! }
+}
+
+type Row = Record<string, Cell>
+
+/** Its rows by the header, batch by batch; `between` is told after each. */
+async function read(
+  { shop, source }: Begun,
+  query: Record<string, unknown>,
+  { atOnce, between }: { atOnce?: number; between?: (read: Row[]) => Promise<void> } = {},
+) {
+  const ctx = await shop.context()
+  const header = await source.columns(ctx, query)
+  const rows: Row[] = []
+  const sizes: number[] = []
+  for await (const batch of source.rows(ctx, query, header, atOnce)) {
+    sizes.push(batch.length)
+    for (const row of batch) {
+      expect(row).toHaveLength(header.length)
+      expect(row.filter((cell) => !isCell(cell))).toEqual([])
+      rows.push(Object.fromEntries(row.map((cell, at) => [header[at]!, cell])))
+    }
+    await between?.(rows)
+  }
+  return { header, rows, sizes }
+}
+
+/** What a file can have: not what JavaScript gives every object. */
+const isCell = (cell: Cell): boolean =>
+  cell === null || cell instanceof Date || ['string', 'number', 'boolean'].includes(typeof cell)
+
+const keysOf = ({ world }: Begun, rows: readonly Row[]): Cell[] => rows.map((row) => row[world.key]!)
+
+test('every export that there is has its world, by its own operation', async () => {
+  expect(Object.keys(worlds).sort()).toEqual(Object.keys(wired.exports).sort())
+  for (const [name] of every) {
+    const begun = await begin(name, 0)
+    expect((await ask(begun)).name).toBe(name)
+  }
+})
+
+test.each(every)('%s: a header, though the list is empty; as many cells as columns', async (name, world) => {
+  const empty = await begin(name, 0)
+  const { query } = await ask(empty)
+  const none = await read(empty, query)
+  expect(none.rows).toEqual([])
+  const some = await begin(name, 3)
+  const { header, rows } = await read(some, (await ask(some)).query)
+  expect(header.join()).toBe(world.header)
+  expect(rows.length).toBeGreaterThan(2)
+  expect(world.header).toContain(none.header.join())
+})
+
+test.each(every)(
+  '%s: page by page it has what it has at once, though instants are the same',
+  async (name) => {
+    const begun = await begin(name, 8)
+    const { query } = await ask(begun)
+    const whole = await read(begun, query)
+    expect(whole.sizes).toHaveLength(1)
+    expect(new Set(keysOf(begun, whole.rows)).size).toBeGreaterThan(3)
+    for (const atOnce of [1, 2, 3]) {
+      const paged = await read(begun, query, { atOnce })
+      expect(paged.rows).toEqual(whole.rows)
+      expect(Math.max(...paged.sizes)).toBeLessThanOrEqual(atOnce)
+    }
+  },
+)
+
+test.each(every)('%s: what appears meanwhile costs no row, and doubles none', async (name) => {
+  const begun = await begin(name, 6)
+  const { query } = await ask(begun)
+  const before = await read(begun, query)
+  let n = 6
+  const meanwhile = await read(begun, query, {
+    atOnce: 2,
+    between: async () => {
+      if (n < 12) await begun.world.make(begun.shop, n, begun.begun)
+      n += 1
+    },
+  })
+  const kept = meanwhile.rows.filter((row) => before.rows.some((each) => same(begun, each, row)))
+  expect(keysOf(begun, kept)).toEqual(keysOf(begun, before.rows))
+  const all = meanwhile.rows.map((row) => JSON.stringify(row))
+  expect(new Set(all).size).toBe(all.length)
+})
+
+const same = ({ world }: Begun, a: Row, b: Row): boolean =>
+  a[world.key] === b[world.key] && a.source_type === b.source_type
+
+test.each(every)('%s: killed half-way it is read from its beginning, and sent once', async (name) => {
+  const begun = await begin(name, 5)
+  const { jobId, query } = await ask(begun)
+  const { header, rows } = await read(begun, query)
+  const stop = new AbortController()
+  let batches = 0
+  const byTwo: ExportSource = {
+    ...begun.source,
+    async *rows(ctx, asked, columns) {
+      for await (const batch of begun.source.rows(ctx, asked, columns, 2)) {
+        yield batch
+        batches += 1
+        if (batches === 2) stop.abort(new WorkerStopping())
+      }
+    },
+  }
+  const ctx = await begun.shop.context()
+  const { wired: rewired } = withWiring(app.registry, { exports: { [name]: byTwo } })
+  const within = new Context({ ...app.services, wired: rewired }, ctx.store, ctx.actor, ctx.log)
+  await expect(exports.run(within, name, jobId, { isLast: false, signal: stop.signal })).rejects.toThrow(
+    'the worker is stopping',
+  )
+  await app.drainJobs()
+  const [mail, ...others] = await listSandboxMail(app.database.root as never, { to: begun.shop.email })
+  expect(others).toEqual([])
+  expect(mail!.attachments[0]!.fileName).toBe(`${name}-${jobId}.csv`)
+  const [first, ...lines]: string[][] = parse(Buffer.from(mail!.attachments[0]!.content), { bom: true })
+  expect(first).toEqual(header)
+  const at = header.indexOf(begun.world.key)
+  expect(lines.map((line) => line[at])).toEqual(keysOf(begun, rows).map(String))
+})
+
+test.each(every)('%s: rows of another store are in none', async (name) => {
+  const other = await begin(name, 3)
+  const mine = await begin(name, 0)
+  expect((await read(mine, (await ask(mine)).query)).rows).toEqual([])
+  if (!other.begun) return
+  // The names of what another has lead nowhere either.
+  const { query } = await ask(other)
+  const ctx = await mine.shop.context()
+  const header = await other.source.columns(await other.shop.context(), query)
+  for await (const batch of mine.source.rows(ctx, query, header)) expect(batch).toEqual([])
+})
+
+test.each(every)('%s: each filter leaves what the list shows, in its order', async (name) => {
+  const begun = await begin(name, 8)
+  const { world, shop, pathOf } = begun
+  const { key, listed = key, listKey = key } = world
+  const filters = world.filters(shop, begun.begun)
+  const operation = app.registry.operations.find(({ spec }) => `/${spec.path.slice(1)}` === world.asks)!
+  const fields = Object.keys((operation.spec.input!.query as z.AnyZodObject).shape)
+  const asked = [...filters, world.asking ?? {}].flatMap((each) => Object.keys(each))
+  expect(fields.filter((field) => !asked.includes(field))).toEqual([])
+  const all = (await read(begun, (await ask(begun)).query)).rows.length
+  for (const filter of filters) {
+    const { rows } = await read(begun, (await ask(begun, filter)).query)
+    const about = `${name} ${JSON.stringify(filter)}`
+    expect(rows.length, about).toBeGreaterThan(0)
+    expect(rows.length, about).toBeLessThan(all)
+    if (!world.lists) continue
+    const list = await shop.request('GET', pathOf(world.lists), {
+      query: { ...(world.listing ?? world.asking), ...filter, limit: 50 } as CallInput['query'],
+    })
+    expect(list.status, `${about} ${JSON.stringify(list.body)}`).toBe(200)
+    const shown: unknown[] = list.body.data.map((each: Record<string, unknown>) => each[listKey])
+    const found = [...new Set(rows.map((row) => row[listed]))]
+    if (world.isSortedOtherwise) expect(found.toSorted(), about).toEqual(shown.toSorted())
+    else expect(found, about).toEqual(shown)
+  }
+})
+
+const keyed = every.filter(([, { isCounted }]) => !isCounted)
+
+test.each(keyed)('%s: an index has its rows in their order', async (name) => {
+  const begun = await begin(name, 1)
+  const { query } = await ask(begun)
+  const nodes: RootOperationNode[] = []
+  const noting: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      nodes.push(node)
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const ctx = await begun.shop.context()
+  const watched = Object.create(ctx, { db: { value: ctx.db.withPlugin(noting) } }) as Context
+  const header = await begun.source.columns(ctx, query)
+  await begun.source.rows(watched, query, header)[Symbol.asyncIterator]().next()
+  const node = nodes.at(-1)!
+  const { sql, parameters } = new PostgresQueryCompiler().compileQuery(node, { queryId: name })
+  const plan = await app.database.root.transaction().execute(async (tx) => {
+    const run = (text: string, values: readonly unknown[] = []) =>
+      tx.executeQuery<Record<string, unknown>>({
+        sql: text,
+        parameters: values,
+        query: node,
+        queryId: { queryId: name },
+      })
+    for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashagg']) await run(`set local enable_${way} = off`)
+    const { rows } = await run(`explain (format json) ${sql}`, parameters)
+    return (rows[0]!['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan
+  })
+  const ways: string[] = []
+  for (let node: Plan | undefined = plan; node; node = node.Plans?.[0]) ways.push(node['Node Type'])
+  expect(ways[0]).toBe('Limit')
+  expect(ways).not.toContain('Sort')
+})
+
+interface Plan {
+  'Node Type': string
+  Plans?: Plan[]
+}
