@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isOptedOut } from '#operations/messaging/door'
 import { exportOf } from '#operations/store/door'
 import { matching } from '#runtime/database/list'
-import { refuse } from '#runtime/errors'
+import { oneRow } from '#runtime/database/rows'
 import { contactsExport } from '../../handles.ts'
 import { type ContactFilters, contacts } from '../contacts.ts'
 
@@ -22,12 +22,8 @@ export default exportOf(contactsExport, {
   more: {
     in: 'c.custom_fields',
     async names(ctx, { listId }) {
-      const list = await ctx.db
-        .selectFrom('contact_lists')
-        .select('custom_field_names')
-        .where('id', '=', listId)
-        .executeTakeFirst()
-      if (!list) throw refuse('not_found', 'The list was deleted meanwhile')
+      const lists = ctx.db.selectFrom('contact_lists').select('custom_field_names')
+      const list = await oneRow(lists, listId, 'The list was deleted meanwhile')
       return list.custom_field_names
     },
   },
