@@ -3,7 +3,7 @@
  * the units are exact, and who got nothing has a reason, in the same words in all lanes.
  */
 import { describe, expect, test } from 'vitest'
-import createCampaign from '#operations/campaigns/campaigns/api/send-campaign'
+import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import sendTeamMessage from '#operations/inbox/messages/api/send-message'
 import { optOuts, outbox } from '#operations/messaging/door'
 import { tellConnected } from '#operations/messaging/numbers/connected'
@@ -81,7 +81,7 @@ const drivers: Record<string, () => Promise<Started>> = {
   async cm() {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list([{ phone, name: 'Ana' }]))
-    return { shop, go: () => shop.call(createCampaign, { params: { id } }) }
+    return { shop, go: () => shop.call(sendCampaign, { params: { id } }) }
   },
 }
 
@@ -240,4 +240,26 @@ describe.each(Object.keys(drivers))('%s', (kind) => {
     const holds = row.status === 'pending' && kind === 'cm'
     expect(usage ?? { used: 0, reserved: 0 }).toEqual({ used: isSent ? 1 : 0, reserved: holds ? 1 : 0 })
   })
+})
+
+test('the last unit is wanted by two lanes at once: one message leaves, and the other has its reason', async () => {
+  await app.setClock(noon)
+  const shop = await sendingShop(app)
+  const id = await shop.draft(await shop.list([{ phone, name: 'Ana' }]))
+  await shop.setQuota(1)
+  const other = '+5511910000016'
+  const [sent, single] = await Promise.all([
+    shop.call(sendCampaign, { params: { id } }),
+    shop.call(sendSingle, { body: { phone: other, text: 'Oi' } }),
+  ])
+  await app.drainJobs()
+  expect(await sandbox.outbox(shop.id)).toHaveLength(1)
+  expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
+  const campaign = await shop.read(id)
+  const reasons = [
+    ...(single.status === 201 ? [] : [single.body.error.code]),
+    ...(sent.status === 403 ? [sent.body.error.code] : []),
+    ...(campaign.failureReason ? [campaign.failureReason] : []),
+  ]
+  expect(reasons).toHaveLength(1)
 })
