@@ -105,11 +105,12 @@ export async function move<Row extends Standing>(
       arrivedNot.map(({ after }) => lane.departing(after).touch?.messageId ?? after.id),
     )
   }
-  for (const { after } of failed) {
-    if (after.code !== 'recipient-stopped' || after.phone === null) continue
-    await optOut(tx, after.phone, 'provider', lane.campaignOf?.(after) ?? null)
-  }
+  for (const { after } of failed) if (after.code === 'recipient-stopped') await stop(tx, lane, after)
   await lane.moved?.(tx, moves)
+}
+
+async function stop<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row): Promise<void> {
+  if (row.phone !== null) await optOut(tx, row.phone, 'provider', lane.campaignOf?.(row) ?? null)
 }
 
 const isFailed = <Row extends Standing>(lane: Lane<Row>, row: Row): boolean =>
@@ -139,15 +140,20 @@ export async function applyStatuses<Row extends Standing>(
   if (ids.length === 0) return
   const rows = new Map((await lock(ctx, lane, ids)).map((row) => [row.id, row]))
   const after = new Map(rows)
+  const stopped = new Set<Row>()
   for (const event of [...statuses].sort((a, b) => ranks[a.status] - ranks[b.status])) {
     const row = after.get(event.messageId)
-    if (row && event.attempt === row.attempt) after.set(row.id, told(lane, row, event))
+    if (row?.attempt !== event.attempt) continue
+    after.set(row.id, told(lane, row, event))
+    if (event.failureCode === 'recipient-stopped') stopped.add(rows.get(row.id)!)
   }
   const moves = [...rows.values()].flatMap((before) => {
     const now = after.get(before.id)!
     return JSON.stringify(now) === JSON.stringify(before) ? [] : [{ before, after: now }]
   })
   await move(ctx, lane, moves)
+  // Whatever became of the message: who stopped at the network wants none.
+  for (const row of stopped) await stop(ctx, lane, row)
 }
 
 const unfailed = { failedAt: null, code: null, reason: null }
