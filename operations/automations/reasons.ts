@@ -48,3 +48,7 @@ const sentences: Readonly<Record<ReasonCode, string>> = { ...own, ...refusals }
 /** The sentence of a code; of one that is kept from before there were these, that there is no more to say. */
 export const reasonOf = (code: string): string =>
   Object.hasOwn(sentences, code) ? sentences[code as ReasonCode] : 'The message could not be sent'
+
+declare module '#operations/messaging/outbox/lane' {
+  interface Codes extends Record<ReasonCode, true> {}
+}

@@ -59,7 +59,6 @@ export const failureCode = z.enum([
   'unknown-outcome',
   'provider-error',
 ])
-export type FailureCode = z.infer<typeof failureCode>
 
 const withVariables = <T extends z.ZodString>(schema: T) =>
   schema.superRefine((value, check) => {

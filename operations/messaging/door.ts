@@ -10,7 +10,6 @@ export * as outbox from './outbox/outbox.ts'
 export { check, checkRoute, isWindowOpen, type Objection } from './sending/check.ts'
 export {
   errorOf,
-  type LaneFailure,
   type ObjectionCode,
   type RefusalCode,
   refusalCode,

@@ -124,3 +124,7 @@ export const stockMetrics = named(
       .describe('The ten variants that most people wait for'),
   }),
 )
+
+declare module '#operations/messaging/outbox/lane' {
+  interface Codes extends Record<Reason, true> {}
+}

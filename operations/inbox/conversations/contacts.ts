@@ -143,18 +143,6 @@ export const moveConversations: optOuts.Mark = (db, now) =>
     )
     .returning('conversations.id')
 
-/** The contacts with one of these phones, in any spelling. */
-export async function contactsWith(ctx: Context, phones: readonly string[]): Promise<string[]> {
-  const keys = [...new Set(phones.map(phoneKey))]
-  if (keys.length === 0) return []
-  const rows = await ctx.db
-    .selectFrom('contacts')
-    .select('id')
-    .where(sql<boolean>`phone_key = any(${keys}::text[])`)
-    .execute()
-  return rows.map((row) => row.id)
-}
-
 /** Among these phones, the conversations there are: by match form. */
 export async function conversationsOf(
   ctx: Context,

@@ -6,9 +6,14 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
+import type { LaneFailure } from '../sending/codes.ts'
 import type { Sender, SentMessage } from '../sending/deliver.ts'
 
 export type Table = keyof TenantTables
+
+/** Why a message failed or stayed: what sections say beside the shared ones, each adds. */
+export interface Codes extends Record<LaneFailure, true> {}
+export type Code = keyof Codes
 
 /** A message as the engine sees it, whatever its table calls it. */
 export interface Standing {
@@ -21,7 +26,7 @@ export interface Standing {
   /** The lane's own word while it is on its way (`leaving`), and one of `outcomes` afterwards. */
   status: string
   /** Why it failed. */
-  code: string | null
+  code: Code | null
   /** The same in a sentence. */
   reason: string | null
   providerMessageId: string | null
@@ -67,7 +72,7 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
   /** How `delivered` and `read` stand in `status` where the section does not tell them apart. */
   shown?: Readonly<Partial<Record<'sent' | 'delivered' | 'read' | 'failed', string>>>
   /** The same of codes as they are written, where its pages know fewer; its own, and `unknown-outcome`, stay as they are. */
-  codeOf?(code: string): string
+  codeOf?(code: Code): Code
   /** The official number, whatever is selected. */
   via?: 'official'
   /** Joins to its rows (`m`) what else a row has. */

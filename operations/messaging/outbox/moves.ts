@@ -7,7 +7,7 @@ import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 import { add as optOut } from '../opt-outs/opt-outs.ts'
 import { bringsOrders, type DeliveryStatus } from '../sending/deliver.ts'
-import { isLeaving, type Lane, type Move, type Standing } from './lane.ts'
+import { type Code, isLeaving, type Lane, type Move, type Standing } from './lane.ts'
 import { lock, write } from './rows.ts'
 import { countLeft, releaseUnits } from './units.ts'
 
@@ -20,7 +20,7 @@ export const unknownOutcome = {
 /** What became of one message that was on its way. */
 export type Fate =
   | { is: 'sent'; at: Date; providerMessageId: string | null }
-  | { is: 'failed'; code: string; reason: string }
+  | { is: 'failed'; code: Code; reason: string }
   /** `at`: when it was called. */
   | { is: 'lost'; at: Date }
 

@@ -8,7 +8,16 @@ export {
   type Told,
   type Trouble,
 } from './hand.ts'
-export { deadAfterMs, keyOf, type Lane, lostAfterMs, type Move, type Standing, share } from './lane.ts'
+export {
+  type Code,
+  deadAfterMs,
+  keyOf,
+  type Lane,
+  lostAfterMs,
+  type Move,
+  type Standing,
+  share,
+} from './lane.ts'
 export { type Fate, fated, move, settle, unknownOutcome } from './moves.ts'
 export { dueMessages, lock, markCalled, rowsOf } from './rows.ts'
 export { letterOf, type Said, shownAs } from './said.ts'

@@ -2,7 +2,7 @@
 import { type SelectQueryBuilder, sql, type UpdateQueryBuilder } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isAmong, recordset } from '#runtime/database/recordset'
-import { deadAfterMs, type Lane, type Move, type Standing } from './lane.ts'
+import { type Code, deadAfterMs, type Lane, type Move, type Standing } from './lane.ts'
 
 /** Any lane's table, as the compiler may know it: the names in `columns` are checked where the lane is declared. */
 type Rows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
@@ -108,7 +108,7 @@ export async function write<Row extends Standing>(
     .execute()
 }
 
-const codeIn = <Row extends Standing>(lane: Lane<Row>, code: string | null): string | null =>
+const codeIn = <Row extends Standing>(lane: Lane<Row>, code: Code | null): Code | null =>
   code === null ? null : (lane.codeOf?.(code) ?? code)
 
 const changing = <Row extends Standing>(tx: Context, lane: Lane<Row>): Changed =>

@@ -7,7 +7,16 @@ import { check } from '../sending/check.ts'
 import { errorOf } from '../sending/codes.ts'
 import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
 import { call, type Letter, type Told, type Trouble } from './hand.ts'
-import { deadAfterMs, isLeaving, keyOf, type Lane, lostAfterMs, type Standing, share } from './lane.ts'
+import {
+  type Code,
+  deadAfterMs,
+  isLeaving,
+  keyOf,
+  type Lane,
+  lostAfterMs,
+  type Standing,
+  share,
+} from './lane.ts'
 import { settle } from './moves.ts'
 import { lock, write, writeTry } from './rows.ts'
 
@@ -21,7 +30,7 @@ export interface Single extends Standing {
 
 /** Why it does not leave. */
 export interface Failure {
-  code: string
+  code: Code
   reason: string
 }
 

@@ -1,5 +1,7 @@
 /** Why a message does not leave, or did not arrive (rule 5). No database. */
 
+import type { MailRefusal } from '#runtime/ports/mail/port'
+
 export const refusalCodes = [
   'not-on-network',
   'undelivered',
@@ -44,10 +46,5 @@ export function errorOf({ code, message }: { code: ObjectionCode; message: strin
   return { code: code === 'not-connected' ? 'disconnected' : code, message }
 }
 
-/** Why a message of a lane with retries of its own failed. */
-export type LaneFailure =
-  | ObjectionCode
-  | 'disconnected'
-  | 'unknown-outcome'
-  | 'provider-unavailable'
-  | 'quota-exceeded'
+/** Why a message failed, in every lane of the outbox (rule 5). */
+export type LaneFailure = SingleFailure | 'quota-exceeded' | MailRefusal

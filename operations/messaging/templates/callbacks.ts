@@ -12,12 +12,6 @@ import type { TemplateRow } from './rows.ts'
 
 type StoredEvent = events.StoredEvent
 
-export const templateEventKinds: readonly string[] = [
-  'template-status',
-  'template-quality',
-  'template-category',
-]
-
 /** Answers the events about templates that are not known (yet). */
 async function applyEach<D extends { providerId: string }>(
   ctx: Context,

@@ -14,3 +14,7 @@ const skipReasons = [
 /** What speaks against a request, when it is planned and again just before it leaves. */
 export type SkipReason = (typeof skipReasons)[number]
 export const isSkip = (code: string | null): boolean => skipReasons.some((each) => each === code)
+
+declare module '#operations/messaging/outbox/lane' {
+  interface Codes extends Record<SkipReason, true> {}
+}

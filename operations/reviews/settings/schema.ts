@@ -104,7 +104,6 @@ export const reviewSettingsInput = writeBody(
   },
   ['updatedAt'],
 )
-export type ReviewSettingsChange = z.infer<typeof reviewSettingsInput>
 
 export const defaultReviewSettings: ReviewSettings = {
   isEnabled: false,
