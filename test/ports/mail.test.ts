@@ -5,9 +5,6 @@ import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { up } from '#db/migrations/0002-sandbox-mail'
-import { Throttled } from '#runtime/ports/errors'
-import type { MailPort } from '#runtime/ports/mail/port'
-import { unthrottled } from '#runtime/ports/mail/providers'
 import { listSandboxMail, type SandboxMailTables, sandboxMail } from '#runtime/ports/mail/sandbox'
 import { smtpMail } from '#runtime/ports/mail/smtp'
 import { type ArrivedMail, aMail, mailContract } from './mail.contract.ts'
@@ -317,11 +314,4 @@ describe('smtp mail', () => {
     closing.push(() => new Promise<void>((resolve) => drip.close(() => resolve())), mail.close)
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
-})
-
-test('who is asked to slow down hears that the provider is away, and that nothing left', async () => {
-  const busy: MailPort = { send: async () => Promise.reject(new Throttled(2000)) }
-  await expect(unthrottled(busy).send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
-  const broken: MailPort = { send: async () => Promise.reject(new TypeError('a fault of ours')) }
-  await expect(unthrottled(broken).send(aMail())).rejects.toBeInstanceOf(TypeError)
 })

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { Refused } from '../errors.ts'
 
 /**
- * Sends one email to one address. Throws `Refused` or `Unavailable` of `runtime/ports/errors.ts`; an adapter may throw
- * `Throttled` too, which its caller hears as `Unavailable` with `accepted: 'no'`.
+ * Sends one email to one address. Throws `Refused`, `Throttled` or `Unavailable` of `runtime/ports/errors.ts`.
  */
 export interface MailPort {
   send(m: {

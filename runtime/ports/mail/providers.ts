@@ -5,7 +5,6 @@
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { z } from '#runtime/schema'
-import { Throttled, Unavailable } from '../errors.ts'
 import type { MailPort } from './port.ts'
 import { sandboxMail } from './sandbox.ts'
 
@@ -55,19 +54,4 @@ export const mailUrl = z
   .refine((url) => providerOf(url) !== undefined, `must begin with ${beginnings}`)
 
 /** Opens the provider of an address that `mailUrl` let pass. */
-export async function openMail(wanted: Wanted): Promise<Opened> {
-  const { mail, close } = await providerOf(wanted.url)!.open(wanted)
-  return { mail: unthrottled(mail), close }
-}
-
-/** Who is asked to slow down has sent nothing: to whoever wanted it sent, the provider is away for a while. */
-export const unthrottled = (mail: MailPort): MailPort => ({
-  async send(message) {
-    try {
-      return await mail.send(message)
-    } catch (error) {
-      if (error instanceof Throttled) throw new Unavailable('no', error.message, { cause: error })
-      throw error
-    }
-  },
-})
+export const openMail = (wanted: Wanted): Promise<Opened> => providerOf(wanted.url)!.open(wanted)

@@ -7,6 +7,7 @@ import { exampleOf } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
 import { revocable, whileHeld } from '#runtime/jobs/held'
+import { worlds } from '#test/support/exports'
 import type { Seeded } from './seeded.ts'
 
 /** After which of its steps it is taken away: none, and then less and less often. */
@@ -51,11 +52,10 @@ export function jobTests({ app, demo }: Seeded): void {
         storeId,
         owner!.user_id,
       )
-      const days = { startDate: '2026-05-01', endDate: '2026-06-10', currency: 'BRL' }
-      return {
-        exportId: (await start(ctx!, each.handle as never, each.name === 'statistics-export' ? days : {}))
-          .jobId,
-      }
+      const { asks, asking } = worlds[each.name]!
+      const { spec } = app.registry.operations.find(({ spec: { path } }) => path === asks)!
+      const query: Record<string, unknown> = spec.input?.query?.parse(asking ?? {}) ?? {}
+      return { exportId: (await start(ctx!, each.handle as never, query)).jobId }
     }
     const made = exampleOf(publish(each.handle.payload)) as Record<string, unknown>
     for (const [field, table] of Object.entries(tables)) {
