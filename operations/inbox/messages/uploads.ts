@@ -31,24 +31,11 @@ const limits: Record<MediaKind, { contentTypes: string[]; maxBytes: number }> = 
 }
 const kinds = Object.keys(limits) as MediaKind[]
 const purposeOf = (kind: MediaKind): string => `inbox-${kind}`
-const kindOf = (contentType: string): MediaKind | undefined =>
-  kinds.find((kind) => limits[kind].contentTypes.includes(contentType))
+export const purposes = kinds.map(purposeOf)
 
 export const uploads: Readonly<Record<string, files.Purpose>> = Object.fromEntries(
   kinds.map((kind) => [purposeOf(kind), { ...limits[kind], visibility: 'private' }]),
 )
-
-/** A link to upload one file to; refuses a type or size that the network does not take, naming the limit. */
-export function createMediaUpload(
-  ctx: Context,
-  input: { fileName: string; contentType: string; size: number },
-): Promise<files.Upload> {
-  const contentType = input.contentType.trim().toLowerCase()
-  const kind = kindOf(contentType)
-  if (kind) return files.createUpload(ctx, purposeOf(kind), { ...input, contentType })
-  const all = kinds.flatMap((each) => limits[each].contentTypes)
-  throw refuse('bad_request', `contentType: must be one of ${all.join(', ')}`)
-}
 
 export interface UploadedFile {
   kind: MediaKind

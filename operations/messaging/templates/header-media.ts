@@ -17,12 +17,6 @@ export const headerFiles: files.Purpose = {
 export const headerUses = (url: string | null | undefined): files.FileUse[] =>
   url ? [{ url, purpose: headerPurpose, field: 'header.mediaUrl' }] : []
 
-/** A link to upload one file to. Refuses types and sizes that the network does not take. */
-export const createHeaderUpload = (
-  ctx: Context,
-  input: { fileName: string; contentType: string; size: number },
-): Promise<files.Upload> => files.createUpload(ctx, headerPurpose, input)
-
 /** Refuses a header whose file was not uploaded by this store, or is of the other kind. Not inside a transaction. */
 export async function requireHeaderFile(ctx: Context, header: TemplateContent['header']): Promise<void> {
   if (!header?.mediaUrl) return

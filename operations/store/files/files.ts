@@ -17,9 +17,9 @@ import { keyOf } from './uploads.ts'
 export {
   createUpload,
   type Purpose,
-  type Upload,
   uploadAnswer,
   uploadInput,
+  uploadOf,
 } from './uploads.ts'
 
 export interface StoredFile {

@@ -1,6 +1,7 @@
 /** Upload URLs: a row for each file before its bytes are there, so that nothing is left behind unknown. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
+import { type Operation, operation } from '#runtime/operation'
 import { instant, line, object, z } from '#runtime/schema'
 
 /** What files may be that are uploaded for something. */
@@ -27,24 +28,52 @@ export const uploadAnswer = object({
   fileUrl: z.string().describe('Where the file will be'),
   expiresAt: instant.describe('Until then the upload must begin'),
 })
-export type Upload = z.infer<typeof uploadAnswer>
+type Input = z.infer<typeof uploadInput>
+type Upload = z.infer<typeof uploadAnswer>
+
+/** The whole of an operation that makes an upload URL. `purposes`: the first that takes the file's type. */
+export const uploadOf = (
+  purposes: string | readonly string[],
+  said: Pick<Operation['spec'], 'path' | 'description' | 'details' | 'words' | 'minimumRole' | 'feature'> & {
+    example: Input
+  },
+): Operation => {
+  const { example, ...spec } = said
+  return operation({
+    method: 'POST',
+    ...spec,
+    scopes: ['platform:write'],
+    readOnly: false,
+    input: { body: uploadInput },
+    answer: { status: 200, body: uploadAnswer },
+    transaction: 'statement',
+    example: { body: example },
+    handler: (ctx, { body }) => createUpload(ctx, purposes, body),
+  })
+}
 
 /**
  * A signed link for one upload of exactly this type and size, and the file's row; one statement. Refuses what the
- * purpose does not allow.
+ * purpose does not allow; of several, the first that takes the type.
  */
 export async function createUpload(
   ctx: Context,
-  purpose: string,
-  input: z.infer<typeof uploadInput>,
+  purposes: string | readonly string[],
+  input: Input,
 ): Promise<Upload> {
-  const allowed = ctx.wired.uploads[purpose]
-  if (!allowed) throw new Error(`No section has wired the uploads ${purpose}`)
   const { fileName, size } = input
   const contentType = input.contentType.trim().toLowerCase()
-  if (!allowed.contentTypes.includes(contentType)) {
-    throw refuse('bad_request', `contentType: must be one of ${allowed.contentTypes.join(', ')}`)
+  const all = [purposes].flat().map((name) => {
+    const wired = ctx.wired.uploads[name]
+    if (!wired) throw new Error(`No section has wired the uploads ${name}`)
+    return [name, wired] as const
+  })
+  const found = all.find(([, { contentTypes }]) => contentTypes.includes(contentType))
+  if (!found) {
+    const types = all.flatMap(([, { contentTypes }]) => contentTypes)
+    throw refuse('bad_request', `contentType: must be one of ${types.join(', ')}`)
   }
+  const [purpose, allowed] = found
   const atMost = allowed.maxBytesOf?.[contentType] ?? allowed.maxBytes
   if (size > atMost) {
     throw refuse('bad_request', `size: must be at most ${atMost} bytes (${inWords(atMost)})`)

@@ -174,6 +174,8 @@ async function sendDue({ told, database }: World, shop: Shop, name: string): Pro
     const phone = `+55219${10_000_005 + filledBefore * 10}`
     await ctx.transaction(async (tx) => {
       const now = tx.now()
+      // A cart that somebody was in since is not abandoned: its message would wait.
+      const occurredAt = new Date(now.getTime() - 3_600_000)
       await tx.db
         .insertInto('carts')
         .values({
@@ -184,13 +186,13 @@ async function sendDue({ told, database }: World, shop: Shop, name: string): Pro
           total: '100',
           currency: 'BRL',
           url: 'https://example.com/cart',
-          last_activity_at: now,
+          last_activity_at: occurredAt,
           created_at: now,
           updated_at: now,
         })
         .execute()
       const person = { customerId: null, phone, phoneKey: phone, email: null, name: null }
-      const entry = { key: `cart:${id}`, entityId: id, occurredAt: now, cartId: id, orderId: null, ...person }
+      const entry = { key: `cart:${id}`, entityId: id, occurredAt, cartId: id, orderId: null, ...person }
       await enterRuns(tx, automation, [entry], new Date(now.getTime() + 2_000))
     })
     await wait(250)

@@ -1,18 +1,11 @@
 import { files } from '#operations/store/door'
-import { operation } from '#runtime/operation'
 import { blockImages } from '../../uploads.ts'
 
-export default operation({
-  method: 'POST',
+export default files.uploadOf(blockImages, {
   path: '/product-content-blocks/upload-url',
   description: 'Get a link to upload a picture for a content block.',
   details: 'PNG, JPEG, WebP and GIF, to 5 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'picture for a block on product pages',
-  scopes: ['platform:write'],
-  readOnly: false,
   feature: 'product-content',
-  input: { body: files.uploadInput },
-  answer: { status: 200, body: files.uploadAnswer },
-  example: { body: { fileName: 'antes.jpg', contentType: 'image/jpeg', size: 348_160 } },
-  handler: (ctx, { body }) => files.createUpload(ctx, blockImages, body),
+  example: { fileName: 'antes.jpg', contentType: 'image/jpeg', size: 348_160 },
 })

@@ -1,18 +1,11 @@
 import { files } from '#operations/store/door'
-import { operation } from '#runtime/operation'
 import { stickerImages } from '../../uploads.ts'
 
-export default operation({
-  method: 'POST',
+export default files.uploadOf(stickerImages, {
   path: '/product-stickers/upload-url',
   description: 'Get a link to upload the picture of a sticker.',
   details: 'PNG, WebP and GIF, to 2 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'picture of a sticker',
-  scopes: ['platform:write'],
-  readOnly: false,
   feature: 'product-content',
-  input: { body: files.uploadInput },
-  answer: { status: 200, body: files.uploadAnswer },
-  example: { body: { fileName: 'selo.png', contentType: 'image/png', size: 20_480 } },
-  handler: (ctx, { body }) => files.createUpload(ctx, stickerImages, body),
+  example: { fileName: 'selo.png', contentType: 'image/png', size: 20_480 },
 })

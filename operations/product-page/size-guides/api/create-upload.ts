@@ -1,18 +1,11 @@
 import { files } from '#operations/store/door'
-import { operation } from '#runtime/operation'
 import { sizeGuideImages } from '../uploads.ts'
 
-export default operation({
-  method: 'POST',
+export default files.uploadOf(sizeGuideImages, {
   path: '/size-guides/upload-url',
   description: 'Get a link to upload the picture of a size guide.',
   details: 'PNG, JPEG and WebP, to 5 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'picture of how to measure',
-  scopes: ['platform:write'],
-  readOnly: false,
   feature: 'size-guides',
-  input: { body: files.uploadInput },
-  answer: { status: 200, body: files.uploadAnswer },
-  example: { body: { fileName: 'medidas.png', contentType: 'image/png', size: 48_000 } },
-  handler: (ctx, { body }) => files.createUpload(ctx, sizeGuideImages, body),
+  example: { fileName: 'medidas.png', contentType: 'image/png', size: 48_000 },
 })

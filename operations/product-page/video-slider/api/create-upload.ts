@@ -1,19 +1,12 @@
 import { files } from '#operations/store/door'
-import { operation } from '#runtime/operation'
 import { sliderVideos } from '../../uploads.ts'
 
-export default operation({
-  method: 'POST',
+export default files.uploadOf(sliderVideos, {
   path: '/product-video-slider/upload-url',
   description: 'Get a link to upload a video or its poster, for products and the home page alike.',
   details:
     'MP4 and WebM to 100 MiB; posters as JPEG, PNG and WebP to 5 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'upload a video',
-  scopes: ['platform:write'],
-  readOnly: false,
   feature: 'product-media',
-  input: { body: files.uploadInput },
-  answer: { status: 200, body: files.uploadAnswer },
-  example: { body: { fileName: 'caneca.mp4', contentType: 'video/mp4', size: 8_388_608 } },
-  handler: (ctx, { body }) => files.createUpload(ctx, sliderVideos, body),
+  example: { fileName: 'caneca.mp4', contentType: 'video/mp4', size: 8_388_608 },
 })

@@ -1,19 +1,11 @@
 import { files } from '#operations/store/door'
-import { operation } from '#runtime/operation'
 import { reviewLogos } from '../../pictures.ts'
 
-export default operation({
-  method: 'POST',
+export default files.uploadOf(reviewLogos, {
   path: '/product-reviews/admin/logo-upload-url',
   description: 'Get a link to upload the logo of the review emails: JPEG, PNG or GIF, up to 2 MiB.',
   details: 'Those are the types that email programs show. Save the fileUrl as email.logoUrl of the settings.',
   words: 'logo in the review emails',
-  scopes: ['platform:write'],
-  readOnly: false,
   feature: 'reviews',
-  input: { body: files.uploadInput },
-  answer: { status: 200, body: files.uploadAnswer },
-  transaction: 'statement',
-  example: { body: { fileName: 'logo.png', contentType: 'image/png', size: 12_000 } },
-  handler: (ctx, { body }) => files.createUpload(ctx, reviewLogos, body),
+  example: { fileName: 'logo.png', contentType: 'image/png', size: 12_000 },
 })

@@ -1,18 +1,10 @@
 import { files } from '#operations/store/door'
-import { operation } from '#runtime/operation'
 import { testimonialPhotos } from '../../pictures.ts'
 
-export default operation({
-  method: 'POST',
+export default files.uploadOf(testimonialPhotos, {
   path: '/store-testimonials/upload-url',
   description: 'Get a link to upload the photo of a testimonial: JPEG, PNG or WebP, up to 5 MiB.',
   words: 'photo of the person who is quoted',
-  scopes: ['platform:write'],
-  readOnly: false,
   feature: 'testimonials',
-  input: { body: files.uploadInput },
-  answer: { status: 200, body: files.uploadAnswer },
-  transaction: 'statement',
-  example: { body: { fileName: 'ana.jpg', contentType: 'image/jpeg', size: 80_000 } },
-  handler: (ctx, { body }) => files.createUpload(ctx, testimonialPhotos, body),
+  example: { fileName: 'ana.jpg', contentType: 'image/jpeg', size: 80_000 },
 })
