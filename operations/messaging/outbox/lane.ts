@@ -43,6 +43,25 @@ export interface Standing {
 /** A column of a lane's table, with its SQL type; without one it is read and never written. */
 export type Column<T extends Table> = readonly [name: keyof TenantTables[T] & string, type?: string]
 
+/** What most lanes call the fields of a row. */
+export const usualColumns = {
+  id: ['id', 'uuid'],
+  phone: ['phone'],
+  status: ['status', 'text'],
+  providerMessageId: ['provider_message_id', 'text'],
+  reservationId: ['reservation_id', 'uuid'],
+  sentAt: ['sent_at', 'timestamptz'],
+  deliveredAt: ['delivered_at', 'timestamptz'],
+  readAt: ['read_at', 'timestamptz'],
+  failedAt: ['failed_at', 'timestamptz'],
+  calledAt: ['called_at', 'timestamptz'],
+} as const
+
+/** Those of `usual` that the table does not have: its lane has to say what it calls them. */
+export interface Saying<T extends Table, U> {
+  columns: { readonly [F in keyof U as U[F] extends Column<T> ? never : F]: Column<T> | null }
+}
+
 /** Where a message stood, and where it stands. */
 export interface Move<Row extends Standing = Standing> {
   before: Row
@@ -59,8 +78,8 @@ export interface Lane<Row extends Standing = Standing, T extends Table = Table>
   /** The first part of its keys. */
   kind: string
   table: T
-  /** Of each field of a row that the table itself has. */
-  columns: Readonly<Partial<Record<keyof Row & string, Column<T>>>>
+  /** What is not called as usual, or is had besides; null: the table itself does not have it. */
+  columns: Readonly<Partial<Record<keyof Row & string, Column<T> | null>>>
   /** What the row of a message that is on its way has in `status`. */
   leaving: readonly string[]
   /** The same of one that has its unit and waits to be claimed: going back there keeps it. */

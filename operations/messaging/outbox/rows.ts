@@ -27,8 +27,8 @@ const nothing: Omit<Standing, 'id' | 'status'> = {
 }
 
 const columnsOf = <Row extends Standing>(lane: Lane<Row>): [field: string, name: string, type?: string][] =>
-  Object.entries(lane.columns as Record<string, readonly [string, string?]>).map(([field, [name, type]]) =>
-    type === undefined ? [field, name] : [field, name, type],
+  Object.entries(lane.columns as Record<string, readonly [string, string?] | null>).flatMap(
+    ([field, column]) => (column ? [[field, ...column]] : []),
   )
 
 /** The lane's rows, named `m`, each as a `Row`. */
@@ -115,7 +115,7 @@ const changing = <Row extends Standing>(tx: Context, lane: Lane<Row>): Changed =
   tx.db.updateTable(`${lane.table} as m` as 'campaign_messages as m') as unknown as Changed
 
 export const nameOf = <Row extends Standing>(lane: Lane<Row>, field: keyof Row & string): string =>
-  (lane.columns as Record<string, readonly [string, string?] | undefined>)[field]?.[0] ?? field
+  (lane.columns as Record<string, readonly [string, string?] | null>)[field]?.[0] ?? field
 
 /**
  * Written before a call, where the provider does not know a key again or a claim may be another's: who was never called,

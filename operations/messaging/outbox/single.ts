@@ -16,6 +16,7 @@ import {
   lostAfterMs,
   type Standing,
   share,
+  usualColumns,
 } from './lane.ts'
 import { settle } from './moves.ts'
 import { lock, write, writeTry } from './rows.ts'
@@ -27,6 +28,12 @@ export interface Single extends Standing {
   /** Nobody touches it before. */
   nextTryAt: Date | null
 }
+
+export const usualSingleColumns = {
+  ...usualColumns,
+  tries: ['attempts'],
+  nextTryAt: ['next_try_at'],
+} as const
 
 /** Why it does not leave. */
 export interface Failure {

@@ -33,19 +33,9 @@ export const alerts = outbox.lane<Alert>()({
   source: 'stock-notification',
   table: 'stock_subscriptions',
   columns: {
-    id: ['id', 'uuid'],
     attempt: ['attempt'],
-    phone: ['phone'],
     email: ['email'],
-    status: ['status', 'text'],
     code: ['reason', 'text'],
-    providerMessageId: ['provider_message_id', 'text'],
-    reservationId: ['reservation_id', 'uuid'],
-    sentAt: ['sent_at', 'timestamptz'],
-    deliveredAt: ['delivered_at', 'timestamptz'],
-    readAt: ['read_at', 'timestamptz'],
-    failedAt: ['failed_at', 'timestamptz'],
-    calledAt: ['called_at', 'timestamptz'],
   },
   joined: (messages) =>
     messages.select([
