@@ -5,7 +5,7 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { preparedOne, preparedRow } from '#runtime/database/rows'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { containing, isFound, type Sought, sought } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
 import { countOptedOut } from './opt-outs/count.ts'
 
@@ -174,24 +174,17 @@ export interface MessageFilters {
   search?: string | undefined
 }
 
-/** As the prepared texts take them: patterns for `like`. */
-interface MessageConditions {
+/** As the prepared texts take them. */
+interface MessageConditions extends Sought {
   campaignId: string
   status?: string[] | undefined
-  search?: string
-  digits?: string[]
 }
 
 const messagesListed = preparedList<MessageConditions>(
   (db, values, has) => {
     let rows = db.selectFrom('campaign_messages as m').where('m.campaign_id', '=', values.campaignId)
     if (has('status')) rows = rows.where('m.status', '=', sql<string>`any(${values.status}::text[])`)
-    if (has('search')) {
-      rows = rows.where(
-        sql<boolean>`(lower(m.name) like lower(${values.search}::text)
-          ${has('digits') ? sql`or ${phoneLike('m.phone', values.digits)}` : sql``})`,
-      )
-    }
+    if (has('search')) rows = rows.where(isFound(['m.name'], 'm.phone', values, has))
     return {
       rows,
       item: messageJson(db),
@@ -215,11 +208,5 @@ export async function listMessages(
 ): Promise<JsonText> {
   await find(ctx, { id: campaignId })
   const { search, ...others } = filters
-  const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-  return messagesListed(ctx, {
-    ...others,
-    campaignId,
-    ...(search === undefined ? {} : { search: containing(search) }),
-    ...(digits === null ? {} : { digits }),
-  })
+  return messagesListed(ctx, { ...others, campaignId, ...sought(ctx, search) })
 }

@@ -20,12 +20,14 @@ export {
   refuseCrossedDays,
 } from '#runtime/values/days'
 
+/** Both included, as a caller says them. */
+export interface AskedDays {
+  startDate?: string | undefined
+  endDate?: string | undefined
+}
+
 /** The range asked for: by default the 30 days up to today. Refuses one that is turned around or has too many days. */
-export function dayRange(
-  ctx: Context,
-  query: { startDate?: string | undefined; endDate?: string | undefined },
-  atMost: number,
-): DayRange {
+export function dayRange(ctx: Context, query: AskedDays, atMost: number): DayRange {
   const endDate = query.endDate ?? localDay(ctx.now(), ctx.store.timezone)
   const [startDate] = [query.startDate ?? addDays(endDate, -29), firstDay].sort().reverse() as [string]
   refuseCrossedDays({ startDate, endDate })
@@ -34,6 +36,19 @@ export function dayRange(
     throw refuse('bad_request', `startDate: the range may have at most ${atMost} days and has ${days}`)
   }
   return { startDate, endDate }
+}
+
+/** The days that the rows of a list are to lie on, among its filters: all of it or nothing. */
+export interface GivenDays extends Partial<DayRange> {
+  timezone?: string
+}
+
+/** A side that was left out is open. Refuses days that are turned around. */
+export function givenDays(ctx: Context, { startDate, endDate }: AskedDays): GivenDays {
+  refuseCrossedDays({ startDate, endDate })
+  if (startDate === undefined && endDate === undefined) return {}
+  const { timezone } = ctx.store
+  return { startDate: startDate ?? '0001-01-02', endDate: endDate ?? '9999-12-30', timezone }
 }
 
 /** The local date of an instant. */

@@ -5,7 +5,7 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, pagesOf } from '#runtime/database/list'
 import { oneRow, preparedRow } from '#runtime/database/rows'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { isFound, type Sought, sought } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
@@ -39,10 +39,8 @@ export interface ContactFilters {
 }
 
 /** As the prepared texts take them, patterns for `like`: which are there decides the text. */
-interface Conditions {
+interface Conditions extends Sought {
   listId: string
-  search?: string
-  digits?: string[]
   onlyOptedOut?: true
   onlyReachable?: true
 }
@@ -50,23 +48,15 @@ interface Conditions {
 /** Newest first. Text that is no part of a phone is not looked for in one. */
 export const contacts = {
   filters(ctx: Context, { listId, search, optedOut }: ContactFilters & { listId: string }): Conditions {
-    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
     return {
       listId,
-      ...(search === undefined ? {} : { search: containing(search) }),
-      ...(digits === null ? {} : { digits }),
+      ...sought(ctx, search),
       ...(optedOut === undefined ? {} : optedOut ? { onlyOptedOut: true } : { onlyReachable: true }),
     }
   },
   rows(db: Db, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('list_contacts as c').where('c.list_id', '=', values.listId)
-    if (has('search')) {
-      const { search, digits } = values
-      rows = rows.where(
-        sql<boolean>`(lower(c.name) like lower(${search}::text) or lower(c.email) like lower(${search}::text)
-          ${has('digits') ? sql`or ${phoneLike('c.phone', digits)}` : sql``})`,
-      )
-    }
+    if (has('search')) rows = rows.where(isFound(['c.name', 'c.email'], 'c.phone', values, has))
     if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db, phoneOf))
     if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db, phoneOf)}`)
     return rows

@@ -1,12 +1,11 @@
 /** What the contact form caught: listed newest first, deleted by hand. */
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { pagesOf } from '#runtime/database/list'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
-import { type Days, openRange } from '../day-filter.ts'
+import { isFound, type Sought, sought } from '#runtime/database/search'
 
 const submissionJson = jsonObject({
   id: 'f.id',
@@ -22,43 +21,22 @@ const submissionJson = jsonObject({
   createdAt: instantOf('f.created_at'),
 })
 
-export interface SubmissionFilters extends Days {
+export interface SubmissionFilters extends days.AskedDays {
   search?: string | undefined
 }
 
-interface Conditions {
-  search?: string
-  digits?: string[]
-  /** Both or none. */
-  startDate?: string
-  endDate?: string
-  timezone?: string
-}
+type Conditions = Sought & days.GivenDays
 
 /** Newest first. Refuses days that are turned around. */
 export const submissions = {
-  filters(ctx: Context, filters: SubmissionFilters): Conditions {
-    const { search } = filters
-    days.refuseCrossedDays(filters)
-    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-    const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
-    return {
-      ...(search === undefined ? {} : { search: containing(search) }),
-      ...(digits === null ? {} : { digits }),
-      ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
-    }
-  },
+  filters: (ctx: Context, { search, ...range }: SubmissionFilters): Conditions => ({
+    ...sought(ctx, search),
+    ...days.givenDays(ctx, range),
+  }),
   rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('contact_form_submissions as f')
     if (has('startDate')) rows = rows.where(days.isWithin('f.created_at', values))
-    if (has('search')) {
-      const { search, digits } = values
-      rows = rows.where(
-        sql<boolean>`(lower(f.name) like lower(${search}::text) or lower(f.email) like lower(${search}::text)
-          or lower(f.message) like lower(${search}::text)
-          ${has('digits') ? sql`or ${phoneLike('f.phone', digits)}` : sql``})`,
-      )
-    }
+    if (has('search')) rows = rows.where(isFound(['f.name', 'f.email', 'f.message'], 'f.phone', values, has))
     return rows
   },
   order: [['f.id', 'desc']],

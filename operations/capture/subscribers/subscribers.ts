@@ -1,12 +1,12 @@
 /** Who the popup and the form caught: listed newest first. */
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { pagesOf } from '#runtime/database/list'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
-import { type Days, openRange } from '../day-filter.ts'
+import { isFound, type Sought, sought } from '#runtime/database/search'
+import { given } from '#runtime/values/changes'
 
 const subscriberJson = jsonObject({
   id: 's.id',
@@ -33,47 +33,25 @@ const subscriberJson = jsonObject({
   updatedAt: instantOf('s.updated_at'),
 })
 
-export interface SubscriberFilters extends Days {
+export interface SubscriberFilters extends days.AskedDays {
   search?: string | undefined
   status?: string | undefined
 }
 
-interface Conditions {
-  search?: string
-  /** Digits of a phone, where `search` can be one. */
-  digits?: string[]
-  status?: string
-  /** Both or none. */
-  startDate?: string
-  endDate?: string
-  timezone?: string
-}
+type Conditions = Sought & days.GivenDays & { status?: string }
 
 /** Newest first. Refuses days that are turned around. */
 export const subscribers = {
-  filters(ctx: Context, filters: SubscriberFilters): Conditions {
-    const { search, status } = filters
-    days.refuseCrossedDays(filters)
-    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
-    const hasDays = filters.startDate !== undefined || filters.endDate !== undefined
-    return {
-      ...(search === undefined ? {} : { search: containing(search) }),
-      ...(digits === null ? {} : { digits }),
-      ...(status === undefined ? {} : { status }),
-      ...(hasDays ? { ...openRange(filters), timezone: ctx.store.timezone } : {}),
-    }
-  },
+  filters: (ctx: Context, { search, status, ...range }: SubscriberFilters): Conditions => ({
+    ...sought(ctx, search),
+    ...given({ status }),
+    ...days.givenDays(ctx, range),
+  }),
   rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('newsletter_subscribers as s')
     if (has('status')) rows = rows.where('s.status', '=', values.status)
     if (has('startDate')) rows = rows.where(days.isWithin('s.created_at', values))
-    if (has('search')) {
-      const { search, digits } = values
-      rows = rows.where(
-        sql<boolean>`(lower(s.name) like lower(${search}::text) or lower(s.email) like lower(${search}::text)
-          ${has('digits') ? sql`or ${phoneLike('s.phone', digits)}` : sql``})`,
-      )
-    }
+    if (has('search')) rows = rows.where(isFound(['s.name', 's.email'], 's.phone', values, has))
     return rows
   },
   order: [['s.id', 'desc']],

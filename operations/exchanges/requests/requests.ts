@@ -5,9 +5,9 @@ import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { pagesOf } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { phoneLike, type Sought, sought } from '#runtime/database/search'
 import { JsonText } from '#runtime/operation'
-import { refuseCrossedDays } from '#runtime/values/days'
+import { given } from '#runtime/values/changes'
 import { plainForm } from '#runtime/values/plain-form'
 import { entryJson, requestJson } from './json.ts'
 import { noRequest } from './moves.ts'
@@ -36,40 +36,26 @@ export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
 }
 
 /** Filters as the statements take them. */
-export interface PreparedFilters {
+interface PreparedFilters extends Sought, days.GivenDays {
   /** One, as most ask: an index has its rows in their order. */
   status?: string
   statuses?: readonly string[]
   type?: string
   reasons?: readonly string[]
   outsideWindow?: boolean
-  /** A pattern. */
-  search?: string
-  /** The same of a phone's digits. */
-  digits?: string[]
-  startDate?: string
-  endDate?: string
-  timezone?: string
 }
 
 /** Newest first. Refuses days that are turned around. */
 export const requests = {
   filters(ctx: Context, filters: RequestFilters): PreparedFilters {
-    const { status, type, reason, outsideWindow, search, startDate, endDate } = filters
-    refuseCrossedDays({ startDate, endDate })
+    const { status, type, reason, outsideWindow, search } = filters
     const statuses = [...new Set(status)]
-    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
     return {
       ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
       ...(statuses.length > 1 ? { statuses } : {}),
-      ...(type ? { type } : {}),
-      ...(reason ? { reasons: reason } : {}),
-      ...(outsideWindow === undefined ? {} : { outsideWindow }),
-      ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
-      ...(digits === null ? {} : { digits }),
-      ...(startDate ? { startDate } : {}),
-      ...(endDate ? { endDate } : {}),
-      ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+      ...given({ type, reasons: reason, outsideWindow }),
+      ...sought(ctx, search, plainForm),
+      ...days.givenDays(ctx, filters),
     }
   },
   rows(
@@ -89,15 +75,7 @@ export const requests = {
       const byDigits = has('digits') ? sql`or ${phoneLike('r.search_text', values.digits)}` : sql``
       found = found.where(sql<boolean>`(r.search_text like ${values.search}::text ${byDigits})`)
     }
-    const zone = sql`${values.timezone}::text`
-    if (has('startDate')) {
-      const first = days.firstInstantOf(sql`${values.startDate}::date`, zone)
-      found = found.where(sql<boolean>`r.created_at >= (select ${first})`)
-    }
-    if (has('endDate')) {
-      const next = days.firstInstantOf(sql`(${values.endDate}::date + 1)`, zone)
-      found = found.where(sql<boolean>`r.created_at < (select ${next})`)
-    }
+    if (has('startDate')) found = found.where(days.isWithinDays('r.created_at', values))
     return found
   },
   order: [

@@ -2,14 +2,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isWithinDays } from '#runtime/database/days'
+import { type GivenDays, givenDays, isWithinDays } from '#runtime/database/days'
 import { instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { phoneLike, type Sought, sought } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import type { z } from '#runtime/schema'
-import { refuseCrossedDays } from '#runtime/values/days'
+import { given } from '#runtime/values/changes'
 import { plainForm } from '#runtime/values/plain-form'
 import type { ItemResult } from '../bulk-schema.ts'
 import type { dispatchListQuery, dispatchTargets } from './schema.ts'
@@ -38,17 +38,11 @@ const dispatchJson = (row: string): RawBuilder<unknown> =>
     updatedAt: instantOf(`${row}.updated_at`),
   })
 
-interface Filters {
+interface Filters extends Sought, GivenDays {
   /** One, as most ask: the index then has them in their order. */
   status?: string | undefined
   statuses?: readonly string[] | undefined
   channel?: string | undefined
-  search?: string | undefined
-  /** The same of a phone's digits. */
-  digits?: string[]
-  startDate?: string | undefined
-  endDate?: string | undefined
-  timezone?: string | undefined
 }
 
 const page = preparedList<Filters>(
@@ -61,9 +55,7 @@ const page = preparedList<Filters>(
       const byDigits = has('digits') ? sql`or ${phoneLike('d.search_text', values.digits)}` : sql``
       rows = rows.where(sql<boolean>`(d.search_text like ${values.search}::text ${byDigits})`)
     }
-    if (has('startDate')) {
-      rows = rows.where(isWithinDays('d.scheduled_at', values))
-    }
+    if (has('startDate')) rows = rows.where(isWithinDays('d.scheduled_at', values))
     return {
       rows,
       item: dispatchJson('d'),
@@ -83,24 +75,15 @@ export function listDispatches(
   ctx: Context,
   { page: number, limit, status, channel, search, startDate, endDate }: z.infer<typeof dispatchListQuery>,
 ): Promise<JsonText> {
-  refuseCrossedDays({ startDate, endDate })
   const statuses = status.includes('all') ? [] : [...new Set(status)]
-  const digits = search ? phoneContaining(search, ctx.store.country) : null
   return page(ctx, {
     page: number,
     limit,
     ...(statuses.length === 1 ? { status: statuses[0] } : {}),
     ...(statuses.length > 1 ? { statuses } : {}),
-    ...(channel ? { channel } : {}),
-    ...(search ? { search: containing(plainForm(search)) } : {}),
-    ...(digits ? { digits } : {}),
-    ...(startDate || endDate
-      ? {
-          startDate: startDate ?? '0001-01-01',
-          endDate: endDate ?? '9999-12-30',
-          timezone: ctx.store.timezone,
-        }
-      : {}),
+    ...given({ channel }),
+    ...sought(ctx, search, plainForm),
+    ...givenDays(ctx, { startDate, endDate }),
   })
 }
 

@@ -2,12 +2,12 @@
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { isWithinDays } from '#runtime/database/days'
+import { type GivenDays, givenDays, isWithinDays } from '#runtime/database/days'
 import { type ListParts, type Paging, pagesOf, preparedList } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
 import { containing } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
-import { refuseCrossedDays } from '#runtime/values/days'
+import { given } from '#runtime/values/changes'
 import { emailKeyOf } from '#runtime/values/email'
 import { plainForm } from '#runtime/values/plain-form'
 import { reviewJson } from './json.ts'
@@ -22,7 +22,7 @@ export const readReview = preparedOne(noReview, (db, { id }) => ({
 }))
 
 /** Filters as the statements take them. */
-export interface PreparedFilters {
+interface PreparedFilters extends GivenDays {
   /** One, as most ask: an index has its rows in their order. */
   status?: string | undefined
   statuses?: readonly string[] | undefined
@@ -36,28 +36,18 @@ export interface PreparedFilters {
   source?: readonly string[] | undefined
   /** A pattern. */
   search?: string | undefined
-  startDate?: string | undefined
-  endDate?: string | undefined
-  timezone?: string | undefined
 }
-
-const farBack = '0001-01-01'
-const farAhead = '9999-12-30'
 
 /** Refuses days that are turned around. */
 export const reviews = {
   filters(ctx: Context, filters: ReviewFilters): PreparedFilters {
     const { search, startDate, endDate, status, rating, ...others } = filters
-    refuseCrossedDays({ startDate, endDate })
-    const given = Object.entries(others).filter(([, value]) => value !== undefined)
     return {
-      ...Object.fromEntries(given),
+      ...given(others),
       ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
       ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
       ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
-      ...(startDate ? { startDate } : {}),
-      ...(endDate ? { endDate } : {}),
-      ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+      ...givenDays(ctx, { startDate, endDate }),
     }
   },
   rows(
@@ -77,12 +67,7 @@ export const reviews = {
     if (has('hasReply')) found = found.where(sql<boolean>`r.has_reply = ${values.hasReply}::boolean`)
     if (has('source')) found = found.where(sql<boolean>`r.source = any(${values.source}::text[])`)
     if (has('search')) found = found.where(sql<boolean>`r.search_text like ${values.search}::text`)
-    if (has('startDate') || has('endDate')) {
-      const { timezone } = values
-      const startDate = has('startDate') ? values.startDate : sql.lit(farBack)
-      const endDate = has('endDate') ? values.endDate : sql.lit(farAhead)
-      found = found.where(isWithinDays('r.reviewed_at', { startDate, endDate, timezone }))
-    }
+    if (has('startDate')) found = found.where(isWithinDays('r.reviewed_at', values))
     return found
   },
 }

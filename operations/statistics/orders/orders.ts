@@ -6,10 +6,11 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { isFound, type Sought, sought } from '#runtime/database/search'
 import { inCents } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
+import { given } from '#runtime/values/changes'
 
 type Db = Kysely<TenantTables>
 
@@ -83,13 +84,10 @@ export interface OrderFilters {
   search?: string | undefined
 }
 
-/** `search` and `digits` as patterns for `like`. */
-interface Selected extends days.DayRange {
+interface Selected extends days.DayRange, Sought {
   timezone: string
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
-  search?: string
-  digits?: string[]
 }
 
 const listed = preparedList<Selected>(
@@ -100,12 +98,8 @@ const listed = preparedList<Selected>(
       rows = rows.where(sql<boolean>`o.payment_status = any(${values.paymentStatus}::text[])`)
     }
     if (has('search')) {
-      const search = sql`lower(${values.search}::text)`
-      rows = rows.where(
-        sql<boolean>`(lower(o.number) like ${search} or lower(o.customer_name) like ${search}
-          or lower(o.customer_email) like ${search}
-          ${has('digits') ? sql`or ${phoneLike('o.customer_phone', values.digits)}` : sql``})`,
-      )
+      const columns = ['o.number', 'o.customer_name', 'o.customer_email']
+      rows = rows.where(isFound(columns, 'o.customer_phone', values, has))
     }
     return {
       rows,
@@ -170,14 +164,11 @@ export async function listOrders(ctx: Context, filters: OrderFilters & Paging): 
   if (!connection) {
     throw refuse('conflict', 'The store was never connected to an ecommerce platform: connect it first')
   }
-  const digits = search ? phoneContaining(search, ctx.store.country) : null
   return listed(ctx, {
     ...range,
     timezone: ctx.store.timezone,
-    ...(status ? { status } : {}),
-    ...(paymentStatus ? { paymentStatus } : {}),
-    ...(search ? { search: containing(search) } : {}),
-    ...(digits ? { digits } : {}),
+    ...given({ status, paymentStatus }),
+    ...sought(ctx, search),
     page,
     limit,
   })

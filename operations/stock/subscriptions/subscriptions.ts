@@ -6,9 +6,9 @@ import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 import { pagesOf } from '#runtime/database/list'
 import { findRow, preparedOne } from '#runtime/database/rows'
-import { containing, phoneContaining, phoneLike } from '#runtime/database/search'
+import { isFound, type Sought, sought } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
-import { refuseCrossedDays } from '#runtime/values/days'
+import { given } from '#runtime/values/changes'
 import type { SubscriptionQuery } from '../subscription-schema.ts'
 
 const noSuch = 'There is no such subscription'
@@ -47,22 +47,14 @@ export const getSubscription = preparedOne(noSuch, (db, { id }) => ({
 }))
 
 /** As the prepared texts take them: which are there decides the text. */
-interface Conditions {
+interface Conditions extends Sought, days.GivenDays {
   status?: string
   statuses?: string[]
   channel?: string
   productId?: string
   variantId?: string
-  search?: string
-  digits?: string[]
-  from?: string
-  to?: string
-  timezone?: string
   oldest?: true
 }
-
-const day = (value: unknown) => sql`${value}::date`
-const zone = (value: unknown) => sql`${value}::text`
 
 export const orders = {
   newest: [
@@ -78,21 +70,14 @@ export const orders = {
 /** Refuses a range that is turned around. */
 export const subscriptions = {
   filters(ctx: Context, query: SubscriptionQuery): Conditions {
-    const { channel, productId, variantId, search, startDate, endDate, sort } = query
-    refuseCrossedDays({ startDate, endDate })
-    const digits = search === undefined ? null : phoneContaining(search, ctx.store.country)
+    const { channel, productId, variantId, search, sort } = query
     const statuses = query.status.includes('all') ? [] : [...new Set(query.status)]
     return {
       ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
       ...(statuses.length > 1 ? { statuses } : {}),
-      ...(channel ? { channel } : {}),
-      ...(productId ? { productId } : {}),
-      ...(variantId ? { variantId } : {}),
-      ...(search === undefined ? {} : { search: containing(search) }),
-      ...(digits === null ? {} : { digits }),
-      ...(startDate ? { from: startDate } : {}),
-      ...(endDate ? { to: endDate } : {}),
-      ...(startDate || endDate ? { timezone: ctx.store.timezone } : {}),
+      ...given({ channel, productId, variantId }),
+      ...sought(ctx, search),
+      ...days.givenDays(ctx, query),
       ...(sort === 'oldest' ? { oldest: true as const } : {}),
     }
   },
@@ -104,16 +89,9 @@ export const subscriptions = {
     if (has('productId')) rows = rows.where('s.product_id', '=', values.productId)
     if (has('variantId')) rows = rows.where('s.variant_id', '=', values.variantId)
     if (has('search')) {
-      rows = rows.where(
-        sql<boolean>`(lower(s.email) like lower(${values.search}::text) or lower(s.name) like lower(${values.search}::text)
-          or lower(s.product_name) like lower(${values.search}::text)
-          ${has('digits') ? sql`or ${phoneLike('s.phone', values.digits)}` : sql``})`,
-      )
+      rows = rows.where(isFound(['s.email', 's.name', 's.product_name'], 's.phone', values, has))
     }
-    const firstOf = (value: unknown, next = 0) =>
-      days.firstInstantOf(sql`(${day(value)} + ${sql.lit(next)})`, zone(values.timezone))
-    if (has('from')) rows = rows.where(sql<boolean>`s.created_at >= ${firstOf(values.from)}`)
-    if (has('to')) rows = rows.where(sql<boolean>`s.created_at < ${firstOf(values.to, 1)}`)
+    if (has('startDate')) rows = rows.where(days.isWithinDays('s.created_at', values))
     return rows
   },
   order: (has: (name: keyof Conditions) => boolean) => (has('oldest') ? orders.oldest : orders.newest),
