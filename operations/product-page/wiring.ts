@@ -1,18 +1,13 @@
+import { countedRows } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { contentBlocksWidget } from './content-blocks/widget.ts'
 import { badgesWidget, stickersWidget } from './labels/widgets.ts'
-import { countLookEvents, existingLooks } from './looks/counters.ts'
 import { checkAllLooks, checkLooksWith } from './looks/health.ts'
 import { looksWidget } from './looks/widget.ts'
 import { sizeGuideImages, sizeGuideUploads } from './size-guides/uploads.ts'
 import { sizeGuideWidget } from './size-guides/widget.ts'
 import { uploads } from './uploads.ts'
-import {
-  countBlockEvents,
-  countSliderEvents,
-  existingBlocks,
-  existingSliders,
-} from './video-slider/counters.ts'
+import { countedSliders } from './video-slider/counters.ts'
 import { videoSliderWidget } from './video-slider/widget.ts'
 import { turnWishlistOn, wishlistWidget } from './wishlist/settings.ts'
 import { takeWishes } from './wishlist/wishes.ts'
@@ -32,20 +27,17 @@ export default wiring({
     'content-block': {
       feature: 'product-content',
       types: ['impression', 'click'],
-      existing: existingBlocks,
-      count: countBlockEvents,
+      ...countedRows('content_blocks', ['impressions', 'clicks']),
     },
     'video-slider': {
       feature: 'product-media',
       types: ['impression', 'click'],
-      existing: existingSliders,
-      count: countSliderEvents,
+      ...countedSliders,
     },
     look: {
       feature: 'shop-the-look',
       types: ['impression', 'click', 'cart-add'],
-      existing: existingLooks,
-      count: countLookEvents,
+      ...countedRows('looks', ['impressions', 'clicks', 'cart_adds']),
     },
     wishlist: {
       feature: 'wishlist',

@@ -1,6 +1,6 @@
+import { countedRows } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { noticeUnavailable } from './bundles/availability.ts'
-import { countDiscountEvents, existingOf } from './discounts/counters.ts'
 import type { KindName } from './discounts/draft.ts'
 import { discountsSync } from './handles.ts'
 import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } from './platform/widgets.ts'
@@ -8,8 +8,7 @@ import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } 
 const counted = (name: KindName, feature: string) => ({
   feature,
   types: ['impression', 'click', 'cart-add'] as const,
-  existing: existingOf(name),
-  count: countDiscountEvents,
+  ...countedRows('discounts', ['impressions', 'clicks', 'cart_adds'], { kind: name }),
 })
 
 export default wiring({

@@ -1,9 +1,11 @@
 /** What the sections with something on the storefront use. */
 
 export * as snapshots from './catalog/snapshots.ts'
+export { countedRows } from './events/counters.ts'
 export { forgetCounted } from './events/intake.ts'
 export {
   type Counted,
+  type EventSpec,
   type EventType,
   eventTypes,
   type StorefrontEvent,

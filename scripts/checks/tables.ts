@@ -35,8 +35,10 @@ const unnamed: Readonly<Record<string, string>> = {
     'the table of a lane, which its section names where it declares the lane',
   'operations/store/imports/imports.ts':
     'the tables of an importer, which its section names where it declares it',
-  'operations/store/sums/rebuild-days.ts': 'it goes through a list of the sums that stands there',
-  'operations/product-page/video-slider/counters.ts': 'it counts for the sliders and blocks alike',
+  'operations/store/sums/rebuild-days.ts': 'it goes through the sums that day-sums.ts lists',
+  'operations/store/sums/day-sums.ts': 'the tables of the sums, of which there is a list',
+  'operations/storefront/events/counters.ts':
+    'the rows of a section, which names them where it wires their events',
 }
 
 /** By section and table, the first file that names it. */

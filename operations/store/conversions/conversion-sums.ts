@@ -7,10 +7,11 @@ import {
   type ActivityDelta,
   activityAt,
   addActivity,
-  addConversions,
-  addProducts,
+  addSums,
   type ConversionDelta,
+  conversionDays,
   type ProductDelta,
+  productDays,
 } from '../sums/day-sums.ts'
 import type { ConversionRow } from './attribution.ts'
 import type { Known, Lines, Written } from './figures.ts'
@@ -37,8 +38,8 @@ export async function followRows(
   }
   for (const row of gone) sums.add(row, known.get(row.order_id)!.lines, -1)
   await rememberProducts(ctx, written)
-  await addConversions(ctx, sums.conversions)
-  await addProducts(ctx, sums.products)
+  await addSums(ctx, conversionDays, sums.conversions)
+  await addSums(ctx, productDays, sums.products)
   await addActivity(ctx, await followTouches(ctx, sums.touches))
 }
 

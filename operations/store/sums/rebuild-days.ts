@@ -1,11 +1,15 @@
 /** The daily sums of a store by its zone of now: month by month, each complete once it is there. */
-import { type Kysely, sql } from 'kysely'
+import { type Expression, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isCountedConversion, isCountedOrder } from './counted.ts'
-import { lockSums } from './day-sums.ts'
+import { activityDays, conversionDays, lockSums, productDays, type Sums } from './day-sums.ts'
+
+const allSums = [conversionDays, productDays, activityDays]
 
 type Db = Kysely<TenantTables>
+// biome-ignore lint/suspicious/noExplicitAny: whichever rows are summed
+type AnyRows = SelectQueryBuilder<any, any, object>
 
 /**
  * Fills the sums and switches over; `mayGoOn` false ends it between months, to be taken up there. Until then reads take
@@ -85,18 +89,13 @@ async function edgeDay(ctx: Context, timezone: string, edge: 'min' | 'max'): Pro
 }
 
 async function forgetOthers(ctx: Context, timezone: string): Promise<void> {
-  for (const table of [
-    'conversion_zones',
-    'conversion_days',
-    'conversion_product_days',
-    'activity_days',
-  ] as const) {
+  for (const table of ['conversion_zones' as const, ...allSums.map((sums) => sums.table)]) {
     await ctx.db.deleteFrom(table).where('timezone', '<>', timezone).execute()
   }
 }
 
 async function buildMonth(ctx: Context, timezone: string, month: string, next: string): Promise<void> {
-  for (const table of ['conversion_days', 'conversion_product_days', 'activity_days'] as const) {
+  for (const { table } of allSums) {
     await ctx.db
       .deleteFrom(table)
       .where('timezone', '=', timezone)
@@ -113,111 +112,65 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
       and ${at} < (${next}::date::timestamp at time zone ${zone}) + interval '3 hours'
       and ${dayOf(column)} >= ${month}::date and ${dayOf(column)} < ${next}::date`
   }
-  const conversions = ctx.db
-    .selectFrom('conversions as c')
-    .where(isCountedConversion('c'))
-    .where(within('c.placed_at'))
-  await ctx.db
-    .insertInto('conversion_days')
-    .columns(['timezone', 'day', 'source_type', 'currency', 'orders', 'revenue', 'carts'])
-    .expression(() =>
-      conversions
-        .select([
-          zone.as('timezone'),
-          dayOf('c.placed_at').as('day'),
-          'c.source_type',
-          'c.currency',
-          sql<number>`count(*)::int`.as('orders'),
-          sql<string>`sum(c.revenue)`.as('revenue'),
-          sql<number>`(count(*) filter (where c.automation_type = 'abandoned-cart'))::int`.as('carts'),
-        ])
-        .groupBy(['day', 'c.source_type', 'c.currency'] as never),
-    )
-    .execute()
-  await ctx.db
-    .insertInto('conversion_product_days')
-    .columns(['timezone', 'day', 'source_type', 'currency', 'product_id', 'orders', 'units', 'revenue'])
-    .expression(() =>
-      conversions
-        .innerJoin('conversion_items as i', 'i.conversion_id', 'c.id')
-        .where('i.product_id', 'is not', null)
-        .select([
-          zone.as('timezone'),
-          dayOf('c.placed_at').as('day'),
-          'c.source_type',
-          'c.currency',
-          sql<string>`i.product_id`.as('product_id'),
-          sql<number>`count(distinct c.id)::int`.as('orders'),
-          sql<number>`sum(i.quantity - i.refunded_quantity)::int`.as('units'),
-          sql<string>`sum(i.total - i.refunded_total)`.as('revenue'),
-        ])
-        .groupBy(['day', 'c.source_type', 'c.currency', 'i.product_id'] as never),
-    )
-    .execute()
-  const columns = ['timezone', 'day', 'kind', 'currency', 'n', 'amount', 'converted'] as const
-  const none = sql<number>`0`
-  await ctx.db
-    .insertInto('activity_days')
-    .columns(columns)
-    .expression((db) =>
-      db
-        .selectFrom('orders as o')
-        .where(isCountedOrder('o'))
-        .where(within('o.placed_at'))
-        .select([
-          zone.as('timezone'),
-          dayOf('o.placed_at').as('day'),
-          sql<string>`'orders'`.as('kind'),
-          'o.currency',
-          sql<number>`count(*)::int`.as('n'),
-          sql<string>`sum(o.total - o.refunded_total)`.as('amount'),
-          none.as('converted'),
-        ])
-        .groupBy(['day', 'o.currency'] as never),
-    )
-    .execute()
-  const plain = { currency: sql<string>`''`.as('currency'), amount: sql<string>`0`.as('amount') }
-  await ctx.db
-    .insertInto('activity_days')
-    .columns(columns)
-    .expression((db) =>
-      db
-        .selectFrom('message_ledger as m')
-        .where('m.channel', '=', 'messaging')
-        .where(within('m.sent_at'))
-        .select([
-          zone.as('timezone'),
-          dayOf('m.sent_at').as('day'),
-          sql<string>`'messages'`.as('kind'),
-          plain.currency,
-          sql<number>`count(*)::int`.as('n'),
-          plain.amount,
-          none.as('converted'),
-        ])
-        .groupBy('day' as never),
-    )
-    .execute()
-  await ctx.db
-    .insertInto('activity_days')
-    .columns(columns)
-    .expression((db) =>
-      db
-        .selectFrom('attribution_touches as t')
-        .where('t.message_id', 'is not', null)
-        .where('t.voided_at', 'is', null)
-        .where(within('t.touched_at'))
-        .select([
-          zone.as('timezone'),
-          dayOf('t.touched_at').as('day'),
-          sql<string>`'touches'`.as('kind'),
-          plain.currency,
-          sql<number>`count(*)::int`.as('n'),
-          plain.amount,
-          sql<number>`(count(*) filter (where t.conversions > 0))::int`.as('converted'),
-        ])
-        .groupBy('day' as never),
-    )
-    .execute()
+  const sumUp = <Delta extends object>(
+    { table, keys, added }: Sums<Delta>,
+    rows: AnyRows,
+    at: string,
+    parts: { [Name in Exclude<keyof Delta & string, 'at'>]: Expression<unknown> },
+  ) => {
+    const values: Record<string, Expression<unknown>> = { timezone: zone, day: dayOf(at), ...parts }
+    const names = [...keys, 'timezone', ...Object.keys(added)]
+    return (ctx.db as unknown as Kysely<Record<string, Record<string, unknown>>>)
+      .insertInto(table)
+      .columns(names)
+      .expression(() =>
+        rows
+          .where(within(at))
+          .select(names.map((name) => sql`${values[name]}`.as(name)))
+          // By their places: the keys come first, and one may be a constant or named like a column.
+          .groupBy(keys.map((_key, place) => sql.lit(place + 1))),
+      )
+      .execute()
+  }
+  const count = sql`count(*)::int`
+  const zero = sql`0`
+  const conversions = ctx.db.selectFrom('conversions as c').where(isCountedConversion('c'))
+  const source = { source_type: sql.ref('c.source_type'), currency: sql.ref('c.currency') }
+  await sumUp(conversionDays, conversions, 'c.placed_at', {
+    ...source,
+    orders: count,
+    revenue: sql`sum(c.revenue)`,
+    carts: sql`(count(*) filter (where c.automation_type = 'abandoned-cart'))::int`,
+  })
+  const items = conversions
+    .innerJoin('conversion_items as i', 'i.conversion_id', 'c.id')
+    .where('i.product_id', 'is not', null)
+  await sumUp(productDays, items, 'c.placed_at', {
+    ...source,
+    product_id: sql.ref('i.product_id'),
+    orders: sql`count(distinct c.id)::int`,
+    units: sql`sum(i.quantity - i.refunded_quantity)::int`,
+    revenue: sql`sum(i.total - i.refunded_total)`,
+  })
+  await sumUp(activityDays, ctx.db.selectFrom('orders as o').where(isCountedOrder('o')), 'o.placed_at', {
+    kind: sql`'orders'`,
+    currency: sql.ref('o.currency'),
+    n: count,
+    amount: sql`sum(o.total - o.refunded_total)`,
+    converted: zero,
+  })
+  const messages = ctx.db.selectFrom('message_ledger as m').where('m.channel', '=', 'messaging')
+  const plain = { currency: sql`''`, n: count, amount: zero }
+  await sumUp(activityDays, messages, 'm.sent_at', { ...plain, kind: sql`'messages'`, converted: zero })
+  const touches = ctx.db
+    .selectFrom('attribution_touches as t')
+    .where('t.message_id', 'is not', null)
+    .where('t.voided_at', 'is', null)
+  await sumUp(activityDays, touches, 't.touched_at', {
+    ...plain,
+    kind: sql`'touches'`,
+    converted: sql`(count(*) filter (where t.conversions > 0))::int`,
+  })
 }
 
 /** Whether the sums are those of the store's zone, all of them. */
