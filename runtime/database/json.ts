@@ -47,6 +47,13 @@ export function jsonText(object: RawBuilder<unknown>): RawBuilder<string> {
 }
 
 /**
+ * Fields of a `jsonb` column under their own names, for `jsonObject`.
+ * @example jsonObject({ id: 'l.id', ...fieldsOf('l.content', ['title', 'items']) })
+ */
+export const fieldsOf = (column: string, keys: readonly string[]): Record<string, RawBuilder<unknown>> =>
+  Object.fromEntries(keys.map((key) => [key, sql`${sql.ref(column)} -> ${sql.lit(key)}`]))
+
+/**
  * An instant as text: ISO 8601, UTC, milliseconds; null stays null. The body of `iso` written out: the planner would
  * parse the function anew for each instant of each query that it plans.
  */

@@ -8,7 +8,15 @@ import { typescriptFiles } from './imports.ts'
 import { foreignReads } from './reads.ts'
 import { calledOf, isText } from './source.ts'
 
-const writing: readonly string[] = ['insertInto', 'updateTable', 'deleteFrom', 'mergeInto']
+const writing: readonly string[] = [
+  'insertInto',
+  'updateTable',
+  'deleteFrom',
+  'mergeInto',
+  // What hands a table of its caller's section to who writes it (storefront/events/counters.ts, store/sums/day-sums.ts).
+  'countedRows',
+  'daySums',
+]
 const reading: readonly string[] = [
   'selectFrom',
   'from',

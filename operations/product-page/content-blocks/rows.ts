@@ -1,8 +1,8 @@
 /** Content blocks as they are kept, and as JSON made by the database. */
 import { sql } from 'kysely'
-import type { Schedule, Targeting } from '#operations/storefront/door'
+import { type Schedule, type Targeting, targetingFields } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { oneRow, preparedOne } from '#runtime/database/rows'
 import { takes } from '../target-sql.ts'
@@ -27,22 +27,16 @@ export interface Block extends Schedule {
 const statusIn = (now: unknown) => sql<string>`case when b.ends_at <= ${now}::timestamptz then 'ended'
   when not b.is_active then 'paused' when b.starts_at > ${now}::timestamptz then 'scheduled' else 'active' end`
 
-const content = (key: keyof BlockContent) => sql`b.content -> ${sql.lit(key)}`
-
 const blockJson = (now: unknown) =>
   jsonObject({
     id: 'b.id',
     name: 'b.name',
     type: 'b.type',
     design: 'b.design',
-    scope: content('scope'),
-    categoryIds: content('categoryIds'),
-    productIds: content('productIds'),
-    excludedProductIds: content('excludedProductIds'),
+    ...fieldsOf('b.content', Object.keys(targetingFields)),
     startsAt: instantOf('b.starts_at'),
     endsAt: instantOf('b.ends_at'),
-    placement: content('placement'),
-    device: content('device'),
+    ...fieldsOf('b.content', ['placement', 'device']),
     isActive: 'b.is_active',
     priority: 'b.priority',
     status: statusIn(now),

@@ -1,11 +1,12 @@
 /** Stickers and badges as rows: read, made, changed and deleted alike. */
 import { isDeepStrictEqual } from 'node:util'
-import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { files } from '#operations/store/door'
 import {
   always,
   type Condition,
   changed,
+  conditionFields,
   everyProduct,
   mergedCondition,
   mergedSchedule,
@@ -15,13 +16,16 @@ import {
   type ScheduleChange,
   type Targeting,
   type TargetingChange,
+  targetingFields,
   unconditional,
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
+import { preparedList } from '#runtime/database/list'
 import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
+import { given } from '#runtime/values/changes'
 import { settledWrite } from '../settled-write.ts'
 
 const labelsAtMost = 50
@@ -47,26 +51,27 @@ export interface LabelChange extends TargetingChange, ScheduleChange {
   conditionValue?: number | null | undefined
 }
 
+/** What is a kind's own. */
 export interface Kind<Own extends object> {
   name: LabelKind
-  /** The keys of what is its own, as they are shown. */
-  ownKeys: readonly (keyof Own & string)[]
-  /** Over what was saved, or over the defaults; refuses what cannot be. */
-  mergeOwn(before: Own | null, change: object): Own
+  /** Its own fields, in the order in which they are shown. */
+  fields: z.AnyZodObject
+  /** Beside what a new one must give. */
+  defaults: Partial<Own>
+  /** Its own as it is kept; refuses what cannot be. */
+  whole?(own: Own): Own
   /** Whose marks say what it names. */
   schema: z.ZodTypeAny
+  /** What its list has beside the labels. */
+  beside?(db: Context['db']): Record<string, RawBuilder<unknown>>
 }
 
-const commonKeys = ['scope', 'categoryIds', 'productIds', 'excludedProductIds', 'condition', 'conditionValue']
-
 /** Of a row `l`. */
-export const labelJson = <Own extends object>(kind: Kind<Own>) =>
+const labelJson = <Own extends object>(kind: Kind<Own>) =>
   jsonObject({
     id: 'l.id',
     name: 'l.name',
-    ...Object.fromEntries(
-      [...commonKeys, ...kind.ownKeys].map((key) => [key, sql`l.content -> ${sql.lit(key)}`]),
-    ),
+    ...fieldsOf('l.content', Object.keys({ ...targetingFields, ...conditionFields, ...kind.fields.shape })),
     startsAt: instantOf('l.starts_at'),
     endsAt: instantOf('l.ends_at'),
     isActive: 'l.is_active',
@@ -75,19 +80,40 @@ export const labelJson = <Own extends object>(kind: Kind<Own>) =>
     updatedAt: instantOf('l.updated_at'),
   })
 
-export const labelOrder = [
-  ['l.priority', 'asc'],
-  ['l.id', 'desc'],
-] as const
-
 const noSuch = (kind: LabelKind) => `There is no such ${kind}`
 
-/** Reads one as it is shown; refuses with `not_found`. */
-export const labelReader = <Own extends object>(kind: Kind<Own>) =>
-  preparedOne(noSuch(kind.name), (db, { id }) => ({
+/** A kind of labels as its operations have it. */
+export const labelKind = <Own extends object, Change extends LabelChange>(kind: Kind<Own>) => ({
+  read: preparedOne(noSuch(kind.name), (db, { id }) => ({
     rows: db.selectFrom('product_labels as l').where('l.id', '=', id).where('l.kind', '=', kind.name),
     item: labelJson(kind),
-  }))
+  })),
+
+  /** By priority, then newest. */
+  list: preparedList<{ isActive?: boolean | undefined }>((db, values, has) => {
+    let rows = db.selectFrom('product_labels as l').where('l.kind', '=', kind.name)
+    if (has('isActive')) rows = rows.where('l.is_active', '=', values.isActive as boolean)
+    return {
+      rows,
+      item: labelJson(kind),
+      page: 'l',
+      order: [
+        ['l.priority', 'asc'],
+        ['l.id', 'desc'],
+      ],
+      extra: kind.beside?.(db) ?? {},
+    }
+  }),
+
+  /** Answers its id. Not inside a transaction. Refuses the 51st. */
+  create: (ctx: Context, input: Change & { name: string }): Promise<string> => createLabel(ctx, kind, input),
+
+  /** What is left out stays; the same again changes nothing. Not inside a transaction. */
+  change: (ctx: Context, id: string, change: Change): Promise<void> => changeLabel(ctx, kind, id, change),
+
+  /** In the caller's transaction. */
+  remove: (ctx: Context, id: string): Promise<void> => deleteLabel(ctx, kind, id),
+})
 
 async function find<Own>(ctx: Context, kind: LabelKind, id: string): Promise<Label<Own> & { id: string }> {
   const saved = ctx.db
@@ -115,13 +141,14 @@ function merged<Own extends object>(
   const { name, isActive, priority, startsAt, endsAt, condition, conditionValue, ...rest } = change
   const { scope, categoryIds, productIds, excludedProductIds, ...own } = rest
   const saved = before?.content ?? null
+  const kept = { ...kind.defaults, ...saved, ...given(own) } as Own
   return {
     name: name ?? before!.name,
     isActive: isActive ?? before?.isActive ?? true,
     priority: priority ?? before?.priority ?? 100,
     ...mergedSchedule(ctx.now(), before ?? always, { startsAt, endsAt }),
     content: {
-      ...kind.mergeOwn(saved, own),
+      ...(kind.whole?.(kept) ?? kept),
       ...mergedTargeting(saved ?? everyProduct, { scope, categoryIds, productIds, excludedProductIds }),
       ...mergedCondition(saved ?? unconditional, { condition, conditionValue }),
     },
@@ -156,8 +183,7 @@ const keepFiles = <Own extends object>(
   named: { before: Own | null; after: Own | null },
 ) => files.keepNamed(ctx, `product-${kind.name}:${id}`, kind.schema, named)
 
-/** Answers its id. Not inside a transaction. Refuses the 51st. */
-export async function createLabel<Own extends object>(
+async function createLabel<Own extends object>(
   ctx: Context,
   kind: Kind<Own>,
   input: LabelChange & { name: string },
@@ -180,8 +206,7 @@ export async function createLabel<Own extends object>(
   })
 }
 
-/** What is left out stays; the same again changes nothing. Not inside a transaction. */
-export async function changeLabel<Own extends object>(
+async function changeLabel<Own extends object>(
   ctx: Context,
   kind: Kind<Own>,
   id: string,
@@ -207,12 +232,7 @@ export async function changeLabel<Own extends object>(
   })
 }
 
-/** In the caller's transaction. */
-export async function deleteLabel<Own extends object>(
-  ctx: Context,
-  kind: Kind<Own>,
-  id: string,
-): Promise<void> {
+async function deleteLabel<Own extends object>(ctx: Context, kind: Kind<Own>, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, kind.name, id)
   await ctx.db.deleteFrom('product_labels').where('id', '=', known).execute()

@@ -56,9 +56,9 @@ export const changedBadge = writeBody({ id: z.string().max(64), ...badgeFields }
 export type StickerChange = Partial<Omit<z.infer<typeof changedSticker>, 'id'>>
 export type BadgeChange = Partial<Omit<z.infer<typeof changedBadge>, 'id'>>
 
-const stickerOwn = object(stickerFields).omit({ ...mask(common) })
+export const stickerOwn = object(stickerFields).omit({ ...mask(common) })
 export type StickerOwn = z.infer<typeof stickerOwn>
-const badgeOwn = object(badgeFields).omit({ ...mask(common) })
+export const badgeOwn = object(badgeFields).omit({ ...mask(common) })
 export type BadgeOwn = z.infer<typeof badgeOwn>
 
 function mask<T extends object>(fields: T): { [K in keyof T]: true } {

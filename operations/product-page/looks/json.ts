@@ -2,13 +2,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import { itemShape, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
 import { inCents } from '#runtime/database/sql'
+import type { LookContent } from './schema.ts'
 
 type Db = Context['db']
 
-const content = (key: string): RawBuilder<unknown> => sql`l.content -> ${sql.lit(key)}`
-const items = content('items')
+const content = (...keys: (keyof LookContent)[]) => fieldsOf('l.content', keys)
+const items = sql`l.content -> 'items'`
 const isMissing = sql`x."shown_status" = 'missing'`
 const isAvailable = sql`x."shown_status" = 'available'`
 
@@ -33,11 +34,9 @@ export const lookJson = (db: Db, currency: unknown): RawBuilder<unknown> =>
     jsonObject({
       id: 'l.id',
       name: 'l.name',
-      description: content('description'),
-      imageUrl: content('imageUrl'),
-      imageAlt: content('imageAlt'),
+      ...content('description', 'imageUrl', 'imageAlt'),
       isActive: 'l.is_active',
-      showOnProductPages: content('showOnProductPages'),
+      ...content('showOnProductPages'),
       items: sql`t.items`,
       health: 'l.health',
       checkedAt: instantOf('l.checked_at'),
@@ -58,9 +57,7 @@ export const publicLookJson = (db: Db, hidesSoldOut: unknown): RawBuilder<unknow
     jsonObject({
       id: 'l.id',
       name: 'l.name',
-      description: content('description'),
-      imageUrl: content('imageUrl'),
-      imageAlt: content('imageAlt'),
+      ...content('description', 'imageUrl', 'imageAlt'),
       items: sql`t.items`,
     }).as('json'),
   )})`

@@ -10,9 +10,10 @@ import {
   mergedTargeting,
   requireAssets,
   requireTargets,
+  targetingFields,
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
@@ -27,21 +28,12 @@ import { instructionsAtMost, type SizeGuideChange, type SizeGuideContent, sizeGu
 
 const guidesAtMost = 200
 
-const content = (key: keyof SizeGuideContent) => sql`g.content -> ${sql.lit(key)}`
+const content = (...keys: (keyof SizeGuideContent)[]) => fieldsOf('g.content', keys)
 const guideJson = jsonObject({
   id: 'g.id',
   name: 'g.name',
-  scope: content('scope'),
-  categoryIds: content('categoryIds'),
-  productIds: content('productIds'),
-  excludedProductIds: content('excludedProductIds'),
-  unit: content('unit'),
-  showUnitSwitch: content('showUnitSwitch'),
-  tables: content('tables'),
-  instructionsHtml: content('instructionsHtml'),
-  imageUrl: content('imageUrl'),
-  display: content('display'),
-  linkText: content('linkText'),
+  ...fieldsOf('g.content', Object.keys(targetingFields)),
+  ...content('unit', 'showUnitSwitch', 'tables', 'instructionsHtml', 'imageUrl', 'display', 'linkText'),
   isActive: 'g.is_active',
   createdAt: instantOf('g.created_at'),
   updatedAt: instantOf('g.updated_at'),

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { changed, forgetCounted, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
 import { countRows } from '#runtime/database/rows'
@@ -17,7 +17,7 @@ type Db = Context['db']
 
 const slidersAtMost = 500
 
-const content = (key: keyof ProductSlider) => sql`s.content -> ${sql.lit(key)}`
+const content = (...keys: (keyof ProductSlider)[]) => fieldsOf('s.content', keys)
 
 /** Of a row `s`. */
 const sliderJson = (db: Db) => {
@@ -37,15 +37,9 @@ const sliderJson = (db: Db) => {
     productId: 's.product_id',
     productName: sql`(${product.select('p.name')})`,
     productStatus: sql`coalesce((${status}), 'missing')`,
-    title: content('title'),
-    layout: content('layout'),
-    autoplay: content('autoplay'),
-    muted: content('muted'),
-    loop: content('loop'),
-    showControls: content('showControls'),
-    videos: content('videos'),
+    ...content('title', 'layout', 'autoplay', 'muted', 'loop', 'showControls', 'videos'),
     isActive: 's.is_active',
-    placement: content('placement'),
+    ...content('placement'),
     impressions: 's.impressions',
     clicks: 's.clicks',
     createdAt: instantOf('s.created_at'),

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { itemJson, itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/database/json'
+import { fieldsOf, jsonObject } from '#runtime/database/json'
 import { greatest, inCents, least, percentageOf } from '#runtime/database/sql'
 import { commonShape, content, contentText, timesShape } from '../discounts/json.ts'
 
@@ -32,8 +32,7 @@ const totalsOf = (db: Db) =>
 /** What shoppers see of it. */
 export const publicShape = {
   title: sql`coalesce(${contentText('title')}, d.name)`,
-  description: content('description'),
-  imageUrl: content('imageUrl'),
+  ...fieldsOf('d.content', ['description', 'imageUrl']),
   items: sql`t.items`,
   regularPrice: inCents(sql`t.regular`),
   discountAmount: inCents(discountAmount),
@@ -42,6 +41,8 @@ export const publicShape = {
   availability: sql`t.availability`,
 }
 
+const termsShape = fieldsOf('d.content', ['discountType', 'discountValue', 'maxPerOrder', 'showOn'])
+
 /** One bundle `d` as JSON: a sub-query. */
 export const bundleJson = (db: Db, now: unknown) =>
   sql`(${db.selectFrom(totalsOf(db)).select(
@@ -49,10 +50,7 @@ export const bundleJson = (db: Db, now: unknown) =>
       ...commonShape(db, now),
       ...publicShape,
       title: content('title'),
-      discountType: content('discountType'),
-      discountValue: content('discountValue'),
-      maxPerOrder: content('maxPerOrder'),
-      showOn: content('showOn'),
+      ...termsShape,
       impressions: 'd.impressions',
       addsToCart: 'd.cart_adds',
       ...timesShape,
@@ -65,10 +63,7 @@ export const publicBundleJson = (db: Db) =>
     jsonObject({
       id: 'd.id',
       ...publicShape,
-      discountType: content('discountType'),
-      discountValue: content('discountValue'),
-      maxPerOrder: content('maxPerOrder'),
-      showOn: content('showOn'),
+      ...termsShape,
     }).as('json'),
   )})`
 

@@ -2,10 +2,12 @@
 import { sql } from 'kysely'
 import { itemsOf } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/database/json'
-import { commonShape, content, timesShape } from '../discounts/json.ts'
+import { fieldsOf, jsonObject } from '#runtime/database/json'
+import { commonShape, timesShape } from '../discounts/json.ts'
 
 type Db = Context['db']
+
+const content = (keys: readonly string[]) => fieldsOf('d.content', keys)
 
 const giftOf = (db: Db) => itemsOf(db, sql`jsonb_build_array(d.content -> 'gift')`).as('x')
 
@@ -25,14 +27,9 @@ export const giftJson = (db: Db, now: unknown) =>
   sql`(${db.selectFrom(giftOf(db)).select(
     jsonObject({
       ...commonShape(db, now),
-      minAmount: content('minAmount'),
-      amountBasis: content('amountBasis'),
+      ...content(['minAmount', 'amountBasis']),
       gift: jsonObject(giftShape),
-      addAutomatically: content('addAutomatically'),
-      usageLimit: content('usageLimit'),
-      usageLimitPerCustomer: content('usageLimitPerCustomer'),
-      message: content('message'),
-      successMessage: content('successMessage'),
+      ...content(['addAutomatically', 'usageLimit', 'usageLimitPerCustomer', 'message', 'successMessage']),
       ...timesShape,
     }).as('json'),
   )})`
@@ -42,13 +39,9 @@ export const publicGiftJson = (db: Db) =>
   sql`(${db.selectFrom(giftOf(db)).select(
     jsonObject({
       id: 'd.id',
-      minAmount: content('minAmount'),
-      amountBasis: content('amountBasis'),
+      ...content(['minAmount', 'amountBasis']),
       currency: 'd.currency',
       gift: jsonObject({ ...giftShape, url: 'x.shown_url' }),
-      addAutomatically: content('addAutomatically'),
-      message: content('message'),
-      successMessage: content('successMessage'),
-      combinesWith: content('combinesWith'),
+      ...content(['addAutomatically', 'message', 'successMessage', 'combinesWith']),
     }).as('json'),
   )})`

@@ -2,28 +2,20 @@
 import { sql } from 'kysely'
 import { everyProduct, mergedTargeting, requireTargets, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { jsonObject } from '#runtime/database/json'
+import { fieldsOf, jsonObject } from '#runtime/database/json'
 import { refuse } from '#runtime/errors'
 import { given } from '#runtime/values/changes'
-import { commonShape, content, contentText, timesShape } from '../discounts/json.ts'
+import { commonShape, contentText, timesShape } from '../discounts/json.ts'
 import { discountKind } from '../discounts/resource.ts'
 import { promotions } from './kind.ts'
-import { type PromotionChange, type PromotionContent, promotionDefaults } from './schema.ts'
+import { type PromotionChange, type PromotionContent, promotionDefaults, promotionFields } from './schema.ts'
 
 type Db = Context['db']
 
 const promotionJson = (db: Db, now: unknown) =>
   jsonObject({
     ...commonShape(db, now),
-    scope: content('scope'),
-    categoryIds: content('categoryIds'),
-    productIds: content('productIds'),
-    excludedProductIds: content('excludedProductIds'),
-    buyQuantity: content('buyQuantity'),
-    payQuantity: content('payQuantity'),
-    discountPercentage: content('discountPercentage'),
-    mixing: content('mixing'),
-    maxSetsPerOrder: content('maxSetsPerOrder'),
+    ...fieldsOf('d.content', Object.keys(promotionFields)),
     label: labelIn,
     ...timesShape,
   })

@@ -8,7 +8,8 @@ import {
   percentageOff,
 } from '../discounts/schema.ts'
 
-const promotionFields = {
+/** In the order of the JSON. */
+export const promotionFields = {
   ...targetingFields,
   buyQuantity: z.number().int().min(2).max(50).describe('Units of a set'),
   payQuantity: z

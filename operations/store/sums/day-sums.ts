@@ -55,21 +55,23 @@ export interface Sums<Delta extends object> {
   added: Readonly<Partial<Record<keyof Delta & string, 'integer' | 'numeric'>>>
 }
 
-export const conversionDays: Sums<ConversionDelta> = {
-  table: 'conversion_days',
+const daySums = <Delta extends object>(
+  table: Sums<Delta>['table'],
+  parts: Omit<Sums<Delta>, 'table'>,
+): Sums<Delta> => ({ table, ...parts })
+
+export const conversionDays = daySums<ConversionDelta>('conversion_days', {
   keys: ['day', 'source_type', 'currency'],
   added: { orders: 'integer', revenue: 'numeric', carts: 'integer' },
-}
-export const productDays: Sums<ProductDelta> = {
-  table: 'conversion_product_days',
+})
+export const productDays = daySums<ProductDelta>('conversion_product_days', {
   keys: ['day', 'source_type', 'currency', 'product_id'],
   added: { orders: 'integer', units: 'integer', revenue: 'numeric' },
-}
-export const activityDays: Sums<ActivityDelta> = {
-  table: 'activity_days',
+})
+export const activityDays = daySums<ActivityDelta>('activity_days', {
   keys: ['kind', 'day', 'currency'],
   added: { n: 'integer', amount: 'numeric', converted: 'integer' },
-}
+})
 
 /** In the transaction that changed the rows, under `shareSums`. */
 export async function addSums<Delta extends object>(
