@@ -1,5 +1,5 @@
 /** Conversions by day and source: from the daily sums, or from the rows while the sums are being built (rule 3). */
-import { type Kysely, sql } from 'kysely'
+import { type Expression, type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSummed, days, isCountedConversion } from '#operations/store/door'
 import type { Context } from '#runtime/context'
@@ -29,6 +29,11 @@ type Db = Kysely<TenantTables>
 const asJson = (db: Db, query: unknown) =>
   sql<never>`(${db.selectFrom((query as never as { as(name: string): never }).as('f')).select(sql`coalesce(json_agg(f), '[]')`.as('rows'))})`
 
+const currenciesIn = (rows: Expression<unknown>) =>
+  sql<string[]>`(select coalesce(json_agg(c.currency order by c.currency), '[]') from (${rows}) as c)`.as(
+    'currencies',
+  )
+
 const summed = prepared<Query, Found>((db, query) => {
   const inRange = db
     .selectFrom('conversion_days as d')
@@ -41,11 +46,7 @@ const summed = prepared<Query, Found>((db, query) => {
   return db.selectNoFrom((eb) => [
     eb.exists(areSummed(db)).$castTo<boolean>().as('ready'),
     sql<DayRow[]>`${asJson(db, rows)}`.as('rows'),
-    sql<
-      string[]
-    >`(select coalesce(json_agg(c.currency order by c.currency), '[]') from (${currencies}) as c)`.as(
-      'currencies',
-    ),
+    currenciesIn(currencies),
   ])
 })
 
@@ -65,14 +66,7 @@ const counted = prepared<Query, Omit<Found, 'ready'>>((db, query) => {
     ])
     .groupBy(['day', 'c.source_type'] as never)
   const currencies = inRange.select('c.currency').distinct()
-  return db.selectNoFrom([
-    sql<DayRow[]>`${asJson(db, rows)}`.as('rows'),
-    sql<
-      string[]
-    >`(select coalesce(json_agg(c.currency order by c.currency), '[]') from (${currencies}) as c)`.as(
-      'currencies',
-    ),
-  ])
+  return db.selectNoFrom([sql<DayRow[]>`${asJson(db, rows)}`.as('rows'), currenciesIn(currencies)])
 })
 
 /** Counted conversions of one currency, by local day and source; and the currencies of the range. */

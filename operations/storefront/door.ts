@@ -19,7 +19,7 @@ export {
   mergedCondition,
   unconditional,
 } from './products/condition.ts'
-export { itemStatus } from './products/item-status.ts'
+export { itemSeen, itemStatus } from './products/item-status.ts'
 export { itemJson, itemShape, itemsOf, unitCents } from './products/items.ts'
 export {
   always,

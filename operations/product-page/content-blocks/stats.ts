@@ -8,10 +8,7 @@ import { JsonText } from '#runtime/operation'
 const daysAtMost = 365
 
 /** Every block that exists, zeros too, and every day of the range. Refuses a range that is none or too long. */
-export async function blockStatistics(
-  ctx: Context,
-  query: { startDate?: string | undefined; endDate?: string | undefined },
-): Promise<JsonText> {
+export async function blockStatistics(ctx: Context, query: days.AskedDays): Promise<JsonText> {
   const [row] = await figures(ctx, days.dayRange(ctx, query, daysAtMost))
   return new JsonText(row!.text)
 }

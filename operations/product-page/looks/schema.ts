@@ -1,4 +1,4 @@
-import { assetUrl, itemStatus, nullableText, platformId } from '#operations/storefront/door'
+import { assetUrl, itemSeen, itemStatus, nullableText, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import {
   colour,
@@ -24,16 +24,7 @@ const itemFields = {
   quantity: z.number().int().min(1).max(10),
   hotspot,
 }
-const itemShown = {
-  ...itemFields,
-  name: z.string().nullable(),
-  variantName: z.string().nullable(),
-  imageUrl: z.string().nullable(),
-  url: z.string().nullable(),
-  unitPrice: money.nullable().describe('Null while the item is missing'),
-  status: itemStatus,
-}
-const itemReadOnly = Object.keys(itemShown).filter((key) => !(key in itemFields))
+const itemReadOnly = Object.keys(itemSeen)
 
 const ownFields = {
   description: nullableText(500),
@@ -53,7 +44,7 @@ export const look = named(
     id,
     name: line(1, 120),
     ...ownFields,
-    items: z.array(object(itemShown)),
+    items: z.array(object({ ...itemFields, ...itemSeen })),
     health: lookHealth,
     checkedAt: instant.describe('When its items were last checked'),
     total: money.nullable().describe('Of the items that exist; null where none does'),
@@ -96,20 +87,10 @@ export const lookBody = writeBody(
 )
 export type LookInput = Omit<z.infer<typeof lookBody>, 'id'>
 
-export interface LookItem {
-  productId: string
-  variantId: string | null
-  quantity: number
-  hotspot: { x: number; y: number } | null
-}
-
-export interface LookContent {
-  description: string | null
-  imageUrl: string
-  imageAlt: string | null
-  items: LookItem[]
-  showOnProductPages: boolean
-}
+const { isActive: _column, ...keptFields } = ownFields
+const content = object({ ...keptFields, items: z.array(object(itemFields)) })
+export type LookContent = z.infer<typeof content>
+export type LookItem = LookContent['items'][number]
 
 export const lookProblem = object({
   lookId: id,

@@ -1,10 +1,4 @@
-import {
-  assetUrl,
-  nullableText,
-  platformId,
-  type Targeting,
-  targetingFields,
-} from '#operations/storefront/door'
+import { assetUrl, nullableText, platformId, targetingFields } from '#operations/storefront/door'
 import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 
 export const instructionsAtMost = 10_000
@@ -64,15 +58,8 @@ export const newSizeGuide = writeBody(input, ['id', ...readOnly], ['name', 'tabl
 export const changedSizeGuide = writeBody({ id: z.string().max(64), ...input }, readOnly, ['id'])
 export type SizeGuideChange = Omit<z.infer<typeof changedSizeGuide>, 'id'>
 
-export interface SizeGuideContent extends Targeting {
-  unit: 'cm' | 'in' | 'none'
-  showUnitSwitch: boolean
-  tables: SizeTable[]
-  instructionsHtml: string | null
-  imageUrl: string | null
-  display: 'modal' | 'inline' | 'drawer'
-  linkText: string
-}
+type Column = 'id' | 'name' | 'isActive' | 'createdAt' | 'updatedAt'
+export type SizeGuideContent = Omit<z.infer<typeof sizeGuide>, Column>
 
 export const guideFilters = {
   search: z.string().trim().min(1).max(120).optional().describe('Within the name'),

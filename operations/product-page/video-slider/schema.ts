@@ -77,16 +77,8 @@ export type SliderChange = Omit<z.infer<typeof sliderInput>, 'productId'>
 export type HomeSliderChange = z.infer<typeof homeSliderInput>
 
 /** What both sliders keep as `content`, with their own placement. */
-export interface SliderContent<Placement extends string> {
-  title: string | null
-  videos: Video[]
-  layout: 'carousel' | 'stories' | 'floating'
-  placement: Placement
-  autoplay: boolean
-  muted: boolean
-  loop: boolean
-  showControls: boolean
-}
+const played = object({ ...look, videos: z.array(video) })
+export type SliderContent<Placement extends string> = z.infer<typeof played> & { placement: Placement }
 export type ProductSlider = SliderContent<z.infer<typeof productPlacement>>
 export type HomeSlider = SliderContent<z.infer<typeof homePlacement>>
 

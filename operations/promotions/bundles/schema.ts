@@ -1,4 +1,4 @@
-import { assetUrl, itemStatus, nullableText, platformId } from '#operations/storefront/door'
+import { assetUrl, combinesWith, itemSeen, nullableText, platformId } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { count, money, named, object, text, writeBody, z } from '#runtime/schema'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
@@ -8,16 +8,8 @@ const itemFields = {
   variantId: reference('variant', platformId).nullable().describe('Null: any variant'),
   quantity: z.number().int().min(1).max(99),
 }
-export const itemShown = {
-  ...itemFields,
-  name: z.string().nullable(),
-  variantName: z.string().nullable(),
-  imageUrl: z.string().nullable(),
-  url: z.string().nullable(),
-  unitPrice: money.nullable().describe('Null while the item is missing'),
-  status: itemStatus,
-}
-const itemReadOnly = ['name', 'variantName', 'imageUrl', 'url', 'unitPrice', 'status']
+export const itemShown = { ...itemFields, ...itemSeen }
+const itemReadOnly = Object.keys(itemSeen)
 
 const bundleFields = {
   title: nullableText(120).describe('Null: the name is shown'),
@@ -73,23 +65,8 @@ export type BundleChange = {
 }
 export const bundleReadOnly = Object.keys(bundle.shape).filter((key) => !(key in bundleInput))
 
-export interface BundleItem {
-  productId: string
-  variantId: string | null
-  quantity: number
-}
-
-export interface BundleContent {
-  combinesWith: { promotions: boolean; coupons: boolean }
-  title: string | null
-  description: string | null
-  imageUrl: string | null
-  items: BundleItem[]
-  discountType: 'percentage' | 'fixed' | 'price'
-  discountValue: number
-  maxPerOrder: number | null
-  showOn: 'all-items' | 'first-item'
-}
+const content = object({ combinesWith, ...bundleFields, items: z.array(object(itemFields)) })
+export type BundleContent = z.infer<typeof content>
 
 /** Beside those that a POST must give. */
 export const bundleDefaults = {

@@ -64,17 +64,13 @@ export const newGiftInput = { ...giftInput, gift: writeBody(giftItem, giftReadOn
 export type GiftChange = { [K in keyof typeof giftInput]?: z.infer<(typeof giftInput)[K]> | undefined }
 export const giftReadOnly = Object.keys(cartGift.shape).filter((key) => !(key in giftInput))
 
-export interface GiftContent {
-  combinesWith: { promotions: boolean; coupons: boolean; gifts: boolean }
-  minAmount: number
-  amountBasis: 'after-discounts' | 'before-discounts'
-  gift: { productId: string; variantId: string; quantity: number }
-  addAutomatically: boolean
-  usageLimit: number | null
-  usageLimitPerCustomer: number | null
-  message: string
-  successMessage: string
-}
+const content = object({
+  combinesWith: combinesWithGifts,
+  minAmount: money,
+  ...giftFields,
+  gift: object({ ...giftItem, variantId: giftShown.variantId }),
+})
+export type GiftContent = z.infer<typeof content>
 
 /** Beside those that a POST must give. */
 export const giftDefaults = {

@@ -1,4 +1,4 @@
-import { type Targeting, targetingFields } from '#operations/storefront/door'
+import { combinesWith, targetingFields } from '#operations/storefront/door'
 import { named, object, z } from '#runtime/schema'
 import {
   discountInput,
@@ -40,14 +40,8 @@ export type PromotionChange = {
 }
 export const promotionReadOnly = Object.keys(promotion.shape).filter((key) => !(key in promotionInput))
 
-export interface PromotionContent extends Targeting {
-  combinesWith: { promotions: boolean; coupons: boolean }
-  buyQuantity: number
-  payQuantity: number
-  discountPercentage: number
-  mixing: 'any' | 'same-product' | 'same-variant'
-  maxSetsPerOrder: number | null
-}
+const content = object({ combinesWith, ...promotionFields })
+export type PromotionContent = z.infer<typeof content>
 
 /** Beside those that a POST must give. */
 export const promotionDefaults = {

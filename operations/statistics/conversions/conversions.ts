@@ -5,10 +5,9 @@ import { days } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 import { pagesOf } from '#runtime/database/list'
+import { given } from '#runtime/values/changes'
 
-export interface ConversionFilters {
-  startDate?: string | undefined
-  endDate?: string | undefined
+export interface ConversionFilters extends days.AskedDays {
   sourceType?: string | undefined
   sourceId?: string | undefined
   /** Some, or `all`. */
@@ -61,12 +60,8 @@ const conversionJson = (db: Kysely<TenantTables>) =>
     updatedAt: instantOf('c.updated_at'),
   })
 
-interface Selected extends days.DayRange {
+interface Selected extends days.DayRange, Omit<ConversionFilters, keyof days.DayRange> {
   timezone: string
-  sourceType?: string | undefined
-  sourceId?: string | undefined
-  currency?: string | undefined
-  status?: string[] | undefined
 }
 
 const counted = ['confirmed', 'partially-refunded']
@@ -78,9 +73,7 @@ export const conversions = {
     return {
       ...days.dayRange(ctx, filters, 731),
       timezone: ctx.store.timezone,
-      ...(sourceType ? { sourceType } : {}),
-      ...(sourceId ? { sourceId } : {}),
-      ...(currency ? { currency } : {}),
+      ...given({ sourceType, sourceId: sourceId || undefined, currency }),
       ...(status.includes('all') ? {} : { status: [...new Set(status)].sort() }),
     }
   },

@@ -11,12 +11,7 @@ type Bucket = z.input<typeof bucket>
 /** The buckets of a range, oldest first, empty ones included, and their totals. */
 export async function readSummary(
   ctx: Context,
-  query: {
-    startDate?: string | undefined
-    endDate?: string | undefined
-    groupBy: Grouping
-    currency?: string | undefined
-  },
+  query: days.AskedDays & { groupBy: Grouping; currency?: string | undefined },
 ): Promise<z.input<typeof summary>> {
   const range = days.dayRange(ctx, query, 731)
   const { timezone } = ctx.store

@@ -75,9 +75,7 @@ export const orderJson = (db: Db) => {
   })
 }
 
-export interface OrderFilters {
-  startDate?: string | undefined
-  endDate?: string | undefined
+export interface OrderFilters extends days.AskedDays {
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
   /** Number, name, email or phone. */

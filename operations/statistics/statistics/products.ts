@@ -119,13 +119,7 @@ export async function factsOf(ctx: Context): Promise<typeof fromSums> {
   return ready ? fromSums : (fromRows as never)
 }
 
-export interface ProductFilters {
-  startDate?: string | undefined
-  endDate?: string | undefined
-  currency?: string | undefined
-  sourceType?: string | undefined
-  search?: string | undefined
-}
+export type ProductFilters = days.AskedDays & Partial<Pick<Selected, 'currency' | 'sourceType' | 'search'>>
 
 /** One row a product; refuses a range of more than 365 days. */
 export async function listProducts(
@@ -137,9 +131,11 @@ export async function listProducts(
     ...days.dayRange(ctx, filters, 365),
     timezone: ctx.store.timezone,
     currency: filters.currency ?? ctx.store.currency,
-    ...(sourceType ? { sourceType } : {}),
-    ...(search ? { search } : {}),
+    sourceType,
+    search,
+    page,
+    limit,
   }
   const lists = (await factsOf(ctx)) === fromSums ? summed : counted
-  return lists[sort](ctx, { ...selected, page, limit })
+  return lists[sort](ctx, selected)
 }

@@ -78,7 +78,7 @@ async function touchesOf(ctx: Context, range: Range): Promise<Touches> {
 /** The figures of a range; refuses one of more than 365 days. */
 export async function readStatistics(
   ctx: Context,
-  query: { startDate?: string | undefined; endDate?: string | undefined; currency?: string | undefined },
+  query: days.AskedDays & { currency?: string | undefined },
 ): Promise<z.input<typeof statistics>> {
   const range = days.dayRange(ctx, query, 365)
   const { timezone } = ctx.store
