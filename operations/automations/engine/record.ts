@@ -9,28 +9,23 @@ import { type Claimed, executions, type Message, pendingAgain } from './lane.ts'
 /** `isSecondCall`: claims of dead workers, which may have left already. */
 export const deliverBatch = (
   ctx: Context,
-  { id: claimId, way, messages }: Claim,
+  { id: claimId, way: { connection, isIdempotent }, messages }: Claim,
   isSecondCall = false,
 ): Promise<outbox.Handed<Claimed>> =>
-  outbox.handOver(ctx, {
-    connection: way.connection,
+  outbox.handOver(ctx, executions, {
+    connection,
+    claimId,
+    isIdempotent,
     isSecondCall,
     letters: messages.map((message) => ({
       message,
-      key: outbox.keyOf(executions, message),
       phone: message.phone!,
       content: message.content!,
       // By hand it leaves through the official number, whatever is selected.
       ...(message.isManual ? { via: 'official' } : {}),
     })),
-    ...(way.isIdempotent
-      ? {}
-      : {
-          markCalled: async ({ id }) => (await outbox.markCalled(ctx, executions, claimId, [id])).has(id),
-        }),
   })
 
-/** What is told of one message; what nobody knows of stays claimed. */
 export interface Result {
   message: Pick<Message, 'id'>
   told: outbox.Told | outbox.Fate
@@ -46,22 +41,21 @@ export async function recordResults(
   const isFull = results.some(({ told }) => told.is === 'back' && told.because.reason === 'number-limit')
   await ctx.transaction(async (tx) => {
     const freeAt = isFull ? (await numberUsage(tx, way.connection.numberId)).nextFreeAt : null
-    const rows = await outbox.lock(tx, executions, [...toldOf.keys()], id)
-    const moves = rows.flatMap((before) => {
-      const told = toldOf.get(before.id)!
-      if (told.is === 'unknown') return []
-      const after =
-        told.is === 'back'
-          ? held(tx, before, told.because, freeAt)
-          : outbox.fated(tx, executions, before, told)
-      return [{ before, after }]
-    })
-    await outbox.move(tx, executions, moves)
+    const fateOf = (row: Message): Message | outbox.Fate => {
+      const told = toldOf.get(row.id)!
+      return told.is === 'back' ? held(tx, row, told.because, freeAt) : told
+    }
+    await outbox.settle(tx, executions, [...toldOf.keys()], fateOf, id)
   })
 }
 
 /** Pending again, for later; given up after a day. */
-function held(tx: Context, row: Message, because: outbox.Trouble, freeAt: Date | null): Message {
+function held(
+  tx: Context,
+  row: Message,
+  because: outbox.Trouble,
+  freeAt: Date | null,
+): Message | outbox.Fate {
   const { holdReason: was, heldSince: since, heldMs, holdTries: tries } = row
   const reason = reasonsOf[because.reason]
   const hold = holdOn({ reason: was, since, heldMs, tries }, reason, tx.now(), {
@@ -70,7 +64,7 @@ function held(tx: Context, row: Message, because: outbox.Trouble, freeAt: Date |
   })
   if (!hold) {
     const code = codeOfHold[reason]
-    return outbox.fated(tx, executions, row, { is: 'failed', code, reason: reasonOf(code) })
+    return { is: 'failed', code, reason: reasonOf(code) }
   }
   return pendingAgain(row, {
     scheduledAt: hold.until,

@@ -87,22 +87,17 @@ async function takeDead(ctx: Context): Promise<{ id: string; messages: Message[]
       .skipLocked()
       .execute()
     if (ids.length === 0) return null
-    const rows = await outbox.lock(
+    const called: Message[] = []
+    await outbox.settle(
       tx,
       executions,
       ids.map(({ id }) => id),
-    )
-    const called = rows.filter(({ calledAt }) => calledAt !== null)
-    // Never called: as before, those of `run` at once.
-    await outbox.move(
-      tx,
-      executions,
-      rows
-        .filter(({ calledAt }) => calledAt === null)
-        .map((before) => ({
-          before,
-          after: pendingAgain(before, before.isForced ? { scheduledAt: tx.now() } : {}),
-        })),
+      (row) => {
+        // Never called: as before, those of `run` at once.
+        if (row.calledAt === null) return pendingAgain(row, row.isForced ? { scheduledAt: tx.now() } : {})
+        called.push(row)
+        return null
+      },
     )
     if (called.length === 0) return null
     const id = tx.newId()

@@ -20,38 +20,33 @@ export interface Batch {
 }
 
 export interface Delivered extends Pick<outbox.Handed<never>, 'trouble' | 'error'> {
-  /** What is not told of stays claimed: sent again under its key once the claim is dead, or proved by a status. */
   results: Result[]
 }
 
 export async function deliverBatch(ctx: Context, batch: Batch): Promise<Delivered> {
-  const { campaign, means, claim, isSecondCall } = batch
+  const { campaign, means, claim, isIdempotent, isSecondCall } = batch
   const seen = await lookAgain(ctx, campaign.id, claim.messages)
   if (!batch.leavesWhile(seen.status)) {
     const results = claim.messages.map(({ id }): Result => ({ id, fate: { is: 'back' } }))
     return { results: isSecondCall ? [] : results, trouble: null, error: null }
   }
   const results: Result[] = []
-  const letters: outbox.Letter<{ id: string; text: string }>[] = []
+  const letters: outbox.Letter<{ id: string; attempt: number; text: string }>[] = []
   for (const message of claim.messages) {
     const { id, phone, phone_key, generation: attempt } = message
     const values = valuesOf(message, ctx.store)
     const { skip, content, text } = renderMessage(campaign.content, means.template, means.connection, values)
     const reason = seen.optedOut.has(phone_key) ? 'opted-out' : skip
     if (reason) results.push({ id, fate: { is: 'skipped', reason } })
-    else {
-      const key = outbox.keyOf(campaignMessages, { id, attempt })
-      letters.push({ message: { id, text }, key, phone, content })
-    }
+    else letters.push({ message: { id, attempt, text }, phone, content })
   }
-  const markCalled = async ({ id }: { id: string }): Promise<boolean> =>
-    (await outbox.markCalled(ctx, campaignMessages, claim.id, [id])).has(id)
-  const { told, trouble, error } = await outbox.handOver(ctx, {
+  const { told, trouble, error } = await outbox.handOver(ctx, campaignMessages, {
     letters,
     connection: means.connection,
+    claimId: claim.id,
+    isIdempotent,
     isSecondCall,
-    ...(batch.isIdempotent ? {} : { markCalled }),
   })
-  for (const { message, told: fate } of told) if (fate.is !== 'unknown') results.push({ ...message, fate })
+  for (const { message, told: fate } of told) results.push({ id: message.id, fate, text: message.text })
   return { results, trouble, error }
 }

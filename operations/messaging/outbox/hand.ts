@@ -4,34 +4,37 @@ import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
 import { takeRecipients } from '../numbers/limit.ts'
 import { type Connection, type Content, deliver, type Outcome, throttled } from '../sending/deliver.ts'
+import { keyOf, type Lane, type Standing } from './lane.ts'
 import type { Fate } from './moves.ts'
+import { markCalled } from './rows.ts'
 
-/** What one recipient gets, under its key: a message of the number, or an email. */
-export type Letter<M> = { message: M; key: string } & (
+/** What one recipient gets: a message of the number, or an email. */
+export type Posted =
   | { phone: string; content: Content; via?: 'official'; replyTo?: string }
   | { mail: Omit<Mail, 'idempotencyKey'> }
-)
+
+/** The same of one message of a batch. */
+export type Letter<M> = Posted & { message: M }
 
 /** Why it certainly did not leave, though nothing is wrong with the recipient: it may leave later. */
 export type Trouble =
   | { reason: 'throttled'; afterMs: number }
   | { reason: 'provider-unavailable' | 'number-limit' | 'disconnected' }
 
-/** What a call told of a message. */
-export type Told =
-  | Extract<Fate, { is: 'sent' | 'failed' }>
-  | { is: 'back'; because: Trouble }
-  /** Nobody knows: it stays claimed, is asked about under its key, or a status proves it. */
-  | { is: 'unknown' }
+/** What is certain of a message after its call. */
+export type Told = Extract<Fate, { is: 'sent' | 'failed' }> | { is: 'back'; because: Trouble }
+
+/** Nobody knows: it stays claimed, is asked about under its key, or a status proves it. */
+type Answer = Told | { is: 'unknown' }
 
 /** One call. An email's key is known again by every provider of mail. */
-export async function call<M>(ctx: Context, letter: Letter<M>, isCounted = false): Promise<Told> {
+export async function call(ctx: Context, posted: Posted, key: string, isCounted = false): Promise<Answer> {
   // Before the call: what answers the message is never older than it.
   const at = ctx.now()
-  if ('mail' in letter) return mailed(ctx, letter.mail, letter.key, at)
-  const { phone, content, via, replyTo } = letter
+  if ('mail' in posted) return mailed(ctx, posted.mail, key, at)
+  const { phone, content, via, replyTo } = posted
   const message = { phone, content, isCounted, ...(via ? { via } : {}), ...(replyTo ? { replyTo } : {}) }
-  return toldOf(await deliver(ctx, message, letter.key), at)
+  return toldOf(await deliver(ctx, message, key), at)
 }
 
 async function mailed(
@@ -39,7 +42,7 @@ async function mailed(
   mail: Omit<Mail, 'idempotencyKey'>,
   idempotencyKey: string,
   at: Date,
-): Promise<Told> {
+): Promise<Answer> {
   try {
     const { messageId } = await ctx.adapters.mail.send({ ...mail, idempotencyKey })
     return { is: 'sent', at, providerMessageId: messageId }
@@ -55,7 +58,7 @@ async function mailed(
   }
 }
 
-function toldOf(outcome: Outcome, at: Date): Told {
+function toldOf(outcome: Outcome, at: Date): Answer {
   switch (outcome.outcome) {
     case 'accepted':
       return { is: 'sent', at, providerMessageId: outcome.providerMessageId }
@@ -78,7 +81,7 @@ const atOnce = 16
 const unavailable: Trouble = { reason: 'provider-unavailable' }
 
 export interface Handed<M> {
-  /** Of every letter that was looked at; who was not called, as the claim was no longer ours, is not among them. */
+  /** Who was not called, as the claim was no longer ours, is not among them, nor is what nobody knows of. */
   told: { message: M; told: Told }[]
   /** Why it stopped before its end. */
   trouble: Trouble | null
@@ -90,8 +93,10 @@ export interface Batch<M> {
   letters: readonly Letter<M>[]
   /** The number that its messages leave through. */
   connection: Connection | null
-  /** Before each call, where the provider does not know a key again. False: it is no longer ours. */
-  markCalled?: (message: M) => Promise<boolean>
+  /** Whose messages they are. */
+  claimId: string
+  /** Whether the provider knows a key again; otherwise each call is written down before it is made. */
+  isIdempotent: boolean
   /** They may have left already: only what is certain is told of them. */
   isSecondCall?: boolean
 }
@@ -100,8 +105,12 @@ export interface Batch<M> {
  * Hands letters over, outside any transaction: recipients are counted against the number's limit first and given back
  * where nothing left; trouble ends the batch, and what was not called is back for the same reason.
  */
-export async function handOver<M>(ctx: Context, batch: Batch<M>): Promise<Handed<M>> {
-  const { letters, connection, markCalled } = batch
+export async function handOver<M extends Pick<Standing, 'id' | 'attempt'>, Row extends Standing>(
+  ctx: Context,
+  lane: Lane<Row>,
+  batch: Batch<M>,
+): Promise<Handed<M>> {
+  const { letters, connection, claimId, isIdempotent, isSecondCall } = batch
   const handed: Handed<M> = { told: [], trouble: null, error: null }
   const phoneOf = (letter: Letter<M>): string | null => ('phone' in letter ? letter.phone : null)
   const templates = letters.flatMap((each) =>
@@ -111,7 +120,7 @@ export async function handOver<M>(ctx: Context, batch: Batch<M>): Promise<Handed
   const hasRoom = (letter: Letter<M>): boolean => recipients?.has(phoneOf(letter) ?? '') ?? true
   const unsent: string[] = []
   let isOver = false
-  const note = (letter: Letter<M>, told: Told): void => {
+  const note = (letter: Letter<M>, told: Answer): void => {
     const phone = phoneOf(letter)
     if (phone !== null && (told.is === 'failed' || told.is === 'back')) unsent.push(phone)
     const trouble = told.is === 'back' ? told.because : told.is === 'unknown' ? unavailable : null
@@ -120,17 +129,19 @@ export async function handOver<M>(ctx: Context, batch: Batch<M>): Promise<Handed
       // A mail server may put off one address alone: the others are tried.
       isOver ||= phone !== null || trouble.reason === 'throttled'
     }
-    if (!(batch.isSecondCall && told.is === 'back')) handed.told.push({ message: letter.message, told })
+    if (told.is === 'unknown' || (isSecondCall && told.is === 'back')) return
+    handed.told.push({ message: letter.message, told })
   }
   const allowed = letters.filter(hasRoom)
+  const isOurs = async ({ message: { id } }: Letter<M>): Promise<boolean> =>
+    isIdempotent || (await markCalled(ctx, lane, claimId, [id])).has(id)
   let next = 0
   const inTurn = async (): Promise<void> => {
     while (next < allowed.length && !isOver && !handed.error) {
       const letter = allowed[next]!
       next += 1
       try {
-        if (markCalled && !(await markCalled(letter.message))) continue
-        note(letter, await call(ctx, letter, true))
+        if (await isOurs(letter)) note(letter, await call(ctx, letter, keyOf(lane, letter.message), true))
       } catch (error) {
         handed.error ??= error
       }

@@ -35,6 +35,7 @@ export async function settle<Row extends Standing>(
   fateOf: (row: Row) => Fate | Row | null,
   claimId?: string,
 ): Promise<Move<Row>[]> {
+  if (ids.length === 0) return []
   return ctx.transaction(async (tx) => {
     const rows = await lock(tx, lane, ids, claimId)
     const moves = rows.flatMap((before) => {

@@ -1,17 +1,9 @@
 /** The outbox: how every message leaves, whatever its section (rule 10). */
 export { lane, single } from './declare.ts'
-export {
-  type Batch,
-  type Handed,
-  handOver,
-  type Letter,
-  type Told,
-  type Trouble,
-} from './hand.ts'
+export { type Batch, type Handed, handOver, type Letter, type Told, type Trouble } from './hand.ts'
 export {
   type Code,
   deadAfterMs,
-  keyOf,
   type Lane,
   lostAfterMs,
   type Move,

@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { check } from '../sending/check.ts'
 import { errorOf } from '../sending/codes.ts'
 import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
-import { call, type Letter, type Told, type Trouble } from './hand.ts'
+import { call, type Posted, type Trouble } from './hand.ts'
 import {
   type Code,
   deadAfterMs,
@@ -56,9 +56,7 @@ export interface SingleLane<Row extends Single = Single> extends Lane<Row> {
   /** To who wrote first, within their window, as the section knows. */
   isAnswer?(row: Row): boolean
 }
-type LetterOf<Row> =
-  Letter<Row> extends infer L ? (L extends unknown ? Omit<L, 'message' | 'key'> : never) : never
-export type Ready<Row> = { row: Row; letter: LetterOf<Row> } | Failure
+export type Ready<Row> = { row: Row; letter: Posted } | Failure
 
 /** When to look at it again; null: it has ended, or is not there. */
 export type Next = Date | null
@@ -68,7 +66,7 @@ const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
 interface Taken<Row> {
   row: Row
-  letter: Letter<Row>
+  letter: Posted
   /** Of an earlier call whose end nobody knows. */
   calledBefore: Date | null
 }
@@ -115,8 +113,7 @@ async function take<Row extends Single>(
       nextTryAt: later(now, deadAfterMs),
     }
     await writeTry(tx, lane, taken)
-    const letter = { ...ready.letter, message: taken, key: keyOf(lane, taken) } as Letter<Row>
-    return { row: taken, letter, calledBefore }
+    return { row: taken, letter: ready.letter, calledBefore }
   })
 }
 
@@ -163,7 +160,7 @@ async function step<Row extends Single>(
   taken: Taken<Row>,
   slowDown: (until: Date) => Promise<void> = async () => {},
 ): Promise<Next> {
-  const told: Told = await call(ctx, taken.letter)
+  const told = await call(ctx, taken.letter, keyOf(lane, taken.row))
   if (told.is === 'back') {
     if (told.because.reason === 'throttled') await slowDown(later(ctx.now(), told.because.afterMs))
     return back(ctx, lane, taken, told.because)

@@ -85,23 +85,8 @@ export type Result =
   /** Certainly not accepted: tried again a little later. */
   | { is: 'later' }
 
-/** Writes down what became of alerts that this claim still has: what a status has settled meanwhile stays. */
-export async function record(
-  ctx: Context,
-  claimId: string,
-  results: ReadonlyMap<string, Result>,
-): Promise<void> {
-  if (results.size === 0) return
-  await outbox.settle(
-    ctx,
-    alerts,
-    [...results.keys()],
-    (row) => after(ctx, row, results.get(row.id)!),
-    claimId,
-  )
-}
-
-function after(ctx: Context, row: Alert, result: Result): Alert {
+/** Where an alert stands then. */
+export function after(ctx: Context, row: Alert, result: Result): Alert {
   const idle = { ...row, calledAt: null }
   if (result.is === 'later') return idle
   if (result.is === 'back') return { ...idle, status: 'waiting', reservationId: null }

@@ -6,7 +6,7 @@ import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Live, readLive } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
-import { type Alert, alerts as lane, type Result, record } from './lane.ts'
+import { type Alert, after, alerts as lane, type Result } from './lane.ts'
 import { judge, latestMs } from './leaving.ts'
 import { findWay, mayLeave, type Way } from './means.ts'
 import { alertMail, messageContent, valuesOf } from './render.ts'
@@ -89,14 +89,15 @@ class Run {
     return { work: { claimId: this.#work.claimId, tries, ...places }, at: this.#at }
   }
 
-  /** Writes down what became of some; answers the others. */
+  /** Writes down what became of some, but for what a status has settled meanwhile; answers the others. */
   async settle(alerts: readonly Alert[], resultOf: (alert: Alert) => Result | null): Promise<Alert[]> {
     const results = new Map<string, Result>()
     for (const alert of alerts) {
       const result = resultOf(alert)
       if (result) results.set(alert.id, result)
     }
-    await record(this.#ctx, this.#work.claimId, results)
+    const fateOf = (row: Alert): Alert => after(this.#ctx, row, results.get(row.id)!)
+    await outbox.settle(this.#ctx, lane, [...results.keys()], fateOf, this.#work.claimId)
     return alerts.filter(({ id }) => !results.has(id))
   }
 
@@ -145,7 +146,7 @@ class Run {
     const letters = alerts.map((message) => {
       const unsubscribe = unsubscribes.link(this.#ctx, 'stock', message.id)
       const mail = alertMail(this.#settings, valuesOf(message, live, store), unsubscribe)
-      return { message, key: outbox.keyOf(lane, message), mail: { to: message.email!, ...mail } }
+      return { message, mail: { to: message.email!, ...mail } }
     })
     await this.#hand(letters, null, true)
   }
@@ -195,8 +196,7 @@ class Run {
       alerts.map((alert) => {
         const values = valuesOf(alert, live, store)
         const { content, text } = messageContent(this.#settings, template, values, store)
-        const message = { ...alert, text }
-        return [alert.id, { message, key: outbox.keyOf(lane, alert), phone: alert.phone!, content }]
+        return [alert.id, { message: { ...alert, text }, phone: alert.phone!, content }]
       }),
     )
     const open = await this.settle(alerts, ({ id, calledAt, contact_key: key }) => {
@@ -210,22 +210,18 @@ class Run {
   async #hand(
     letters: readonly Letter[],
     connection: sending.Connection | null,
-    knowsKeys: boolean,
+    isIdempotent: boolean,
   ): Promise<boolean> {
     const alerts = letters.map(({ message }) => message)
-    const mark = (some: readonly Alert[]) =>
-      outbox.markCalled(
-        this.#ctx,
-        lane,
-        this.#work.claimId,
-        some.map(({ id }) => id),
-      )
+    const ids = alerts.map(({ id }) => id)
+    const { claimId } = this.#work
     // Where keys are known again, all at once; else each right before its call, so that few are in doubt.
-    const mine = knowsKeys ? await mark(alerts) : null
-    const { told, trouble, error } = await outbox.handOver(this.#ctx, {
-      letters: letters.filter(({ message }) => mine?.has(message.id) ?? true),
+    const mine = isIdempotent ? await outbox.markCalled(this.#ctx, lane, claimId, ids) : new Set(ids)
+    const { told, trouble, error } = await outbox.handOver(this.#ctx, lane, {
+      letters: letters.filter(({ message }) => mine.has(message.id)),
       connection,
-      ...(knowsKeys ? {} : { markCalled: async (alert: Alert) => (await mark([alert])).size > 0 }),
+      claimId,
+      isIdempotent,
     })
     const toldOf = new Map(told.map((each) => [each.message.id, each.told]))
     const unknown = await this.settle(alerts, (alert) => resultOf(alert, toldOf.get(alert.id)))
@@ -260,7 +256,7 @@ const nothingToSay: Result = { is: 'failed', code: 'provider-error', reason: 'It
 
 /** Of what may have left before, only what is certain counts; null: it stays as it is. */
 function resultOf({ calledAt, text }: Alert, told: outbox.Told | undefined): Result | null {
-  if (!told || told.is === 'unknown') return null
+  if (!told) return null
   if (told.is === 'failed') return told
   if (told.is === 'sent') return { ...told, ...(text === undefined ? {} : { text }) }
   if (calledAt) return null

@@ -112,6 +112,22 @@ describe('a worker that died', () => {
     expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sent', attempts: 1 }])
   })
 
+  test('an answer that is lost each time: asked about for a day, then nobody will know', async () => {
+    const { shop, automation } = await due()
+    await provider(shop, 'timeout')
+    await app.drainJobs()
+    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
+    await tick(24 * 3_600_000 - 300_000)
+    expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sending' }])
+    await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
+    await tick(300_000)
+    expect(await shop.outbox()).toMatchObject([{ idempotencyKey: expect.any(String), calls: 3 }])
+    expect(await shop.executions(automation.id)).toMatchObject([
+      { status: 'failed', failure_code: 'unknown-outcome' },
+    ])
+    expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
+  })
+
   test('two workers at once and run besides: one message', async () => {
     const { shop, automation, ctx, id } = await due()
     const means = await findMeans(ctx)
