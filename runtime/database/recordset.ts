@@ -1,5 +1,6 @@
 /** Many rows in one parameter: the statement's text is one whatever their number, so that it is prepared once. */
-import { type RawBuilder, sql } from 'kysely'
+import { type InsertQueryBuilder, type InsertResult, type RawBuilder, sql } from 'kysely'
+import type { TenantTables } from '#db/tables'
 
 /**
  * Rows as a table named `r` to select from. `types`: the columns and their SQL types, such as `{ id: 'uuid' }`.
@@ -30,13 +31,41 @@ export const isAmong = (
 export const columnsOf = <C extends string>(types: Readonly<Record<C, string>>): C[] =>
   Object.keys(types) as C[]
 
-/** What `ON CONFLICT DO UPDATE` sets: every column from the row that was given, but for those named. */
-export const excludedColumns = <C extends string>(
+/**
+ * An insert of rows that are one parameter: the columns of `types` from each of them, those of `same` alike for all.
+ * @example await withRows(ctx.db.insertInto('carts'), types, rows, { created_at: sql`${now}::timestamptz` }).execute()
+ */
+export function withRows<T extends keyof TenantTables, C extends keyof TenantTables[T] & string>(
+  into: InsertQueryBuilder<TenantTables, T, InsertResult>,
   types: Readonly<Record<C, string>>,
-  but: readonly C[],
-): Record<string, RawBuilder<never>> =>
-  Object.fromEntries(
-    columnsOf(types)
-      .filter((column) => !but.includes(column))
-      .map((column) => [column, sql<never>`${sql.ref(`excluded.${column}`)}`]),
-  )
+  rows: readonly Readonly<Record<NoInfer<C>, unknown>>[],
+  same?: Readonly<Partial<Record<keyof TenantTables[T] & string, RawBuilder<unknown>>>>,
+): InsertQueryBuilder<TenantTables, T, InsertResult> {
+  const columns = columnsOf(types)
+  const alike = Object.entries<RawBuilder<unknown>>((same ?? {}) as never)
+  return into
+    .columns([...columns, ...alike.map(([column]) => column)] as never)
+    .expression((db) =>
+      db
+        .selectFrom(recordset(types, rows as never))
+        .select([...columns, ...alike.map(([column, value]) => value.as(column))] as never),
+    )
+}
+
+const columnsFrom =
+  (table: string) =>
+  <C extends string>(
+    types: Readonly<Record<C, string>>,
+    but: readonly C[],
+  ): Record<string, RawBuilder<never>> =>
+    Object.fromEntries(
+      columnsOf(types)
+        .filter((column) => !but.includes(column))
+        .map((column) => [column, sql<never>`${sql.ref(`${table}.${column}`)}`]),
+    )
+
+/** What `ON CONFLICT DO UPDATE` sets: every column from the row that was given, but for those named. */
+export const excludedColumns = columnsFrom('excluded')
+
+/** What `UPDATE … FROM` a recordset sets: the same. */
+export const recordedColumns = columnsFrom('r')

@@ -23,20 +23,10 @@ const notShared: readonly Exception[] = [
   },
 ]
 
-/** Written anew just now: engines as lanes of the outbox, exports as descriptions. Not asked until they are. */
-const beingReplaced: ReadonlySet<string> = new Set([
-  'operations/automations/engine/execution-json.ts',
-  'operations/automations/engine/run-now.ts',
-  'operations/campaigns/lists/contacts-export.ts',
-  'operations/campaigns/sending/retry.ts',
-  'operations/stock/sending/send-single.ts',
-])
-
 export const rowFaults = (root: string, exceptions = notShared): Promise<Fault[]> =>
   faultsOf(root, {
     layers: ['operations'],
     suspicious: /isId|executeTakeFirst|isDuplicate/,
-    leaves: (file) => beingReplaced.has(file),
     exceptions,
     listedIn: 'scripts/checks/rows.ts',
     wrongOf: (node) => [...wrongsOf(node)],

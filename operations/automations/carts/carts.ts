@@ -1,8 +1,9 @@
 /** The mirror of the platform's carts. */
 
 import { sql } from 'kysely'
-import { columnsOf, connections, isAmong, recordset } from '#operations/store/door'
+import { columnsOf, connections, isAmong } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { withRows } from '#runtime/database/recordset'
 import { greatest } from '#runtime/database/sql'
 import type { Cart } from '#runtime/ports/ecommerce/port'
 import { cleanEmail } from '#runtime/values/email'
@@ -67,18 +68,11 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
   const sorted = [...latest(carts).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   const rows = sorted.map((cart) => cartRow(cart, ctx.store.country))
   const now = ctx.now()
-  const changed = await ctx.db
-    .insertInto('carts')
-    .columns([...columns, 'created_at', 'updated_at'])
-    .expression((db) =>
-      db
-        .selectFrom(recordset(cartTypes, rows as never))
-        .select(columns as never)
-        .select([
-          sql<Date>`${now}::timestamptz`.as('created_at'),
-          sql<Date>`${now}::timestamptz`.as('updated_at'),
-        ]),
-    )
+  const at = sql`${now}::timestamptz`
+  const changed = await withRows(ctx.db.insertInto('carts'), cartTypes, rows, {
+    created_at: at,
+    updated_at: at,
+  })
     .onConflict((conflict) =>
       conflict
         .columns(['store_id', 'id'])

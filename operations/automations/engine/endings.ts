@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
+import { recordset } from '#runtime/database/recordset'
 import { type ReasonCode, reasonOf } from '../reasons.ts'
 
 /** Runs that nothing follows in: over, and no longer standing at a step. */
@@ -31,6 +32,8 @@ export interface Ending {
   reason?: string
 }
 
+const endingTypes = { id: 'uuid', status: 'text', code: 'text', reason: 'text' } as const
+
 /**
  * Ends executions that are still `from`, in the caller's transaction. One that has left or ended meanwhile stays as it
  * is. Answers the ids of those that ended.
@@ -43,20 +46,16 @@ export async function endExecutions(
   if (endings.length === 0) return []
   const now = ctx.now()
   const rows = endings.map(({ id, status, code, reason = reasonOf(code) }) => ({ id, status, code, reason }))
-  const given = sql<{ id: string; status: string; code: string; reason: string }>`
-    json_to_recordset(${JSON.stringify(rows)}::json)`.as<'g'>(
-    sql`g(id uuid, status text, code text, reason text)`,
-  )
   const ended = await ctx.db
     .updateTable('automation_executions as e')
-    .from(given)
+    .from(recordset(endingTypes, rows))
     .set((eb) => ({
-      status: eb.ref('g.status'),
-      skip_reason: sql<string | null>`case when g.status = 'skipped' then g.code end`,
-      failure_code: sql<string | null>`case when g.status = 'failed' then g.code end`,
-      failure_reason: sql<string>`case when g.status = 'cancelled' then g.code else g.reason end`,
-      failed_at: sql<Date | null>`case when g.status = 'failed' then ${now}::timestamptz end`,
-      ended_at: sql<Date | null>`case when g.status <> 'failed' then ${now}::timestamptz end`,
+      status: eb.ref('r.status'),
+      skip_reason: sql<string | null>`case when r.status = 'skipped' then r.code end`,
+      failure_code: sql<string | null>`case when r.status = 'failed' then r.code end`,
+      failure_reason: sql<string>`case when r.status = 'cancelled' then r.code else r.reason end`,
+      failed_at: sql<Date | null>`case when r.status = 'failed' then ${now}::timestamptz end`,
+      ended_at: sql<Date | null>`case when r.status <> 'failed' then ${now}::timestamptz end`,
       hold_reason: null,
       held_since: null,
       claim_id: null,
@@ -64,7 +63,7 @@ export async function endExecutions(
       called_at: null,
       updated_at: now,
     }))
-    .whereRef('e.id', '=', 'g.id')
+    .whereRef('e.id', '=', 'r.id')
     .where('e.id', '=', sql<string>`any(${rows.map((row) => row.id)}::uuid[])`)
     .where('e.status', '=', sql<string>`any(${from}::text[])`)
     .returning(['e.id', 'e.run_id', 'e.reservation_id'])

@@ -2,12 +2,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { isCountedConversion } from '#operations/store/door'
-import type { Context } from '#runtime/context'
 import { instantOf, jsonObject } from '#runtime/database/json'
-import { prepared } from '#runtime/database/query'
-import { refuse } from '#runtime/errors'
-import { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
+import { preparedOne } from '#runtime/database/rows'
 
 type Db = Kysely<TenantTables>
 
@@ -66,23 +62,15 @@ export function executionJson(db: Db): RawBuilder<unknown> {
   })
 }
 
-const byId = prepared(
-  (db, values: { id: string }) =>
-    db
-      .selectFrom('automation_executions as e')
-      .innerJoin('automation_runs as r', 'r.id', 'e.run_id')
-      .innerJoin('automations as a', 'a.id', 'e.automation_id')
-      .select(sql<string>`${executionJson(db)}::text`.as('text'))
-      .where('e.id', '=', values.id)
-      .where('a.deleted_at', 'is', null),
-  { planOnce: true },
-)
-
-export const noExecution = () => refuse('not_found', 'There is no such automation message')
+export const noExecution = 'There is no such automation message'
 
 /** One execution; refuses one that there is not, or whose automation was deleted. */
-export async function readExecution(ctx: Context, id: string): Promise<JsonText> {
-  const [row] = isId(id) ? await byId(ctx, { id }) : []
-  if (!row) throw noExecution()
-  return new JsonText(row.text)
-}
+export const readExecution = preparedOne(noExecution, (db, { id }) => ({
+  rows: db
+    .selectFrom('automation_executions as e')
+    .innerJoin('automation_runs as r', 'r.id', 'e.run_id')
+    .innerJoin('automations as a', 'a.id', 'e.automation_id')
+    .where('e.id', '=', id)
+    .where('a.deleted_at', 'is', null),
+  item: executionJson(db),
+}))

@@ -1,6 +1,7 @@
 /** The next execution of a run, in the transaction that records its last message as sent. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { recordset } from '#runtime/database/recordset'
 import { stepAfter } from '../deciding/walk.ts'
 import type { Flow } from '../types.ts'
 import { endRuns } from './endings.ts'
@@ -29,25 +30,24 @@ export async function followRuns(ctx: Context, left: readonly LeftOfRun[]): Prom
     return { ...each, step, at: new Date(at) }
   })
   const going = new Set(next.map((each) => each.runId))
+  const passageOf = ({ runId, automationId, flowVersion, sentAt }: LeftOfRun) => ({
+    run_id: runId,
+    automation_id: automationId,
+    flow_version: flowVersion,
+    outcome: null,
+    entered_at: sentAt,
+  })
   await logPassages(ctx, [
     ...left.map((each) => ({
-      run_id: each.runId,
+      ...passageOf(each),
       step_id: each.stepId ?? '',
-      automation_id: each.automationId,
-      flow_version: each.flowVersion,
       type: 'message',
-      outcome: null,
-      entered_at: each.sentAt.toISOString(),
-      left_at: each.sentAt.toISOString(),
+      left_at: each.sentAt,
     })),
     ...next.map((each) => ({
-      run_id: each.runId,
+      ...passageOf(each),
       step_id: each.step.id,
-      automation_id: each.automationId,
-      flow_version: each.flowVersion,
       type: each.step.type,
-      outcome: null,
-      entered_at: each.sentAt.toISOString(),
       left_at: null,
     })),
   ])
@@ -56,6 +56,13 @@ export async function followRuns(ctx: Context, left: readonly LeftOfRun[]): Prom
     left.filter((each) => !going.has(each.runId)).map((each) => each.runId),
   )
   if (next.length === 0) return
+  const rows = next.map(({ runId, sequence, step, at }) => ({
+    id: ctx.newId(),
+    run_id: runId,
+    sequence: sequence + 1,
+    step_id: step.id,
+    scheduled_at: at,
+  }))
   await ctx.db
     .insertInto('automation_executions')
     .columns([
@@ -74,31 +81,20 @@ export async function followRuns(ctx: Context, left: readonly LeftOfRun[]): Prom
     ])
     .expression((db) =>
       db
-        .selectFrom(
-          sql<{ id: string; run_id: string; sequence: number; step_id: string; at: Date }>`
-            json_to_recordset(${JSON.stringify(
-              next.map((each) => ({
-                id: ctx.newId(),
-                run_id: each.runId,
-                sequence: each.sequence + 1,
-                step_id: each.step.id,
-                at: each.at.toISOString(),
-              })),
-            )}::json)`.as<'n'>(sql`n(id uuid, run_id uuid, sequence integer, step_id text, at timestamptz)`),
-        )
+        .selectFrom(recordset(nextTypes, rows))
         .innerJoin('automation_executions as before', (join) =>
-          join.onRef('before.run_id', '=', 'n.run_id').on(sql<boolean>`before.sequence = n.sequence - 1`),
+          join.onRef('before.run_id', '=', 'r.run_id').on(sql<boolean>`before.sequence = r.sequence - 1`),
         )
         .select([
-          'n.id',
-          'n.run_id',
+          'r.id',
+          'r.run_id',
           'before.automation_id',
-          'n.sequence',
-          'n.step_id',
+          'r.sequence',
+          'r.step_id',
           sql<string>`'pending'`.as('status'),
           'before.phone',
           'before.phone_key',
-          'n.at as scheduled_at',
+          'r.scheduled_at',
           'before.passed_purchase_check',
           sql<Date>`${now}::timestamptz`.as('created_at'),
           sql<Date>`${now}::timestamptz`.as('updated_at'),
@@ -110,6 +106,14 @@ export async function followRuns(ctx: Context, left: readonly LeftOfRun[]): Prom
     next.map((each) => each.at),
   )
 }
+
+const nextTypes = {
+  id: 'uuid',
+  run_id: 'uuid',
+  sequence: 'integer',
+  step_id: 'text',
+  scheduled_at: 'timestamptz',
+} as const
 
 /** Flows by automation and version; none of automations that were deleted, which are held until this commits. */
 async function flowsOf(ctx: Context, left: readonly LeftOfRun[]): Promise<Map<string, Flow | null>> {

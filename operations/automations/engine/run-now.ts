@@ -1,10 +1,9 @@
 /** A pending message sent or cancelled by a member, or sent by hand from the inbox. */
-import { sql } from 'kysely'
 import { metering } from '#operations/store/door'
 import type { Context, Queued } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
-import { isId } from '#runtime/values/ids'
 import { decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
 import { endExecutions } from './endings.ts'
@@ -37,7 +36,7 @@ export async function runNow(ctx: Context, id: string): Promise<Queued & { execu
       .executeTakeFirst()
     if (!claimed) throw notPending()
     const [row] = await readRows(tx, [id])
-    if (!row || row.is_deleted) throw noExecution()
+    if (!row || row.is_deleted) throw refuse('not_found', noExecution)
     const decision = decide(row, await surroundingsOf(tx, means, [row]))
     if (decision.is === 'held' && decision.hold.reason === 'not-connected') {
       throw refuse('conflict', 'No number that can send is connected: connect or select one first')
@@ -65,15 +64,14 @@ export async function cancelExecution(ctx: Context, id: string): Promise<JsonTex
   return readExecution(ctx, id)
 }
 
-async function requireExecution(ctx: Context, id: string): Promise<void> {
-  const found = isId(id)
-    ? await ctx.db
-        .selectFrom('automation_executions as e')
-        .innerJoin('automations as a', 'a.id', 'e.automation_id')
-        .select(sql<number>`1`.as('one'))
-        .where('e.id', '=', id)
-        .where('a.deleted_at', 'is', null)
-        .execute()
-    : []
-  if (found.length === 0) throw noExecution()
-}
+const requireExecution = (ctx: Context, id: string) =>
+  oneRow(
+    ctx.db
+      .selectFrom('automation_executions as e')
+      .innerJoin('automations as a', 'a.id', 'e.automation_id')
+      .select('e.id')
+      .where('a.deleted_at', 'is', null),
+    id,
+    noExecution,
+    'e.id',
+  )

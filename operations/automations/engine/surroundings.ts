@@ -1,7 +1,7 @@
 /** What decides about a whole batch, asked once. */
 import { sql } from 'kysely'
 import { checkRoute, type Objection, optOuts, sending, templates } from '#operations/messaging/door'
-import { entitlementOf, isAmong } from '#operations/store/door'
+import { entitlementOf, isAmong, recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { Surroundings } from '../deciding/decide.ts'
 import type { EngineRow } from '../deciding/rows.ts'
@@ -98,6 +98,8 @@ async function openWindows(ctx: Context, phones: string[]): Promise<Set<string>>
   return new Set(rows.map((row) => row.phone_key))
 }
 
+const coolingTypes = { id: 'uuid', automation_id: 'uuid', phone_key: 'text', since: 'timestamptz' } as const
+
 /** First messages whose phone got one of the same automation within its cooldown, or gets one now. */
 async function coolingOf(ctx: Context, rows: readonly EngineRow[]): Promise<Set<string>> {
   const first = rows.filter((row) => row.sequence === 1 && row.cooldown_hours > 0 && row.phone_key !== null)
@@ -106,24 +108,20 @@ async function coolingOf(ctx: Context, rows: readonly EngineRow[]): Promise<Set<
     id: row.id,
     automation_id: row.automation_id,
     phone_key: row.phone_key,
-    since: new Date(ctx.clock.ms() - row.cooldown_hours * 3_600_000).toISOString(),
+    since: new Date(ctx.clock.ms() - row.cooldown_hours * 3_600_000),
   }))
-  const wanted = sql<{ id: string; automation_id: string; phone_key: string; since: Date }>`
-    json_to_recordset(${JSON.stringify(given)}::json)`.as<'w'>(
-    sql`w(id uuid, automation_id uuid, phone_key text, since timestamptz)`,
-  )
   const found = await ctx.db
-    .selectFrom(wanted)
-    .select('w.id')
+    .selectFrom(recordset(coolingTypes, given))
+    .select('r.id')
     .where((eb) =>
       eb.exists(
         eb
           .selectFrom('automation_executions as s')
           .select('s.id')
-          .whereRef('s.phone_key', '=', 'w.phone_key')
-          .whereRef('s.automation_id', '=', 'w.automation_id')
-          .whereRef('s.id', '<>', 'w.id')
-          .where(sql<boolean>`(s.sent_at > w.since or s.status = 'sending')`),
+          .whereRef('s.phone_key', '=', 'r.phone_key')
+          .whereRef('s.automation_id', '=', 'r.automation_id')
+          .whereRef('s.id', '<>', 'r.id')
+          .where(sql<boolean>`(s.sent_at > r.since or s.status = 'sending')`),
       ),
     )
     .execute()

@@ -1,7 +1,7 @@
 /** Decisions as rows: one statement for a whole batch, whatever they are. */
 import { sql } from 'kysely'
-import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { recordedColumns, recordset, withRows } from '#runtime/database/recordset'
 import type { Decision } from '../deciding/decide.ts'
 import { reasonOf } from '../reasons.ts'
 import { endRuns, forgetUnits } from './endings.ts'
@@ -16,15 +16,16 @@ const decisionTypes = {
   held_ms: 'integer',
   hold_tries: 'integer',
   due_at: 'timestamptz',
-  passed: 'boolean',
+  passed_purchase_check: 'boolean',
   message: 'jsonb',
   text: 'text',
-  template_id: 'integer',
+  officialapi_template_id: 'integer',
   coupon_code: 'text',
   reservation_id: 'uuid',
   claim_id: 'uuid',
   claimed_at: 'timestamptz',
   called_at: 'timestamptz',
+  /** How many more there are. */
   tries: 'integer',
   failure_code: 'text',
   skip_reason: 'text',
@@ -32,60 +33,42 @@ const decisionTypes = {
   failed_at: 'timestamptz',
   ended_at: 'timestamptz',
 } as const
-export type DecisionRow = Record<keyof typeof decisionTypes, unknown>
+/** What is left out is null. */
+export type DecisionRow = Partial<Record<keyof typeof decisionTypes, unknown>> & { id: string; tries: number }
 
 /** What a decision makes of its execution. Leaving ones are told their claim by the caller. */
 export function rowOf(decision: Decision, now: Date): DecisionRow {
   const { row } = decision
-  const at = now.toISOString()
   const same: DecisionRow = {
     id: row.id,
     status: 'pending',
     step_id: decision.stepId,
-    scheduled_at: row.scheduled_at.toISOString(),
-    hold_reason: null,
-    held_since: null,
+    scheduled_at: row.scheduled_at,
     held_ms: row.held_ms,
     hold_tries: row.hold_tries,
-    due_at: row.due_at?.toISOString() ?? null,
-    passed: decision.passedPurchaseCheck,
-    message: null,
-    text: null,
-    template_id: null,
-    coupon_code: null,
+    due_at: row.due_at,
+    passed_purchase_check: decision.passedPurchaseCheck,
     reservation_id: row.reservation_id,
-    claim_id: null,
-    claimed_at: null,
-    called_at: null,
     tries: 0,
-    failure_code: null,
-    skip_reason: null,
-    failure_reason: null,
-    failed_at: null,
-    ended_at: null,
   }
+  const held = { hold_reason: row.hold_reason, held_since: row.held_since }
   switch (decision.is) {
     case 'wait':
       // The wait is a new beginning: what held it before is over.
-      return { ...same, scheduled_at: decision.until.toISOString(), held_ms: 0, hold_tries: 0, due_at: null }
+      return { ...same, scheduled_at: decision.until, held_ms: 0, hold_tries: 0, due_at: null }
     case 'coupon':
       // Goes on once the platform has it: what holds it now goes on, too.
-      return {
-        ...same,
-        status: row.status,
-        hold_reason: row.hold_reason,
-        held_since: row.held_since?.toISOString() ?? null,
-      }
+      return { ...same, ...held, status: row.status }
     case 'held': {
       const { reason, until, since, heldMs, tries } = decision.hold
       return {
         ...same,
-        scheduled_at: until.toISOString(),
+        scheduled_at: until,
         hold_reason: reason,
-        held_since: since?.toISOString() ?? null,
+        held_since: since,
         held_ms: Math.round(heldMs),
         hold_tries: tries,
-        due_at: (row.due_at ?? row.scheduled_at).toISOString(),
+        due_at: row.due_at ?? row.scheduled_at,
       }
     }
     case 'skipped':
@@ -94,7 +77,7 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
         status: 'skipped',
         skip_reason: decision.reason,
         failure_reason: reasonOf(decision.reason),
-        ended_at: at,
+        ended_at: now,
       }
     case 'failed':
       return {
@@ -102,20 +85,19 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
         status: 'failed',
         failure_code: decision.code,
         failure_reason: decision.reason,
-        failed_at: at,
+        failed_at: now,
       }
     case 'cancelled':
-      return { ...same, status: 'cancelled', failure_reason: 'automation-deleted', ended_at: at }
+      return { ...same, status: 'cancelled', failure_reason: 'automation-deleted', ended_at: now }
     case 'leaves':
       return {
         ...same,
-        status: 'sending',
         // Were it not taken now either, what has held it goes on.
-        hold_reason: row.hold_reason,
-        held_since: row.held_since?.toISOString() ?? null,
+        ...held,
+        status: 'sending',
         message: decision.content,
         text: decision.text,
-        template_id: decision.templateId,
+        officialapi_template_id: decision.templateId,
         coupon_code: decision.couponCode,
       }
   }
@@ -124,36 +106,20 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
 /** In the transaction that holds the executions locked. */
 export async function writeRows(ctx: Context, rows: readonly DecisionRow[]): Promise<void> {
   if (rows.length === 0) return
-  const ids = rows.map((row) => row.id as string)
+  const ids = rows.map((row) => row.id)
   await ctx.db
     .updateTable('automation_executions as e')
     .from(recordset(decisionTypes, rows as never))
-    .set(() => ({
-      status: sql<string>`r.status`,
-      step_id: sql<string>`r.step_id`,
-      scheduled_at: sql<Date>`r.scheduled_at`,
-      hold_reason: sql<string>`r.hold_reason`,
-      held_since: sql<Date>`r.held_since`,
-      held_ms: sql<number>`r.held_ms`,
-      hold_tries: sql<number>`r.hold_tries`,
-      due_at: sql<Date>`r.due_at`,
-      passed_purchase_check: sql<boolean>`r.passed`,
+    .set({
+      ...recordedColumns(decisionTypes, ['id', 'tries']),
       message: sql<string>`coalesce(r.message, e.message)`,
       text: sql<string>`coalesce(r.text, e.text)`,
-      officialapi_template_id: sql<number>`coalesce(r.template_id, e.officialapi_template_id)`,
+      officialapi_template_id: sql<number>`coalesce(r.officialapi_template_id, e.officialapi_template_id)`,
       coupon_code: sql<string>`coalesce(r.coupon_code, e.coupon_code)`,
-      reservation_id: sql<string>`r.reservation_id`,
-      claim_id: sql<string>`r.claim_id`,
       claimed_at: sql<Date>`case when r.status = 'sending' then coalesce(r.claimed_at, e.claimed_at) end`,
-      called_at: sql<Date>`r.called_at`,
       attempts: sql<number>`e.attempts + r.tries`,
-      failure_code: sql<string>`r.failure_code`,
-      skip_reason: sql<string>`r.skip_reason`,
-      failure_reason: sql<string>`r.failure_reason`,
-      failed_at: sql<Date>`r.failed_at`,
-      ended_at: sql<Date>`r.ended_at`,
       updated_at: ctx.now(),
-    }))
+    })
     .where(sql<boolean>`e.id = r.id`)
     .where('e.id', '=', sql<string>`any(${ids}::uuid[])`)
     .execute()
@@ -193,22 +159,18 @@ export async function writePassages(ctx: Context, decisions: readonly Decision[]
       flow_version: row.flow_version,
       type: passage.type,
       outcome: passage.outcome,
-      entered_at: passage.enteredAt.toISOString(),
-      left_at: passage.leftAt?.toISOString() ?? null,
+      entered_at: passage.enteredAt,
+      left_at: passage.leftAt,
     })),
   )
   await logPassages(ctx, rows)
 }
 
-export type LoggedPassage = Record<keyof typeof passageTypes, string | number | null>
+export type LoggedPassage = Record<keyof typeof passageTypes, string | number | Date | null>
 
 export async function logPassages(ctx: Context, rows: readonly LoggedPassage[]): Promise<void> {
   if (rows.length === 0) return
-  const columns = Object.keys(passageTypes) as (keyof typeof passageTypes)[]
-  await ctx.db
-    .insertInto('automation_step_log')
-    .columns(columns)
-    .expression((db) => db.selectFrom(recordset(passageTypes, rows as never)).select(columns as never))
+  await withRows(ctx.db.insertInto('automation_step_log'), passageTypes, rows)
     .onConflict((conflict) =>
       conflict.columns(['store_id', 'run_id', 'step_id']).doUpdateSet({
         outcome: sql<string>`coalesce(excluded.outcome, automation_step_log.outcome)`,

@@ -1,7 +1,7 @@
 /** Runs begin: once for each automation and entry key, for ever (rule 4). */
 import { sql } from 'kysely'
-import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { withRows } from '#runtime/database/recordset'
 import { queueAdvance } from '../engine/schedule.ts'
 import { kinds } from '../kinds.ts'
 import type { AutomationRow } from '../types.ts'
@@ -23,9 +23,8 @@ export interface Entry {
 
 const noPhone = 'There is no phone number to write to'
 
-const entryTypes = {
-  run_id: 'uuid',
-  execution_id: 'uuid',
+const runTypes = {
+  id: 'uuid',
   entry_key: 'text',
   entity_id: 'text',
   occurred_at: 'timestamptz',
@@ -36,7 +35,6 @@ const entryTypes = {
   phone_key: 'text',
   email: 'text',
   contact_name: 'text',
-  scheduled_at: 'timestamptz',
 } as const
 
 /**
@@ -54,11 +52,10 @@ export async function enterRuns(
   const now = ctx.now()
   const delayMs = automation.delayMinutes * 60_000
   const rows = entries.map((entry) => ({
-    run_id: ctx.newId(),
-    execution_id: ctx.newId(),
+    id: ctx.newId(),
     entry_key: entry.key,
     entity_id: entry.entityId,
-    occurred_at: entry.occurredAt.toISOString(),
+    occurred_at: entry.occurredAt,
     cart_id: entry.cartId,
     order_id: entry.orderId,
     customer_id: entry.customerId,
@@ -66,17 +63,17 @@ export async function enterRuns(
     phone_key: entry.phoneKey,
     email: entry.email,
     contact_name: entry.name,
-    scheduled_at: (
-      at ?? new Date(Math.max(now.getTime(), entry.occurredAt.getTime() + delayMs))
-    ).toISOString(),
+    scheduled_at: at ?? new Date(Math.max(now.getTime(), entry.occurredAt.getTime() + delayMs)),
   }))
+  // Always in the same order: two who enter the same ones wait for each other and do not lock up.
+  rows.sort((one, other) => (one.entry_key < other.entry_key ? -1 : 1))
   const entered = await insertRuns(ctx, automation, rows, now)
   if (entered.size === 0) return 0
-  const begun = rows.filter((row) => entered.has(row.run_id))
+  const begun = rows.filter((row) => entered.has(row.id))
   await insertFirsts(ctx, automation, begun, now)
   await queueAdvance(
     ctx,
-    begun.filter((row) => row.phone_key !== null).map((row) => new Date(row.scheduled_at)),
+    begun.filter((row) => row.phone_key !== null).map((row) => row.scheduled_at),
   )
   return entered.size
 }
@@ -94,67 +91,32 @@ async function isActive(ctx: Context, id: string): Promise<boolean> {
   return found.length > 0
 }
 
-type Rows = readonly Record<keyof typeof entryTypes, string | null>[]
+type Row = Record<keyof typeof runTypes, string | Date | null> & {
+  id: string
+  phone: string | null
+  phone_key: string | null
+  scheduled_at: Date
+}
 
 async function insertRuns(
   ctx: Context,
   { id, type, flowVersion }: AutomationRow,
-  rows: Rows,
+  rows: readonly Row[],
   now: Date,
 ): Promise<Set<string>> {
   const { event, entityType } = kinds[type]
-  const inserted = await ctx.db
-    .insertInto('automation_runs')
-    .columns([
-      'id',
-      'entry_key',
-      'entity_id',
-      'occurred_at',
-      'cart_id',
-      'order_id',
-      'customer_id',
-      'phone',
-      'phone_key',
-      'email',
-      'contact_name',
-      'automation_id',
-      'origin',
-      'flow_version',
-      'event',
-      'entity_type',
-      'entered_at',
-      'ended_at',
-      'created_at',
-      'updated_at',
-    ])
-    .expression((db) =>
-      db
-        .selectFrom(recordset(entryTypes, rows as never))
-        .select([
-          'run_id',
-          'entry_key',
-          'entity_id',
-          'occurred_at',
-          'cart_id',
-          'order_id',
-          'customer_id',
-          'phone',
-          'phone_key',
-          'email',
-          'contact_name',
-          sql<string>`${id}::uuid`.as('automation_id'),
-          sql<string>`'event'`.as('origin'),
-          sql<number>`${flowVersion}::integer`.as('flow_version'),
-          sql<string>`${event}::text`.as('event'),
-          sql<string>`${entityType}::text`.as('entity_type'),
-          sql<Date>`${now}::timestamptz`.as('entered_at'),
-          sql<Date | null>`case when phone_key is null then ${now}::timestamptz end`.as('ended_at'),
-          sql<Date>`${now}::timestamptz`.as('created_at'),
-          sql<Date>`${now}::timestamptz`.as('updated_at'),
-        ] as never)
-        // Always in the same order: two who enter the same ones wait for each other and do not lock up.
-        .orderBy('entry_key' as never),
-    )
+  const at = sql`${now}::timestamptz`
+  const inserted = await withRows(ctx.db.insertInto('automation_runs'), runTypes, rows, {
+    automation_id: sql`${id}::uuid`,
+    origin: sql`'event'`,
+    flow_version: sql`${flowVersion}::integer`,
+    event: sql`${event}::text`,
+    entity_type: sql`${entityType}::text`,
+    entered_at: at,
+    ended_at: sql`case when phone_key is null then ${at} end`,
+    created_at: at,
+    updated_at: at,
+  })
     .onConflict((conflict) => conflict.columns(['store_id', 'automation_id', 'entry_key']).doNothing())
     .returning('id')
     .execute()
@@ -162,19 +124,24 @@ async function insertRuns(
 }
 
 /** First messages; who has no phone is skipped at once. */
-async function insertFirsts(ctx: Context, automation: AutomationRow, rows: Rows, now: Date): Promise<void> {
+async function insertFirsts(
+  ctx: Context,
+  automation: AutomationRow,
+  rows: readonly Row[],
+  now: Date,
+): Promise<void> {
   await ctx.db
     .insertInto('automation_executions')
     .values(
       rows.map((row) => ({
-        id: row.execution_id!,
-        run_id: row.run_id!,
+        id: ctx.newId(),
+        run_id: row.id,
         automation_id: automation.id,
         sequence: 1,
         status: row.phone_key === null ? 'skipped' : 'pending',
         phone: row.phone,
         phone_key: row.phone_key,
-        scheduled_at: row.scheduled_at!,
+        scheduled_at: row.scheduled_at,
         skip_reason: row.phone_key === null ? 'no-phone' : null,
         failure_reason: row.phone_key === null ? noPhone : null,
         ended_at: row.phone_key === null ? now : null,
@@ -187,7 +154,7 @@ async function insertFirsts(ctx: Context, automation: AutomationRow, rows: Rows,
     .insertInto('automation_step_log')
     .values(
       rows.map((row) => ({
-        run_id: row.run_id!,
+        run_id: row.id,
         step_id: '',
         automation_id: automation.id,
         flow_version: automation.flowVersion,

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { withRows } from '#runtime/database/recordset'
 import type { KnownContact, Written } from './entries.ts'
 
 /** Forgets staged rows up to a line. */
@@ -66,15 +67,15 @@ export async function excludedAmong(ctx: Context, listId: string, keys: string[]
   return new Set(rows.map((row) => row.phone_key))
 }
 
-interface Given {
-  id: string
-  phone: string
-  phone_key: string
-  name: string | null
-  email: string | null
-  custom_fields: string
-  platform_customer_id: string | null
-}
+const contactTypes = {
+  id: 'uuid',
+  phone: 'text',
+  phone_key: 'text',
+  name: 'text',
+  email: 'text',
+  custom_fields: 'jsonb',
+  platform_customer_id: 'text',
+} as const
 
 /** Adds contacts, or gives those of the same phone their new name, email and custom fields. */
 export async function writeContacts(
@@ -84,53 +85,19 @@ export async function writeContacts(
   contacts: readonly Written[],
 ): Promise<void> {
   if (contacts.length === 0) return
-  const now = ctx.now()
-  const json = JSON.stringify(
-    contacts.map(({ id, phone, phoneKey, name, email, customFields, platformCustomerId }) => ({
-      id,
-      phone,
-      phone_key: phoneKey,
-      name,
-      email,
-      custom_fields: customFields,
-      platform_customer_id: platformCustomerId,
-    })),
-  )
-  const given = sql<Given>`jsonb_to_recordset(${json}::jsonb)`.as<'r'>(
-    sql`r(id uuid, phone text, phone_key text, name text, email text, custom_fields jsonb, platform_customer_id text)`,
-  )
-  await ctx.db
-    .insertInto('list_contacts')
-    .columns([
-      'id',
-      'phone',
-      'phone_key',
-      'name',
-      'email',
-      'custom_fields',
-      'platform_customer_id',
-      'list_id',
-      'source',
-      'created_at',
-      'updated_at',
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(given)
-        .select([
-          'r.id',
-          'r.phone',
-          'r.phone_key',
-          'r.name',
-          'r.email',
-          'r.custom_fields',
-          'r.platform_customer_id',
-          sql<string>`${listId}::uuid`.as('list_id'),
-          sql<string>`${source}::text`.as('source'),
-          sql<Date>`${now}::timestamptz`.as('created_at'),
-          sql<Date>`${now}::timestamptz`.as('updated_at'),
-        ]),
-    )
+  const rows = contacts.map(({ phoneKey, customFields, platformCustomerId, ...contact }) => ({
+    ...contact,
+    phone_key: phoneKey,
+    custom_fields: customFields,
+    platform_customer_id: platformCustomerId,
+  }))
+  const now = sql`${ctx.now()}::timestamptz`
+  await withRows(ctx.db.insertInto('list_contacts'), contactTypes, rows, {
+    list_id: sql`${listId}::uuid`,
+    source: sql`${source}::text`,
+    created_at: now,
+    updated_at: now,
+  })
     .onConflict((conflict) =>
       conflict.columns(['store_id', 'list_id', 'phone_key']).doUpdateSet((eb) => ({
         name: eb.ref('excluded.name'),

@@ -3,9 +3,9 @@
 import { optOuts, outbox, sending } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { clockReaches } from '#runtime/pause'
-import { isId } from '#runtime/values/ids'
 import { campaignMessageSend } from '../handles.ts'
 import { lockCampaign } from '../rows.ts'
 import { claimMessages, readRunning } from './claims.ts'
@@ -22,16 +22,12 @@ const attemptsAtMost = 5
 /** `failed` to `pending`, under a new key, with a unit of its own. Refuses what cannot be sent again. */
 export async function retryMessage(ctx: Context, campaignId: string, messageId: string): Promise<void> {
   const campaign = await lockCampaign(ctx, campaignId)
-  const message = isId(messageId)
-    ? await ctx.db
-        .selectFrom('campaign_messages')
-        .select(['id', 'status', 'attempts', 'phone', 'phone_key'])
-        .where('id', '=', messageId)
-        .where('campaign_id', '=', campaignId)
-        .forUpdate()
-        .executeTakeFirst()
-    : undefined
-  if (!message) throw refuse('not_found', 'There is no such message in this campaign')
+  const messages = ctx.db
+    .selectFrom('campaign_messages')
+    .select(['id', 'status', 'attempts', 'phone', 'phone_key'])
+    .where('campaign_id', '=', campaignId)
+    .forUpdate()
+  const message = await oneRow(messages, messageId, 'There is no such message in this campaign')
   if (message.status !== 'failed') {
     throw refuse('conflict', `The message is ${message.status}: only a failed one can be sent again`)
   }

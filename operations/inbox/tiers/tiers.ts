@@ -1,6 +1,7 @@
 /** Buying tiers: which one a contact has, by what they bought (rule 8). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { recordedColumns, recordset } from '#runtime/database/recordset'
 import { inCents } from '#runtime/database/sql'
 import { lockAll } from '../conversations/conversations.ts'
 
@@ -115,27 +116,17 @@ export async function recalculate(
           {
             id: row.id,
             tier,
-            purchases: row.purchases,
-            amount: row.amount,
-            latest: row.latest?.toISOString() ?? null,
+            purchase_count: row.purchases,
+            total_spent: row.amount,
+            last_purchase_at: row.latest,
           },
         ]
   })
   if (changed.length === 0) return 0
   await ctx.db
     .updateTable('contacts')
-    .from(
-      sql`json_to_recordset(${JSON.stringify(changed)}::json)`.as<'r'>(
-        sql`r(id uuid, tier text, purchases integer, amount numeric, latest timestamptz)`,
-      ),
-    )
-    .set({
-      tier: sql<string>`r.tier`,
-      purchase_count: sql<number>`r.purchases`,
-      total_spent: sql<string>`r.amount`,
-      last_purchase_at: sql<Date>`r.latest`,
-      updated_at: ctx.now(),
-    })
+    .from(recordset(boughtTypes, changed))
+    .set({ ...recordedColumns(boughtTypes, ['id']), updated_at: ctx.now() })
     .where(sql<boolean>`contacts.id = r.id`)
     .execute()
   await showTiers(
@@ -144,6 +135,14 @@ export async function recalculate(
   )
   return changed.length
 }
+
+const boughtTypes = {
+  id: 'uuid',
+  tier: 'text',
+  purchase_count: 'integer',
+  total_spent: 'numeric',
+  last_purchase_at: 'timestamptz',
+} as const
 
 /** Conversations have the tiers of their contacts, which the list filters by; who asks what changed is told. */
 export async function showTiers(ctx: Context, contactIds: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 /** Imported reviews are written: thousands of rows a second, each once by its key. */
 
-import { recordset } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { withRows } from '#runtime/database/recordset'
 import { reviewImageCopy } from '../handles.ts'
 import { reviewWords } from '../submitting/submit.ts'
 import type { ImportedReview } from './rows.ts'
@@ -41,7 +41,6 @@ const types = {
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
 } as const
-const columns = Object.keys(types) as (keyof typeof types)[]
 type Row = Record<keyof typeof types, string | number | boolean | null>
 
 /**
@@ -57,10 +56,7 @@ export async function insertImported(
   const firsts = [...new Map([...placed].reverse().map((each) => [each.key, each])).values()].reverse()
   const now = tx.now()
   const rows = firsts.map((each) => rowOf(tx, each, status, now))
-  const added = await tx.db
-    .insertInto('product_reviews')
-    .columns(columns)
-    .expression((db) => db.selectFrom(recordset(types, rows)).select(columns))
+  const added = await withRows(tx.db.insertInto('product_reviews'), types, rows)
     // Any unique index: its key is the only one that an import can meet.
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { check } from '#operations/messaging/door'
 import { metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
-import { isDuplicate, refuse } from '#runtime/errors'
-import { isId } from '#runtime/values/ids'
+import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { noSuchSubscription } from '../subscriptions/subscriptions.ts'
@@ -34,8 +34,7 @@ export async function claimSingle(
   tx: Context,
   id: string,
 ): Promise<{ claimId: string; inStock: boolean | null }> {
-  const row = isId(id) ? await lock(tx, id) : undefined
-  if (!row) throw noSuchSubscription()
+  const row = await lock(tx, id)
   if (row.status !== 'waiting' && row.status !== 'failed') throw refuse('conflict', told[row.status]!)
   const settings = await readAlerts(tx)
   if (row.channel === 'email' ? !settings.allowEmails : !settings.allowPhones) {
@@ -57,8 +56,8 @@ const told: Readonly<Record<string, string>> = {
   cancelled: 'The subscription was cancelled: the shopper may subscribe again',
 }
 
-const lock = (tx: Context, id: string): Promise<Found | undefined> =>
-  tx.db
+function lock(tx: Context, id: string): Promise<Found> {
+  const kept = tx.db
     .selectFrom('stock_subscriptions')
     .select([
       'id',
@@ -73,10 +72,10 @@ const lock = (tx: Context, id: string): Promise<Found | undefined> =>
       'name',
       'status',
     ])
-    .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .forUpdate()
-    .executeTakeFirst()
+  return oneRow(kept, id, noSuchSubscription)
+}
 
 async function refuseUnreachable(tx: Context, row: Found, settings: AlertContent): Promise<void> {
   const way = await findWay(tx, settings)
@@ -89,31 +88,27 @@ async function refuseUnreachable(tx: Context, row: Found, settings: AlertContent
 
 async function claim(tx: Context, row: Found, claimId: string, reservationId: string | null): Promise<void> {
   const now = tx.now()
-  try {
-    await tx.db
-      .updateTable('stock_subscriptions')
-      .set({
-        status: 'sending',
-        reason: null,
-        attempt: sql<number>`attempt + case status when 'failed' then 1 else 0 end`,
-        claim_id: claimId,
-        claimed_at: now,
-        called_at: null,
-        is_wanted: true,
-        reservation_id: reservationId,
-        provider_message_id: null,
-        sent_at: null,
-        delivered_at: null,
-        read_at: null,
-        failed_at: null,
-        updated_at: now,
-      })
-      .where('id', '=', row.id)
-      .execute()
-  } catch (error) {
-    if (!isDuplicate(error)) throw error
-    throw refuse('conflict', 'The shopper has subscribed again and waits already: send that one')
-  }
+  const claiming = tx.db
+    .updateTable('stock_subscriptions')
+    .set({
+      status: 'sending',
+      reason: null,
+      attempt: sql<number>`attempt + case status when 'failed' then 1 else 0 end`,
+      claim_id: claimId,
+      claimed_at: now,
+      called_at: null,
+      is_wanted: true,
+      reservation_id: reservationId,
+      provider_message_id: null,
+      sent_at: null,
+      delivered_at: null,
+      read_at: null,
+      failed_at: null,
+      updated_at: now,
+    })
+    .where('id', '=', row.id)
+  const again = 'The shopper has subscribed again and waits already: send that one'
+  await unlessTaken('stock_subscriptions_open', again, () => claiming.execute())
 }
 
 async function isInStock(tx: Context, row: Found): Promise<boolean | null> {

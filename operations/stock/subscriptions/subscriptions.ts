@@ -11,8 +11,7 @@ import { refuse } from '#runtime/errors'
 import { given } from '#runtime/values/changes'
 import type { SubscriptionQuery } from '../subscription-schema.ts'
 
-const noSuch = 'There is no such subscription'
-export const noSuchSubscription = () => refuse('not_found', noSuch)
+export const noSuchSubscription = 'There is no such subscription'
 
 const subscriptionJson = jsonObject({
   id: 's.id',
@@ -41,7 +40,7 @@ const subscriptionJson = jsonObject({
 })
 
 /** One subscription; a deleted one is not found. */
-export const getSubscription = preparedOne(noSuch, (db, { id }) => ({
+export const getSubscription = preparedOne(noSuchSubscription, (db, { id }) => ({
   rows: db.selectFrom('stock_subscriptions as s').where('s.id', '=', id).where('s.deleted_at', 'is', null),
   item: subscriptionJson,
 }))
