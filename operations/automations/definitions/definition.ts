@@ -5,22 +5,12 @@ import { isSameFlow, refuseFlow, stepOf, stepsAfterCoupon } from '../flow.ts'
 import { defaultMessage, defaultQuietHours, kinds, noConditions } from '../kinds.ts'
 import { changedCoupon, changedMessage, refuseForeignAddress } from '../parts.ts'
 import type { AutomationChange } from '../schema.ts'
-import type { AutomationMessage, AutomationType, Conditions, CouponSpec, Flow, QuietHours } from '../types.ts'
+import type { AutomationMessage, AutomationRow, AutomationType, Conditions, Flow } from '../types.ts'
 import { refuseVariables } from './text-variables.ts'
 
-export interface Definition {
-  type: AutomationType
+export interface Definition extends Omit<AutomationRow, 'id' | 'name' | 'activatedAt' | 'flowVersion'> {
   /** Null: the title of its type, until it is given. */
   name: string | null
-  isActive: boolean
-  delayMinutes: number
-  message: AutomationMessage
-  coupon: CouponSpec | null
-  conditions: Conditions
-  skipIfPurchased: boolean
-  quietHours: QuietHours
-  settings: Record<string, unknown>
-  flow: Flow | null
 }
 
 export const defaultDefinition = (type: AutomationType, locale: string): Definition => ({

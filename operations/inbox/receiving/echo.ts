@@ -3,12 +3,11 @@
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
-import { addWords } from '../conversations/conversation-words.ts'
 import { inboxMediaFetch } from '../handles.ts'
 import { isReceiving } from '../state.ts'
 import { readInbound } from './inbound.ts'
 import { noteOutbound } from './outbound.ts'
-import { existingConversation, idOf, isKnown } from './receive.ts'
+import { existingConversation, isKnown, storeMessage } from './receive.ts'
 
 export async function receiveEcho(ctx: Context, message: sending.InboundMessage): Promise<void> {
   if (message.via === 'official' && (await isReceiving(ctx))) await takeInEcho(ctx, message)
@@ -27,37 +26,17 @@ export async function takeInEcho(ctx: Context, message: sending.InboundMessage):
     .forNoKeyUpdate()
     .execute()
   const part = readInbound(message)
-  const isReaction = part.type === 'reaction'
-  const referred = part.refersTo === null ? null : await idOf(ctx, conversationId, part.refersTo)
-  const content = isReaction ? { ...part.content, messageId: referred } : part.content
-  const { at, providerMessageId } = message
-  const [id, now] = [ctx.newId(), ctx.now()]
-  const added = await ctx.db
-    .insertInto('inbox_messages')
-    .values({
-      id,
-      conversation_id: conversationId,
-      direction: 'outbound',
-      source: 'provider',
-      type: part.type,
-      text: part.text,
-      media: part.media && JSON.stringify(part.media),
-      content: content && JSON.stringify(content),
-      reply_to_message_id: isReaction ? null : referred,
-      status: 'sent',
-      provider_message_id: providerMessageId,
-      occurred_at: at,
-      sent_at: at,
-      created_at: now,
-      updated_at: now,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (!added) return false
-  await addWords(ctx, conversationId, [{ id, text: part.text }])
+  const { at } = message
+  const id = await storeMessage(ctx, conversationId, message, part, {
+    direction: 'outbound',
+    source: 'provider',
+    status: 'sent',
+    sent_at: at,
+  })
+  if (id === null) return false
   const { type, text } = part
-  await noteOutbound(ctx, conversationId, isReaction ? null : { id, type, text, status: 'sent', at })
+  const shown = type === 'reaction' ? null : ({ id, type, text, status: 'sent', at } as const)
+  await noteOutbound(ctx, conversationId, shown)
   if (part.media?.status === 'pending') await ctx.queue(inboxMediaFetch, { messageId: id })
   return true
 }

@@ -1,6 +1,7 @@
 /** What the inbox does with a message that came in (rule 3), within the transaction that applies the callback. */
 
 import { sql } from 'kysely'
+import type { NewRow } from '#db/tables'
 import type { sending } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
@@ -11,7 +12,7 @@ import { isReceiving } from '../state.ts'
 import { waitingSince } from '../waiting.ts'
 import { previewOf } from '../words.ts'
 import { putEarlierBefore } from './earlier.ts'
-import { readInbound } from './inbound.ts'
+import { type InboundPart, readInbound } from './inbound.ts'
 
 /** Called for every inbound message; with the inbox off, or on another number than the official one, it is not ours. */
 export async function receive(ctx: Context, message: sending.InboundMessage): Promise<void> {
@@ -46,33 +47,12 @@ export async function takeIn(
     .where('id', '=', conversationId)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
-  const now = ctx.now()
-  const id = ctx.newId()
-  const referred = part.refersTo === null ? null : await idOf(ctx, conversationId, part.refersTo)
-  const added = await ctx.db
-    .insertInto('inbox_messages')
-    .values({
-      id,
-      conversation_id: conversationId,
-      direction: 'inbound',
-      source: 'customer',
-      type: part.type,
-      text: part.text,
-      media: part.media && JSON.stringify(part.media),
-      content:
-        part.content && JSON.stringify(isReaction ? { ...part.content, messageId: referred } : part.content),
-      reply_to_message_id: isReaction ? null : referred,
-      status: 'received',
-      provider_message_id: message.providerMessageId,
-      occurred_at: message.at,
-      created_at: now,
-      updated_at: now,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (!added) return false
-  await addWords(ctx, conversationId, [{ id, text: part.text }])
+  const id = await storeMessage(ctx, conversationId, message, part, {
+    direction: 'inbound',
+    source: 'customer',
+    status: 'received',
+  })
+  if (id === null) return false
   const opens =
     conversation.status === 'closed' && !isReaction && manner.mayOpen(conversation.closed_at ?? message.at)
   const isNewest = message.at >= conversation.last_message_at || conversation.last_message_id === null
@@ -80,7 +60,7 @@ export async function takeIn(
     .updateTable('conversations')
     .set({
       message_count: sql<number>`message_count + 1`,
-      updated_at: now,
+      updated_at: ctx.now(),
       ...(isReaction
         ? {}
         : {
@@ -107,6 +87,41 @@ export async function takeIn(
   if (!isReaction) await noteLastInbound(ctx, message.at)
   if (part.media?.status === 'pending') await ctx.queue(inboxMediaFetch, { messageId: id })
   return true
+}
+
+/** Stores a message that the provider tells of, with its words; null when it was there already. Answers its id. */
+export async function storeMessage(
+  ctx: Context,
+  conversationId: string,
+  { at, providerMessageId }: sending.InboundMessage,
+  { type, text, media, content, refersTo }: InboundPart,
+  own: Pick<NewRow<'inbox_messages'>, 'direction' | 'source' | 'status' | 'sent_at'>,
+): Promise<string | null> {
+  const isReaction = type === 'reaction'
+  const referred = refersTo === null ? null : await idOf(ctx, conversationId, refersTo)
+  const now = ctx.now()
+  const added = await ctx.db
+    .insertInto('inbox_messages')
+    .values({
+      id: ctx.newId(),
+      conversation_id: conversationId,
+      ...own,
+      type,
+      text,
+      media: media && JSON.stringify(media),
+      content: content && JSON.stringify(isReaction ? { ...content, messageId: referred } : content),
+      reply_to_message_id: isReaction ? null : referred,
+      provider_message_id: providerMessageId,
+      occurred_at: at,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!added) return null
+  await addWords(ctx, conversationId, [{ id: added.id, text }])
+  return added.id
 }
 
 export async function isKnown(ctx: Context, providerMessageId: string): Promise<boolean> {
@@ -157,11 +172,7 @@ export async function ensureConversation(
 }
 
 /** Of a message of the conversation, by the provider's id. */
-export async function idOf(
-  ctx: Context,
-  conversationId: string,
-  providerMessageId: string,
-): Promise<string | null> {
+async function idOf(ctx: Context, conversationId: string, providerMessageId: string): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select('id')
