@@ -4,6 +4,14 @@ import { alertsWidget, countedAlerts } from './alerts/alerts.ts'
 import { countdownWidget } from './countdown/countdown.ts'
 import { freeShippingWidget } from './free-shipping/free-shipping.ts'
 
+const bar = (tag: string, widget: string) => ({
+  tag,
+  widget,
+  module: new URL(`elements/${tag}.js`, import.meta.url),
+  pages: '*' as const,
+  floats: true as const,
+})
+
 export default wiring({
   widgets: {
     freeShippingBar: { feature: 'storefront-bars', build: freeShippingWidget },
@@ -11,19 +19,10 @@ export default wiring({
     actionBar: { feature: 'storefront-bars', build: actionWidget },
     fomoAlerts: { feature: 'fomo-alerts', build: alertsWidget },
   },
-  loader: [
-    {
-      module: new URL('loader.js', import.meta.url),
-      position: 2,
-      begins: 'showBars(widgets, page)',
-      turn: 1,
-    },
-    {
-      module: new URL('alerts/loader.js', import.meta.url),
-      position: 3,
-      begins: 'if (widgets.fomoAlerts) await showAlerts(widgets.fomoAlerts, { page, productId })',
-      turn: 4,
-    },
+  elements: [
+    bar('store-free-shipping-bar', 'freeShippingBar'),
+    bar('store-countdown-bar', 'countdownBar'),
+    bar('store-action-bar', 'actionBar'),
   ],
   events: {
     'fomo-alert': { feature: 'fomo-alerts', types: ['impression', 'click'], existing: countedAlerts },

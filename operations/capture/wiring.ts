@@ -11,14 +11,6 @@ export default wiring({
     contactForm: { feature: 'contact-form', build: formWidget },
   },
   events: { newsletter: { feature: 'newsletter', types: ['impression', 'close'] } },
-  loader: [
-    {
-      module: new URL('popup/loader.js', import.meta.url),
-      position: 1,
-      begins: "if (widgets.newsletter || address.has('popup_preview')) await startPopup()",
-      turn: 3,
-    },
-  ],
   unsubscribes: { newsletter: leaveNewsletter },
   listDeleted: [forgetPopupList, forgetFormList],
   evidence: { popup: popupOnSince },

@@ -49,13 +49,5 @@ export default wiring({
   uploads: { [headerPurpose]: headerFiles },
   pending: { 'templates-rejected': rejectedTemplates },
   widgets: { messagingButton: { feature: 'messaging', build: buttonWidget } },
-  loader: [
-    {
-      module: new URL('button/loader.js', import.meta.url),
-      position: 4,
-      begins: 'if (widgets.messagingButton) showButton(widgets.messagingButton)',
-      turn: 2,
-    },
-  ],
   events: { 'messaging-button': { feature: 'messaging', types: ['impression', 'click', 'close'] } },
 })

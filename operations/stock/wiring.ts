@@ -19,4 +19,12 @@ export default wiring({
     stockAlerts: { feature: 'stock-alerts', build: alertsWidget },
     stockCounter: { feature: 'stock-alerts', build: counterWidget },
   },
+  elements: [
+    {
+      tag: 'store-stock-counter',
+      widget: 'stockCounter',
+      module: new URL('counter/elements/store-stock-counter.js', import.meta.url),
+      pages: ['product'],
+    },
+  ],
 })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Context } from '#runtime/context'
 import { byKey, inOrder, type Known, points, type Wrong } from '#runtime/wiring'
 import type { EventSpec } from './events/specs.ts'
-import type { LoaderPart } from './script/loader-text.ts'
+import type { ElementSpec } from './script/modules.ts'
 import type { WidgetSpec } from './widgets/widgets.ts'
 
 const ofFeature = ({ feature }: { feature: string | null }, { features }: Known): Wrong | null =>
@@ -16,8 +16,8 @@ const declared = points({
   widgets: byKey<WidgetSpec>(ofFeature),
   /** By the widget's name in events. */
   events: byKey<EventSpec>(ofFeature),
-  /** Parts of the script that a shop's pages load. */
-  loader: inOrder<LoaderPart>(({ module }) =>
+  /** What a shop's pages show of the widgets. */
+  elements: inOrder<ElementSpec>(({ module }) =>
     existsSync(module) ? null : { wrong: `has no ${module.pathname}`, remedy: 'write it, or name it right' },
   ),
   /** Products whose snapshot is another now, in the transaction that wrote it. */

@@ -361,9 +361,9 @@ describe("the sections' own wirings", () => {
       /events.x names the feature flight/,
     ],
     [
-      'a part of the loader that is nowhere',
-      { loader: [{ module: new URL('file:///nowhere.js'), position: 9, begins: '', turn: 9 }] },
-      /loader.\d has no \/nowhere.js → write it/,
+      'an element that is nowhere',
+      { elements: [{ tag: 'store-x', widget: 'x', module: new URL('file:///nowhere.js') }] },
+      /elements.\d+ has no \/nowhere.js → write it/,
     ],
     [
       'a switch of no feature',

@@ -30,7 +30,7 @@ export async function publish(
   visited: { features: ReadonlySet<string>; stamp: string; revision: string },
   query: WidgetQuery,
 ): Promise<Published> {
-  const key = JSON.stringify([ctx.store.id, query.page, query.productId])
+  const key = JSON.stringify([ctx.store.id, query.page, query.productId, query.cards])
   const known = entries.get(key)
   if (known && isGood(known, visited.stamp, ctx.clock.ms())) {
     // Those asked for last stay longest.
@@ -69,10 +69,13 @@ function drop(key: string): void {
   characters -= entry.text.length
 }
 
-const partOf = async (ctx: Context, key: string, spec: WidgetSpec, query: WidgetQuery) => ({
-  key,
-  widget: await spec.build(ctx, query),
-})
+async function partOf(ctx: Context, key: string, spec: WidgetSpec, query: WidgetQuery) {
+  const [widget, cards] = await Promise.all([
+    spec.build(ctx, query),
+    query.cards.length > 0 ? spec.cards?.(ctx, query.cards) : undefined,
+  ])
+  return { key, widget, cards }
+}
 
 async function build(
   ctx: Context,
@@ -87,12 +90,18 @@ async function build(
   )
   const shown: Record<string, unknown> = {}
   let until: number | null = null
-  for (const { key, widget } of parts) {
+  const cards: Record<string, Record<string, unknown>> = {}
+  for (const { key, widget, cards: its } of parts) {
+    for (const [productId, card] of its ?? []) {
+      cards[productId] ??= {}
+      cards[productId][key] = card
+    }
     // What shows nothing yet may begin to by itself.
     const at = widget?.until?.getTime() ?? null
     if (at !== null && (until === null || at < until)) until = at
     if (widget && widget.value !== null) shown[key] = widget.value
   }
+  if (query.cards.length > 0) shown.cards = cards
   const text = JSON.stringify(shown)
   return { stamp, builtAt, until, text, etag: `"${revision}-${etagOf(text).slice(1, -1)}"` }
 }

@@ -7,6 +7,8 @@ export interface WidgetQuery {
   page: (typeof widgetPages)[number]
   /** The product of a product page, or null. */
   productId: string | null
+  /** Products that the page shows in a list, in order. */
+  cards: readonly string[]
 }
 
 export interface Widget {
@@ -22,4 +24,6 @@ export interface WidgetSpec {
   feature: string
   /** Null: nothing to show. Reads the store's rows, never calls the platform; few statements. */
   build(ctx: Context, query: WidgetQuery): Promise<Widget | null>
+  /** What the cards of these products show of it, by product; who shows nothing is left out. As few statements. */
+  cards?(ctx: Context, productIds: readonly string[]): Promise<ReadonlyMap<string, unknown>>
 }

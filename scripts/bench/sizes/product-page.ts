@@ -42,7 +42,7 @@ export default area<Filled>({
       const build = async (times: number): Promise<void> => {
         for (let i = 0; i < times; i += 1) {
           next += 1
-          await publish(visited.ctx, visited, { page: 'product', productId: `p${next}` })
+          await publish(visited.ctx, visited, { page: 'product', productId: `p${next}`, cards: [] })
         }
       }
       await build(builds)

@@ -1,6 +1,6 @@
-import { etagOf, isNamedBy } from '#runtime/gateway/etag'
+import { isNamedBy } from '#runtime/gateway/etag'
 import { storefrontPage } from '../../visits/visit.ts'
-import { loaderText } from '../loader-text.ts'
+import { loaderOf, modulesOf, packedAnswer } from '../modules.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -10,15 +10,19 @@ export default storefrontPage({
   kind: 'read',
   feature: null,
   handler(ctx, visit) {
-    const text = loaderText(ctx.wired, `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}`)
-    const etag = etagOf(text)
-    const headers = { etag, 'cache-control': 'public, max-age=300' }
-    if (isNamedBy(visit.header('if-none-match') ?? undefined, etag)) {
-      return new Response(null, { status: 304, headers })
-    }
-    const type = 'text/javascript; charset=utf-8'
-    return new Response(text, {
-      headers: { ...headers, 'content-type': type, 'x-content-type-options': 'nosniff' },
+    const { publicUrl } = ctx.settings
+    const { publicId, name, locale, currency } = ctx.store
+    const loader = loaderOf(ctx.wired, {
+      base: `${publicUrl}/storefront/${publicId}`,
+      modules: `${publicUrl}/elements/${modulesOf(ctx.wired).release}/`,
+      name,
+      locale,
+      currency,
     })
+    const headers = { 'cache-control': 'public, max-age=300, stale-while-revalidate=86400' }
+    if (isNamedBy(visit.header('if-none-match') ?? undefined, loader.etag)) {
+      return new Response(null, { status: 304, headers: { ...headers, etag: loader.etag } })
+    }
+    return packedAnswer(loader, visit.header('accept-encoding'), headers)
   },
 })

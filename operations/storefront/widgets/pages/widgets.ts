@@ -1,3 +1,4 @@
+import { refuse } from '#runtime/errors'
 import { isNamedBy } from '#runtime/gateway/etag'
 import { object, z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/visit.ts'
@@ -7,7 +8,9 @@ import { widgetPages } from '../widgets.ts'
 const query = object({
   page: z.enum(widgetPages).default('other'),
   productId: z.string().min(1).max(64).optional(),
+  cards: z.string().max(3400).optional().describe('Ids of products that the page lists, separated by commas'),
 })
+const cardsAtMost = 50
 
 const freshSeconds = 60
 
@@ -19,8 +22,10 @@ export default storefrontPage({
   kind: 'read',
   feature: null,
   async handler(ctx, visit) {
-    const { page, productId = null } = visit.query(query)
-    const { text, etag, until } = await publish(ctx, visit, { page, productId })
+    const { page, productId = null, cards: listed } = visit.query(query)
+    const cards = [...new Set(listed?.split(',').filter((id) => id !== '' && id.length <= 64))].sort()
+    if (cards.length > cardsAtMost) throw refuse('bad_request', `cards: may name ${cardsAtMost} products`)
+    const { text, etag, until } = await publish(ctx, visit, { page, productId, cards })
     const left = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
     const maxAge = Math.max(0, Math.min(freshSeconds, left))
     const headers = { etag, 'cache-control': `public, max-age=${maxAge}, stale-while-revalidate=300` }

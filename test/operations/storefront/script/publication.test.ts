@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce } from '#operations/store/connections/connections'
 import { changed, publication } from '#operations/storefront/door'
-import { loaderText } from '#operations/storefront/script/loader-text'
+import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
 import { testApp, withWiring } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'
@@ -43,26 +44,62 @@ describe('the loader', () => {
     expect((await visit(shop, '/loader.js', { publicId: 'nobody' })).status).toBe(404)
   })
 
-  test('holds the parts that sections wire, in their places, and begins each in its turn', async () => {
-    const part = (name: string, position: number, turn: number) => {
-      const path = join(app.dataDir, `${name}.js`)
-      writeFileSync(
-        path,
-        `import { element } from './core.js'\n\nexport const ${name} = () => element('${name}')\n`,
-      )
-      return { module: pathToFileURL(path), position, begins: `${name}(widgets, page)`, turn }
+  test('knows the elements that sections wire, whose modules import what is served beside them', async () => {
+    const folder = join(app.dataDir, 'elements')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'shared.js'), 'export const shared = 1\n')
+    writeFileSync(
+      join(folder, 'store-thing.js'),
+      "import { h } from '../../anywhere/elements.js'\nimport { shared } from './shared.js'\nexport default { h, shared }\n",
+    )
+    const module = pathToFileURL(join(folder, 'store-thing.js'))
+    const element = { tag: 'store-thing', widget: 'things', module, pages: ['product', 'cart'] as const }
+    const { wired } = withWiring(app.registry, { elements: [element] })
+    const { release, files } = modulesOf(wired)
+    const textOf = (name: string): string => new TextDecoder().decode(files.get(name)!.bodies.identity)
+    expect(textOf('store-thing.js')).toContain("from './elements.js'")
+    expect(textOf('shared.js')).toContain('shared = 1')
+    expect(textOf('hooks.js')).toMatch(/from\s*"\.\/preact\.js"/)
+    const store = {
+      base: 'https://a.example',
+      modules: `/elements/${release}/`,
+      name: 'A',
+      locale: 'en',
+      currency: 'USD',
     }
-    const loader = [part('first', 10, 22), part('second', 11, 21)]
-    const { wired } = withWiring(app.registry, { loader })
-    const lines = loaderText(wired, 'https://api.example.com/storefront/a').split('\n')
-    expect(() => new Function(lines.join('\n'))).not.toThrow()
-    const places = (...of: string[]) => of.map((line) => lines.indexOf(line))
-    const defined = places("const first = () => element('first')", "const second = () => element('second')")
-    const begun = places('  second(widgets, page)', '  first(widgets, page)')
-    const inOrder = [...defined, ...begun]
-    expect(inOrder.every((place) => place > 0)).toBe(true)
-    expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b))
-    expect(lines[begun[1]! + 1]).toBe('}')
+    const text = new TextDecoder().decode(loaderOf(wired, store).bodies.identity)
+    expect(() => new Function(text)).not.toThrow()
+    expect(text).toContain(
+      '{"tag":"store-thing","widget":"things","file":"store-thing.js","pages":"product cart"}',
+    )
+  })
+
+  test('a module is kept for ever under its release, and not at all under another; compressed as is wanted', async () => {
+    const { release } = modulesOf(app.services.wired)
+    const ask = (path: string, encoding = 'br') =>
+      app.fetch(
+        new Request(`${app.services.settings.publicUrl}${path}`, {
+          headers: { 'accept-encoding': encoding },
+        }),
+      )
+    const now = await ask(`/elements/${release}/elements.js`)
+    expect(now.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect([now.headers.get('content-encoding'), now.headers.get('vary')]).toEqual(['br', 'accept-encoding'])
+    expect(now.headers.get('access-control-allow-origin')).toBe('*')
+    const text = brotliDecompressSync(Buffer.from(await now.arrayBuffer())).toString()
+    expect(text).toBe(await (await ask(`/elements/${release}/elements.js`, 'br;q=0, identity')).text())
+    expect((await ask('/elements/yesterday/elements.js')).headers.get('cache-control')).toBe('no-store')
+    expect((await ask(`/elements/${release}/nothing.js`)).status).toBe(404)
+  })
+
+  test('every element of ours is drawn from a widget that there is, and its module has a view', async () => {
+    const { elements, widgets } = app.services.wired
+    for (const { tag, widget, module } of elements) {
+      expect(tag).toMatch(/^store-[a-z-]+$/)
+      expect(Object.keys(widgets)).toContain(widget)
+      expect(module.pathname).toContain(`/elements/${tag}.js`)
+    }
+    expect(new Set(elements.map(({ tag }) => tag)).size).toBe(elements.length)
   })
 
   test('is put on the platform by the first change, and only by it', async () => {

@@ -1,0 +1,61 @@
+// What a shopper may do right away: write, call, copy a coupon, go somewhere.
+
+import { h, useEffect, useState } from '../../storefront/script/client/elements.js'
+import { Bar, barCss, barPlaces, barTexts } from './bar.js'
+
+export default {
+  css: `${barCss}
+.action { display: inline-block; padding: 8px 14px; margin: 2px 4px; min-height: 36px; text-decoration: none !important; }
+`,
+  texts: {
+    en: { ...barTexts.en, label: 'Quick actions', copied: 'Copied: {{code}}' },
+    'pt-BR': { ...barTexts['pt-BR'], label: 'Atalhos', copied: 'Copiado: {{code}}' },
+    es: { ...barTexts.es, label: 'Accesos rápidos', copied: 'Copiado: {{code}}' },
+  },
+  places: barPlaces,
+  view: Actions,
+}
+
+function Actions({ data, t, ...others }) {
+  const isFarEnough = useScrolled(data.showAfterScrollPercent)
+  const [said, setSaid] = useState('')
+  if (!isFarEnough) return null
+  const act = async ({ type, target }) => {
+    if (type !== 'coupon') return scrollTo({ top: 0, behavior: 'smooth' })
+    try {
+      await navigator.clipboard.writeText(target)
+      setSaid(t('copied', { code: target }))
+    } catch {
+      // Without https there is no clipboard: the code itself is shown.
+      setSaid(target)
+    }
+  }
+  return h(
+    Bar,
+    { ...others, data, t, name: 'actions', label: t('label') },
+    data.text ? h('span', { style: { marginInlineEnd: '12px' } }, data.text) : null,
+    data.actions.map((action) => {
+      const { url, label, backgroundColor: background, textColor: color } = action
+      const props = { class: 'action', part: 'action', style: { background, color } }
+      return url
+        ? h('a', { ...props, href: url }, label)
+        : h('button', { ...props, type: 'button', onClick: () => act(action) }, label)
+    }),
+    h('span', { role: 'status' }, said),
+  )
+}
+
+/** Whether so much of the page was scrolled; of a page that does not scroll all is seen. */
+function useScrolled(percent) {
+  const isReached = () => {
+    const height = document.documentElement.scrollHeight - innerHeight
+    return height <= 0 || (scrollY / height) * 100 >= percent
+  }
+  const [reached, setReached] = useState(isReached)
+  useEffect(() => {
+    const look = () => setReached(isReached())
+    addEventListener('scroll', look, { passive: true })
+    return () => removeEventListener('scroll', look)
+  }, [percent])
+  return reached
+}

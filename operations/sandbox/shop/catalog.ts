@@ -1,0 +1,45 @@
+/** What the shop sells: the catalog of the platform that the store is connected to. */
+import { connections, requireStoreId } from '#operations/store/door'
+import type { Context, SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import type { Category, Product, ProductQuery } from '#runtime/ports/ecommerce/port'
+
+export interface ShopFacts {
+  ctx: Context
+  slug: string
+  /** Those at the top, which the shop's head leads to. */
+  categories: Category[]
+}
+
+export interface OpenShop extends ShopFacts {
+  products(query: Partial<ProductQuery>): Promise<Product[]>
+}
+
+const shownAtMost = 24
+
+/** Of the store with this id or slug; refused with 404, and with 409 while no platform is connected. */
+export async function openShop(system: SystemContext, idOrSlug: string): Promise<OpenShop> {
+  const storeId = await requireStoreId(system, idOrSlug)
+  const ctx = (await system.forStore(storeId))!
+  const platform = await connections.ecommerce(ctx)
+  if (!platform) throw refuse('conflict', 'The store has no platform: connect one first')
+  const { port, store } = platform
+  const categories = await port.listCategories(store)
+  return {
+    ctx,
+    slug: ctx.store.slug,
+    categories: categories.filter(({ parentId }) => parentId === null).slice(0, 6),
+    async products(query) {
+      const usual = { sort: 'name', page: 1, limit: shownAtMost, isPublished: true } as const
+      return (await port.searchProducts(store, { ...usual, ...query })).products
+    },
+  }
+}
+
+/** One that is shown; refused with 404. */
+export async function productOf(shop: OpenShop, idOrHandle: string): Promise<Product> {
+  const [byId] = await shop.products({ ids: [idOrHandle] })
+  const found = byId ?? (await shop.products({ limit: 200 })).find(({ handle }) => handle === idOrHandle)
+  if (!found) throw refuse('not_found', 'The shop has no such product')
+  return found
+}

@@ -1,0 +1,15 @@
+import { page } from '#runtime/page'
+import { openShop } from '../catalog.ts'
+import { homePage } from '../views.ts'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox/shop/:store',
+  description: "The first page of a store's shop in the sandbox, with every widget live.",
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(system, { params }) {
+    const shop = await openShop(system, params.store!)
+    return homePage(shop)
+  },
+})

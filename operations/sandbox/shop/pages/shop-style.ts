@@ -1,0 +1,11 @@
+import { page } from '#runtime/page'
+import { asset } from '../../assets.ts'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox/shop.css',
+  description: 'How the shop looks.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  handler: () => asset('shop.css'),
+})

@@ -1,0 +1,15 @@
+import { page } from '#runtime/page'
+import { openShop } from '../catalog.ts'
+import { wishlistPage } from '../views.ts'
+
+export default page({
+  method: 'GET',
+  path: '/sandbox/shop/:store/wishlist',
+  description: 'The page of the wishlist.',
+  trust: 'Only where the sandbox is on, which production never is.',
+  sandboxOnly: true,
+  async handler(system, { params }) {
+    const shop = await openShop(system, params.store!)
+    return wishlistPage(shop)
+  },
+})

@@ -1,0 +1,34 @@
+// How few are left of the variant that a shopper has chosen.
+
+import { h, useProduct } from '../../../storefront/script/client/elements.js'
+
+export default {
+  css: `
+:host { display: block; margin: 8px 0; }
+.track { height: 6px; margin-top: 4px; border-radius: 3px; overflow: hidden; }
+.left { height: 100%; }
+`,
+  places: ({ position }) => [{ spot: position }],
+  view: Counter,
+}
+
+function Counter({ data, attribute }) {
+  const { variantId } = useProduct(attribute)
+  const shown =
+    data.variants.find((each) => each.variantId === variantId) ?? (variantId ? null : data.variants[0])
+  if (!shown) return null
+  const { textColor: color, trackColor, barColor, fontSize, showProgressBar, threshold } = data
+  const percent = Math.max(4, Math.min(100, (shown.stock / threshold) * 100))
+  return h(
+    'div',
+    { part: 'counter', role: 'status', style: { color, fontSize: `${fontSize}px` } },
+    shown.text,
+    showProgressBar
+      ? h(
+          'div',
+          { class: 'track', part: 'track', style: { background: trackColor } },
+          h('div', { class: 'left', part: 'left', style: { background: barColor, width: `${percent}%` } }),
+        )
+      : null,
+  )
+}

@@ -1,0 +1,308 @@
+// What every element is made with: its module gives `{ css, texts, places, view }`, and this draws it into a shadow
+// root of the element's own, so that neither the shop's styles nor ours reach the other's side.
+
+import { useEffect, useRef, useState } from './hooks.js'
+import { h, render } from './preact.js'
+
+export { h, useEffect, useRef, useState }
+
+const common = `
+:host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; }
+:host([hidden]) { display: none !important; }
+*, *::before, *::after { box-sizing: border-box; }
+button, input, select, textarea { font: inherit; color: inherit; }
+button { cursor: pointer; min-height: 24px; min-width: 24px; }
+button:disabled { cursor: progress; opacity: .6; }
+img, video { max-width: 100%; height: auto; }
+a { color: inherit; }
+:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+.close { position: absolute; inset-block-start: 8px; inset-inline-end: 8px; width: 32px; height: 32px; border: 0; background: none;
+  font-size: 20px; line-height: 1; }
+.field { display: block; margin: 8px 0; }
+.field > span { display: block; font-size: 14px; }
+.field input, .field textarea, .field select { width: 100%; padding: 8px; min-height: 40px; border: 1px solid #767676; border-radius: 6px;
+  background: #fff; color: #111827; }
+.fault { color: #b91c1c; font-size: 14px; margin: 4px 0; }
+.action { border: 0; padding: 10px 18px; border-radius: 6px; min-height: 40px; }
+dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); max-height: calc(100dvh - 16px); overflow: auto; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; } }
+`
+
+const sheets = new Map()
+/** Sheets of the browser's, which no policy for inline styles forbids; shared by all elements with the same text. */
+function sheetOf(text) {
+  if (!sheets.has(text)) {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(text)
+    sheets.set(text, sheet)
+  }
+  return sheets.get(text)
+}
+
+/**
+ * Draws an element anew; answers what takes it away. What fails in it is told to the console and leaves its place empty.
+ */
+export function mount(host, widget, context) {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
+  root.adoptedStyleSheets = [common, widget.css ?? '', context.data?.design?.customCss ?? ''].map(sheetOf)
+  const { shop } = context
+  const texts = textsOf(widget.texts ?? {}, shop.locale)
+  const attribute = (name) => host.getAttribute(name)
+  const props = { ...context, host, attribute, t: (name, values) => filled(texts[name] ?? name, values) }
+  const clear = () => render(null, root)
+  try {
+    host.lang ||= shop.locale
+    render(h(widget.view, props), root)
+  } catch (error) {
+    console.warn(`storefront: ${host.localName}:`, error)
+    clear()
+  }
+  return clear
+}
+
+const textsOf = (texts, locale) => ({
+  ...texts.en,
+  ...(texts[locale] ?? texts[Object.keys(texts).find((each) => each.split('-')[0] === locale.split('-')[0])]),
+})
+
+/** `{{name}}`, or `{{name|what stands there without it}}`. */
+export const filled = (text, values = {}) =>
+  text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
+
+/** An amount as the shop's shoppers read it. */
+export const money = (amount, { locale, currency }) =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount)
+
+export const dayOf = (instant, { locale }) =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date(instant))
+
+/** HTML of the merchant's, which the server has cleaned: parsed, never assigned, so that Trusted Types have no objection. */
+export function Html({ html, ...props }) {
+  const box = useRef(null)
+  useEffect(() => {
+    const parsed = new DOMParser().parseFromString(trusted(html), 'text/html')
+    box.current.replaceChildren(...parsed.body.childNodes)
+  }, [html])
+  return h('div', { ...props, ref: box })
+}
+
+let policy
+function trusted(html) {
+  if (!window.trustedTypes) return html
+  policy ??= window.trustedTypes.createPolicy('storefront', { createHTML: (text) => text })
+  return policy.createHTML(html)
+}
+
+/** Tells once that at least half of it was before the shopper's eyes for a second. `ref`: of what is looked at. */
+export function useSeen(tellSeen, keys = []) {
+  const ref = useRef(null)
+  useEffect(() => {
+    if (!ref.current || !tellSeen) return
+    let timer = null
+    const watch = new IntersectionObserver(
+      ([entry]) => {
+        clearTimeout(timer)
+        if (!entry.isIntersecting) return
+        timer = setTimeout(() => {
+          watch.disconnect()
+          tellSeen()
+        }, 1000)
+      },
+      { threshold: 0.5 },
+    )
+    watch.observe(ref.current)
+    return () => {
+      clearTimeout(timer)
+      watch.disconnect()
+    }
+  }, keys)
+  return ref
+}
+
+/**
+ * A dialog of the browser's: focus goes in, stays, and comes back; Escape and a click beside it close it. `isBeside`: it
+ * does not cover the page, which stays usable.
+ */
+export function Dialog({ label, onClose, closeText, isBeside, children, ...props }) {
+  const box = useRef(null)
+  useEffect(() => {
+    const opener = deepestFocus()
+    if (isBeside) box.current.show()
+    else box.current.showModal()
+    return () => opener?.focus?.({ preventScroll: true })
+  }, [])
+  useEffect(() => {
+    if (!isBeside) return
+    const onKey = (event) => {
+      if (event.key === 'Escape') onClose()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [onClose])
+  return h(
+    'dialog',
+    {
+      part: 'dialog',
+      ...props,
+      ref: box,
+      'aria-label': label,
+      onCancel(event) {
+        event.preventDefault()
+        onClose()
+      },
+      onClick(event) {
+        if (event.target === box.current && isBesideBox(event, box.current)) onClose()
+      },
+    },
+    h(
+      'button',
+      { type: 'button', class: 'close', part: 'close', 'aria-label': closeText, onClick: onClose },
+      '✕',
+    ),
+    children,
+  )
+}
+
+function isBesideBox({ clientX: x, clientY: y }, box) {
+  const { left, right, top, bottom } = box.getBoundingClientRect()
+  return x < left || x > right || y < top || y > bottom
+}
+
+function deepestFocus() {
+  let found = document.activeElement
+  while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
+  return found
+}
+
+/** `*` stands for any run. */
+const matches = (pattern, path) =>
+  new RegExp(
+    `^${pattern
+      .split('*')
+      .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*')}$`,
+  ).test(path)
+
+/** Whether settings let it be shown to this device, on this page, at this address. */
+export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device, page }) {
+  if (devices && devices !== 'all' && devices !== device) return false
+  if (pages && !pages.includes('all') && !pages.includes(page)) return false
+  const isNamed = pagePatterns.some((pattern) => matches(pattern, location.pathname))
+  return pageMode === 'include' ? isNamed : pageMode === 'exclude' ? !isNamed : true
+}
+
+/** Adds to the shop's cart: its theme is asked first, then the platform that is known to be there. */
+export async function addToCart(items, origin) {
+  let answered = null
+  const detail = { items, origin, respondWith: (promise) => (answered = Promise.resolve(promise)) }
+  const event = new CustomEvent('storefront:add-to-cart', { detail, cancelable: true })
+  document.dispatchEvent(event)
+  if (answered) return answered
+  if (event.defaultPrevented) return null
+  if (!window.Shopify) throw new Error('Nothing on this page takes products into the cart')
+  const response = await fetch(`${window.Shopify.routes?.root ?? '/'}cart/add.js`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })),
+    }),
+  })
+  if (!response.ok) throw new Error('The cart did not take it')
+  return response.json()
+}
+
+/** Hears an event of the theme's (`storefront:cart`, `storefront:product`) while the element stands. */
+export function useEvent(name, onEvent) {
+  useEffect(() => {
+    const hear = ({ detail }) => onEvent(detail)
+    document.addEventListener(name, hear)
+    return () => document.removeEventListener(name, hear)
+  })
+}
+
+/** The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`. */
+export function useCart() {
+  const [cart, setCart] = useState(window.storefrontCart ?? null)
+  useEvent('storefront:cart', setCart)
+  return cart
+}
+
+/** The product as the theme last told it, once a variant is chosen: `{ productId, variantId, price }`. */
+export function useProduct(attribute) {
+  const given = { productId: attribute('product-id'), variantId: attribute('variant-id') }
+  const [product, setProduct] = useState(window.storefrontProduct ?? {})
+  useEvent('storefront:product', setProduct)
+  return { ...product, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
+}
+
+/** A field with its label and what is wrong with it. */
+export function Field({ label, fault, type = 'text', options, ...props }) {
+  const id = `field-${props.name}`
+  const said = fault ? { 'aria-invalid': 'true', 'aria-describedby': `${id}-fault` } : {}
+  const tag = type === 'textarea' ? 'textarea' : type === 'select' ? 'select' : 'input'
+  return h(
+    'label',
+    { class: 'field', for: id },
+    h('span', null, label, props.required ? ' *' : ''),
+    h(
+      tag,
+      { ...(tag === 'input' ? { type } : {}), ...said, ...props, id },
+      options?.map((each) => h('option', { value: each }, each)),
+    ),
+    fault ? h('p', { class: 'fault', id: `${id}-fault` }, fault) : null,
+  )
+}
+
+/** What people do not see and machines fill in. */
+export const Trap = () =>
+  h('input', {
+    name: 'website',
+    tabIndex: -1,
+    autocomplete: 'off',
+    'aria-hidden': 'true',
+    style: 'display:none',
+  })
+
+/** Copies, and tells that it did; where the browser does not let it, the text is there to be marked. */
+export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      onCopied?.()
+    } catch {
+      // Without https there is no clipboard.
+    }
+  }
+  return h(
+    'button',
+    { type: 'button', ...props, onClick: copy },
+    isCopied ? copiedText : copyText,
+    h('span', { class: 'hidden', role: 'status' }, isCopied ? copiedText : ''),
+  )
+}
+
+/** Five stars with a word for who does not see them. */
+export function Stars({ rating, label, color, size = 16 }) {
+  const share = `${Math.max(0, Math.min(100, (rating / 5) * 100))}%`
+  return h(
+    'span',
+    {
+      role: 'img',
+      'aria-label': label,
+      part: 'stars',
+      style: `position:relative;display:inline-block;white-space:nowrap;font-size:${size}px;line-height:1;letter-spacing:2px;color:#d1d5db`,
+    },
+    '★★★★★',
+    h(
+      'span',
+      {
+        'aria-hidden': 'true',
+        style: `position:absolute;inset:0;inline-size:${share};overflow:hidden;color:${color}`,
+      },
+      '★★★★★',
+    ),
+  )
+}

@@ -1,0 +1,304 @@
+// The first script of a shop's pages: who is here, one request for all data, what is told back, and which elements'
+// modules are fetched. `loader-text.ts` puts it into a function that knows `base` (the store's storefront on our
+// server), `modules` (where the modules are), `shop` (locale, currency and name) and `elements`.
+
+/* global base, modules, shop, elements */
+
+const script = document.currentScript
+const said = (name) => script?.getAttribute(`data-${name}`) || null
+
+/** Storage may be off, or full: nothing is remembered then. A session's is a page's where there is none. */
+const storeOf = (name) => ({
+  read(key) {
+    try {
+      return window[name].getItem(`storefront.${key}`)
+    } catch {
+      return null
+    }
+  },
+  write(key, value) {
+    if (!isAllowed && key !== 'click') return
+    try {
+      if (value === null) window[name].removeItem(`storefront.${key}`)
+      else window[name].setItem(`storefront.${key}`, value)
+    } catch {
+      // Nothing is remembered.
+    }
+  },
+})
+
+// A theme with a banner of its own says `data-consent="ask"`, and `storefront.consent(true)` once the shopper agrees.
+let isAllowed = said('consent') !== 'ask'
+const keep = storeOf('localStorage')
+const session = storeOf('sessionStorage')
+if (keep.read('consent')) isAllowed = true
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
+const randomName = () =>
+  [...crypto.getRandomValues(new Uint8Array(24))].map((byte) => letters[byte % 64]).join('')
+const isReturning = keep.read('visitor') !== null
+const visitorId = keep.read('visitor') || randomName()
+keep.write('visitor', visitorId)
+const device = matchMedia('(max-width: 767px)').matches ? 'mobile' : 'desktop'
+
+// Not crypto.randomUUID: shops without https do not have it.
+function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6] & 0x0f) | 0x40
+  bytes[8] = (bytes[8] & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+// One for each filling of a form: sent twice, it is taken once and answered alike.
+const keys = new Map()
+
+async function ask(path, body, again = 1) {
+  const text = body && JSON.stringify(body)
+  const filling = `${path} ${text}`
+  if (text && !keys.has(filling)) keys.set(filling, uuid())
+  let response
+  try {
+    response = await fetch(base + path, {
+      method: text ? 'POST' : 'GET',
+      headers: text ? { 'Content-Type': 'application/json', 'Idempotency-Key': keys.get(filling) } : {},
+      body: text,
+      credentials: 'omit',
+      signal: AbortSignal.timeout?.(15_000),
+    })
+    if (response.status >= 500) throw new Error(`The server answered ${response.status}`)
+  } catch (error) {
+    if (again === 0) throw error
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    return ask(path, body, again - 1)
+  }
+  const answer = response.status === 204 ? null : await response.json()
+  if (!response.ok) throw Object.assign(new Error(answer?.error?.message), { code: answer?.error?.code })
+  return answer
+}
+
+// Events leave together, a moment after the first, and when the page goes away; what did not leave does so from the
+// next page. The server counts each once, by its id.
+let waiting = JSON.parse(keep.read('events') || '[]')
+let timer = waiting.length > 0 ? setTimeout(sendEvents, 2000) : null
+
+function tell(type, widget, fields) {
+  if (!isAllowed) return
+  const event = { id: uuid(), type, widget, ...fields }
+  document.dispatchEvent(new CustomEvent('storefront:event', { detail: event }))
+  waiting.push(event)
+  if (waiting.length >= 50) sendEvents()
+  else timer ??= setTimeout(sendEvents, 2000)
+}
+
+function sendEvents() {
+  clearTimeout(timer)
+  timer = null
+  const events = waiting.splice(0, 50)
+  if (events.length === 0) return
+  keep.write('events', JSON.stringify(events))
+  const lost = () => {
+    waiting = [...events, ...waiting].slice(0, 200)
+    keep.write('events', JSON.stringify(waiting))
+  }
+  fetch(`${base}/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ visitorId, device, events }),
+    credentials: 'omit',
+    keepalive: true,
+  }).then((response) => {
+    if (response.status >= 500) lost()
+    else keep.write('events', waiting.length > 0 ? JSON.stringify(waiting) : null)
+    if (waiting.length > 0) timer ??= setTimeout(sendEvents, 2000)
+  }, lost)
+}
+addEventListener('pagehide', sendEvents)
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') sendEvents()
+})
+
+// A link in a message carries a token; the order that follows brings it back through the cart's form. A field may be
+// called as the form's own functions are: those are asked of the prototype.
+const clickToken = new URLSearchParams(location.search).get('mk') || keep.read('click')
+if (clickToken) keep.write('click', clickToken)
+
+function carryClickToken() {
+  if (!clickToken) return
+  for (const form of document.querySelectorAll('form[action*="/cart"]')) {
+    if (Element.prototype.querySelector.call(form, '[name="attributes[mk]"]')) continue
+    const field = document.createElement('input')
+    Object.assign(field, { type: 'hidden', name: 'attributes[mk]', value: clickToken })
+    Node.prototype.appendChild.call(form, field)
+  }
+}
+
+const paths = [
+  ['home', /^\/$/],
+  ['product', /^\/([a-z]{2}(-[a-z]{2})?\/)?(collections\/[^/]+\/)?(products?|produtos?)\//i],
+  ['cart', /^\/([a-z]{2}(-[a-z]{2})?\/)?(cart|carrinho|carrito|comprar)\b/i],
+  ['category', /^\/([a-z]{2}(-[a-z]{2})?\/)?(categor(y|ies)|collections?|categorias?)\b/i],
+]
+
+function currentPage() {
+  const { page, productId } = window.storefrontPage || {}
+  const meta = document.querySelector('meta[property="product:retailer_item_id"]')
+  return {
+    page: page || said('page') || paths.find(([, path]) => path.test(location.pathname))?.[0] || 'other',
+    productId: String(productId || said('product-id') || meta?.content || '') || null,
+  }
+}
+
+/** What is shown for a product that the page is not about, where an element is placed by hand; each is asked once. */
+const answers = new Map()
+function widgetsOf(query) {
+  const path = `/widgets?${new URLSearchParams(Object.entries(query).filter(([, value]) => value))}`
+  if (!answers.has(path)) {
+    answers.set(
+      path,
+      ask(path).catch((error) => {
+        answers.delete(path)
+        throw error
+      }),
+    )
+  }
+  return answers.get(path)
+}
+
+let now = null
+/** Settled once the page is known and its data is there; another one after each `refresh`. */
+let ready = null
+
+const byTag = new Map(elements.map((each) => [each.tag, each]))
+const quiet = (error) => console.warn('storefront:', error?.message || error)
+const bring = (file) => import(modules + file)
+
+/** A module is fetched once its element is near to be seen; what floats has nothing to be near to. */
+const near = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue
+      near.unobserve(target)
+      target.show().catch(quiet)
+    }
+  },
+  { rootMargin: '600px' },
+)
+
+class StorefrontElement extends HTMLElement {
+  connectedCallback() {
+    if (byTag.get(this.localName).floats) this.show().catch(quiet)
+    else near.observe(this)
+  }
+  disconnectedCallback() {
+    near.unobserve(this)
+    this.hide?.()
+  }
+  attributeChangedCallback() {
+    if (this.isNear) this.show().catch(quiet)
+  }
+  async show() {
+    this.isNear = true
+    const { widget, file } = byTag.get(this.localName)
+    await ready
+    const productId = this.getAttribute('product-id')
+    const card = now.widgets.cards?.[productId]
+    const isHere = !productId || productId === now.productId || card
+    const all = isHere ? now.widgets : await widgetsOf({ page: 'product', productId })
+    const data = all[widget]
+    const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
+    if (!this.isConnected) return
+    this.hide?.()
+    this.hide =
+      data === undefined ? null : mount(this, module.default, { ...api, data, all, card: card ?? null })
+  }
+}
+
+/** Elements that a theme did not place stand where its pages have a spot for them. */
+async function placeAll() {
+  const { page, widgets } = now
+  const wanted = elements.filter(
+    ({ tag, widget, pages, floats }) =>
+      pages &&
+      widgets[widget] !== undefined &&
+      (pages === '*' || pages.split(' ').includes(page)) &&
+      (!floats || !document.querySelector(tag)),
+  )
+  if (wanted.length === 0) return
+  const { place, spotsOn } = await bring('places.js')
+  const isSpotted = spotsOn(page)
+  await Promise.all(
+    wanted.map(async (each) => {
+      if (!each.floats && !isSpotted) return
+      try {
+        const { places = () => [{ spot: 'floating' }] } = (await bring(each.file)).default
+        place(each.tag, places(widgets[each.widget], api))
+      } catch (error) {
+        quiet(error)
+      }
+    }),
+  )
+}
+
+async function load() {
+  const { page, productId } = currentPage()
+  carryClickToken()
+  const products = [...document.querySelectorAll('[data-product-id]')]
+    .map((each) => each.dataset.productId)
+    .filter((id) => id && id !== productId)
+  const cards = [...new Set(products)].slice(0, 50).sort().join(',')
+  const widgets = await widgetsOf({ page, productId, cards })
+  if (page === 'product' && productId && productId !== now?.productId)
+    tell('product-view', 'page', { productId })
+  now = { page, productId, widgets }
+  Object.assign(api, now)
+}
+
+/** For shops that change their pages without loading them: reads page, product and data anew. */
+async function refresh() {
+  ready = load()
+  await ready
+  document.dispatchEvent(new CustomEvent('storefront:widgets', { detail: api }))
+  for (const { tag } of elements) {
+    for (const each of document.querySelectorAll(tag)) {
+      if (each.placed && !each.placed.isConnected) each.remove()
+      else if (each.isNear) each.show().catch(quiet)
+    }
+  }
+  await placeAll()
+}
+
+const api = {
+  base,
+  shop,
+  visitorId,
+  device,
+  isReturning,
+  keep,
+  session,
+  tell,
+  ask,
+  refresh,
+  consent(isGiven) {
+    isAllowed = isGiven
+    if (!isGiven) return
+    keep.write('consent', '1')
+    keep.write('visitor', visitorId)
+  },
+}
+window.storefront = api
+
+const begin = () => refresh().catch(quiet)
+if (document.readyState === 'loading') {
+  ready = new Promise((resolve) => {
+    document.addEventListener('DOMContentLoaded', () => resolve(begin()))
+  })
+} else begin()
+
+for (const { tag } of elements) {
+  // A class is one element's alone. What a browser, or another script, has by this name stays.
+  if (customElements.get(tag)) continue
+  const named = class extends StorefrontElement {}
+  named.observedAttributes = ['product-id', 'variant-id', 'placement']
+  customElements.define(tag, named)
+}

@@ -1,0 +1,161 @@
+/**
+ * What a shop's pages fetch of us: the loader, and the modules of elements, made once from the files as they are. A
+ * module's address names the state of all of them, so that browsers keep it for ever and never mix two releases.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { Wired } from '#runtime/wiring'
+
+/** An element that a theme may place, and that places itself where no theme did. */
+export interface ElementSpec {
+  /** Its tag, which begins with `store-`. */
+  tag: string
+  /** The key of `GET /widgets` that it is drawn from: without it there is nothing to see. */
+  widget: string
+  /** Gives `{ view, css?, texts?, places? }` as its default; imports nothing but `elements.js` and modules beside it. */
+  module: URL
+  /** Kinds of pages on which it places itself; left out: only a theme places it. */
+  pages?: readonly ('home' | 'category' | 'product' | 'cart' | 'other')[] | '*'
+  /** Above the page or at its edge: it needs no place. */
+  floats?: true
+}
+
+export interface Packed {
+  type: string
+  /** By the name of the encoding; `identity` is the text itself. */
+  bodies: Readonly<Record<'identity' | 'gzip' | 'br', Uint8Array<ArrayBuffer>>>
+  etag: string
+}
+
+const client = join(import.meta.dirname, 'client')
+const own = ['elements.js', 'places.js']
+const require = createRequire(import.meta.url)
+const libraries: Readonly<Record<string, string>> = {
+  'preact.js': require.resolve('preact'),
+  'hooks.js': require.resolve('preact/hooks'),
+}
+
+/** What a module imports, by what it is called where it is served. */
+const served = (text: string): string =>
+  text
+    .replace(/(\bfrom\s*|\bimport\s*)(['"])preact\2/g, '$1$2./preact.js$2')
+    .replace(/(\bfrom\s*)(['"])[^'"]*\/([\w-]+\.js)\2/g, '$1$2./$3$2')
+    .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
+
+function pack(text: string, type: string): Packed {
+  const identity = Uint8Array.from(Buffer.from(text))
+  const br = brotliCompressSync(identity, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: identity.length } })
+  return {
+    type,
+    bodies: { identity, gzip: Uint8Array.from(gzipSync(identity, { level: 9 })), br: Uint8Array.from(br) },
+    etag: `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`,
+  }
+}
+
+export interface Modules {
+  /** Stands for the text of them all. */
+  release: string
+  files: ReadonlyMap<string, Packed>
+}
+
+const made = new WeakMap<Wired['elements'], Modules>()
+const script = 'text/javascript; charset=utf-8'
+
+/** Read and compressed once a process. */
+export function modulesOf({ elements }: Pick<Wired, 'elements'>): Modules {
+  const known = made.get(elements)
+  if (known) return known
+  const paths = new Map<string, string>([
+    ...own.map((name): [string, string] => [name, join(client, name)]),
+    ...Object.entries(libraries),
+  ])
+  const wanted = elements.map(({ module }) => fileURLToPath(module))
+  for (let path = wanted.shift(); path; path = wanted.shift()) {
+    const name = basename(path)
+    if (paths.has(name)) {
+      if (paths.get(name) !== path) throw new Error(`Two modules of elements are called ${name}`)
+      continue
+    }
+    paths.set(name, path)
+    for (const [, beside] of readFileSync(path, 'utf8').matchAll(/\bfrom\s*['"](\.\.?\/[^'"]+\.js)['"]/g)) {
+      const its = join(path, '..', beside!)
+      if (!own.includes(basename(its))) wanted.push(its)
+    }
+  }
+  const texts = new Map([...paths].map(([name, path]) => [name, served(readFileSync(path, 'utf8'))]))
+  const hash = createHash('sha256')
+  for (const name of [...texts.keys()].sort()) hash.update(`${name}\n${texts.get(name)}\n`)
+  const modules = {
+    release: hash.digest('base64url').slice(0, 16),
+    files: new Map([...texts].map(([name, text]) => [name, pack(text, script)])),
+  }
+  made.set(elements, modules)
+  return modules
+}
+
+const loaderBody = readFileSync(join(client, 'loader.js'), 'utf8')
+  // What only readers of the file need.
+  .replace(/^\s*(\/\/.*|\/\*\*?[\s\S]*?\*\/)\n/gm, '')
+
+const loaders = new Map<string, Packed>()
+const loadersAtMost = 2000
+
+/** For the store whose storefront is at `base`. A page that loads it twice runs it once. */
+export function loaderOf(
+  wired: Pick<Wired, 'elements'>,
+  store: { base: string; modules: string; name: string; locale: string; currency: string },
+): Packed {
+  const { base, modules, ...shop } = store
+  const elements = wired.elements.map(({ tag, widget, module, pages, floats }) => ({
+    tag,
+    widget,
+    file: basename(fileURLToPath(module)),
+    ...(pages ? { pages: pages === '*' ? '*' : pages.join(' ') } : {}),
+    ...(floats ? { floats } : {}),
+  }))
+  const text = [
+    '(() => {',
+    'if (window.storefrontLoaded) return',
+    'window.storefrontLoaded = true',
+    `const base = ${JSON.stringify(base)}`,
+    `const modules = ${JSON.stringify(modules)}`,
+    `const shop = ${JSON.stringify(shop)}`,
+    `const elements = ${JSON.stringify(elements)}`,
+    loaderBody,
+    '})()',
+    '',
+  ].join('\n')
+  const known = loaders.get(text)
+  if (known) return known
+  const packed = pack(text, script)
+  if (loaders.size >= loadersAtMost) loaders.delete(loaders.keys().next().value!)
+  loaders.set(text, packed)
+  return packed
+}
+
+/** In the encoding that the browser would rather have. */
+export function packedAnswer(
+  { type, bodies, etag }: Packed,
+  accepts: string | null,
+  headers: Record<string, string>,
+): Response {
+  const taken = (accepts ?? '').split(',').flatMap((each) => {
+    const [name, quality] = each.trim().split(/\s*;\s*q\s*=\s*/)
+    return Number(quality ?? 1) > 0 ? [name!.toLowerCase()] : []
+  })
+  const encoding = (['br', 'gzip'] as const).find((each) => taken.includes(each)) ?? 'identity'
+  return new Response(bodies[encoding], {
+    headers: {
+      ...headers,
+      'content-type': type,
+      'x-content-type-options': 'nosniff',
+      vary: 'accept-encoding',
+      etag,
+      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+    },
+  })
+}

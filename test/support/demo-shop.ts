@@ -1,0 +1,45 @@
+/** The sandbox's shop in a real Chromium: a store's elements as its shoppers meet them. */
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { TestApp } from './app.ts'
+import { openPage } from './browser.ts'
+import { connectedStore } from './platform.ts'
+
+export type DemoShop = Awaited<ReturnType<typeof demoShop>>
+
+/** A connected store and a browser at its shop. `width`: of the window, 1280 or 390. */
+export async function demoShop(app: TestApp, url: string, options: { width?: number; locale?: string } = {}) {
+  const { width = 1280, locale = 'pt-BR' } = options
+  const shop = await connectedStore(app, { locale })
+  const { page, asked, faults } = await openPage()
+  // Headless browsers are taken for bots.
+  await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+  await page.setViewportSize({ width, height: width < 768 ? 844 : 800 })
+  return {
+    shop,
+    page,
+    asked,
+    faults,
+    open: (path = '') => page.goto(`${url}/sandbox/shop/${shop.id}${path}`),
+  }
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** Nothing of ours breaks a rule of WCAG 2.2 AA, by axe; the shop around it is not ours, but the page is. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // The page's policy lets nothing be evaluated that came from outside: the debugger's own world may.
+  const session = await page.context().newCDPSession(page)
+  const { readFile } = await import('node:fs/promises')
+  await session.send('Runtime.evaluate', { expression: await readFile(axe, 'utf8') })
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) =>
+        target.flat().join(' ') + ' ' + failureSummary).join('; ')))`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  expect(exceptionDetails).toBeUndefined()
+  expect(result.value).toEqual([])
+}
