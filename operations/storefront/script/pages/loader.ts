@@ -19,7 +19,7 @@ export default storefrontPage({
       locale,
       currency,
     })
-    const headers = { 'cache-control': 'public, max-age=300, stale-while-revalidate=86400' }
+    const headers = { 'cache-control': 'public, max-age=300' }
     if (isNamedBy(visit.header('if-none-match') ?? undefined, loader.etag)) {
       return new Response(null, { status: 304, headers: { ...headers, etag: loader.etag } })
     }

@@ -21,7 +21,14 @@ const wiring: Given = {
         return each ? { ...each, value: each.value === null ? null : { ...query, said: each.value } } : null
       },
     },
-    testWishes: { feature: 'wishlist', build: async () => ({ value: { on: true } }) },
+    testWishes: {
+      feature: 'wishlist',
+      build: async () => ({ value: { on: true } }),
+      cards: async (_ctx, productIds) =>
+        new Map(
+          productIds.flatMap((id): [string, unknown][] => (id === 'none' ? [] : [[id, { wished: id }]])),
+        ),
+    },
   },
 }
 const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
@@ -47,12 +54,26 @@ describe('GET /storefront/:publicId/widgets', () => {
     await show(shop, { value: 'Hello' })
     const home = await read(shop, '?page=home')
     expect(home.status).toBe(200)
-    expect(home.body.testBlocks).toEqual({ page: 'home', productId: null, said: 'Hello' })
+    expect(home.body.testBlocks).toEqual({ page: 'home', productId: null, cards: [], said: 'Hello' })
     expect(home.headers.get('access-control-allow-origin')).toBe('*')
     expect(home.headers.get('cache-control')).toBe('public, max-age=60, stale-while-revalidate=300')
     const product = await read(shop, '?page=product&productId=1001')
-    expect(product.body.testBlocks).toEqual({ page: 'product', productId: '1001', said: 'Hello' })
+    expect(product.body.testBlocks).toMatchObject({ page: 'product', productId: '1001', said: 'Hello' })
     expect((await read(shop)).body.testBlocks.page).toBe('other')
+  })
+
+  test('shows what the cards of a list have, in whatever order they are named', async () => {
+    const shop = await store(app)
+    const listed = await read(shop, '?page=category&cards=b,none,a,,b')
+    expect(listed.body.cards).toEqual({
+      a: { testWishes: { wished: 'a' } },
+      b: { testWishes: { wished: 'b' } },
+    })
+    const again = await read(shop, '?page=category&cards=a,b,none')
+    expect(again.headers.get('etag')).toBe(listed.headers.get('etag'))
+    const many = Array.from({ length: 51 }, (_, n) => `p${n}`).join(',')
+    const refused = await read(shop, `?cards=${many}`)
+    expect([refused.status, refused.body.error.message]).toEqual([400, 'cards: may name 50 products'])
   })
 
   test('refuses a page there is none of, and what it does not know', async () => {
