@@ -23,6 +23,13 @@ export default wiring({
     bar('store-free-shipping-bar', 'freeShippingBar'),
     bar('store-countdown-bar', 'countdownBar'),
     bar('store-action-bar', 'actionBar'),
+    {
+      tag: 'store-alerts',
+      widget: 'fomoAlerts',
+      module: new URL('alerts/elements/store-alerts.js', import.meta.url),
+      pages: '*',
+      floats: true,
+    },
   ],
   events: {
     'fomo-alert': { feature: 'fomo-alerts', types: ['impression', 'click'], existing: countedAlerts },

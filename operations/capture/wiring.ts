@@ -10,6 +10,23 @@ export default wiring({
     newsletter: { feature: 'newsletter', build: popupWidget },
     contactForm: { feature: 'contact-form', build: formWidget },
   },
+  elements: [
+    {
+      tag: 'store-popup',
+      widget: 'newsletter',
+      module: new URL('popup/elements/store-popup.js', import.meta.url),
+      pages: '*',
+      floats: true,
+      preview: 'popup_preview',
+    },
+    {
+      tag: 'store-contact-form',
+      widget: 'contactForm',
+      module: new URL('contact-form/elements/store-contact-form.js', import.meta.url),
+      pages: '*',
+      floats: true,
+    },
+  ],
   events: { newsletter: { feature: 'newsletter', types: ['impression', 'close'] } },
   unsubscribes: { newsletter: leaveNewsletter },
   listDeleted: [forgetPopupList, forgetFormList],

@@ -49,5 +49,14 @@ export default wiring({
   uploads: { [headerPurpose]: headerFiles },
   pending: { 'templates-rejected': rejectedTemplates },
   widgets: { messagingButton: { feature: 'messaging', build: buttonWidget } },
+  elements: [
+    {
+      tag: 'store-messaging-button',
+      widget: 'messagingButton',
+      module: new URL('button/elements/store-messaging-button.js', import.meta.url),
+      pages: '*',
+      floats: true,
+    },
+  ],
   events: { 'messaging-button': { feature: 'messaging', types: ['impression', 'click', 'close'] } },
 })

@@ -28,7 +28,22 @@ export async function seedAuroraPopup(
   const popup = {
     ...defaultPopup,
     isEnabled: true,
-    texts: { ...defaultPopup.texts, title: 'Gire e ganhe', description: 'Um prêmio na primeira compra.' },
+    texts: {
+      title: 'Gire e ganhe',
+      description: 'Um prêmio na primeira compra.',
+      emailPlaceholder: 'Seu e-mail',
+      phonePlaceholder: 'Seu WhatsApp',
+      namePlaceholder: 'Seu nome',
+      buttonText: 'Quero receber',
+      consentText: 'Quero receber novidades e ofertas por e-mail e mensagem.',
+      successTitle: 'Parabéns!',
+      successMessage: 'Seu prêmio já vale na primeira compra.',
+      alreadySubscribedMessage: 'Você já está na nossa lista.',
+      errorMessage: 'Algo deu errado. Tente de novo.',
+      closeText: 'Não, obrigado',
+      spinText: 'Girar',
+    },
+    display: { ...defaultPopup.display, teaserEnabled: true, teaserText: 'Ganhe um prêmio' },
     fields: { ...defaultPopup.fields, phone: { enabled: true, required: false } },
     couponDelivery: 'both' as const,
     roulette: { enabled: true, prizes: [...demoPrizes] },
@@ -47,7 +62,24 @@ export async function seedAuroraPopup(
   )
   await insertRows(db, 'widget_daily', store.id, impressions(store, subscribers))
   await markPushed(db, store, subscribers)
-  const form = { ...defaultForm, isEnabled: true, title: 'Fale com a Aurora', crmListId: vip.id }
+  const labels: Record<string, string> = {
+    name: 'Nome',
+    email: 'E-mail',
+    phone: 'Telefone',
+    message: 'Mensagem',
+  }
+  const form = {
+    ...defaultForm,
+    isEnabled: true,
+    title: 'Fale com a Aurora',
+    description: 'Respondemos em um dia útil.',
+    fields: defaultForm.fields.map((field) => ({ ...field, label: labels[field.key] ?? field.label })),
+    buttonText: 'Enviar',
+    successMessage: 'Obrigado! Já respondemos.',
+    errorMessage: 'Algo deu errado. Tente de novo.',
+    consentText: 'Quero receber novidades e ofertas da Aurora.',
+    crmListId: vip.id,
+  }
   await insertRows(db, 'contact_form_settings', store.id, [formRow(form, since)])
   await insertRows(db, 'contact_form_submissions', store.id, auroraSubmissions(store, vip))
 }

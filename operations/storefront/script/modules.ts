@@ -22,6 +22,8 @@ export interface ElementSpec {
   pages?: readonly ('home' | 'category' | 'product' | 'cart' | 'other')[] | '*'
   /** Above the page or at its edge: it needs no place. */
   floats?: true
+  /** The parameter of a page's address that shows what is not saved yet, even where its widget is off. */
+  preview?: string
 }
 
 export interface Packed {
@@ -110,12 +112,13 @@ export function loaderOf(
   store: { base: string; modules: string; name: string; locale: string; currency: string },
 ): Packed {
   const { base, modules, ...shop } = store
-  const elements = wired.elements.map(({ tag, widget, module, pages, floats }) => ({
+  const elements = wired.elements.map(({ tag, widget, module, pages, floats, preview }) => ({
     tag,
     widget,
     file: basename(fileURLToPath(module)),
     ...(pages ? { pages: pages === '*' ? '*' : pages.join(' ') } : {}),
     ...(floats ? { floats } : {}),
+    ...(preview ? { preview } : {}),
   }))
   const text = [
     '(() => {',

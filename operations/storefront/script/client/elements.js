@@ -19,10 +19,12 @@ a { color: inherit; }
 .close { position: absolute; inset-block-start: 8px; inset-inline-end: 8px; width: 32px; height: 32px; border: 0; background: none;
   font-size: 20px; line-height: 1; }
 .field { display: block; margin: 8px 0; }
-.field > span { display: block; font-size: 14px; }
+.field > label { display: block; font-size: 14px; }
 .field input, .field textarea, .field select { width: 100%; padding: 8px; min-height: 40px; border: 1px solid #767676; border-radius: 6px;
   background: #fff; color: #111827; }
-.fault { color: #b91c1c; font-size: 14px; margin: 4px 0; }
+.check { display: flex; gap: 8px; align-items: flex-start; font-size: 14px; margin: 8px 0; text-align: start; }
+.check input { flex: none; width: 24px; height: 24px; margin: 0; }
+.fault { color: #b91c1c; background: #fff; font-size: 14px; margin: 4px 0; padding: 0 4px; border-radius: 4px; text-align: start; }
 .action { border: 0; padding: 10px 18px; border-radius: 6px; min-height: 40px; }
 dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); max-height: calc(100dvh - 16px); overflow: auto; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -122,15 +124,19 @@ export function useSeen(tellSeen, keys = []) {
 
 /**
  * A dialog of the browser's: focus goes in, stays, and comes back; Escape and a click beside it close it. `isBeside`: it
- * does not cover the page, which stays usable.
+ * does not cover the page, which stays usable; `isUnasked`: nor does it take the focus that the shopper has elsewhere.
  */
-export function Dialog({ label, onClose, closeText, isBeside, children, ...props }) {
+export function Dialog({ label, onClose, closeText, isBeside, isUnasked, children, ...props }) {
   const box = useRef(null)
   useEffect(() => {
     const opener = deepestFocus()
-    if (isBeside) box.current.show()
-    else box.current.showModal()
-    return () => opener?.focus?.({ preventScroll: true })
+    if (!isBeside) box.current.showModal()
+    else if (isUnasked) box.current.open = true
+    else box.current.show()
+    return () => {
+      if (!isUnasked || !isBeside || deepestFocus() === document.body)
+        opener?.focus?.({ preventScroll: true })
+    }
   }, [])
   useEffect(() => {
     if (!isBeside) return
@@ -169,7 +175,7 @@ function isBesideBox({ clientX: x, clientY: y }, box) {
   return x < left || x > right || y < top || y > bottom
 }
 
-function deepestFocus() {
+export function deepestFocus() {
   let found = document.activeElement
   while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
   return found
@@ -236,22 +242,121 @@ export function useProduct(attribute) {
   return { ...product, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
 }
 
-/** A field with its label and what is wrong with it. */
-export function Field({ label, fault, type = 'text', options, ...props }) {
+/** A field with its label and what is wrong with it; `wrap`: more of the box around both. */
+export function Field({ label, fault, type = 'text', options, wrap, ...props }) {
   const id = `field-${props.name}`
   const said = fault ? { 'aria-invalid': 'true', 'aria-describedby': `${id}-fault` } : {}
   const tag = type === 'textarea' ? 'textarea' : type === 'select' ? 'select' : 'input'
-  return h(
-    'label',
-    { class: 'field', for: id },
-    h('span', null, label, props.required ? ' *' : ''),
-    h(
-      tag,
-      { ...(tag === 'input' ? { type } : {}), ...said, ...props, id },
-      options?.map((each) => h('option', { value: each }, each)),
-    ),
-    fault ? h('p', { class: 'fault', id: `${id}-fault` }, fault) : null,
+  const field = h(
+    tag,
+    { ...(tag === 'input' ? { type } : {}), ...said, ...props, id },
+    options?.map((each) => h('option', { value: each }, each)),
   )
+  const words = [label, props.required ? h('span', { 'aria-hidden': 'true' }, ' *') : null]
+  const wrong = fault ? h('p', { class: 'fault', id: `${id}-fault` }, fault) : null
+  if (type === 'checkbox')
+    return h('div', null, h('label', { class: 'check', part: 'check' }, field, h('span', null, words)), wrong)
+  return h('div', { class: 'field', part: 'field', ...wrap }, h('label', { for: id }, words), field, wrong)
+}
+
+/** Said of fields, in every form's texts. */
+export const formTexts = {
+  en: {
+    required: 'Please fill this in.',
+    unticked: 'Please tick this to go on.',
+    badEmail: 'Please check the email address.',
+    badPhone: 'Please check the phone number.',
+    badField: 'Please check this.',
+    close: 'Close',
+  },
+  'pt-BR': {
+    required: 'Preencha este campo.',
+    unticked: 'Marque para continuar.',
+    badEmail: 'Confira o e-mail.',
+    badPhone: 'Confira o telefone.',
+    badField: 'Confira este campo.',
+    close: 'Fechar',
+  },
+  es: {
+    required: 'Completa este campo.',
+    unticked: 'Marca la casilla para continuar.',
+    badEmail: 'Revisa el correo electrónico.',
+    badPhone: 'Revisa el teléfono.',
+    badField: 'Revisa este campo.',
+    close: 'Cerrar',
+  },
+}
+
+const wrongOf = ({ type, validity }, t) =>
+  validity.valueMissing
+    ? t(type === 'checkbox' ? 'unticked' : 'required')
+    : t(type === 'email' ? 'badEmail' : type === 'tel' ? 'badPhone' : 'badField')
+
+/**
+ * A form with `noValidate` whose faults are told at their fields, in the shopper's language: the browser's own first,
+ * then what the server refused (`email: must be…`). `trouble`: said where nothing can be said of a field.
+ */
+export function useForm({ t, trouble, send }) {
+  const [state, setState] = useState({ faults: {} })
+  const tell = (fields, said = '') => {
+    const faults = Object.fromEntries(fields.map((field) => [field.name, wrongOf(field, t)]))
+    setState({ faults, said })
+    fields[0]?.focus()
+  }
+  const onSubmit = async (event) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const fields = [...form.elements].filter(({ name }) => name)
+    const invalid = fields.filter(({ validity }) => !validity.valid)
+    if (invalid.length > 0) return tell(invalid)
+    setState({ faults: {}, isSending: true })
+    try {
+      await send(form)
+      setState({ faults: {} })
+    } catch (error) {
+      const named = new Set((error.message ?? '').split('; ').map((each) => each.split(':')[0]))
+      const refused = fields.filter(({ name }) => named.has(name))
+      tell(refused, refused.length > 0 ? '' : trouble)
+    }
+  }
+  return { ...state, onSubmit }
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const humanMs = 1600
+
+/**
+ * Sends a form with its token. Who is quicker than people are waits, or would be taken for a machine; a token of
+ * yesterday is read anew. `read`: asks for the form, `{ token }` at least.
+ */
+export async function sendForm(ask, { read, ...form }, path, body) {
+  const send = async ({ token, readAt }) => {
+    await pause(humanMs - (performance.now() - readAt))
+    return ask(path, { token, ...body })
+  }
+  try {
+    return await send(form)
+  } catch (error) {
+    if (!error.message?.startsWith('token:')) throw error
+    return send({ ...(await read()), readAt: performance.now() })
+  }
+}
+
+/** A picture, or nothing where it does not load. */
+export function Picture({ src, alt = '', ...props }) {
+  const [lost, setLost] = useState(null)
+  if (!src || lost === src) return null
+  return h('img', { ...props, src, alt, onError: () => setLost(src) })
+}
+
+/** A sheet that became known after the element was drawn. */
+export function useSheet(host, css) {
+  useEffect(() => {
+    if (!css) return
+    const { shadowRoot: root } = host
+    const sheet = sheetOf(css)
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((each) => each !== sheet), sheet]
+  }, [css])
 }
 
 /** What people do not see and machines fill in. */

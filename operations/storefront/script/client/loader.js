@@ -36,7 +36,9 @@ if (keep.read('consent')) isAllowed = true
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
 const randomName = () =>
   [...crypto.getRandomValues(new Uint8Array(24))].map((byte) => letters[byte % 64]).join('')
-const isReturning = keep.read('visitor') !== null
+// Who came for the first time is new until the visit ends.
+const isReturning = keep.read('visitor') !== null && session.read('new') === null
+if (!isReturning) session.write('new', '1')
 const visitorId = keep.read('visitor') || randomName()
 keep.write('visitor', visitorId)
 const device = matchMedia('(max-width: 767px)').matches ? 'mobile' : 'desktop'
@@ -173,6 +175,9 @@ const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
 const bring = (file) => import(modules + file)
 
+/** Whether the page was opened to see what is not saved yet: it is shown though it be off. */
+const isPreviewed = (name) => name && new URLSearchParams(location.search).has(name)
+
 /** A module is fetched once its element is near to be seen; what floats has nothing to be near to. */
 const near = new IntersectionObserver(
   (entries) => {
@@ -199,7 +204,7 @@ class StorefrontElement extends HTMLElement {
   }
   async show() {
     this.isNear = true
-    const { widget, file } = byTag.get(this.localName)
+    const { widget, file, preview } = byTag.get(this.localName)
     await ready
     const productId = this.getAttribute('product-id')
     const card = now.widgets.cards?.[productId]
@@ -210,7 +215,9 @@ class StorefrontElement extends HTMLElement {
     if (!this.isConnected) return
     this.hide?.()
     this.hide =
-      data === undefined ? null : mount(this, module.default, { ...api, data, all, card: card ?? null })
+      data === undefined && !isPreviewed(preview)
+        ? null
+        : mount(this, module.default, { ...api, data, all, card: card ?? null })
   }
 }
 
@@ -218,9 +225,9 @@ class StorefrontElement extends HTMLElement {
 async function placeAll() {
   const { page, widgets } = now
   const wanted = elements.filter(
-    ({ tag, widget, pages, floats }) =>
+    ({ tag, widget, pages, floats, preview }) =>
       pages &&
-      widgets[widget] !== undefined &&
+      (widgets[widget] !== undefined || isPreviewed(preview)) &&
       (pages === '*' || pages.split(' ').includes(page)) &&
       (!floats || !document.querySelector(tag)),
   )
@@ -232,7 +239,7 @@ async function placeAll() {
       if (!each.floats && !isSpotted) return
       try {
         const { places = () => [{ spot: 'floating' }] } = (await bring(each.file)).default
-        place(each.tag, places(widgets[each.widget], api))
+        place(each.tag, await places(widgets[each.widget], api))
       } catch (error) {
         quiet(error)
       }

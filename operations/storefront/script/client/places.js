@@ -25,6 +25,7 @@ const spots = {
     in: ['.product__description', '.product-description', '.js-product-description'],
     side: 'after',
   },
+  'contact-form': { in: [], side: 'append' },
   'page-bottom': { in: ['main'], side: 'append' },
   cart: {
     in: ['#main-cart-items', 'form[action$="/cart"]', '.js-ajax-cart-panel', 'main .cart'],
@@ -37,37 +38,74 @@ const cardSpots = {
   'card-price': { in: ['.price', '.product-card__price'], side: 'after' },
 }
 
-/** What is fixed shares one column a corner, and one strip an edge: nothing lies over its neighbour. */
-function keptPlace(name) {
+/** How high something is that others stand beyond, and how far from it. */
+function measure(box, name, gap = 0) {
+  const watch = new ResizeObserver(([{ borderBoxSize }]) => {
+    const height = borderBoxSize[0].blockSize
+    document.documentElement.style.setProperty(`--storefront-${name}`, `${height ? height + gap : 0}px`)
+  })
+  watch.observe(box)
+}
+const heightOf = (name) => `var(--storefront-${name}, 0px)`
+const gap = 12
+const isNarrow = matchMedia('(max-width: 767px)').matches
+
+/**
+ * What is fixed shares one column a corner, and one strip an edge: nothing lies over its neighbour. A strip that is
+ * `fixed` lies over the page and moves nothing of it. `offset`: `{ x, y }` of a corner, in pixels. `isPassing`: it comes
+ * and goes, and where the window has no room beside what stays, it stands beyond that.
+ */
+function keptPlace(name, asked) {
   const [kind, ...sides] = name.split('-')
   if (kind !== 'edge' && kind !== 'corner') return null
+  const [block, inline] = sides
   const known = find(document.body, `[data-store-spot~="${name}"]`)
-  if (known) return known
+  if (known) {
+    if (kind === 'corner' && known.isOurs) settle(known, sides, asked)
+    return known
+  }
   const made = document.createElement('div')
   made.dataset.storeSpot = name
-  const [block, inline] = sides
+  made.isOurs = true
   if (kind === 'edge') {
-    const isSticky = sides.includes('sticky')
-    Object.assign(made.style, { [block]: 0, position: isSticky ? 'sticky' : 'static', zIndex: 9000 })
+    const how = sides[1] ?? 'static'
+    const isFixed = how === 'fixed'
+    const from = isFixed ? heightOf(`${block}-sticky`) : 0
+    Object.assign(made.style, { [block]: from, position: how, zIndex: isFixed ? 9400 : 9000 })
+    if (isFixed) made.style.insetInline = 0
     if (block === 'top') document.body.prepend(made)
     else document.body.append(made)
+    if (how !== 'static') measure(made, `${block}-${how}`)
     return made
   }
   Object.assign(made.style, {
     position: 'fixed',
     zIndex: 9500,
-    [block]: '16px',
     display: 'flex',
     flexDirection: block === 'top' ? 'column' : 'column-reverse',
-    gap: '12px',
+    gap: `${gap}px`,
     maxWidth: 'calc(100vw - 32px)',
     pointerEvents: 'none',
     ...(inline === 'center'
       ? { left: '50%', transform: 'translateX(-50%)', alignItems: 'center' }
-      : { [inline]: '16px', alignItems: inline === 'left' ? 'flex-start' : 'flex-end' }),
+      : { alignItems: inline === 'left' ? 'flex-start' : 'flex-end' }),
   })
+  settle(made, sides, asked)
   document.body.append(made)
+  measure(made, `${block}-${inline}`, gap)
   return made
+}
+
+function settle(corner, [block, inline], { offset, isPassing }) {
+  corner.offset = offset ?? corner.offset ?? { x: 16, y: 16 }
+  corner.isLasting ||= !isPassing
+  const others = ['left', 'center', 'right'].filter((each) => each !== inline)
+  const beside =
+    isNarrow && !corner.isLasting ? `max(${others.map((each) => heightOf(`${block}-${each}`))})` : '0px'
+  const room = `${corner.offset.y}px + ${heightOf(`${block}-sticky`)} + ${heightOf(`${block}-fixed`)} + ${beside}`
+  corner.style[block] = `calc(${room})`
+  corner.style.maxHeight = `calc(100dvh - 16px - (${room}))`
+  if (inline !== 'center') corner.style[inline] = `${corner.offset.x}px`
 }
 
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
@@ -95,21 +133,21 @@ function put(tag, at, side, attributes) {
 }
 
 /**
- * `wanted`: `{ spot, attributes? }` of the page, or `{ card, attributes? }` of each product card. Nothing is placed where
- * the theme, or an earlier look, has one already.
+ * `wanted`: `{ spot, attributes?, offset?, isPassing? }` of the page, or `{ card, attributes? }` of each product card.
+ * Nothing is placed where the theme, or an earlier look, has one already.
  */
 export function place(tag, wanted) {
-  for (const { spot, card, attributes = {} } of wanted) {
+  for (const { spot, card, attributes = {}, ...asked } of wanted) {
     if (card) placeOnCards(tag, card, attributes)
-    else placeOnPage(tag, spot, attributes)
+    else placeOnPage(tag, spot, attributes, asked)
   }
 }
 
-function placeOnPage(tag, name, attributes) {
+function placeOnPage(tag, name, attributes, asked) {
   const same = `${tag}${attributes.placement ? `[placement="${attributes.placement}"]` : ':not([placement])'}`
   const there = [...document.querySelectorAll(same)]
   if (there.some((each) => !each.closest('[data-product-id]'))) return
-  const kept = keptPlace(name)
+  const kept = keptPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes)
   const spot = spots[name]
   if (!spot) return

@@ -1,0 +1,170 @@
+// Small alerts of what really happened in the shop: the server renders their texts. Each corner has an element of its
+// own, in which they stand one above the other.
+
+import {
+  h,
+  isFor,
+  Picture,
+  useEffect,
+  useEvent,
+  useRef,
+  useSeen,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+
+export default {
+  css: `
+:host { display: contents; }
+.alerts { display: flex; flex-direction: column; gap: 12px; max-width: 100%; }
+.alerts:empty { display: none; }
+.alert { position: relative; display: flex; gap: 12px; align-items: center; padding: 12px 16px; width: 320px; max-width: 100%; min-height: 56px; box-shadow: 0 2px 12px #0003; font-size: 14px; animation: come .25s; }
+.alert.closable { padding-inline-end: 44px; }
+.alert img { flex: none; width: 48px; height: 48px; object-fit: cover; border-radius: 4px; }
+.alert a { text-decoration: none; }
+.alert a::after { content: ''; position: absolute; inset: 0; }
+.words { min-width: 0; overflow-wrap: anywhere; }
+small { display: block; font-size: 12px; }
+.close { z-index: 1; inset-block-start: 4px; inset-inline-end: 4px; font-size: 16px; }
+@keyframes come { from { opacity: 0; transform: translateY(8px); } }
+`,
+  texts: {
+    en: { close: 'Close', label: 'What happens in the shop' },
+    'pt-BR': { close: 'Fechar', label: 'O que acontece na loja' },
+    es: { close: 'Cerrar', label: 'Lo que pasa en la tienda' },
+  },
+  places: (alerts, api) =>
+    [...new Set(alerts.filter((alert) => isFor(alert, api)).map(({ position }) => position))].map(
+      (position) => ({ spot: `corner-${position}`, attributes: { placement: position }, isPassing: true }),
+    ),
+  view: Alerts,
+}
+
+const feeds = new Map()
+/** What there is to tell; asked once for all corners of a page, when the first alert is due. */
+function readFeed(ask, productId) {
+  const path = `/fomo-feed${productId ? `?productId=${encodeURIComponent(productId)}` : ''}`
+  if (!feeds.has(path))
+    feeds.set(
+      path,
+      ask(path).catch((error) => {
+        feeds.delete(path)
+        throw error
+      }),
+    )
+  return feeds.get(path)
+}
+
+function Alerts(props) {
+  const { data, attribute, t } = props
+  const [isQuiet, setQuiet] = useState(false)
+  // One thing at a time: the popup's turn is nobody else's.
+  useEvent('storefront:popup', ({ state }) => setQuiet(state === 'open'))
+  const placement = attribute('placement')
+  const shown = data.filter((alert) => isFor(alert, props) && (!placement || alert.position === placement))
+  return h(
+    'div',
+    { class: 'alerts', role: 'log', 'aria-label': t('label'), 'aria-live': 'polite' },
+    shown.map((alert) => h(InTurn, { key: alert.alertType, ...props, alert, isQuiet })),
+  )
+}
+
+/** One type's, one after the other: as many as a page and a visit may have. */
+function InTurn({ alert, ask, productId, session, isQuiet, ...props }) {
+  const { alertType, initialDelaySeconds, intervalSeconds, maxPerPage, maxPerSession, randomize } = alert
+  const name = `alerts.${alertType}`
+  const [items, setItems] = useState(null)
+  const [item, setItem] = useState(null)
+  const count = useRef(0)
+  const told = () => Number(session.read(name) || 0)
+  const next = async () => {
+    if (count.current >= maxPerPage || told() >= maxPerSession) return
+    let waiting = items
+    if (waiting === null) {
+      const { data } = await readFeed(ask, productId)
+      waiting = data.filter((each) => each.alertType === alertType)
+      if (randomize) waiting = shuffled(waiting)
+    }
+    const [first, ...others] = waiting
+    setItems(others)
+    if (!first) return
+    count.current += 1
+    session.write(name, String(told() + 1))
+    setItem(first)
+  }
+  useEffect(() => {
+    if (item || isQuiet) return
+    const isFirst = items === null
+    const timer = setTimeout(
+      () => next().catch(() => {}),
+      (isFirst ? initialDelaySeconds : intervalSeconds) * 1000,
+    )
+    return () => clearTimeout(timer)
+  }, [item, isQuiet])
+  return item && !isQuiet
+    ? h(Alert, { ...props, key: count.current, alert, item, onOver: () => setItem(null) })
+    : null
+}
+
+function shuffled(items) {
+  const left = [...items]
+  return items.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0])
+}
+
+function Alert({ alert, item, onOver, t, tell, shop }) {
+  const { alertType: resourceId, backgroundColor, textColor, borderRadius, displaySeconds } = alert
+  const [isHeld, setHeld] = useState(false)
+  const wasClicked = useRef(false)
+  const seen = useSeen(() => tell('impression', 'fomo-alert', { resourceId }))
+  const left = useRef(displaySeconds * 1000)
+  useEffect(() => {
+    if (isHeld) return
+    const since = performance.now()
+    const timer = setTimeout(onOver, left.current)
+    return () => {
+      clearTimeout(timer)
+      // Who stayed has a moment more to go on reading.
+      left.current = Math.max(1000, left.current - (performance.now() - since))
+    }
+  }, [isHeld])
+  const click = () => {
+    if (!wasClicked.current) tell('click', 'fomo-alert', { resourceId })
+    wasClicked.current = true
+  }
+  const hold = () => setHeld(true)
+  const letGo = () => setHeld(false)
+  const ago = agoIn(item.timeAgo, shop.locale)
+  const text = item.timeAgo ? item.text.replace(item.timeAgo, ago) : item.text
+  const words = [text, alert.showTime && ago ? h('small', { part: 'time' }, ago) : null]
+  const props = {
+    ref: seen,
+    class: `alert${alert.isClosable ? ' closable' : ''}`,
+    part: 'alert',
+    style: { background: backgroundColor, color: textColor, borderRadius: `${borderRadius}px` },
+    onMouseEnter: hold,
+    onMouseLeave: letGo,
+    onFocusIn: hold,
+    onFocusOut: letGo,
+  }
+  return h(
+    'div',
+    props,
+    alert.showImage ? h(Picture, { part: 'image', src: item.imageUrl }) : null,
+    alert.linkToProduct && item.url
+      ? h('a', { class: 'words', part: 'link', href: item.url, onClick: click }, words)
+      : h('div', { class: 'words' }, words),
+    alert.isClosable
+      ? h(
+          'button',
+          { type: 'button', class: 'close', part: 'close', 'aria-label': t('close'), onClick: onOver },
+          '✕',
+        )
+      : null,
+  )
+}
+
+/** `3 hours ago`, in the shopper's language. */
+function agoIn(text, locale) {
+  const [, count, unit] = /^(\d+) (second|minute|hour|day)s? ago$/.exec(text ?? '') ?? []
+  if (!unit) return text
+  return new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(-count, unit)
+}

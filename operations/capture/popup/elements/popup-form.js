@@ -1,0 +1,179 @@
+// What stands in the popup: its form, and what who subscribed gets.
+
+import {
+  CopyButton,
+  dayOf,
+  Field,
+  h,
+  Picture,
+  sendForm,
+  Trap,
+  useEffect,
+  useForm,
+  useRef,
+  useSeen,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+import { readPopup } from './popup-rules.js'
+import { Wheel } from './popup-wheel.js'
+
+const fieldsOf = [
+  ['name', { autocomplete: 'name', maxLength: 120 }],
+  ['email', { type: 'email', autocomplete: 'email', inputMode: 'email' }],
+  ['phone', { type: 'tel', autocomplete: 'tel', maxLength: 40 }],
+]
+
+/** `onSubscribed`: once there is nothing left to turn down. */
+export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
+  const { t, tell } = props
+  const { texts, design, roulette } = popup.settings
+  const [answer, setAnswer] = useState(null)
+  const [isStill, setStill] = useState(false)
+  const seen = useSeen(isPreview ? null : () => tell('impression', 'newsletter'))
+  const take = (given) => {
+    onSubscribed(given)
+    setAnswer(given)
+  }
+  const isThanked = answer && (isStill || !roulette.enabled || !answer.prize)
+  const wheel = roulette.enabled
+    ? h(Wheel, {
+        prizes: roulette.prizes,
+        prizeId: answer?.prize?.id ?? null,
+        label: t('wheel', { prizes: roulette.prizes.map(({ label }) => label).join(', ') }),
+        onStop: () => setStill(true),
+      })
+    : null
+  return h(
+    'div',
+    { class: `frame image-${design.imageUrl ? design.imagePosition : 'none'}`, part: 'frame' },
+    design.imagePosition === 'none'
+      ? null
+      : h(Picture, { class: 'image', part: 'image', src: design.imageUrl }),
+    h(
+      'div',
+      { class: `inside${wheel ? ' with-wheel' : ''}` },
+      wheel,
+      h(
+        'div',
+        { class: 'words' },
+        h(Picture, { class: 'logo', part: 'logo', src: design.logoUrl }),
+        isThanked
+          ? null
+          : h(
+              'div',
+              { ref: seen, class: 'lead' },
+              h('h2', { part: 'title' }, texts.title),
+              h('p', { part: 'description' }, texts.description),
+            ),
+        h('div', { role: 'status' }, isThanked ? h(Thanks, { ...props, popup, answer, onClose }) : null),
+        isThanked ? null : h(Subscribe, { ...props, popup, take, isTaken: answer !== null, onClose }),
+      ),
+    ),
+  )
+}
+
+function Subscribe({ popup, take, isTaken, onClose, t, ask, visitorId, device }) {
+  const { texts, fields, design, roulette, consentRequired } = popup.settings
+  const read = () => readPopup(ask, true)
+  const { faults, said, isSending, onSubmit } = useForm({
+    t,
+    trouble: texts.errorMessage,
+    async send(form) {
+      const typed = Object.fromEntries(
+        fieldsOf.flatMap(([name]) => {
+          const value = form.elements[name]?.value.trim()
+          return value ? [[name, value]] : []
+        }),
+      )
+      const { consent, website } = form.elements
+      const about = { consent: consent.checked, visitorId, device, website: website.value }
+      const body = { ...typed, ...about, pageUrl: location.href }
+      take(await sendForm(ask, { ...popup, read }, '/newsletter/subscribers', body))
+    },
+  })
+  const button = { background: design.buttonColor, color: design.buttonTextColor }
+  return h(
+    'form',
+    { noValidate: true, onSubmit, part: 'form' },
+    h(
+      'div',
+      { class: 'fields' },
+      fieldsOf
+        .filter(([name]) => fields[name].enabled)
+        .map(([name, props]) => {
+          const words = texts[`${name}Placeholder`]
+          const { required } = fields[name]
+          return h(Field, {
+            ...props,
+            name,
+            required,
+            label: words,
+            placeholder: words,
+            fault: faults[name],
+            wrap: { class: 'field floating' },
+          })
+        }),
+    ),
+    h(Field, {
+      type: 'checkbox',
+      name: 'consent',
+      label: texts.consentText,
+      required: consentRequired,
+      fault: faults.consent,
+    }),
+    h(Trap),
+    said ? h('p', { class: 'fault', role: 'alert' }, said) : null,
+    h(
+      'div',
+      { class: 'ways' },
+      h(
+        'button',
+        { class: 'action', part: 'button', style: button, disabled: isSending || isTaken },
+        roulette.enabled ? texts.spinText : texts.buttonText,
+      ),
+      h('button', { type: 'button', class: 'refuse', part: 'refuse', onClick: onClose }, texts.closeText),
+    ),
+  )
+}
+
+function Thanks({ popup, answer, onClose, t, shop }) {
+  const { texts, design } = popup.settings
+  const { status, prize, coupon } = answer
+  const isKnown = status === 'already-subscribed'
+  const heading = useRef(null)
+  useEffect(() => heading.current.focus(), [])
+  const button = { background: design.buttonColor, color: design.buttonTextColor }
+  return [
+    h(
+      'h2',
+      { ref: heading, tabIndex: -1, part: 'title' },
+      isKnown ? texts.alreadySubscribedMessage : texts.successTitle,
+    ),
+    isKnown ? null : h('p', { part: 'description' }, texts.successMessage),
+    prize ? h('p', { class: 'prize', part: 'prize' }, prize.label) : null,
+    coupon?.code
+      ? h(
+          'p',
+          { class: 'coupon', part: 'coupon' },
+          h('code', { part: 'code' }, coupon.code),
+          h(CopyButton, {
+            class: 'action',
+            part: 'copy',
+            style: button,
+            text: coupon.code,
+            copyText: t('copy'),
+            copiedText: t('copied'),
+          }),
+        )
+      : null,
+    coupon && !coupon.code ? h('p', { part: 'emailed' }, t('emailed')) : null,
+    coupon?.expiresAt
+      ? h('p', { class: 'small', part: 'until' }, t('until', { date: dayOf(coupon.expiresAt, shop) }))
+      : null,
+    h(
+      'button',
+      { type: 'button', class: 'action', part: 'button', style: button, onClick: onClose },
+      t('done'),
+    ),
+  ]
+}

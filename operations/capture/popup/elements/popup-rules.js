@@ -1,0 +1,82 @@
+// When the popup shows itself, to whom, and what is remembered of it.
+
+import { deepestFocus, isFor } from '../../../storefront/script/client/elements.js'
+
+export const previewed = () => new URLSearchParams(location.search).get('popup_preview')
+
+let asked = null
+/** Settings and the form's token: asked once a page, by popup and teaser alike. */
+export function readPopup(ask, isAnew = false) {
+  if (isAnew) asked = null
+  const preview = previewed()
+  asked ??= ask(`/newsletter${preview ? `?preview=${encodeURIComponent(preview)}` : ''}`).then(
+    (answer) => ({ ...answer, readAt: performance.now() }),
+    (error) => {
+      asked = null
+      throw error
+    },
+  )
+  return asked
+}
+
+/** Whether it is for this shopper, here and now; how often apart. */
+export function isWelcome({ enabled, settings }, { keep, device, page, isReturning }) {
+  if (!enabled) return false
+  if (previewed()) return true
+  const { display } = settings
+  if (!isFor(display, { device, page })) return false
+  if (display.visitors === (isReturning ? 'new' : 'returning')) return false
+  if (display.hideAfterSubscribe && keep.read('subscribed')) return false
+  const now = Date.now()
+  return !(now < Date.parse(display.startsAt)) && !(now >= Date.parse(display.endsAt))
+}
+
+/** Whether it was not shown too lately to show itself again. */
+export function isDue({ frequency, frequencyDays }, { keep, session }) {
+  const last = Number(keep.read('popup') || 0)
+  if (frequency === 'once') return last === 0
+  if (frequency === 'session') return session.read('popup') === null
+  if (frequency === 'days') return Date.now() - last >= frequencyDays * 86_400_000
+  return true
+}
+
+export function remember({ keep, session }) {
+  keep.write('popup', String(Date.now()))
+  session.write('popup', '1')
+}
+
+/** Calls once what comes first: the delay, the scrolling, the way out. Answers what calls it off. */
+export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
+  const end = new AbortController()
+  const { signal } = end
+  const timers = []
+  const later = (call, ms) => timers.push(setTimeout(call, ms))
+  let typedAt = 0
+  addEventListener('input', () => (typedAt = Date.now()), { signal, capture: true })
+  const due = () => {
+    if (signal.aborted) return
+    // Nobody is disturbed while typing, or within another dialog.
+    const isBusy = Date.now() - typedAt < 3000 || deepestFocus()?.closest?.('dialog[open], [aria-modal=true]')
+    if (isBusy) return later(due, 1000)
+    stop()
+    show()
+  }
+  const stop = () => {
+    end.abort()
+    timers.forEach(clearTimeout)
+  }
+  const look = () => {
+    const height = document.documentElement.scrollHeight - innerHeight
+    if (height <= 0 || (scrollY / height) * 100 >= scrollPercent) due()
+  }
+  if (delaySeconds !== null) later(due, delaySeconds * 1000)
+  if (scrollPercent !== null) {
+    addEventListener('scroll', look, { passive: true, signal })
+    look()
+  }
+  const leave = ({ relatedTarget, clientY }) => {
+    if (!relatedTarget && clientY <= 0) due()
+  }
+  if (exitIntent) document.addEventListener('mouseout', leave, { signal })
+  return stop
+}

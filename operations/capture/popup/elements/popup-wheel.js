@@ -1,0 +1,91 @@
+// The wheel of a roulette. The server has drawn the prize: the wheel only turns to it.
+
+import { h, useEffect } from '../../../storefront/script/client/elements.js'
+
+const turnsMs = 4000
+
+export const wheelCss = `
+.wheel { position: relative; width: min(260px, 60vw); margin: 0 auto 8px; }
+.wheel svg { display: block; width: 100%; }
+.wheel .disc { transition: transform ${turnsMs}ms cubic-bezier(.15, .7, .1, 1); transform-origin: center; transform-box: fill-box; }
+`
+
+export function Wheel({ prizes, prizeId, label, onStop }) {
+  const won = prizes.findIndex(({ id }) => id === prizeId)
+  const angle = 360 / prizes.length
+  useEffect(() => {
+    if (prizeId === null) return
+    const isStill = won < 0 || matchMedia('(prefers-reduced-motion: reduce)').matches
+    const timer = setTimeout(onStop, isStill ? 0 : turnsMs + 600)
+    return () => clearTimeout(timer)
+  }, [prizeId])
+  const turned = won < 0 ? 0 : 5 * 360 - (won + 0.5) * angle
+  return h(
+    'div',
+    { class: 'wheel', part: 'wheel' },
+    h(
+      'svg',
+      { viewBox: '-52 -52 104 104', role: 'img', 'aria-label': label },
+      h(
+        'g',
+        { class: 'disc', style: { transform: `rotate(${turned}deg)` } },
+        h('circle', { r: 50, fill: '#fff', stroke: 'currentColor', 'stroke-width': 1.5 }),
+        prizes.map((prize, at) => h(Sector, { key: prize.id, ...prize, from: at * angle, angle })),
+      ),
+      h('circle', { r: 6, fill: '#fff', stroke: '#111827' }),
+      h('path', { d: 'M-5 -52h10l-5 10z', fill: '#111827', stroke: '#fff' }),
+    ),
+  )
+}
+
+/** From the top, as a clock's hand goes. */
+const at = (degrees, radius) => {
+  const turn = ((degrees - 90) * Math.PI) / 180
+  return `${(radius * Math.cos(turn)).toFixed(3)} ${(radius * Math.sin(turn)).toFixed(3)}`
+}
+
+function Sector({ label, color, from, angle }) {
+  const isLarge = angle > 180 ? 1 : 0
+  const lines = linesOf(label)
+  const longest = Math.max(...lines.map((line) => line.length))
+  const size = Math.min(6, 32 / (0.56 * longest), (angle / 360) * 200 * (1 / lines.length))
+  return h(
+    'g',
+    null,
+    h('path', {
+      d: `M0 0L${at(from, 48)}A48 48 0 ${isLarge} 1 ${at(from + angle, 48)}z`,
+      fill: color,
+      stroke: '#fff',
+      'stroke-width': 0.5,
+    }),
+    h(
+      'text',
+      {
+        transform: `rotate(${from + angle / 2 - 90})`,
+        'text-anchor': 'end',
+        'dominant-baseline': 'central',
+        'font-size': size.toFixed(2),
+        fill: isDark(color) ? '#fff' : '#111827',
+      },
+      lines.map((line, n) => h('tspan', { x: 45, y: (n - (lines.length - 1) / 2) * size * 1.15 }, line)),
+    ),
+  )
+}
+
+/** On two lines where it is long and may be parted. */
+function linesOf(label) {
+  const middle = label.length / 2
+  const spaces = [...label.matchAll(/ /g)].map(({ index }) => index)
+  if (label.length <= 14 || spaces.length === 0) return [label]
+  const nearest = spaces.reduce((one, other) =>
+    Math.abs(other - middle) < Math.abs(one - middle) ? other : one,
+  )
+  return [label.slice(0, nearest), label.slice(nearest + 1)]
+}
+
+/** By its luminance (WCAG): where white is read better than near-black. */
+function isDark(color) {
+  const parts = [1, 3, 5].map((from) => Number.parseInt(color.slice(from, from + 2), 16) / 255)
+  const [r, g, b] = parts.map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.2
+}

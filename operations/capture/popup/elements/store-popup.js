@@ -1,0 +1,226 @@
+// The popup that asks for an address: a modal, a slide-in, a bar, or all of the window; and its teaser, which stands in
+// a corner until it is opened. It hears `storefront:open-popup`.
+
+import {
+  Dialog,
+  formTexts,
+  h,
+  useEffect,
+  useEvent,
+  useRef,
+  useSheet,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+import { Content } from './popup-form.js'
+import { isDue, isWelcome, previewed, readPopup, remember, whenDue } from './popup-rules.js'
+import { wheelCss } from './popup-wheel.js'
+
+const corners = {
+  center: 'bottom-right',
+  top: 'top-center',
+  bottom: 'bottom-center',
+  'bottom-left': 'bottom-left',
+  'bottom-right': 'bottom-right',
+}
+
+export default {
+  css: `${wheelCss}
+:host { display: contents; }
+dialog { width: 420px; max-width: calc(100vw - 16px); padding: 0; box-shadow: 0 8px 40px #0004; line-height: 1.45; text-align: center; }
+dialog.wide { width: 720px; }
+dialog::backdrop { background: var(--overlay); }
+.modal.top, .slide-in.alone.top { margin-block-start: 16px; }
+.modal.bottom, .modal.bottom-left, .modal.bottom-right { margin-block-end: 16px; }
+.modal.bottom-left { margin-left: 16px; }
+.modal.bottom-right { margin-right: 16px; }
+.fullscreen { width: 100vw; max-width: none; height: 100dvh; max-height: none; margin: 0; display: flex; align-items: safe center; justify-content: center; }
+.fullscreen .frame { max-width: 720px; width: 100%; }
+.slide-in { position: static; width: min(380px, calc(100vw - 32px)); flex: 0 1 auto; }
+.slide-in.alone { position: fixed; inset: auto 16px 16px auto; z-index: 9500; max-height: calc(100dvh - 32px); }
+.bar { position: static; width: 100%; max-width: none; max-height: calc(100dvh - var(--storefront-top-sticky, 0px) - var(--storefront-bottom-sticky, 0px)); border-radius: 0 !important; }
+.bar.alone { position: fixed; inset: auto 0 0 0; z-index: 9400; }
+.bar.alone.top { inset: 0 0 auto 0; }
+.frame { position: relative; display: flex; flex-direction: column; min-height: 100%; }
+.inside { padding: 24px; flex: 1; min-width: 0; position: relative; }
+.image { display: block; width: 100%; max-height: 200px; object-fit: cover; }
+.image-background .image { position: absolute; inset: 0; height: 100%; max-height: none; }
+.logo { display: block; max-height: 56px; margin: 0 auto 12px; }
+h2 { margin: 0 24px 8px; font-size: 22px; line-height: 1.25; overflow-wrap: anywhere; }
+h2:focus { outline: none; }
+p { margin: 0 0 12px; overflow-wrap: anywhere; }
+.small { font-size: 14px; }
+.action { font-weight: 600; min-height: 44px; }
+.ways { display: flex; flex-wrap: wrap; gap: 8px 16px; justify-content: center; align-items: center; margin-top: 12px; }
+.ways .action { flex: 1 1 100%; }
+.refuse { border: 0; background: none; text-decoration: underline; padding: 4px 8px; font-size: 14px; }
+.prize { font-size: 20px; font-weight: 700; }
+.coupon { display: flex; flex-wrap: wrap; gap: 8px; justify-content: center; align-items: center; }
+.coupon code { font: 600 20px ui-monospace, monospace; border: 2px dashed currentColor; border-radius: 6px; padding: 8px 14px; user-select: all; }
+.field.floating { position: relative; text-align: start; }
+.floating label { position: absolute; inset-block-start: 13px; inset-inline-start: 13px; font-size: 16px; color: #4b5563; pointer-events: none; transition: all .12s; max-width: calc(100% - 26px); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+.floating input { min-height: 50px; padding: 20px 12px 6px; font-size: 16px; }
+.floating input::placeholder { color: transparent; }
+.floating:focus-within label, .floating:has(input:not(:placeholder-shown)) label { inset-block-start: 5px; font-size: 12px; }
+.close { z-index: 1; }
+.teaser { border: 0; padding: 10px 18px; min-height: 44px; border-radius: 22px; font-weight: 600; box-shadow: 0 2px 12px #0003; }
+@media (min-width: 640px) {
+  .image-left, .image-right { flex-direction: row; align-items: stretch; }
+  .image-right { flex-direction: row-reverse; }
+  .image-left > .image, .image-right > .image { width: 44%; max-height: none; }
+  .modal .with-wheel, .fullscreen .with-wheel { display: grid; grid-template-columns: 280px 1fr; gap: 24px; align-items: center; }
+  .bar .inside { padding: 16px 48px; }
+  .bar .words { max-width: 1100px; margin: 0 auto; }
+  .bar .image { max-height: 120px; }
+  .bar .image-left > .image, .bar .image-right > .image { width: 200px; }
+  .bar .fields { display: flex; gap: 8px; justify-content: center; }
+  .bar .field { flex: 1 1 200px; max-width: 320px; }
+  .bar .check { justify-content: center; }
+  .bar .ways .action { flex: 0 0 auto; }
+}
+`,
+  texts: {
+    en: {
+      ...formTexts.en,
+      copy: 'Copy',
+      copied: 'Copied',
+      emailed: 'Your coupon is on its way to your email.',
+      until: 'Valid until {{date}}.',
+      done: 'Continue shopping',
+      wheel: 'Wheel of prizes: {{prizes}}',
+    },
+    'pt-BR': {
+      ...formTexts['pt-BR'],
+      copy: 'Copiar',
+      copied: 'Copiado',
+      emailed: 'Seu cupom está a caminho do seu e-mail.',
+      until: 'Válido até {{date}}.',
+      done: 'Continuar comprando',
+      wheel: 'Roleta de prêmios: {{prizes}}',
+    },
+    es: {
+      ...formTexts.es,
+      copy: 'Copiar',
+      copied: 'Copiado',
+      emailed: 'Tu cupón va camino a tu correo.',
+      until: 'Válido hasta el {{date}}.',
+      done: 'Seguir comprando',
+      wheel: 'Ruleta de premios: {{prizes}}',
+    },
+  },
+  async places(_isOn, api) {
+    const popup = await readPopup(api.ask)
+    if (!isWelcome(popup, api)) return []
+    const { layout, position, display } = popup.settings
+    const edge = position === 'top' ? 'top' : 'bottom'
+    const spots = { 'slide-in': `corner-${corners[position]}`, bar: `edge-${edge}-fixed` }
+    const corner = position === 'bottom-right' || layout === 'slide-in' ? corners[position] : 'bottom-left'
+    return [
+      { spot: spots[layout] ?? 'floating', isPassing: true },
+      ...(display.teaserEnabled && display.teaserText
+        ? [{ spot: `corner-${corner}`, attributes: { placement: 'teaser' } }]
+        : []),
+    ]
+  },
+  view: Popup,
+}
+
+function Popup(props) {
+  const { ask, attribute, host } = props
+  const [popup, setPopup] = useState(null)
+  useEffect(() => {
+    readPopup(ask).then(
+      (found) => isWelcome(found, props) && setPopup(found),
+      () => {},
+    )
+  }, [])
+  useSheet(host, popup?.settings.design.customCss)
+  if (!popup) return null
+  return h(attribute('placement') === 'teaser' ? Teaser : Shown, { ...props, popup })
+}
+
+const tellAll = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }))
+
+function Teaser({ popup }) {
+  const { display, design } = popup.settings
+  const [isHidden, setHidden] = useState(false)
+  const wasUsed = useRef(false)
+  const button = useRef(null)
+  useEvent('storefront:popup', ({ state }) => setHidden(state !== 'closed'))
+  useEffect(() => {
+    if (wasUsed.current && !isHidden) button.current?.focus()
+  }, [isHidden])
+  if (isHidden || !display.teaserText) return null
+  const { buttonColor: background, buttonTextColor: color, fontFamily } = design
+  const open = () => {
+    wasUsed.current = true
+    tellAll('storefront:open-popup')
+  }
+  return h(
+    'button',
+    {
+      ref: button,
+      type: 'button',
+      class: 'teaser',
+      part: 'teaser',
+      style: { background, color, fontFamily },
+      onClick: open,
+    },
+    display.teaserText,
+  )
+}
+
+function Shown({ popup, ...props }) {
+  const { tell, keep, t, host } = props
+  const { layout, position, design, texts, display, roulette } = popup.settings
+  const isPreview = previewed() !== null
+  const [shown, setShown] = useState(null)
+  const subscribed = useRef(false)
+  const show = (isUnasked) => {
+    if (shown) return
+    if (!isPreview) remember(props)
+    setShown({ isUnasked })
+    tellAll('storefront:popup', { state: 'open' })
+  }
+  useEvent('storefront:open-popup', () => show(false))
+  useEffect(() => {
+    if (isPreview) show(false)
+    else if (isDue(display, props)) return whenDue(display, () => show(true))
+  }, [])
+  if (!shown) return null
+  const onClose = () => {
+    setShown(null)
+    // Who subscribed did not turn it down.
+    if (!isPreview && !subscribed.current) tell('close', 'newsletter')
+    tellAll('storefront:popup', { state: subscribed.current ? 'subscribed' : 'closed' })
+  }
+  const onSubscribed = (answer) => {
+    subscribed.current = true
+    if (isPreview) return
+    keep.write('subscribed', '1')
+    tellAll('storefront:subscribed', answer)
+  }
+  const isWide =
+    (roulette.enabled || (design.imageUrl && ['left', 'right'].includes(design.imagePosition))) &&
+    layout === 'modal'
+  return h(
+    Dialog,
+    {
+      label: texts.title,
+      closeText: t('close'),
+      onClose,
+      isBeside: layout === 'slide-in' || layout === 'bar',
+      isUnasked: shown.isUnasked,
+      // Named for the CSS of merchants.
+      class: `storefront-popup ${layout} ${position}${isWide ? ' wide' : ''}${host.placed ? '' : ' alone'}`,
+      style: {
+        background: design.backgroundColor,
+        color: design.textColor,
+        borderRadius: layout === 'fullscreen' ? 0 : `${design.borderRadius}px`,
+        fontFamily: design.fontFamily ?? 'inherit',
+        '--overlay': design.overlayColor,
+      },
+    },
+    shown.isUnasked ? h('p', { class: 'hidden', role: 'status' }, texts.title) : null,
+    h(Content, { ...props, popup, isPreview, onSubscribed, onClose }),
+  )
+}
