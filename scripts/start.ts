@@ -20,6 +20,7 @@ export const startProgram = (terminal: Terminal): Command =>
     )
     .action(() => serve(terminal))
 
+const demoSlug = 'aurora-supply'
 const keyHint =
   'A key: npm run keys -- create --store <slug> --member <email> --scopes platform:read,platform:write'
 
@@ -36,6 +37,11 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
     })
     stopOnSignals(running.stop, running.app.services.log)
     line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
+    // Where the sandbox is on there is a demo by now.
+    if (running.app.services.settings.sandbox) {
+      const shop = `${running.url}/sandbox/shop/${demoSlug}`
+      line(out, `A shop to look at, with everything that shoppers see: ${paint(out, 'cyan', shop)}`)
+    }
     line(out, key ? welcome(running.url, key) : keyHint)
   } catch (error) {
     explainAndExit(error)
