@@ -1,7 +1,7 @@
 import { countedRows } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { contentBlocksWidget } from './content-blocks/widget.ts'
-import { badgesWidget, stickersWidget } from './labels/widgets.ts'
+import { badgeCards, badgesWidget, stickerCards, stickersWidget } from './labels/widgets.ts'
 import { checkAllLooks, checkLooksWith } from './looks/health.ts'
 import { looksWidget } from './looks/widget.ts'
 import { sizeGuideImages, sizeGuideUploads } from './size-guides/uploads.ts'
@@ -12,17 +12,35 @@ import { videoSliderWidget } from './video-slider/widget.ts'
 import { turnWishlistOn, wishlistWidget } from './wishlist/settings.ts'
 import { takeWishes } from './wishlist/wishes.ts'
 
+const element = (
+  concept: string,
+  tag: string,
+  widget: string,
+  pages: readonly ('home' | 'product')[] | '*',
+) => ({
+  ...{ tag, widget, pages },
+  module: new URL(`${concept}/elements/${tag}.js`, import.meta.url),
+})
+
 export default wiring({
   uploads: { ...uploads, [sizeGuideImages]: sizeGuideUploads },
   widgets: {
     contentBlocks: { feature: 'product-content', build: contentBlocksWidget },
-    stickers: { feature: 'product-content', build: stickersWidget },
-    badges: { feature: 'product-content', build: badgesWidget },
+    stickers: { feature: 'product-content', build: stickersWidget, cards: stickerCards },
+    badges: { feature: 'product-content', build: badgesWidget, cards: badgeCards },
     videoSlider: { feature: 'product-media', build: videoSliderWidget },
     looks: { feature: 'shop-the-look', build: looksWidget },
     sizeGuide: { feature: 'size-guides', build: sizeGuideWidget },
     wishlist: { feature: 'wishlist', build: wishlistWidget },
   },
+  elements: [
+    element('content-blocks', 'store-content-blocks', 'contentBlocks', ['product']),
+    element('labels', 'store-stickers', 'stickers', '*'),
+    element('labels', 'store-badges', 'badges', '*'),
+    element('labels', 'store-featured-price', 'badges', '*'),
+    element('video-slider', 'store-video-slider', 'videoSlider', ['home', 'product']),
+    element('size-guides', 'store-size-guide', 'sizeGuide', ['product']),
+  ],
   events: {
     'content-block': {
       feature: 'product-content',

@@ -32,6 +32,7 @@ export {
   scheduleFields,
   schedulesShown,
 } from './products/schedule.ts'
+export { type ShownProduct, shownProducts } from './products/shown-products.ts'
 export {
   everyProduct,
   findTarget,

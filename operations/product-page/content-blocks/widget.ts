@@ -1,7 +1,7 @@
 /** Content blocks as the storefront gets them. */
 import { sql } from 'kysely'
 import type { Widget, WidgetQuery } from '#operations/storefront/door'
-import { nextTurn, phaseOf } from '#operations/storefront/door'
+import { nextTurn, phaseOf, shownProducts } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { takes } from '../target-sql.ts'
@@ -59,8 +59,14 @@ export async function contentBlocksWidget(
     startsAt: starts_at?.toISOString() ?? null,
     endsAt: ends_at?.toISOString() ?? null,
   }))
-  const items = rows
-    .filter((row) => phaseOf(row, now) === 'running')
+  const running = rows.filter((row) => phaseOf(row, now) === 'running')
+  const compared = running.flatMap(({ design }) => columnsOf(design))
+  const products = await shownProducts(
+    ctx,
+    compared.flatMap((column) => column.productId ?? []),
+  )
+  const items = running
+    .map((row) => ({ ...row, design: withProducts(row.design, products) }))
     .map(({ id, type, design, content: { placement, device, ...targeting } }) => ({
       ...{ id, type, placement, device, design },
       ...(productId === null ? targeting : {}),
@@ -68,4 +74,21 @@ export async function contentBlocksWidget(
   const until = nextTurn(rows, now)
   if (items.length === 0) return until ? { value: null, until } : null
   return { value: { items }, until }
+}
+
+interface Column {
+  productId: string | null
+}
+
+const columnsOf = (design: object | null): readonly Column[] =>
+  design && 'columns' in design && Array.isArray(design.columns) ? design.columns : []
+
+/** A column of a comparison leads to its product while shoppers can see that. */
+function withProducts(design: object | null, products: Awaited<ReturnType<typeof shownProducts>>) {
+  const columns = columnsOf(design)
+  if (columns.every(({ productId }) => productId === null)) return design
+  return {
+    ...design,
+    columns: columns.map((column) => ({ ...column, product: products.get(column.productId ?? '') ?? null })),
+  }
 }

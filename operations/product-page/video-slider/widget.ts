@@ -1,5 +1,5 @@
 /** Videos as the storefront gets them: the home page's, or a product's. */
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
+import { shownProducts, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { readHomeSlider } from './home-slider.ts'
@@ -34,13 +34,13 @@ export async function videoSliderWidget(
 
 /** A video leads to its product while shoppers can see that. */
 async function shown<P extends string>(ctx: Context, slider: SliderContent<P>): Promise<object> {
-  const linked = slider.videos.flatMap(({ linkedProductId }) => linkedProductId ?? [])
-  const products = await snapshots.find(ctx, linked)
-  const videos = slider.videos.map(({ linkedProductId, ...video }) => {
-    const product = linkedProductId === null ? undefined : products.get(linkedProductId)
-    if (!product?.exists || !product.isPublished) return { ...video, product: null }
-    const { productId, name, url, imageUrl, price, currency } = product
-    return { ...video, product: { productId, name, url, imageUrl, price: Number(price), currency } }
-  })
+  const products = await shownProducts(
+    ctx,
+    slider.videos.flatMap(({ linkedProductId }) => linkedProductId ?? []),
+  )
+  const videos = slider.videos.map(({ linkedProductId, ...video }) => ({
+    ...video,
+    product: products.get(linkedProductId ?? '') ?? null,
+  }))
   return { ...slider, videos }
 }

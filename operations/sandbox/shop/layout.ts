@@ -70,7 +70,7 @@ export function card(shop: ShopFacts, product: Product): string {
   const { locale } = shop.ctx.store
   const isGone = product.variants.every(({ isAvailable }) => !isAvailable)
   return `<article class="card" data-product-id="${escaped(product.id)}" data-price="${product.price}"${isGone ? ' data-sold-out' : ''}>
-<a class="image" href="${escaped(pathOf(shop, `/products/${product.id}`))}">${picture(product)}</a><div class="card-marks" data-store-spot="card-image"></div>
+<a class="image" tabindex="-1" aria-hidden="true" href="${escaped(pathOf(shop, `/products/${product.id}`))}">${picture(product)}</a><div class="card-marks" data-store-spot="card-image"></div>
 <h3><a href="${escaped(pathOf(shop, `/products/${product.id}`))}">${escaped(product.name)}</a></h3><div data-store-spot="card-title"></div>
 <p class="price">${escaped(moneyText(product.price, { locale, currency: product.currency }))}</p><div data-store-spot="card-price"></div></article>`
 }

@@ -8,7 +8,7 @@ export { h, useEffect, useRef, useState }
 
 const common = `
 :host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; }
-:host([hidden]) { display: none !important; }
+:host([hidden]), [hidden] { display: none !important; }
 *, *::before, *::after { box-sizing: border-box; }
 button, input, select, textarea { font: inherit; color: inherit; }
 button { cursor: pointer; min-height: 24px; min-width: 24px; }
@@ -79,14 +79,31 @@ export const money = (amount, { locale, currency }) =>
 export const dayOf = (instant, { locale }) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date(instant))
 
-/** HTML of the merchant's, which the server has cleaned: parsed, never assigned, so that Trusted Types have no objection. */
+/**
+ * HTML of the merchant's, which the server has cleaned: parsed, never assigned, so that Trusted Types have no objection;
+ * its styles are set one by one, which no policy for inline styles forbids.
+ */
 export function Html({ html, ...props }) {
   const box = useRef(null)
   useEffect(() => {
-    const parsed = new DOMParser().parseFromString(trusted(html), 'text/html')
-    box.current.replaceChildren(...parsed.body.childNodes)
+    const text = html.replace(/(<[a-z][^<>]*?) style="/gi, '$1 data-style="')
+    const body = parsed(text)
+    for (const each of body.querySelectorAll('[data-style]')) {
+      each.style.cssText = each.dataset.style
+      delete each.dataset.style
+    }
+    box.current.replaceChildren(...body.childNodes)
+    for (const each of box.current.querySelectorAll('img')) each.addEventListener('error', hideBroken)
   }, [html])
   return h('div', { ...props, ref: box })
+}
+
+/** The body of a text's HTML, whose scripts never run. */
+export const parsed = (html) => new DOMParser().parseFromString(trusted(html), 'text/html').body
+
+/** A picture that does not load leaves no broken sign; as `onError`. */
+export const hideBroken = ({ target }) => {
+  target.hidden = true
 }
 
 let policy
@@ -96,22 +113,29 @@ function trusted(html) {
   return policy.createHTML(html)
 }
 
-/** Tells once that at least half of it was before the shopper's eyes for a second. `ref`: of what is looked at. */
+/** Tells once that half of it, or half a window of it, was before the shopper's eyes for a second. `ref`: of what is looked at. */
 export function useSeen(tellSeen, keys = []) {
   const ref = useRef(null)
   useEffect(() => {
     if (!ref.current || !tellSeen) return
     let timer = null
     const watch = new IntersectionObserver(
-      ([entry]) => {
-        clearTimeout(timer)
-        if (!entry.isIntersecting) return
-        timer = setTimeout(() => {
-          watch.disconnect()
-          tellSeen()
-        }, 1000)
+      (entries) => {
+        const { intersectionRatio, intersectionRect, rootBounds } = entries.at(-1)
+        // Of what is taller than the window half of the window is enough.
+        const isSeen =
+          intersectionRatio >= 0.5 || intersectionRect.height >= (rootBounds?.height ?? innerHeight) / 2
+        if (!isSeen) {
+          clearTimeout(timer)
+          timer = null
+        } else {
+          timer ??= setTimeout(() => {
+            watch.disconnect()
+            tellSeen()
+          }, 1000)
+        }
       },
-      { threshold: 0.5 },
+      { threshold: Array.from({ length: 51 }, (_none, at) => at / 50) },
     )
     watch.observe(ref.current)
     return () => {

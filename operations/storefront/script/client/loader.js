@@ -207,8 +207,10 @@ class StorefrontElement extends HTMLElement {
     const { widget, file, preview } = byTag.get(this.localName)
     await ready
     const productId = this.getAttribute('product-id')
-    const card = now.widgets.cards?.[productId]
+    // Of a product that the page lists all is known, even that there is nothing.
+    const card = now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
     const isHere = !productId || productId === now.productId || card
+    if (!isHere && this.placed) return
     const all = isHere ? now.widgets : await widgetsOf({ page: 'product', productId })
     const data = all[widget]
     const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
@@ -217,7 +219,7 @@ class StorefrontElement extends HTMLElement {
     this.hide =
       data === undefined && !isPreviewed(preview)
         ? null
-        : mount(this, module.default, { ...api, data, all, card: card ?? null })
+        : mount(this, module.default, { ...api, data, all, card })
   }
 }
 
@@ -253,11 +255,11 @@ async function load() {
   const products = [...document.querySelectorAll('[data-product-id]')]
     .map((each) => each.dataset.productId)
     .filter((id) => id && id !== productId)
-  const cards = [...new Set(products)].slice(0, 50).sort().join(',')
-  const widgets = await widgetsOf({ page, productId, cards })
+  const listed = [...new Set(products)].slice(0, 50).sort()
+  const widgets = await widgetsOf({ page, productId, cards: listed.join(',') })
   if (page === 'product' && productId && productId !== now?.productId)
     tell('product-view', 'page', { productId })
-  now = { page, productId, widgets }
+  now = { page, productId, widgets, listed }
   Object.assign(api, now)
 }
 

@@ -8,6 +8,7 @@ const spots = {
     in: ['.product__media-wrapper', '.product-gallery', '.js-product-slider'],
     side: 'after',
   },
+  'above-title': { in: ['.product__title', '.product-title', '.js-product-name', 'main h1'], side: 'before' },
   'below-title': { in: ['.product__title', '.product-title', '.js-product-name', 'main h1'], side: 'after' },
   'below-price': {
     in: ['.product__info-container .price', '.product-price', '.js-price-display', 'main .price'],
@@ -26,6 +27,8 @@ const spots = {
     side: 'after',
   },
   'contact-form': { in: [], side: 'append' },
+  'page-top': { in: ['main'], side: 'prepend' },
+  'page-middle': { in: ['main > section', 'main > .shopify-section', 'main > :first-child'], side: 'after' },
   'page-bottom': { in: ['main'], side: 'append' },
   cart: {
     in: ['#main-cart-items', 'form[action$="/cart"]', '.js-ajax-cart-panel', 'main .cart'],
@@ -34,6 +37,7 @@ const spots = {
 }
 const cardSpots = {
   'card-image': { in: ['.card__media', '.product-card__image', 'picture', 'img'], side: 'after' },
+  'card-above-title': { in: ['.card__heading', '.product-card__title', 'h3', 'h2'], side: 'before' },
   'card-title': { in: ['.card__heading', '.product-card__title', 'h3', 'h2'], side: 'after' },
   'card-price': { in: ['.price', '.product-card__price'], side: 'after' },
 }
@@ -143,8 +147,12 @@ export function place(tag, wanted) {
   }
 }
 
+/** One without a placement shows those of all. */
+const sameAs = (tag, { placement }) =>
+  `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
+
 function placeOnPage(tag, name, attributes, asked) {
-  const same = `${tag}${attributes.placement ? `[placement="${attributes.placement}"]` : ':not([placement])'}`
+  const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
   if (there.some((each) => !each.closest('[data-product-id]'))) return
   const kept = keptPlace(name, asked)
@@ -158,7 +166,7 @@ function placeOnPage(tag, name, attributes, asked) {
 function placeOnCards(tag, name, attributes) {
   const spot = cardSpots[name]
   for (const card of document.querySelectorAll('[data-product-id]')) {
-    if (find(card, tag) || card.localName.startsWith('store-')) continue
+    if (find(card, sameAs(tag, attributes)) || card.localName.startsWith('store-')) continue
     const found = findFirst(card, name, spot.in)
     if (found)
       put(tag, found.at, found.side ?? spot.side, { ...attributes, 'product-id': card.dataset.productId })

@@ -160,6 +160,16 @@ test('the storefront shows those whose condition the product meets, while it doe
   expect(first).not.toHaveProperty('name')
   expect(first).not.toHaveProperty('productIds')
   expect((await shown(shop))[0]).toMatchObject({ scope: 'products', productIds: ids, condition: 'always' })
+  const inList = async (productId: string) => {
+    const { body } = await visit(shop, '/widgets?page=category&cards=2001,2003,elsewhere')
+    const items = body.cards[productId]?.stickers.items ?? []
+    return items.map((each: { text: string }) => each.text).sort()
+  }
+  expect(await inList('2001')).toEqual(['low-stock', 'named', 'new'])
+  expect(await inList('2003')).toEqual(['named', 'new', 'on-sale'])
+  expect(await inList('2002')).toEqual([])
+  expect(await inList('elsewhere')).toEqual([])
   await app.advance(2 * 86_400_000)
   expect(await texts('2001')).toEqual(['low-stock', 'named'])
+  expect(await inList('2003')).toEqual(['named', 'on-sale'])
 })

@@ -1,0 +1,125 @@
+// One video: it plays by itself only without sound, while it is in view, and where the shopper has nothing against motion.
+
+import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { Icon } from '../../elements/icons.js'
+
+/**
+ * `isChosen`: the shopper opened it, and it begins. `isPreview`: it invites to be opened, has no sound and no controls but
+ * the one that stops it.
+ */
+export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken }) {
+  const { videoUrl, posterUrl, name } = video
+  const player = useRef(null)
+  const [isPlaying, setPlaying] = useState(false)
+  const [isMuted, setMuted] = useState(isPreview || data.muted)
+  const [hasPoster, setPoster] = useState(posterUrl !== null)
+  const [isBroken, setBroken] = useState(false)
+  const begins = data.autoplay || isChosen
+  const hasControls = data.showControls && !isPreview
+  useInView(player, (isIn) => {
+    if (!isIn) return stop(player.current)
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+    if (begins && !isStill && player.current.dataset.stopped === undefined) start(player.current)
+  })
+  useEffect(() => {
+    if (isBroken && !hasPoster) onBroken(video)
+  }, [isBroken, hasPoster])
+  const toggle = () =>
+    (player.current.paused ? player.current.play() : player.current.pause())?.catch(() => {})
+  const onPlay = ({ target: { dataset } }) => {
+    setPlaying(true)
+    if (takeMark(dataset)) return
+    delete dataset.stopped
+    if (!isChosen && !isPreview) onChosen(video)
+  }
+  const onPause = ({ target }) => {
+    setPlaying(false)
+    // What the shopper stopped does not begin again by itself.
+    if (!takeMark(target.dataset) && !target.ended) target.dataset.stopped = ''
+  }
+  const tool = (icon, label, onClick) =>
+    h(
+      'button',
+      { type: 'button', class: 'round', part: 'tool', 'aria-label': label, onClick },
+      h(Icon, { name: icon, size: 18 }),
+    )
+  return h(
+    'div',
+    { class: 'frame', part: 'frame' },
+    hasPoster
+      ? h('img', {
+          class: 'poster',
+          src: posterUrl,
+          alt: isBroken ? name : '',
+          loading: 'lazy',
+          onError: () => setPoster(false),
+        })
+      : null,
+    isBroken
+      ? null
+      : h('video', {
+          ref: player,
+          src: videoUrl,
+          preload: begins || !hasPoster ? 'metadata' : 'none',
+          'aria-label': name,
+          muted: isMuted,
+          loop: data.loop,
+          controls: hasControls,
+          playsInline: true,
+          tabIndex: isPreview ? -1 : undefined,
+          onPlay,
+          onPause,
+          onVolumeChange: ({ target }) => setMuted(target.muted),
+          onError: () => setBroken(true),
+        }),
+    isBroken || hasControls
+      ? null
+      : h(
+          'div',
+          { class: 'tools' },
+          isPlaying && !isMuted ? tool('sound', t('mute'), () => setMuted(true)) : null,
+          isPlaying && isMuted && !isPreview ? tool('muted', t('unmute'), () => setMuted(false)) : null,
+          tool(isPlaying ? 'pause' : 'play', t(isPlaying ? 'pause' : 'play', { title: name }), toggle),
+        ),
+  )
+}
+
+/** What we begin and stop is marked, so that the rest is the shopper's, by our buttons or the browser's. */
+function start(video) {
+  if (!video.paused) return
+  video.dataset.ours = ''
+  // A browser may refuse what begins by itself: the button is there.
+  video.play()?.catch(() => takeMark(video.dataset))
+}
+
+function stop(video) {
+  if (video.paused) return
+  video.dataset.ours = ''
+  video.pause()
+}
+
+function takeMark(dataset) {
+  const isMarked = dataset.ours !== undefined
+  delete dataset.ours
+  return isMarked
+}
+
+function useInView(ref, onChange) {
+  const latest = useRef(onChange)
+  latest.current = onChange
+  useEffect(() => {
+    const { current } = ref
+    if (!current) return
+    const watch = new IntersectionObserver(
+      (entries) => latest.current(entries.at(-1).intersectionRatio >= 0.6),
+      {
+        threshold: 0.6,
+      },
+    )
+    watch.observe(current)
+    return () => {
+      watch.disconnect()
+      stop(current)
+    }
+  }, [])
+}

@@ -1,0 +1,28 @@
+/** Products that something leads to, as shoppers see them. */
+import type { Context } from '#runtime/context'
+import * as snapshots from '../catalog/snapshots.ts'
+
+export interface ShownProduct {
+  productId: string
+  name: string
+  url: string
+  imageUrl: string | null
+  price: number
+  currency: string
+}
+
+/** Of these, those that shoppers can see, by id. One statement, none where there are no ids. */
+export async function shownProducts(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, ShownProduct>> {
+  const found = await snapshots.find(ctx, productIds)
+  return new Map(
+    [...found.values()]
+      .filter(({ exists, isPublished }) => exists && isPublished)
+      .map(({ productId, name, url, imageUrl, price, currency }) => [
+        productId,
+        { ...{ productId, name, url, imageUrl, currency }, price: Number(price) },
+      ]),
+  )
+}
