@@ -3,7 +3,13 @@ import { wiring } from '#runtime/wiring'
 import { noticeUnavailable } from './bundles/availability.ts'
 import type { KindName } from './discounts/draft.ts'
 import { discountsSync } from './handles.ts'
-import { bundlesWidget, cartGiftsWidget, installmentsWidget, promotionsWidget } from './platform/widgets.ts'
+import {
+  bundlesWidget,
+  cartGiftsWidget,
+  installmentCards,
+  installmentsWidget,
+  promotionsWidget,
+} from './platform/widgets.ts'
 
 const counted = (name: KindName, feature: string) => ({
   feature,
@@ -11,13 +17,24 @@ const counted = (name: KindName, feature: string) => ({
   ...countedRows('discounts', ['impressions', 'clicks', 'cart_adds'], { kind: name }),
 })
 
+const element = (
+  concept: string,
+  tag: string,
+  widget: string,
+  pages: readonly ('product' | 'cart')[] | '*',
+) => ({
+  ...{ tag, widget, pages },
+  module: new URL(`${concept}/elements/${tag}.js`, import.meta.url),
+})
+
 export default wiring({
   widgets: {
     promotions: { feature: 'promotions', build: promotionsWidget },
     bundles: { feature: 'bundles', build: bundlesWidget },
     cartGifts: { feature: 'cart-gifts', build: cartGiftsWidget },
-    installments: { feature: 'installments', build: installmentsWidget },
+    installments: { feature: 'installments', build: installmentsWidget, cards: installmentCards },
   },
+  elements: [element('installments', 'store-installments', 'installments', '*')],
   events: {
     promotion: counted('promotion', 'promotions'),
     bundle: counted('bundle', 'bundles'),

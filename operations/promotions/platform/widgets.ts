@@ -125,3 +125,18 @@ export async function installmentsWidget(ctx: Context, { productId }: WidgetQuer
   const { rules, simulation } = await publicInstallments(ctx, product?.exists ? product.price : null)
   return widgetOf({ settings, rules, simulation }, rules.length === 0, null)
 }
+
+/** What the products of a list cost, where installments are shown there. */
+export async function installmentCards(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, { price: number }>> {
+  const { isEnabled, showInProductList } = await installmentWidget.inForce(ctx)
+  if (!isEnabled || !showInProductList) return new Map()
+  const products = [...(await snapshots.find(ctx, productIds)).values()]
+  return new Map(
+    products
+      .filter(({ exists }) => exists)
+      .map(({ productId, price }) => [productId, { price: Number(price) }]),
+  )
+}

@@ -1,0 +1,155 @@
+// In how many installments a product, or the cart, can be paid: one line, and the table of all options.
+
+import { filled, h, money, useCart, useProduct } from '../../../storefront/script/client/elements.js'
+import { optionsOf, ruleFor } from './installments-math.js'
+
+const texts = {
+  en: {
+    count: 'Installments',
+    each: 'Each',
+    total: 'Total',
+    free: 'interest-free',
+    interest: '{{rate}}% a month',
+    first: 'the first {{amount}}',
+  },
+  'pt-BR': {
+    count: 'Parcelas',
+    each: 'Cada',
+    total: 'Total',
+    free: 'sem juros',
+    interest: '{{rate}}% ao mês',
+    first: 'a primeira {{amount}}',
+  },
+  es: {
+    count: 'Cuotas',
+    each: 'Cada una',
+    total: 'Total',
+    free: 'sin interés',
+    interest: '{{rate}}% al mes',
+    first: 'la primera {{amount}}',
+  },
+}
+
+/** Where it stands by `placement`, and which setting lets it. */
+const settingOf = { card: 'showInProductList', cart: 'showInCart' }
+const isShown = (settings, placement) => settings[settingOf[placement] ?? 'showInProductPage']
+
+export default {
+  css: `
+:host { display: block; overflow-wrap: anywhere; }
+p { margin: 4px 0; }
+.free::before { content: ''; display: inline-block; width: .6em; height: .6em; margin-inline-end: .4em; border-radius: 50%;
+  background: var(--highlight); }
+summary { cursor: pointer; min-height: 24px; }
+table { width: 100%; max-width: 480px; margin: 4px 0 8px; border-collapse: collapse; font-size: min(1em, 15px); }
+caption { text-align: start; font-weight: 600; padding: 4px 0; }
+th, td { padding: 4px 8px 4px 0; border-bottom: 1px solid #e5e7eb; text-align: start; vertical-align: top; font-weight: 400; }
+thead th { font-weight: 600; }
+small { display: block; font-size: 12px; }
+`,
+  texts,
+  places: ({ settings }, { page }) => [
+    ...(page === 'product' && settings.showInProductPage ? [{ spot: 'below-price' }] : []),
+    ...(page === 'cart' && settings.showInCart ? [{ spot: 'cart', attributes: { placement: 'cart' } }] : []),
+    ...(settings.showInProductList ? [{ card: 'card-price', attributes: { placement: 'card' } }] : []),
+  ],
+  view: Installments,
+}
+
+function Installments(props) {
+  const { data, attribute, t, shop } = props
+  const { settings, rules } = data
+  const price = usePrice(props)
+  const placement = attribute('placement')
+  if (!(price > 0) || !isShown(settings, placement)) return null
+  const rule = ruleFor(price, rules)
+  const options = optionsOf(price, rule)
+  const named = namedOf(options, settings.display)
+  if (!named) return null
+  const { textColor: color, fontSize, highlightColor } = settings
+  const rate = new Intl.NumberFormat(shop.locale, { maximumFractionDigits: 4 }).format(
+    rule.monthlyInterestRate,
+  )
+  const text = filled(named.isInterestFree ? settings.interestFreeText : settings.interestText, {
+    installments: String(named.installments),
+    amount: money(named.amount, shop),
+    total: money(named.total, shop),
+    rate,
+  })
+  return h(
+    'div',
+    { part: 'installments', style: { color, fontSize: `${fontSize}px`, '--highlight': highlightColor } },
+    h('p', { part: 'text', class: named.isInterestFree ? 'free' : '' }, text),
+    settings.showTable && placement !== 'card'
+      ? h(
+          'details',
+          { part: 'details' },
+          h('summary', { part: 'summary' }, settings.tableTitle),
+          h(Table, { rule, options, rate, t, shop }),
+        )
+      : null,
+  )
+}
+
+/** Of the cart, of the product on a card, or of the variant that is chosen. */
+function usePrice({ data, card, host, attribute, productId }) {
+  const cart = useCart()
+  const told = useProduct(attribute)
+  const placement = attribute('placement')
+  if (placement === 'cart') return cart?.total
+  if (placement === 'card') {
+    return Number(host.closest('[data-price]')?.dataset.price) || card?.installments?.price
+  }
+  const own = attribute('product-id') ?? productId
+  const isOwn = String(told.productId ?? own) === own
+  return (isOwn ? told.price : null) ?? data.simulation?.amount
+}
+
+/** What the line says; nothing where all has to be paid at once. Interest-free alone is not worth a word at once. */
+function namedOf(options, display) {
+  const all = options.filter(({ installments }) => installments > 1)
+  const free = all.filter(({ isInterestFree }) => isInterestFree)
+  return (display === 'max-interest-free' ? free.at(-1) : null) ?? all.at(-1) ?? null
+}
+
+function Table({ rule, options, rate, t, shop }) {
+  return h(
+    'table',
+    { part: 'table' },
+    h('caption', null, rule.name),
+    h(
+      'thead',
+      null,
+      h(
+        'tr',
+        null,
+        ['count', 'each', 'total'].map((name) => h('th', { scope: 'col' }, t(name))),
+      ),
+    ),
+    h(
+      'tbody',
+      null,
+      options.map(({ installments, amount, firstAmount, total, isInterestFree }) =>
+        h(
+          'tr',
+          { key: installments, part: isInterestFree ? 'option free' : 'option' },
+          h('th', { scope: 'row', class: isInterestFree ? 'free' : '' }, `${installments}x`),
+          h(
+            'td',
+            null,
+            money(amount, shop),
+            firstAmount === amount
+              ? null
+              : h('small', null, t('first', { amount: money(firstAmount, shop) })),
+          ),
+          h(
+            'td',
+            null,
+            money(total, shop),
+            h('small', null, isInterestFree ? t('free') : t('interest', { rate })),
+          ),
+        ),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import createRule from '#operations/promotions/installments/api/create-rule'
+import saveSettings from '#operations/promotions/installments/api/save-settings'
+import { optionsOf, ruleFor } from '#operations/promotions/installments/math'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { demoShop, expectAccessible } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+
+test.skipIf(!hasChromium).each([1280, 390])(
+  'installments of the chosen variant, of the products of a list and of the cart, %i wide',
+  { timeout: 60_000 },
+  async (width) => {
+    const { shop, page, open, faults } = await demoShop(app, url, { width })
+    await shop.call(createRule, {
+      body: { name: 'Cartão', minAmount: 0, maxAmount: 100, maxInstallments: 3 },
+    })
+    await shop.call(createRule, {
+      body: {
+        ...{ name: 'Cartão com juros', minAmount: 100, maxInstallments: 6 },
+        ...{ interestFreeInstallments: 1, monthlyInterestRate: 2.99 },
+      },
+    })
+    const settings = {
+      interestFreeText: '{{installments}}x de {{amount}} sem juros',
+      interestText: '{{installments}}x de {{amount}} ({{rate}}% a.m., total {{total}})',
+      tableTitle: 'Ver parcelas',
+    }
+    await shop.call(saveSettings, { body: { ...settings, showInProductList: true, showInCart: true } })
+
+    await open('/products/1001')
+    const own = page.locator('store-installments')
+    await own.getByText('6x de R$ 22,14 (2,99% a.m., total R$ 132,84)').waitFor()
+    await page.locator('select[name=variantId]').selectOption('2002')
+    await own.getByText('3x de R$ 20,00 sem juros').waitFor()
+    await own.getByText('Ver parcelas').click()
+    await own.getByRole('row', { name: '2x R$ 30,00 R$ 60,00 sem juros' }).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Adicionar' }).click()
+    await page.getByText('✓').waitFor()
+
+    await open('/cart')
+    await own.getByText('3x de R$ 20,00 sem juros').waitFor()
+    await expectAccessible(page)
+
+    await open()
+    const card = page.locator('[data-product-id="1002"] store-installments')
+    await card.getByText('6x de R$ 18,45').waitFor()
+    expect(await card.getByText('Ver parcelas').count()).toBe(0)
+    await expectAccessible(page)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+
+    await shop.call(saveSettings, { body: { display: 'max-installments', showInProductList: false } })
+    await open('/products/1001')
+    await own.getByText('6x de').waitFor()
+    await shop.call(saveSettings, { body: { showInProductPage: false } })
+    await open('/products/1001')
+    await page.waitForLoadState('networkidle')
+    expect(await own.count()).toBe(0)
+    expect(faults).toEqual([])
+  },
+)
+
+test('the browser reckons installments to the cent as the server does', async () => {
+  const file = '../../../../operations/promotions/installments/elements/installments-math.js'
+  const inBrowser = await import(new URL(file, import.meta.url).href)
+  const money = fc.integer({ min: 0, max: 99_999_999_999 }).map((cents) => cents / 100)
+  const smallMoney = fc.integer({ min: 1, max: 100_000 }).map((cents) => cents / 100)
+  const rules = fc
+    .record({
+      bounds: fc.uniqueArray(money, { minLength: 1, maxLength: 4 }),
+      maxInstallments: fc.integer({ min: 1, max: 36 }),
+      free: fc.integer({ min: 1, max: 36 }),
+      rate: fc.integer({ min: 1, max: 300_000 }).map((each) => each / 10_000),
+      minInstallmentAmount: fc.oneof(fc.constant(0), smallMoney),
+      isOpen: fc.boolean(),
+    })
+    .map(({ bounds, maxInstallments, free, rate, minInstallmentAmount, isOpen }) => {
+      const sorted = bounds.sort((a, b) => a - b)
+      return sorted.map((minAmount, at) => ({
+        id: String(at),
+        minAmount,
+        maxAmount: sorted[at + 1] ?? (isOpen ? null : minAmount + 1000),
+        maxInstallments,
+        interestFreeInstallments: Math.min(free, maxInstallments),
+        monthlyInterestRate: free < maxInstallments ? rate : 0,
+        minInstallmentAmount,
+      }))
+    })
+  const text = (amount: number) => amount.toFixed(2)
+  fc.assert(
+    fc.property(rules, fc.oneof(money, smallMoney), (given, price) => {
+      const terms = given.map((rule) => ({
+        ...rule,
+        minAmount: text(rule.minAmount),
+        maxAmount: rule.maxAmount === null ? null : text(rule.maxAmount),
+        monthlyInterestRate: rule.monthlyInterestRate.toFixed(4),
+        minInstallmentAmount: text(rule.minInstallmentAmount),
+      }))
+      const rule = ruleFor(text(price), terms)
+      const its = inBrowser.ruleFor(price, given)
+      expect(its?.id).toBe(rule?.id)
+      expect(inBrowser.optionsOf(price, its)).toEqual(optionsOf(text(price), rule))
+    }),
+    { numRuns: 300 },
+  )
+})
