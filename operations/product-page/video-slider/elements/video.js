@@ -16,10 +16,10 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   const [isBroken, setBroken] = useState(false)
   const begins = data.autoplay || isChosen
   const hasControls = data.showControls && !isPreview
-  useInView(player, (isIn) => {
-    if (!isIn) return stop(player.current)
+  useInView(player, (isIn, current) => {
+    if (!isIn) return stop(current)
     const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
-    if (begins && !isStill && player.current.dataset.stopped === undefined) start(player.current)
+    if (begins && !isStill && current.dataset.stopped === undefined) start(current)
   })
   useEffect(() => {
     if (isBroken && !hasPoster) onBroken(video)
@@ -111,7 +111,7 @@ function useInView(ref, onChange) {
     const { current } = ref
     if (!current) return
     const watch = new IntersectionObserver(
-      (entries) => latest.current(entries.at(-1).intersectionRatio >= 0.6),
+      (entries) => latest.current(entries.at(-1).intersectionRatio >= 0.6, current),
       {
         threshold: 0.6,
       },

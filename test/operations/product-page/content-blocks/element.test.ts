@@ -3,7 +3,7 @@ import createBlock from '#operations/product-page/content-blocks/api/create-bloc
 import getStats from '#operations/product-page/content-blocks/api/get-stats'
 import moveBlock from '#operations/product-page/content-blocks/api/move-block'
 import { hasChromium, servedApp } from '#test/support/browser'
-import { picture, servePictures } from '#test/support/demo-media'
+import { picture, serveMedia } from '#test/support/demo-media'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 import type { Shop } from '#test/support/store'
 
@@ -102,7 +102,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
   { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
-    await servePictures(page)
+    await serveMedia(page)
     const ids = await saveBlocks(shop)
     await open('/products/1001')
     const at = (placement: string) =>

@@ -6,7 +6,7 @@ import saveSettings from '#operations/product-page/labels/api/save-settings'
 import { defaultBadgeSettings } from '#operations/product-page/labels/badge-settings'
 import { featuredCents } from '#operations/product-page/labels/featured-price'
 import { hasChromium, servedApp } from '#test/support/browser'
-import { picture, servePictures } from '#test/support/demo-media'
+import { picture, serveMedia } from '#test/support/demo-media'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 
 const { app, url } = await servedApp()
@@ -16,7 +16,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
   { timeout: 60_000 },
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
-    await servePictures(page)
+    await serveMedia(page)
     const stickers = [
       { kind: 'text', text: 'Oferta', position: 'top-left' },
       { kind: 'preset', preset: 'limited', position: 'top-left', backgroundColor: '#111827' },
