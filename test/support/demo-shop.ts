@@ -25,6 +25,14 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
   }
 }
 
+/** The words, or the name, of what has the focus, however deep. */
+export const focusedIn = (page: Page): Promise<string> =>
+  page.evaluate(`(() => {
+    let found = document.activeElement
+    while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
+    return found.name || found.textContent || found.localName
+  })()`)
+
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** Nothing of ours breaks a rule of WCAG 2.2 AA, by axe; the shop around it is not ours, but the page is. */

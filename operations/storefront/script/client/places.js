@@ -42,11 +42,12 @@ const cardSpots = {
   'card-price': { in: ['.price', '.product-card__price'], side: 'after' },
 }
 
-/** How high something is that others stand beyond, and how far from it. */
-function measure(box, name, gap = 0) {
+/** How high something is that others stand beyond, with what is between them. */
+function measure(box, name, between = () => 0) {
   const watch = new ResizeObserver(([{ borderBoxSize }]) => {
     const height = borderBoxSize[0].blockSize
-    document.documentElement.style.setProperty(`--storefront-${name}`, `${height ? height + gap : 0}px`)
+    const room = height ? height + between() : 0
+    document.documentElement.style.setProperty(`--storefront-${name}`, `${room}px`)
   })
   watch.observe(box)
 }
@@ -57,7 +58,8 @@ const isNarrow = matchMedia('(max-width: 767px)').matches
 /**
  * What is fixed shares one column a corner, and one strip an edge: nothing lies over its neighbour. A strip that is
  * `fixed` lies over the page and moves nothing of it. `offset`: `{ x, y }` of a corner, in pixels. `isPassing`: it comes
- * and goes, and where the window has no room beside what stays, it stands beyond that.
+ * and goes. Where the window has no room for two corners side by side, one stands beyond the other, and what passes
+ * beyond what stays.
  */
 function keptPlace(name, asked) {
   const [kind, ...sides] = name.split('-')
@@ -65,12 +67,11 @@ function keptPlace(name, asked) {
   const [block, inline] = sides
   const known = find(document.body, `[data-store-spot~="${name}"]`)
   if (known) {
-    if (kind === 'corner' && known.isOurs) settle(known, sides, asked)
+    if (corners.has(known)) settle(known, asked)
     return known
   }
   const made = document.createElement('div')
   made.dataset.storeSpot = name
-  made.isOurs = true
   if (kind === 'edge') {
     const how = sides[1] ?? 'static'
     const isFixed = how === 'fixed'
@@ -94,22 +95,30 @@ function keptPlace(name, asked) {
       ? { left: '50%', transform: 'translateX(-50%)', alignItems: 'center' }
       : { alignItems: inline === 'left' ? 'flex-start' : 'flex-end' }),
   })
-  settle(made, sides, asked)
+  corners.set(made, { block, inline, name: `${block}-${inline}` })
+  settle(made, asked)
   document.body.append(made)
-  measure(made, `${block}-${inline}`, gap)
+  measure(made, `${block}-${inline}`, () => gap + corners.get(made).offset.y - 16)
   return made
 }
 
-function settle(corner, [block, inline], { offset, isPassing }) {
-  corner.offset = offset ?? corner.offset ?? { x: 16, y: 16 }
-  corner.isLasting ||= !isPassing
-  const others = ['left', 'center', 'right'].filter((each) => each !== inline)
-  const beside =
-    isNarrow && !corner.isLasting ? `max(${others.map((each) => heightOf(`${block}-${each}`))})` : '0px'
-  const room = `${corner.offset.y}px + ${heightOf(`${block}-sticky`)} + ${heightOf(`${block}-fixed`)} + ${beside}`
-  corner.style[block] = `calc(${room})`
-  corner.style.maxHeight = `calc(100dvh - 16px - (${room}))`
-  if (inline !== 'center') corner.style[inline] = `${corner.offset.x}px`
+const corners = new Map()
+const rankOf = ({ inline, isLasting }) => ['right', 'left', 'center'].indexOf(inline) + (isLasting ? 0 : 3)
+
+function settle(corner, { offset, isPassing }) {
+  const own = corners.get(corner)
+  own.offset = offset ?? own.offset ?? { x: 16, y: 16 }
+  own.isLasting ||= !isPassing
+  const { block } = own
+  const all = [...corners].filter(([, each]) => each.block === block)
+  let beyond = `${heightOf(`${block}-sticky`)} + ${heightOf(`${block}-fixed`)}`
+  for (const [{ style }, each] of all.sort(([, one], [, other]) => rankOf(one) - rankOf(other))) {
+    const room = `${each.offset.y}px + ${beyond}`
+    style[block] = `calc(${room})`
+    style.maxHeight = `calc(100dvh - 16px - (${room}))`
+    if (each.inline !== 'center') style[each.inline] = `${each.offset.x}px`
+    if (isNarrow) beyond += ` + ${heightOf(each.name)}`
+  }
 }
 
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import listSubmissions from '#operations/capture/contact-form/api/list-submissions'
+import updateFormSettings from '#operations/capture/contact-form/api/update-form-settings'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { demoShop, expectAccessible, focusedIn } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+
+const fields = [
+  { key: 'name', label: 'Nome', type: 'text', required: true, placeholder: 'Como chamamos você?' },
+  { key: 'email', label: 'E-mail', type: 'email', required: true },
+  { key: 'phone', label: 'Telefone', type: 'phone' },
+  // A form's own members are called so.
+  { key: 'elements', label: 'Assunto', type: 'select', options: ['Troca', 'Entrega'], required: true },
+  { key: 'querySelector', label: 'É presente', type: 'checkbox' },
+  { key: 'message', label: 'Mensagem', type: 'textarea', required: true },
+]
+
+test.skipIf(!hasChromium).each([1280, 390])(
+  'behind its button in a corner, and in place where the theme has it, %i wide',
+  { timeout: 90_000 },
+  async (width) => {
+    const { shop, page, open, faults } = await demoShop(app, url, { width })
+    const saved = await shop.call(updateFormSettings, {
+      body: { isEnabled: true, position: 'bottom-left', consentRequired: true, fields },
+    })
+    expect(saved.status).toBe(200)
+    await open()
+    const opener = page.getByRole('button', { name: 'Contact us' })
+    await opener.waitFor()
+    expect((await opener.boundingBox())!.x).toBe(16)
+    await expectAccessible(page)
+    await opener.click()
+    const dialog = page.getByRole('dialog', { name: 'Contact us' })
+    await dialog.waitFor()
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await focusedIn(page)).toBe('Contact us')
+
+    await opener.click()
+    await dialog.getByRole('button', { name: 'Send' }).click()
+    expect(await dialog.getByText('Preencha este campo.').count()).toBe(4)
+    await dialog.getByText('Marque para continuar.').waitFor()
+    await expectAccessible(page)
+    await dialog.getByPlaceholder('Como chamamos você?').fill('Ana')
+    await dialog.getByLabel('E-mail').fill('ana@example')
+    await dialog.getByLabel('Assunto').selectOption('Troca')
+    await dialog.getByLabel('É presente').check()
+    await dialog.getByLabel('Mensagem').fill('Olá')
+    await dialog.getByLabel('I agree').check()
+    await app.advance(2000)
+    await dialog.getByRole('button', { name: 'Send' }).click()
+    // The browser takes such an address, the shop does not.
+    await dialog.getByText('Confira o e-mail.').waitFor()
+    await dialog.getByLabel('E-mail').fill('ana@example.com')
+    await dialog.getByRole('button', { name: 'Send' }).click()
+    await dialog.getByText('Thank you! We will be in touch.').waitFor()
+    await expectAccessible(page)
+    const { body } = await shop.call(listSubmissions)
+    expect(body.data).toMatchObject([
+      {
+        name: 'Ana',
+        email: 'ana@example.com',
+        message: 'Olá',
+        values: { elements: 'Troca', querySelector: true },
+        pageUrl: page.url(),
+      },
+    ])
+
+    await open('/contact')
+    const form = page.locator('store-contact-form form')
+    await form.waitFor()
+    expect(await page.locator('store-contact-form').count()).toBe(1)
+    const { x, width: wide } = (await form.boundingBox())!
+    expect([x >= 0, x + wide <= width]).toEqual([true, true])
+    await expectAccessible(page)
+    // The address that was none.
+    expect(faults).toEqual([expect.stringContaining('400')])
+  },
+)

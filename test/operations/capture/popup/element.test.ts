@@ -1,0 +1,215 @@
+import { expect, test } from 'vitest'
+import createPreview from '#operations/capture/popup/api/create-preview'
+import getMetrics from '#operations/capture/popup/api/get-metrics'
+import saveSettings from '#operations/capture/popup/api/save-settings'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { subscribersOf } from '#test/support/capture'
+import { demoShop, expectAccessible, focusedIn } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+
+const coupon = { mode: 'shared', code: 'RODA10', type: 'percentage', value: 10 }
+const prizes = [
+  { label: '10% de desconto', color: '#6366f1', probability: 99.99, coupon },
+  { label: 'Nada', color: '#fef3c7', probability: 0.01, coupon: null },
+]
+const atOnce = { delaySeconds: 0, frequency: 'always' }
+
+async function opened(width: number, settings: object) {
+  const shown = await demoShop(app, url, { width })
+  const { page, shop } = shown
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const save = async (body: object) => {
+    const saved = await shop.call(saveSettings, { body: { isEnabled: true, ...body } })
+    expect([saved.status, saved.body.error]).toEqual([200, undefined])
+  }
+  await save(settings)
+  const dialog = page.getByRole('dialog')
+  const focused = () => focusedIn(page)
+  return { ...shown, save, dialog, focused }
+}
+
+test.skipIf(!hasChromium).each([1280, 390])(
+  'who spins the wheel wins what the server drew, and is told of what was not filled in, %i wide',
+  { timeout: 90_000 },
+  async (width) => {
+    const { page, shop, open, dialog, focused, faults } = await opened(width, {
+      roulette: { enabled: true, prizes },
+      display: { ...atOnce, hideAfterSubscribe: true },
+      fields: { phone: { enabled: true, required: false } },
+    })
+    // Where the shopper wants no motion, the wheel does not turn.
+    if (width === 390) await page.emulateMedia({ reducedMotion: 'reduce' })
+    await open()
+    await dialog.waitFor()
+    expect(await focused()).toBe('✕')
+    await page.getByRole('img', { name: 'Roleta de prêmios: 10% de desconto, Nada' }).waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('button', { name: 'Spin' }).click()
+    await page.getByText('Preencha este campo.').waitFor()
+    await page.getByText('Marque para continuar.').waitFor()
+    expect(await focused()).toBe('email')
+    await expectAccessible(page)
+    await page.getByLabel('Your email').fill('ana@example.com')
+    // A browser takes it for one, and we do not.
+    await page.getByLabel('Your phone').fill('12')
+    await page.getByRole('checkbox').check()
+    await app.advance(2000)
+    await page.getByRole('button', { name: 'Spin' }).click()
+    await page.getByText('Confira o telefone.').waitFor()
+    expect(await focused()).toBe('phone')
+    await page.getByLabel('Your phone').fill('')
+    await page.getByRole('button', { name: 'Spin' }).click()
+
+    await page.getByText('RODA10').waitFor()
+    const disc = page.locator('store-popup .disc')
+    expect(await disc.getAttribute('style')).toContain('rotate(1710deg)')
+    await page.getByRole('button', { name: 'Copiar' }).click()
+    await page.getByRole('button', { name: 'Copiado' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('RODA10')
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+
+    expect(await subscribersOf(shop)).toMatchObject([
+      { email: 'ana@example.com', prize_label: '10% de desconto', coupon_code: 'RODA10' },
+    ])
+    const counted = async () => {
+      const { body } = await shop.call(getMetrics)
+      return [body.impressions, body.subscribers]
+    }
+    await expect.poll(counted, { timeout: 10_000 }).toEqual([1, 1])
+    const closes = await app.database.query<{ n: number }>(
+      `select coalesce(sum(closes), 0)::int as n from widget_daily where store_id = $1 and widget = 'newsletter'`,
+      [shop.id],
+    )
+    // Who subscribed did not turn it down.
+    expect(closes).toEqual([{ n: 0 }])
+
+    await open('/products/1001')
+    await page.locator('store-contact-form, form[data-buy]').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await dialog.count()).toBe(0)
+    // The phone that was none.
+    expect(faults).toEqual([expect.stringContaining('400')])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'a slide-in waits behind its teaser, takes the focus that asked for it, and gives it back',
+  { timeout: 60_000 },
+  async () => {
+    const { page, shop, open, dialog, focused, faults } = await opened(390, {
+      layout: 'slide-in',
+      position: 'bottom-left',
+      display: { delaySeconds: null, teaserEnabled: true, teaserText: 'Ganhe 10%', frequency: 'session' },
+    })
+    await open()
+    const teaser = page.getByRole('button', { name: 'Ganhe 10%' })
+    await teaser.waitFor()
+    const { x, y } = (await teaser.boundingBox())!
+    expect([x < 40, y > 600]).toEqual([true, true])
+    await expectAccessible(page)
+    expect(await dialog.count()).toBe(0)
+    await teaser.click()
+    await dialog.waitFor()
+    expect(await focused()).toBe('✕')
+    await expectAccessible(page)
+    // The page beside it is not shut off.
+    await page.locator('header .name').click({ trial: true })
+    await page.waitForTimeout(1200)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe('Ganhe 10%')
+    const counted = () =>
+      app.database.query<{ impressions: number; clicks: number; closes: number }>(
+        `select impressions, clicks, closes from widget_daily where store_id = $1 and widget = 'newsletter'`,
+        [shop.id],
+      )
+    await expect.poll(counted, { timeout: 10_000 }).toEqual([{ impressions: 1, clicks: 0, closes: 1 }])
+    expect(faults).toEqual([])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'it shows itself when and where it may, unless a preview is asked for',
+  { timeout: 90_000 },
+  async () => {
+    const { page, shop, open, dialog, save, faults } = await opened(1280, {
+      layout: 'bar',
+      position: 'top',
+      display: { ...atOnce, pageMode: 'include', pagePatterns: ['*/products/*'] },
+    })
+    const isShown = async (path: string, isThere: boolean) => {
+      await open(path)
+      if (isThere) return dialog.waitFor()
+      await page.waitForLoadState('networkidle')
+      expect(await dialog.count()).toBe(0)
+    }
+    await isShown('', false)
+    await isShown('/products/1001', true)
+    const header = (await page.locator('header').boundingBox())!
+    // It lies over the page, and moved nothing of it.
+    expect(header.y).toBe(0)
+    await expectAccessible(page)
+    await save({ display: { ...atOnce, pageMode: 'all', frequency: 'session' } })
+    await isShown('/products/1001', false)
+    await save({ display: { frequency: 'always', devices: 'mobile' } })
+    await isShown('', false)
+    await save({ display: { devices: 'all', delaySeconds: null, scrollPercent: 50 } })
+    await isShown('/products/1001', false)
+    await page.setViewportSize({ width: 1280, height: 300 })
+    await page.mouse.wheel(0, 2000)
+    await dialog.waitFor()
+    await save({ isEnabled: false })
+    const { body } = await shop.call(createPreview, {
+      body: { settings: { layout: 'fullscreen', texts: { title: 'Ainda não salvo' } } },
+    })
+    await isShown(new URL(body.url).search, true)
+    await page.getByRole('heading', { name: 'Ainda não salvo' }).waitFor()
+    await expectAccessible(page)
+    expect(faults).toEqual([])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'pictures stand where the merchant wants them, and leave nothing where they do not load',
+  { timeout: 60_000 },
+  async () => {
+    const { page, open, dialog, save, faults } = await opened(1280, {})
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    )
+    await page.route('https://pictures.example/*', (route) =>
+      route.fulfill({
+        contentType: 'image/png',
+        body: route.request().url().endsWith('logo.png') ? 'gone' : png,
+      }),
+    )
+    const image = page.locator('store-popup .image')
+    const design = {
+      imageUrl: 'https://pictures.example/a.png',
+      logoUrl: 'https://pictures.example/logo.png',
+    }
+    for (const imagePosition of ['left', 'right', 'top', 'background']) {
+      await save({ design: { ...design, imagePosition }, display: atOnce })
+      await open()
+      await dialog.waitFor()
+      await expect.poll(() => page.locator('store-popup .logo').count()).toBe(0)
+      const [box, own, field] = await Promise.all(
+        [dialog, image, page.getByLabel('Your email')].map(async (each) => (await each.boundingBox())!),
+      )
+      const middle = own!.x + own!.width / 2
+      expect([imagePosition, own!.width > box!.width * 0.6]).toEqual([
+        imagePosition,
+        ['top', 'background'].includes(imagePosition),
+      ])
+      if (imagePosition === 'left') expect(middle).toBeLessThan(field!.x)
+      if (imagePosition === 'right') expect(middle).toBeGreaterThan(field!.x + field!.width)
+      if (imagePosition === 'background') expect(own!.height).toBeGreaterThan(box!.height - 2)
+    }
+    expect(faults).toEqual([])
+  },
+)
