@@ -1,4 +1,4 @@
-import { countedRows } from '#operations/storefront/door'
+import { countedRows, type ElementSpec } from '#operations/storefront/door'
 import { wiring } from '#runtime/wiring'
 import { contentBlocksWidget } from './content-blocks/widget.ts'
 import { badgeCards, badgesWidget, stickerCards, stickersWidget } from './labels/widgets.ts'
@@ -9,17 +9,20 @@ import { sizeGuideWidget } from './size-guides/widget.ts'
 import { uploads } from './uploads.ts'
 import { countedSliders } from './video-slider/counters.ts'
 import { videoSliderWidget } from './video-slider/widget.ts'
-import { turnWishlistOn, wishlistWidget } from './wishlist/settings.ts'
+import { turnWishlistOn } from './wishlist/settings.ts'
+import { wishlistCards, wishlistWidget } from './wishlist/widget.ts'
 import { takeWishes } from './wishlist/wishes.ts'
 
+/** Without `pages` a theme places it. */
 const element = (
   concept: string,
   tag: string,
   widget: string,
-  pages: readonly ('home' | 'product')[] | '*',
-) => ({
-  ...{ tag, widget, pages },
+  pages?: ElementSpec['pages'],
+): ElementSpec => ({
+  ...{ tag, widget },
   module: new URL(`${concept}/elements/${tag}.js`, import.meta.url),
+  ...(pages ? { pages } : {}),
 })
 
 export default wiring({
@@ -31,7 +34,7 @@ export default wiring({
     videoSlider: { feature: 'product-media', build: videoSliderWidget },
     looks: { feature: 'shop-the-look', build: looksWidget },
     sizeGuide: { feature: 'size-guides', build: sizeGuideWidget },
-    wishlist: { feature: 'wishlist', build: wishlistWidget },
+    wishlist: { feature: 'wishlist', build: wishlistWidget, cards: wishlistCards },
   },
   elements: [
     element('content-blocks', 'store-content-blocks', 'contentBlocks', ['product']),
@@ -40,6 +43,10 @@ export default wiring({
     element('labels', 'store-featured-price', 'badges', '*'),
     element('video-slider', 'store-video-slider', 'videoSlider', ['home', 'product']),
     element('size-guides', 'store-size-guide', 'sizeGuide', ['product']),
+    element('looks', 'store-looks', 'looks', ['home', 'product']),
+    element('wishlist', 'store-wishlist-button', 'wishlist', ['home', 'category', 'product', 'cart']),
+    element('wishlist', 'store-wishlist', 'wishlist'),
+    element('wishlist', 'store-wishlist-count', 'wishlist'),
   ],
   events: {
     'content-block': {

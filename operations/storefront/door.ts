@@ -47,6 +47,7 @@ export {
 export { emptyToNull, nullableText, variableLine } from './products/texts.ts'
 export { assetUrl, isAssetUrl, isLinkUrl, linkUrl, requireAssets } from './products/urls.ts'
 export { widgetSettings } from './products/widget-settings.ts'
+export type { ElementSpec } from './script/modules.ts'
 export * as publication from './script/publication.ts'
 export * as tokens from './visits/tokens.ts'
 export { storefrontPage, type Visit } from './visits/visit.ts'

@@ -1,5 +1,5 @@
 /** How the storefront shows wishlists, and whom it asks for a contact. */
-import { type Widget, widgetSettings } from '#operations/storefront/door'
+import { widgetSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, line, named, object, z } from '#runtime/schema'
 
@@ -65,8 +65,3 @@ export const wishlist = widgetSettings('wishlist', {
 /** In the caller's transaction. */
 export const turnWishlistOn = (ctx: Context): Promise<void> =>
   wishlist.write(ctx, (before) => ({ ...before, isEnabled: true }))
-
-export async function wishlistWidget(ctx: Context): Promise<Widget | null> {
-  const { isEnabled, ...settings } = await wishlist.inForce(ctx)
-  return isEnabled ? { value: { settings } } : null
-}

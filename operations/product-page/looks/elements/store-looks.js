@@ -1,0 +1,232 @@
+// Looks: a picture with marks on what can be bought in it, and the whole of it in one step.
+
+import {
+  addToCart,
+  h,
+  money,
+  useProducts,
+  useSeen,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+
+export default {
+  css: `
+:host { display: block; margin: 24px 0; }
+.looks { display: grid; gap: 24px; }
+.grid { grid-template-columns: repeat(auto-fill, minmax(min(320px, 100%), 1fr)); }
+.carousel { display: flex; overflow-x: auto; scroll-snap-type: x mandatory; padding-block-end: 8px; }
+.carousel > * { flex: 0 0 min(420px, 90%); scroll-snap-align: start; }
+.picture { position: relative; }
+.picture > img { display: block; width: 100%; min-height: 200px; background: #f3f4f6; }
+.mark { position: absolute; width: 32px; height: 32px; transform: translate(-50%, -50%); border-radius: 50%; border: 2px solid #11182799;
+  color: #111827; padding: 0; }
+/* No text of its own: its name says all of it. */
+.mark::before { content: '+' / ''; font-size: 18px; line-height: 1; }
+ul { list-style: none; margin: 8px 0; padding: 0; }
+li { display: grid; grid-template-columns: 24px 48px 1fr auto; gap: 8px; align-items: center; padding: 4px 0; }
+li img { width: 48px; height: 48px; object-fit: cover; background: #f3f4f6; }
+li input { width: 24px; height: 24px; }
+li select { grid-column: 3 / -1; min-height: 32px; }
+li.is-marked { outline: 2px solid currentColor; outline-offset: 2px; }
+h3 { margin: 8px 0 0; }
+`,
+  texts: {
+    en: {
+      soldOut: 'Sold out',
+      item: '{{name}}, {{price}}',
+      total: 'Total: {{total}}',
+      added: 'Everything chosen is in the cart',
+      failed: 'The cart did not take it. Please try again.',
+      none: 'Choose at least one product',
+      choose: 'Option of {{name}}',
+    },
+    'pt-BR': {
+      soldOut: 'Esgotado',
+      item: '{{name}}, {{price}}',
+      total: 'Total: {{total}}',
+      added: 'Tudo o que você escolheu está no carrinho',
+      failed: 'O carrinho não aceitou. Tente de novo.',
+      none: 'Escolha pelo menos um produto',
+      choose: 'Opção de {{name}}',
+    },
+    es: {
+      soldOut: 'Agotado',
+      item: '{{name}}, {{price}}',
+      total: 'Total: {{total}}',
+      added: 'Todo lo que elegiste está en el carrito',
+      failed: 'El carrito no lo aceptó. Inténtalo de nuevo.',
+      none: 'Elige al menos un producto',
+      choose: 'Opción de {{name}}',
+    },
+  },
+  places: () => [{ spot: 'page-bottom' }],
+  view: Looks,
+}
+
+function Looks({ data, ...others }) {
+  const { settings, items, sections } = data
+  const all = sections ?? [{ key: 'product', title: settings.title, subtitle: null, layout: 'grid', items }]
+  return all.map((section) =>
+    h(
+      'section',
+      { key: section.key, 'aria-label': section.title, part: 'section' },
+      h('h2', null, section.title),
+      section.subtitle ? h('p', null, section.subtitle) : null,
+      h(
+        'div',
+        {
+          class: `looks ${section.layout}`,
+          // What scrolls by touch scrolls by keys, too.
+          ...(section.layout === 'carousel'
+            ? { tabIndex: 0, role: 'group', 'aria-label': section.title }
+            : {}),
+        },
+        section.items.map((look) => h(Look, { ...others, key: look.id, look, settings })),
+      ),
+    ),
+  )
+}
+
+const keyOf = ({ productId, variantId }) => `${productId} ${variantId ?? ''}`
+
+function Look({ look, settings, shop, t, tell, ask }) {
+  // Of an item that may be any variant, the shopper chooses one.
+  const open = look.items.filter(({ variantId, status }) => variantId === null && status === 'available')
+  const { products } = useProducts(
+    ask,
+    open.map(({ productId }) => productId),
+  )
+  const [variants, setVariants] = useState({})
+  const variantsOf = ({ productId, variantId }) =>
+    variantId === null
+      ? (products.get(productId)?.variants ?? []).filter(({ isAvailable }) => isAvailable)
+      : []
+  const variantOf = (item) => item.variantId ?? variants[item.productId] ?? variantsOf(item)[0]?.variantId
+  const seen = useSeen(() => tell('impression', 'look', { resourceId: look.id }))
+  const canBuy = look.items.filter(({ status }) => status === 'available')
+  const [chosen, setChosen] = useState(() => new Set(canBuy.map(keyOf)))
+  const [marked, setMarked] = useState(null)
+  const [said, setSaid] = useState('')
+  const bought = canBuy.filter((item) => chosen.has(keyOf(item)))
+  const total =
+    bought.reduce((sum, { unitPrice, quantity }) => sum + Math.round(unitPrice * 100) * quantity, 0) / 100
+  const priceOf = ({ unitPrice }) => (unitPrice === null ? '' : money(unitPrice, shop))
+  const clicked = (item) => tell('click', 'look', { resourceId: look.id, productId: item.productId })
+
+  const buy = async () => {
+    if (bought.length === 0) return setSaid(t('none'))
+    try {
+      await addToCart(
+        bought.map((item) => ({
+          productId: item.productId,
+          variantId: variantOf(item),
+          quantity: item.quantity,
+        })),
+        'look',
+      )
+      tell('cart-add', 'look', { resourceId: look.id })
+      setSaid(t('added'))
+    } catch {
+      setSaid(t('failed'))
+    }
+  }
+  return h(
+    'article',
+    { ref: seen, part: 'look' },
+    h(
+      'div',
+      { class: 'picture' },
+      h('img', {
+        src: look.imageUrl,
+        alt: look.imageAlt ?? look.name,
+        loading: 'lazy',
+        width: 640,
+        height: 480,
+        onError: hide,
+      }),
+      look.items.map((item) =>
+        item.hotspot
+          ? h('button', {
+              type: 'button',
+              class: 'mark',
+              part: 'mark',
+              'aria-label': t('item', { name: item.name, price: priceOf(item) }),
+              style: {
+                left: `${item.hotspot.x}%`,
+                top: `${item.hotspot.y}%`,
+                background: settings.hotspotColor,
+              },
+              onClick() {
+                clicked(item)
+                setMarked(keyOf(item))
+              },
+            })
+          : null,
+      ),
+    ),
+    h('h3', null, look.name),
+    look.description ? h('p', null, look.description) : null,
+    h(
+      'ul',
+      null,
+      look.items.map((item) => {
+        const isOut = item.status !== 'available'
+        const toggle = () => {
+          const next = new Set(chosen)
+          if (!next.delete(keyOf(item))) next.add(keyOf(item))
+          setChosen(next)
+        }
+        return h(
+          'li',
+          { key: keyOf(item), part: 'item', class: marked === keyOf(item) ? 'is-marked' : '' },
+          h('input', {
+            type: 'checkbox',
+            'aria-label': item.name,
+            checked: chosen.has(keyOf(item)),
+            disabled: isOut,
+            onChange: toggle,
+          }),
+          item.imageUrl
+            ? h('img', { src: item.imageUrl, alt: '', loading: 'lazy', onError: hide })
+            : h('span'),
+          h(
+            'a',
+            { href: item.url, onClick: () => clicked(item) },
+            item.name,
+            item.variantName ? ` (${item.variantName})` : '',
+            item.quantity > 1 ? ` × ${item.quantity}` : '',
+          ),
+          h('span', null, isOut ? t('soldOut') : priceOf(item)),
+          variantsOf(item).length > 1
+            ? h(
+                'select',
+                {
+                  'aria-label': t('choose', { name: item.name }),
+                  value: variantOf(item),
+                  onChange: ({ target }) => setVariants({ ...variants, [item.productId]: target.value }),
+                },
+                variantsOf(item).map(({ variantId, name }) => h('option', { value: variantId }, name)),
+              )
+            : null,
+        )
+      }),
+    ),
+    h('p', { part: 'total' }, t('total', { total: money(total, shop) })),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'action',
+        part: 'buy',
+        style: { background: settings.buttonColor, color: settings.buttonTextColor },
+        onClick: buy,
+      },
+      settings.buttonText,
+    ),
+    h('p', { role: 'status' }, said),
+  )
+}
+
+const hide = (event) => {
+  event.target.hidden = true
+}

@@ -1,0 +1,187 @@
+// The heart of a product: in the corner of its picture, below its buy button, on every card of a list.
+
+import {
+  Dialog,
+  Field,
+  h,
+  useProduct,
+  useSeen,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+import { add, mayWish, remove, useWishes } from './wishes.js'
+
+const shapes = {
+  heart:
+    'M12 21s-7.5-4.9-10-9.3C.4 8.4 2 4 6 4c2.4 0 4.3 1.300 6 3.600C13.700 5.300 15.600 4 18 4c4 0 5.600 4.400 4 7.700C19.500 16.100 12 21 12 21z',
+  star: 'M12 2l3 6.600 7 .8-5.200 4.800 1.500 7-6.300-3.600-6.300 3.600 1.500-7L2 9.400l7-.8z',
+  bookmark: 'M5 2h14v20l-7-5-7 5z',
+}
+
+export default {
+  css: `
+:host { display: inline-block; min-block-size: 40px; }
+:host([placement="corner"]) { position: absolute; inset-block-start: 8px; inset-inline-end: 8px; z-index: 2; }
+.wish { display: inline-flex; align-items: center; gap: 6px; min-height: 40px; min-width: 40px; justify-content: center; padding: 8px;
+  border: 1px solid transparent; border-radius: 20px; background: #fffffff0; color: #111827; }
+svg { width: 22px; height: 22px; display: block; }
+form { display: grid; gap: 8px; }
+.consent { display: flex; gap: 8px; align-items: start; font-size: 14px; }
+.consent input { min-width: 24px; min-height: 24px; }
+`,
+  texts: {
+    en: {
+      close: 'Close',
+      save: 'Save',
+      email: 'Email',
+      phone: 'Phone',
+      missing: 'Leave an email or a phone',
+      wishers: 'In {{count}} lists',
+    },
+    'pt-BR': {
+      close: 'Fechar',
+      save: 'Salvar',
+      email: 'E-mail',
+      phone: 'Telefone',
+      missing: 'Deixe um e-mail ou um telefone',
+      wishers: 'Em {{count}} listas',
+    },
+    es: {
+      close: 'Cerrar',
+      save: 'Guardar',
+      email: 'Correo',
+      phone: 'Teléfono',
+      missing: 'Deja un correo o un teléfono',
+      wishers: 'En {{count}} listas',
+    },
+  },
+  places: ({ settings }) => [
+    ...(settings.showInProductPage
+      ? [
+          settings.position === 'image-corner'
+            ? { spot: 'gallery', attributes: { placement: 'corner' } }
+            : { spot: 'below-buy-button', attributes: { placement: 'below' } },
+        ]
+      : []),
+    ...(settings.showInProductList ? [{ card: 'card-image', attributes: { placement: 'corner' } }] : []),
+  ],
+  view: WishlistButton,
+}
+
+function WishlistButton(props) {
+  const { data, card, attribute, keep, t, tell, productId: ofPage } = props
+  const { settings } = data
+  const told = useProduct(attribute)
+  const productId = attribute('product-id') ?? ofPage
+  const variantId = told.productId === productId ? told.variantId : undefined
+  const isWished = useWishes(keep).some((each) => each.productId === productId)
+  const [asks, setAsks] = useState(false)
+  const [said, setSaid] = useState('')
+  const seen = useSeen(() => tell('impression', 'wishlist', { productId }))
+  if (!productId) return null
+  const inCorner = attribute('placement') === 'corner'
+  const words = isWished ? settings.addedText : settings.addText
+  const count = card?.wishlist?.count ?? data.count
+
+  const isKnown = keep.read('wishlist.contact') !== null
+  const wish = () => {
+    add(props, { productId, variantId })
+    setSaid(settings.addedText)
+    if (settings.askContact === 'optional' && !isKnown) setAsks(true)
+  }
+  const press = () => {
+    if (isWished) {
+      remove(props, productId)
+      setSaid('')
+    } else if (!mayWish(settings)) {
+      setSaid(settings.loginText)
+      document.dispatchEvent(new CustomEvent('storefront:sign-in', { detail: { productId } }))
+    } else if (settings.askContact === 'required' && !isKnown) setAsks(true)
+    else wish()
+  }
+  return h(
+    'span',
+    { ref: seen },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'wish',
+        part: 'button',
+        'aria-pressed': String(isWished),
+        'aria-label': inCorner ? settings.addText : undefined,
+        title: inCorner ? words : undefined,
+        onClick: press,
+      },
+      h(
+        'svg',
+        { viewBox: '0 0 24 24', 'aria-hidden': 'true', part: 'icon' },
+        h('path', {
+          d: shapes[settings.icon],
+          fill: isWished ? settings.activeColor : 'none',
+          stroke: isWished ? settings.activeColor : settings.iconColor,
+          'stroke-width': 2,
+        }),
+      ),
+      inCorner ? null : words,
+      count ? h('small', { 'aria-label': t('wishers', { count }) }, count) : null,
+    ),
+    h('span', { class: said === settings.loginText ? 'fault' : 'hidden', role: 'status' }, said),
+    asks
+      ? h(ContactDialog, {
+          ...props,
+          onClose() {
+            setAsks(false)
+          },
+          onGiven() {
+            setAsks(false)
+            if (!isWished) wish()
+          },
+        })
+      : null,
+  )
+}
+
+/** Asks for a contact once: afterwards, where it is optional; before, where there is no list without one. */
+function ContactDialog({ data: { settings }, t, tell, keep, onClose, onGiven }) {
+  const [fault, setFault] = useState('')
+  const send = (event) => {
+    event.preventDefault()
+    const fields = Object.fromEntries(new FormData(event.target))
+    const given = Object.fromEntries(
+      settings.contactFields.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])),
+    )
+    if (Object.keys(given).length === 0) return setFault(t('missing'))
+    tell('wishlist-contact', 'wishlist', { contact: { ...given, consent: fields.consent !== undefined } })
+    keep.write('wishlist.contact', '1')
+    onGiven()
+  }
+  return h(
+    Dialog,
+    { label: settings.contactText, closeText: t('close'), onClose },
+    h('p', null, settings.contactText),
+    h(
+      'form',
+      { onSubmit: send, noValidate: false },
+      settings.contactFields.map((name) =>
+        h(Field, {
+          name,
+          label: t(name),
+          type: name === 'email' ? 'email' : 'tel',
+          autocomplete: name === 'email' ? 'email' : 'tel',
+        }),
+      ),
+      h(
+        'label',
+        { class: 'consent' },
+        h('input', { type: 'checkbox', name: 'consent' }),
+        h('span', null, settings.consentText),
+      ),
+      fault ? h('p', { class: 'fault', role: 'alert' }, fault) : null,
+      h(
+        'button',
+        { class: 'action', part: 'submit', style: { background: '#111827', color: '#ffffff' } },
+        t('save'),
+      ),
+    ),
+  )
+}

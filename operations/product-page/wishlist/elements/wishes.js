@@ -1,0 +1,57 @@
+// The shopper's list, which the browser keeps: every element of the page has the same, and so have other tabs.
+
+import { useEffect, useState } from '../../../storefront/script/client/elements.js'
+
+const atMost = 200
+const changed = 'storefront:wishlist'
+/** Where nothing can be stored the page alone remembers. */
+let inMemory = null
+
+export function wishesIn(keep) {
+  try {
+    const kept = JSON.parse(keep.read('wishes') || 'null') ?? inMemory ?? []
+    return Array.isArray(kept) ? kept.filter((each) => typeof each?.productId === 'string') : []
+  } catch {
+    return inMemory ?? []
+  }
+}
+
+function write(keep, wishes) {
+  inMemory = wishes
+  keep.write('wishes', JSON.stringify(wishes))
+  document.dispatchEvent(new CustomEvent(changed, { detail: { wishes } }))
+}
+
+export function add({ keep, tell }, { productId, variantId }) {
+  const wishes = wishesIn(keep)
+  if (wishes.some((each) => each.productId === productId)) return
+  write(keep, [{ productId, ...(variantId ? { variantId } : {}) }, ...wishes].slice(0, atMost))
+  tell('wishlist-add', 'wishlist', { productId, ...(variantId ? { variantId } : {}) })
+}
+
+/** As it was wished for: with its variant, or without one. */
+export function remove({ keep, tell }, productId) {
+  const wishes = wishesIn(keep)
+  write(
+    keep,
+    wishes.filter((each) => each.productId !== productId),
+  )
+  for (const wish of wishes) if (wish.productId === productId) tell('wishlist-remove', 'wishlist', wish)
+}
+
+export function useWishes(keep) {
+  const [wishes, setWishes] = useState(() => wishesIn(keep))
+  useEffect(() => {
+    const look = () => setWishes(wishesIn(keep))
+    document.addEventListener(changed, look)
+    addEventListener('storage', look)
+    return () => {
+      document.removeEventListener(changed, look)
+      removeEventListener('storage', look)
+    }
+  }, [keep])
+  return wishes
+}
+
+/** Whether the shop knows who its shopper is: a theme says so. Without accounts everybody may have a list. */
+export const mayWish = ({ allowGuests }) => allowGuests || Boolean(window.storefrontCustomer)

@@ -1,0 +1,33 @@
+import { refuse } from '#runtime/errors'
+import { object, z } from '#runtime/schema'
+import { storefrontPage } from '../../visits/visit.ts'
+import { shownProducts } from '../shown.ts'
+
+const idsAtMost = 50
+const query = object({
+  ids: z.string().min(1).max(3400).describe('Of products, separated by commas'),
+})
+
+export default storefrontPage({
+  method: 'GET',
+  path: '/products',
+  description:
+    'Products by their ids, with their variants, as the catalog has them: those that are published.',
+  trust: 'Public data: what any visitor of the shop sees.',
+  kind: 'read',
+  feature: null,
+  async handler(ctx, visit) {
+    const ids = [
+      ...new Set(
+        visit
+          .query(query)
+          .ids.split(',')
+          .filter((id) => id !== '' && id.length <= 64),
+      ),
+    ]
+    if (ids.length > idsAtMost) throw refuse('bad_request', `ids: may name ${idsAtMost} products`)
+    return new Response(JSON.stringify({ data: await shownProducts(ctx, ids) }), {
+      headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=60' },
+    })
+  },
+})
