@@ -1,6 +1,6 @@
 // Stickers over a product's picture: on its own page, or on a card of a list.
 
-import { h, hideBroken, useEffect, useState } from '../../../storefront/script/client/elements.js'
+import { h, hideBroken, useEffect, useRef } from '../../../storefront/script/client/elements.js'
 
 const presets = {
   en: {
@@ -32,7 +32,7 @@ const presets = {
 export default {
   css: `
 :host { display: contents; }
-.over { position: absolute; pointer-events: none; z-index: 2; container-type: inline-size; text-align: center; }
+.over { position: absolute; inset: 0 auto auto 0; visibility: hidden; pointer-events: none; z-index: 2; container-type: inline-size; text-align: center; }
 .corner { position: absolute; display: flex; flex-direction: column; gap: 4px; width: 100%; padding: 6px; }
 .top-left, .top-right { inset-block-start: 0; }
 .bottom-left, .bottom-right { inset-block-end: 0; flex-direction: column-reverse; }
@@ -52,11 +52,12 @@ const corners = ['top-left', 'top-right', 'bottom-left', 'bottom-right']
 
 function Stickers({ data, card, host, t }) {
   const items = (card ? card.stickers?.items : data.items.filter(({ scope }) => scope === undefined)) ?? []
-  const box = useBoxOver(host, items.length > 0)
-  if (!box) return null
+  const over = useRef(null)
+  useOver(over, host, items.length > 0)
+  if (items.length === 0) return null
   return h(
     'div',
-    { class: 'over', part: 'stickers', style: box },
+    { ref: over, class: 'over', part: 'stickers' },
     corners.map((corner) => {
       const its = items.filter(({ position }) => position === corner)
       if (its.length === 0) return null
@@ -97,39 +98,35 @@ function Sticker({ item, t }) {
   )
 }
 
-/** Where the picture is, which stands before the element: its page may lay it out as it likes. Null: nothing to cover. */
-function useBoxOver(host, isWanted) {
-  const [box, setBox] = useState(null)
+/** Keeps what `over` is on where the picture is, which stands before the element: its page may lay it out as it likes. */
+function useOver(over, host, isWanted) {
   useEffect(() => {
     const picture = isWanted ? pictureBefore(host) : null
-    if (!picture) return setBox(null)
-    const look = () => setBox((before) => boxOver(picture, host, before))
+    if (!picture) return
+    const look = () => lieOver(over.current, picture)
     const watch = new ResizeObserver(look)
-    const shown = picture.offsetParent ?? document.body
-    for (const each of new Set([picture, shown, document.body])) watch.observe(each)
+    for (const each of new Set([picture, picture.parentElement, document.body])) watch.observe(each)
     look()
     return () => watch.disconnect()
   }, [host, isWanted])
-  return box
 }
 
-function boxOver(picture, host, before) {
-  const around = positionedAround(host)
-  const [its, from] = [picture.getBoundingClientRect(), around.getBoundingClientRect()]
-  // Of a page that is not positioned itself the edge is the document's.
-  const isPage = around === document.documentElement
-  const left = its.left - from.left - (isPage ? 0 : around.clientLeft) + (isPage ? 0 : around.scrollLeft)
-  const top = its.top - from.top - (isPage ? 0 : around.clientTop) + (isPage ? 0 : around.scrollTop)
-  const box = { left: `${left}px`, top: `${top}px`, width: `${its.width}px`, height: `${its.height}px` }
-  return before && Object.keys(box).every((key) => box[key] === before[key]) ? before : box
-}
-
-function positionedAround(host) {
-  for (let each = host.parentElement; each; each = each.parentElement) {
-    const { position, transform } = getComputedStyle(each)
-    if (position !== 'static' || transform !== 'none') return each
+/** Moved by how far it is off, whatever it is placed within. */
+function lieOver(over, picture) {
+  if (!over) return
+  const { style, offsetLeft, offsetTop } = over
+  const [its, own] = [picture.getBoundingClientRect(), over.getBoundingClientRect()]
+  const wanted = {
+    left: offsetLeft + its.left - own.left,
+    top: offsetTop + its.top - own.top,
+    width: its.width,
+    height: its.height,
   }
-  return document.documentElement
+  for (const [key, value] of Object.entries(wanted)) {
+    if (Math.abs(Number.parseFloat(style[key]) - value) < 0.5) continue
+    style[key] = `${value}px`
+  }
+  style.visibility = 'visible'
 }
 
 const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, picture, video')

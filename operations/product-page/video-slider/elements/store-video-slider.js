@@ -17,7 +17,7 @@ export default {
   css: `
 :host { display: block; }
 section { margin: 16px 0; position: relative; }
-h2 { margin: 0 0 8px; font-size: 1.25em; }
+h2 { margin: 0 0 8px; font-size: 1.25em; min-height: 36px; padding-inline-end: 88px; }
 ul { display: flex; gap: 12px; margin: 0; padding: 4px; list-style: none; overflow-x: auto; scroll-snap-type: x mandatory;
   scroll-behavior: smooth; }
 li { flex: none; scroll-snap-align: start; min-width: 0; }
@@ -35,6 +35,7 @@ li { flex: none; scroll-snap-align: start; min-width: 0; }
 .product .price { font-weight: 600; }
 .moves { position: absolute; inset-block-start: 0; inset-inline-end: 0; display: flex; gap: 8px; }
 .moves .round:disabled { opacity: .4; cursor: default; }
+.moves .round:dir(rtl) svg, .turns .round:dir(rtl) svg { transform: scaleX(-1); }
 .untitled .moves { position: static; justify-content: flex-end; margin-bottom: 4px; }
 .story { display: grid; gap: 4px; justify-items: center; width: 84px; padding: 0; border: 0; background: none; font-size: 13px; }
 .story .ring { position: relative; width: 76px; height: 76px; padding: 3px; border: 2px solid #c026d3; border-radius: 50%; overflow: hidden;
@@ -183,6 +184,8 @@ function Carousel(props) {
 function useMoves(list, count) {
   const [canMove, setCanMove] = useState({ next: false, previous: false })
   const look = () => {
+    // Of videos that all turned out to be gone there is no list any more.
+    if (!list.current) return
     const { scrollLeft, clientWidth, scrollWidth } = list.current
     const at = Math.abs(scrollLeft)
     const now = { previous: at > 4, next: at + clientWidth < scrollWidth - 4 }

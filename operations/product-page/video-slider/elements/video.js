@@ -18,7 +18,7 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   const hasControls = data.showControls && !isPreview
   useInView(player, (isIn, current) => {
     if (!isIn) return stop(current)
-    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+    const isStill = !isChosen && matchMedia('(prefers-reduced-motion: reduce)').matches
     if (begins && !isStill && current.dataset.stopped === undefined) start(current)
   })
   useEffect(() => {

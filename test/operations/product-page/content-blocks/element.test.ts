@@ -69,9 +69,12 @@ const blocks: Record<string, { placement: string; device?: string; design: objec
       rows: [{ label: 'Lava-louças', cells: [true, false, 'à mão', ''] }],
     },
   },
+  // Taller than two windows: it is seen though half of it never is.
   'rich-text': {
     placement: 'page-bottom',
-    design: { html: `<h2>História</h2><p>${'Do ateliê. '.repeat(40)}</p><img src="${picture('missing')}">` },
+    design: {
+      html: `<h2>História</h2><p>${'Do ateliê. '.repeat(1000)}</p><img src="${picture('missing')}">`,
+    },
   },
   'image-banner': {
     placement: 'page-bottom',
@@ -127,6 +130,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await question.click()
     await at('below-description').getByText('Não quebra.').waitFor()
     await question.click()
+    await page.waitForTimeout(1200)
     const slider = at('page-bottom').getByRole('slider', { name: 'Before e After: mova para comparar' })
     await slider.scrollIntoViewIfNeeded()
     await slider.press('ArrowRight')

@@ -91,7 +91,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await open('/products/1001')
     await price.getByText('R$ 108,00 no Pix').waitFor()
     await page.locator('select[name=variantId]').selectOption('2002')
-    await expect.poll(() => price.getByText('Pix').count()).toBe(0)
+    await expect.poll(() => price.getByText('Pix').count(), { timeout: 10_000 }).toBe(0)
     await open()
     const card = page.locator('[data-product-id="1002"]')
     await card.locator('store-stickers').getByText('Oferta').waitFor()

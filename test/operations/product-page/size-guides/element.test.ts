@@ -90,7 +90,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await inline.getByText('84-88').waitFor()
     expect(await inline.getByRole('button', { name: 'in', exact: true }).count()).toBe(0)
     await inline.scrollIntoViewIfNeeded()
-    await expect.poll(() => inline.locator('img:visible').count()).toBe(0)
+    await expect.poll(() => inline.locator('img:visible').count(), { timeout: 10_000 }).toBe(0)
     await expectAccessible(page)
     expect(faults).toEqual([])
   },
