@@ -11,7 +11,7 @@ import {
   reviewedOrders,
   templateUse,
 } from './reviews/for-others.ts'
-import { reviewsWidget, testimonialsWidget } from './reviews/public.ts'
+import { reviewCards, reviewsWidget, testimonialsWidget } from './reviews/public.ts'
 import { activateReviews } from './settings/settings.ts'
 import { activateTestimonials } from './testimonials/settings.ts'
 
@@ -21,9 +21,29 @@ export default wiring({
   senders: { rv: requestMessages },
   templateUses: [templateUse],
   widgets: {
-    reviews: { feature: 'reviews', build: reviewsWidget },
+    reviews: { feature: 'reviews', build: reviewsWidget, cards: reviewCards },
     testimonials: { feature: 'testimonials', build: testimonialsWidget },
   },
+  elements: [
+    {
+      tag: 'store-stars',
+      widget: 'reviews',
+      module: new URL('reviews/elements/store-stars.js', import.meta.url),
+      pages: '*',
+    },
+    {
+      tag: 'store-reviews',
+      widget: 'reviews',
+      module: new URL('reviews/elements/store-reviews.js', import.meta.url),
+      pages: ['product'],
+    },
+    {
+      tag: 'store-testimonials',
+      widget: 'testimonials',
+      module: new URL('testimonials/elements/store-testimonials.js', import.meta.url),
+      pages: '*',
+    },
+  ],
   contactReviews,
   approvedReviews: approvedSince,
   reviewedOrders,

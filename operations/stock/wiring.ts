@@ -1,5 +1,5 @@
 import { wiring } from '#runtime/wiring'
-import { alertsWidget, counterWidget } from './counter/widgets.ts'
+import { alertCards, alertsWidget, counterWidget } from './counter/widgets.ts'
 import { stockRequests, templateUse } from './registrations.ts'
 import { alerts } from './sending/lane.ts'
 import { stockChanged } from './sending/reconcile.ts'
@@ -16,10 +16,16 @@ export default wiring({
   switches: { 'stock-alerts': { activate: turnOn } },
   stockRequests,
   widgets: {
-    stockAlerts: { feature: 'stock-alerts', build: alertsWidget },
+    stockAlerts: { feature: 'stock-alerts', build: alertsWidget, cards: alertCards },
     stockCounter: { feature: 'stock-alerts', build: counterWidget },
   },
   elements: [
+    {
+      tag: 'store-stock-alert',
+      widget: 'stockAlerts',
+      module: new URL('subscriptions/elements/store-stock-alert.js', import.meta.url),
+      pages: '*',
+    },
     {
       tag: 'store-stock-counter',
       widget: 'stockCounter',

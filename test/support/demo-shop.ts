@@ -21,6 +21,8 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
     page,
     asked,
     faults,
+    /** From now on settings show at once, and not once the browser's copy is a minute old. */
+    withoutCache: () => page.route('**/widgets?*', (route) => route.continue()),
     open: (path = '') => page.goto(`${url}/sandbox/shop/${shop.id}${path}`),
   }
 }

@@ -1,5 +1,6 @@
 /** Imported reviews are written: thousands of rows a second, each once by its key. */
 
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { withRows } from '#runtime/database/recordset'
 import { reviewImageCopy } from '../handles.ts'
@@ -67,6 +68,7 @@ export async function insertImported(
     if (review.pictures.length === 0 || !ids.has(reviewId)) continue
     await tx.queue(reviewImageCopy, { reviewId, urls: review.pictures })
   }
+  if (ids.size > 0) await changed(tx)
   return ids.size
 }
 

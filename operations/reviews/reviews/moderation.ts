@@ -1,6 +1,7 @@
 /** What a team does to a review. Two moderators at once: one statement decides. */
 import type { RowChange } from '#db/tables'
 import { files, isAmong } from '#operations/store/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
@@ -20,7 +21,7 @@ async function moderatorName(ctx: Context): Promise<string | null> {
   return row?.name ?? null
 }
 
-/** Moves reviews (ids of the right form) that have another status; answers the ids of those that moved. */
+/** Moves reviews (ids of the right form) that have another status, and averages with them; answers the ids of those that moved. */
 async function move(ctx: Context, ids: readonly string[], status: Verdict, reason: string | null) {
   const now = ctx.now()
   const name = await moderatorName(ctx)
@@ -38,6 +39,7 @@ async function move(ctx: Context, ids: readonly string[], status: Verdict, reaso
     .where('status', '<>', status)
     .returning('id')
     .execute()
+  if (rows.length > 0) await changed(ctx)
   return new Set(rows.map((row) => row.id))
 }
 
@@ -140,13 +142,15 @@ export const setReply = (ctx: Context, id: string, text: string | null): Promise
 
 /** Its images go with `files-clean`; who was asked for it stays asked. Refuses an unknown review. */
 export async function deleteReview(ctx: Context, id: string): Promise<void> {
-  const gone = await oneRow(ctx.db.deleteFrom('product_reviews').returning('id'), id, noReview)
+  const deleted = ctx.db.deleteFrom('product_reviews').returning(['id', 'status'])
+  const gone = await oneRow(deleted, id, noReview)
   await ctx.db
     .updateTable('review_dispatches')
     .set({ review_id: null, updated_at: ctx.now() })
     .where('review_id', '=', id)
     .execute()
   await files.setUses(ctx, ownerOf(gone.id), [])
+  if (gone.status === 'approved') await changed(ctx)
 }
 
 /** As the files know a review. */

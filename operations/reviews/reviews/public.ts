@@ -1,6 +1,7 @@
 /** Approved reviews as the storefront shows them: nothing private. */
 import { sql } from 'kysely'
-import type { Widget } from '#operations/storefront/door'
+import { isAmong } from '#operations/store/door'
+import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { publicName } from '#runtime/values/public-name'
@@ -63,16 +64,38 @@ const ratings = prepared((db, values: { productId: string }) =>
     .groupBy('rating'),
 )
 
-/** A page in the order of the widget, with the average and how the ratings are spread. */
+const averageOf = (stars: number, total: number): number | null =>
+  total === 0 ? null : Math.round((stars * 100) / total) / 100
+
+interface Summary {
+  average: number | null
+  total: number
+}
+
+/** Average and count of each product that has any, as its page and the cards of lists show them. One statement. */
+async function summariesOf(ctx: Context, productIds: readonly string[]): Promise<Map<string, Summary>> {
+  const rows = await ctx.db
+    .selectFrom('product_reviews')
+    .select(['product_id', sql<number>`count(*)::int`.as('total'), sql<number>`sum(rating)::int`.as('stars')])
+    .where(isAmong('product_id', productIds))
+    .where('status', '=', sql.lit('approved'))
+    .groupBy('product_id')
+    .execute()
+  return new Map(
+    rows.map(({ product_id, total, stars }) => [product_id, { average: averageOf(stars, total), total }]),
+  )
+}
+
+/** A page in the order of the widget, or in the shopper's, with the average and how the ratings are spread. */
 export async function publicReviews(
   ctx: Context,
   { widget }: ReviewSettings,
   productId: string,
-  page: number,
+  { page, sort = widget.sort }: { page: number; sort?: Sort | undefined },
 ): Promise<unknown> {
   const limit = widget.perPage
   const [rows, counted] = [
-    await pages[widget.sort](ctx, { productId, limit, offset: (page - 1) * limit }),
+    await pages[sort](ctx, { productId, limit, offset: (page - 1) * limit }),
     await ratings(ctx, { productId }),
   ]
   const distribution = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 } as Record<number, number>
@@ -80,7 +103,7 @@ export async function publicReviews(
   const total = counted.reduce((sum, { n }) => sum + n, 0)
   const stars = counted.reduce((sum, { rating, n }) => sum + rating * n, 0)
   return {
-    average: total === 0 ? null : Math.round((stars * 100) / total) / 100,
+    average: averageOf(stars, total),
     distribution,
     data: rows.map((row) => ({
       id: row.id,
@@ -108,11 +131,23 @@ export async function publicReviews(
   }
 }
 
-/** The widget `reviews`: how it looks, and what its form takes. */
-export async function reviewsWidget(ctx: Context): Promise<Widget | null> {
+/** The widget `reviews`: how it looks, what its form takes, and of a product page what its product has. */
+export async function reviewsWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
   const settings = await reviewRules.inForce(ctx)
   if (!settings.isEnabled) return null
-  return { value: { ...settings.widget, form: settings.form } }
+  const shared = { ...settings.widget, form: settings.form }
+  if (page !== 'product' || productId === null) return { value: { ...shared, summary: null } }
+  const known = (await summariesOf(ctx, [productId])).get(productId)
+  return { value: { ...shared, summary: { productId, ...(known ?? { average: null, total: 0 }) } } }
+}
+
+/** What cards show where stars are shown in lists. */
+export async function reviewCards(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, Summary>> {
+  const { isEnabled, widget } = await reviewRules.inForce(ctx)
+  return isEnabled && widget.showStarsInProductList ? summariesOf(ctx, productIds) : new Map()
 }
 
 /** The widget `testimonials`: those that are on, in their order. */

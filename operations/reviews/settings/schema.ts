@@ -58,6 +58,7 @@ const message = {
     .nullable()
     .describe('Used when the connection is official'),
 }
+export const sorts = ['featured', 'newest', 'highest', 'lowest'] as const
 const widget = {
   layout: z.enum(['list', 'grid', 'carousel']),
   title: optionalText(120),
@@ -66,7 +67,7 @@ const widget = {
   backgroundColor: colour,
   buttonColor: colour,
   perPage: z.number().int().min(1).max(50),
-  sort: z.enum(['featured', 'newest', 'highest', 'lowest']).describe('featured: those first, then newest'),
+  sort: z.enum(sorts).describe('featured: those first, then newest'),
   nameFormat: z.enum(['full', 'first-initial', 'initials']),
   showVerifiedBadge: z.boolean(),
   showDate: z.boolean(),

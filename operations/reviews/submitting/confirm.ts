@@ -1,5 +1,6 @@
 /** The link that proves that an address, which bought the product, wrote its review. */
 import { escaped } from '#operations/store/door'
+import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
@@ -98,6 +99,7 @@ export async function confirmReview(ctx: Context, reviewId: string): Promise<voi
       { ...row, name: row.customer_name, verified: true, hasImages: row.has_images },
       settings,
     )
+    const isPublished = isWaiting && status === 'approved'
     const now = tx.now()
     await tx.db
       .updateTable('product_reviews')
@@ -113,11 +115,12 @@ export async function confirmReview(ctx: Context, reviewId: string): Promise<voi
               phone_key: purchase.phoneKey,
             }
           : {}),
-        ...(isWaiting && status === 'approved' ? { status, moderated_at: now, moderated_by: 'auto' } : {}),
+        ...(isPublished ? { status, moderated_at: now, moderated_by: 'auto' } : {}),
         updated_at: now,
       })
       .where('id', '=', reviewId)
       .execute()
     if (purchase) await settleRequests(tx, reviewId, row.product_id, purchase)
+    if (isPublished) await changed(tx)
   })
 }

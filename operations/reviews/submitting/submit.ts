@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import { files, notify } from '#operations/store/door'
-import { snapshots } from '#operations/storefront/door'
+import { changed, snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { unlessTaken } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
@@ -216,6 +216,7 @@ async function add(
   await follow(tx, id, review)
   if (status === 'pending') await tellOfPending(tx, id, review)
   if (!review.purchase) await askForProof(tx, id, review)
+  if (status === 'approved') await changed(tx)
   return { status }
 }
 
@@ -246,6 +247,7 @@ async function replace(
   // One that waits already was told of: a form that is sent twice is one.
   const waits = known.is_proven && known.status === 'pending'
   if (status === 'pending' && !waits) await tellOfPending(tx, known.id, review)
+  if (status === 'approved' || known.status === 'approved') await changed(tx)
   return { status }
 }
 

@@ -63,7 +63,7 @@ export function shopPage(shop: ShopFacts, { title, kind, productId, main }: Page
 const picture = ({ imageUrl, name }: Pick<Product, 'imageUrl' | 'name'>): string =>
   imageUrl
     ? `<img src="${escaped(imageUrl)}" alt="${escaped(name)}" width="600" height="600" loading="lazy">`
-    : `<span class="nothing"></span>`
+    : `<span class="nothing" role="img" aria-label="${escaped(name)}"></span>`
 
 /** A product as lists show it. */
 export function card(shop: ShopFacts, product: Product): string {

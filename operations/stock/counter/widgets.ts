@@ -11,18 +11,48 @@ const looksOf = (settings: AlertContent) =>
   Object.fromEntries(looks.map((name) => [name, settings[name] ?? defaultAlerts[name]]))
 
 /** Key `stockAlerts`: looks and texts of the form, and which variants of the product are sold out. */
-export async function alertsWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
+export async function alertsWidget(
+  ctx: Context,
+  { page, productId, cards }: WidgetQuery,
+): Promise<Widget | null> {
   const settings = await readAlerts(ctx)
+  const { allowEmails, allowPhones, buttonShowInProductPage, buttonShowInProductList } = settings
   const isProductPage = page === 'product' && productId !== null
-  const isShown = isProductPage ? settings.buttonShowInProductPage : settings.buttonShowInProductList
-  if (!settings.isEnabled || !isShown || !(settings.allowEmails || settings.allowPhones)) return null
-  const { allowEmails, allowPhones } = settings
-  const shared = { allowEmails, allowPhones, ...looksOf(settings) }
-  if (!isProductPage) return { value: { ...shared, soldOutVariantIds: null } }
-  const product = (await snapshots.find(ctx, [productId])).get(productId)
-  const isSold = snapshots.statusOf(product) === 'available' || snapshots.statusOf(product) === 'out-of-stock'
-  const soldOut = isSold ? product!.variants.filter((variant) => variant.stock === 0) : []
-  return { value: { ...shared, soldOutVariantIds: soldOut.map((variant) => variant.variantId) } }
+  const isOnCards = buttonShowInProductList && (!isProductPage || cards.length > 0)
+  const isOnPage = isProductPage && buttonShowInProductPage
+  if (!isOpen(settings) || !(isOnPage || isOnCards)) return null
+  const shared = { allowEmails, allowPhones, buttonShowInProductList, ...looksOf(settings) }
+  if (!isProductPage)
+    return { value: { ...shared, productId: null, soldOutVariantIds: null, soldOutVariants: null } }
+  const soldOut = isOnPage ? soldOutOf((await snapshots.find(ctx, [productId])).get(productId)) : []
+  const soldOutVariantIds = soldOut.map(({ variantId }) => variantId)
+  return { value: { ...shared, productId, soldOutVariantIds, soldOutVariants: soldOut } }
+}
+
+const isOpen = ({ isEnabled, allowEmails, allowPhones }: AlertContent): boolean =>
+  isEnabled && (allowEmails || allowPhones)
+
+const soldOutOf = (product: snapshots.Snapshot | undefined): { variantId: string; name: string }[] => {
+  const status = snapshots.statusOf(product)
+  if (status !== 'available' && status !== 'out-of-stock') return []
+  return product!.variants
+    .filter(({ stock }) => stock === 0)
+    .map(({ variantId, name }) => ({ variantId, name }))
+}
+
+/** Of the cards of a list those that nothing is left of. */
+export async function alertCards(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, unknown>> {
+  const settings = await readAlerts(ctx)
+  if (!isOpen(settings) || !settings.buttonShowInProductList) return new Map()
+  const products = [...(await snapshots.find(ctx, productIds))]
+  return new Map(
+    products
+      .filter(([, product]) => snapshots.statusOf(product) === 'out-of-stock')
+      .map(([productId, product]) => [productId, { variants: soldOutOf(product) }]),
+  )
 }
 
 /** Key `stockCounter`: of a product page the variants that few are left of, their texts rendered. */

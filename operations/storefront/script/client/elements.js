@@ -72,6 +72,12 @@ const textsOf = (texts, locale) => ({
 export const filled = (text, values = {}) =>
   text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
+/**
+ * A text of the merchant's settings. One that was left as it is built in, which is English, is said in the shop's
+ * language; `texts`: the element's own, whose `en` has the built-in one under the same name.
+ */
+export const saidIn = (data, texts, t) => (name) => (data[name] === texts.en[name] ? t(name) : data[name])
+
 /** An amount as the shop's shoppers read it. */
 export const money = (amount, { locale, currency }) =>
   new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount)
@@ -99,7 +105,7 @@ export function Html({ html, ...props }) {
 }
 
 /** The body of a text's HTML, whose scripts never run. */
-export const parsed = (html) => new DOMParser().parseFromString(trusted(html), 'text/html').body
+export const parsed = (html) => new DOMParser().parseFromString(trusted('createHTML', html), 'text/html').body
 
 /** A picture that does not load leaves no broken sign; as `onError`. */
 export const hideBroken = ({ target }) => {
@@ -107,10 +113,25 @@ export const hideBroken = ({ target }) => {
 }
 
 let policy
-function trusted(html) {
-  if (!window.trustedTypes) return html
-  policy ??= window.trustedTypes.createPolicy('storefront', { createHTML: (text) => text })
-  return policy.createHTML(html)
+function trusted(kind, text) {
+  if (!window.trustedTypes) return text
+  const same = (given) => given
+  policy ??= window.trustedTypes.createPolicy('storefront', { createHTML: same, createScript: same })
+  return policy[kind](text)
+}
+
+/** Puts data into the page for search engines; answers what takes it away. */
+export function structured(data) {
+  const script = document.createElement('script')
+  script.type = 'application/ld+json'
+  try {
+    script.text = trusted('createScript', JSON.stringify(data))
+  } catch {
+    // The shop lets nobody make scripts, not even of data.
+    return () => {}
+  }
+  document.head.append(script)
+  return () => script.remove()
 }
 
 /** Tells once that half of it, or half a window of it, was before the shopper's eyes for a second. `ref`: of what is looked at. */

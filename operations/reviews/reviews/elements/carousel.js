@@ -1,0 +1,121 @@
+// A row that is turned by buttons, keys, fingers, or by itself.
+
+import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+
+export const carouselTexts = {
+  en: { previous: 'Previous', next: 'Next', pause: 'Stop turning', play: 'Turn by itself' },
+  'pt-BR': { previous: 'Anterior', next: 'Próximo', pause: 'Parar de girar', play: 'Girar sozinho' },
+  es: { previous: 'Anterior', next: 'Siguiente', pause: 'Detener', play: 'Girar solo' },
+}
+
+export const carouselCss = `
+.track { display: flex; gap: 16px; margin: 0; padding: 3px; list-style: none; overflow-x: auto; scroll-snap-type: x mandatory;
+  overscroll-behavior-x: contain; scrollbar-width: none; }
+.track > li { flex: 0 0 max(calc((100% - (var(--per-view) - 1) * 16px) / var(--per-view)), min(100%, 260px)); min-width: 0;
+  scroll-snap-align: start; }
+.turns { display: flex; gap: 8px; justify-content: center; margin-block-start: 12px; }
+.turns button { width: 44px; height: 44px; border: 1px solid currentColor; border-radius: 50%; background: none; line-height: 1; }
+[dir=rtl] .arrow { transform: scaleX(-1); }
+`
+
+const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+
+/** `seconds`: after so many it turns by itself, unless somebody looks closer, wants it still, or stopped it; null: never. */
+export function Carousel({ items, label, perView, seconds = null, t }) {
+  const track = useRef(null)
+  const isHeld = useRef(false)
+  const [isOver, setOver] = useState(false)
+  const [isTurning, setTurning] = useState(() => seconds !== null && !isStill())
+  const [isRtl, setRtl] = useState(false)
+
+  const turn = (step) => {
+    const { scrollLeft, scrollWidth, clientWidth, firstElementChild } = track.current
+    const at = Math.abs(scrollLeft)
+    const last = scrollWidth - clientWidth
+    const width = firstElementChild.getBoundingClientRect().width + 16
+    // Behind the last comes the first.
+    const to = step > 0 && at >= last - 2 ? 0 : step < 0 && at <= 2 ? last : at + step * width
+    track.current.scrollTo({ left: isRtl ? -to : to, behavior: isStill() ? 'auto' : 'smooth' })
+  }
+
+  useEffect(() => {
+    const look = () => {
+      setOver(track.current.scrollWidth > track.current.clientWidth + 1)
+      setRtl(getComputedStyle(track.current).direction === 'rtl')
+    }
+    const watch = new ResizeObserver(look)
+    watch.observe(track.current)
+    look()
+    return () => watch.disconnect()
+  }, [items.length, perView])
+  useEffect(() => {
+    if (!isTurning || !isOver) return
+    const timer = setInterval(() => {
+      if (!isHeld.current && !document.hidden) turn(1)
+    }, seconds * 1000)
+    return () => clearInterval(timer)
+  }, [isTurning, isOver, isRtl, seconds])
+
+  const hold = () => {
+    isHeld.current = true
+  }
+  const letGo = () => {
+    isHeld.current = false
+  }
+  const byKey = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (!step) return
+    event.preventDefault()
+    turn(isRtl ? -step : step)
+  }
+  const button = (part, text, onClick, sign) =>
+    h(
+      'button',
+      { type: 'button', part, 'aria-label': text, onClick },
+      h('span', { class: 'arrow', 'aria-hidden': 'true' }, sign),
+    )
+  return h(
+    'div',
+    {
+      class: 'carousel',
+      part: 'carousel',
+      role: 'group',
+      'aria-label': label,
+      dir: isRtl ? 'rtl' : null,
+      onMouseEnter: hold,
+      onMouseLeave: letGo,
+      onFocusIn: hold,
+      onFocusOut: letGo,
+      onTouchStart: () => setTurning(false),
+    },
+    h(
+      'ul',
+      {
+        ref: track,
+        class: 'track',
+        part: 'track',
+        tabIndex: 0,
+        'aria-label': label,
+        onKeyDown: byKey,
+        style: { '--per-view': perView },
+      },
+      items.map((item) => h('li', { key: item.key }, item)),
+    ),
+    isOver
+      ? h(
+          'div',
+          { class: 'turns', part: 'turns' },
+          button('previous', t('previous'), () => turn(-1), '‹'),
+          seconds === null
+            ? null
+            : button(
+                'pause',
+                t(isTurning ? 'pause' : 'play'),
+                () => setTurning(!isTurning),
+                isTurning ? '❚❚' : '▶',
+              ),
+          button('next', t('next'), () => turn(1), '›'),
+        )
+      : null,
+  )
+}

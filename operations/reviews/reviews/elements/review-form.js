@@ -1,0 +1,435 @@
+// The form to write a review: on a product's page, or of an order by the token of its link.
+
+import { Field, h, Trap, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+
+const bytesAtMost = 10 * 1024 * 1024
+const pictureTypes = ['image/jpeg', 'image/png', 'image/webp']
+
+export const formCss = `
+.write { width: 560px; max-width: min(560px, calc(100vw - 16px)); }
+.write h2 { padding-inline-end: 32px; }
+fieldset { border: 0; margin: 0 0 8px; padding: 0; min-width: 0; }
+legend { padding: 0; font-size: 14px; }
+.picks { display: inline-flex; }
+.pick { position: relative; width: 44px; height: 44px; display: grid; place-items: center; font-size: 32px; line-height: 1;
+  color: #767676; cursor: pointer; }
+.pick input { position: absolute; inset: 0; opacity: 0; margin: 0; cursor: pointer; }
+.pick:has(:focus-visible) { outline: 2px solid currentColor; border-radius: 4px; }
+.taken { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0; padding: 0; list-style: none; }
+.taken li { position: relative; width: 88px; height: 88px; display: grid; place-items: center; border: 1px solid #767676; border-radius: 6px;
+  font-size: 14px; overflow: hidden; }
+.taken img { width: 100%; height: 100%; object-fit: cover; }
+.taken button { position: absolute; inset-block-start: 2px; inset-inline-end: 2px; width: 28px; height: 28px; padding: 0; border: 0;
+  border-radius: 50%; background: #111827; color: #fff; line-height: 1; }
+.hint { font-size: 14px; margin: 4px 0 8px; }
+`
+
+export const formTexts = {
+  en: {
+    rating: 'Your rating',
+    ofStars: '{{rating}} of 5 stars',
+    product: 'Product',
+    title: 'Title',
+    text: 'Your opinion',
+    name: 'Your name',
+    email: 'Your email',
+    emailHint: 'It is not published.',
+    pictures: 'Pictures (up to {{count}})',
+    sending: 'Sending…',
+    uploading: 'Uploading…',
+    remove: 'Remove picture {{at}}',
+    send: 'Send the review',
+    replaces: 'You have reviewed it: sending again replaces what you wrote.',
+    thanks: 'Thank you for your review!',
+    approved: 'It is published already.',
+    pending: 'It will be published once the shop has read it.',
+    confirm:
+      'If you bought the product with this email, we have sent you a link that marks your review as a verified purchase.',
+    customersOnly: 'Only customers can review: use the link that we send you after your order.',
+    deadLink: 'This link is not valid any more: use the one in your latest email.',
+    ratingFault: 'Choose from 1 to 5 stars.',
+    titleFault: 'The title may have at most 150 characters.',
+    textFault: 'Write your opinion, in at most 5000 characters.',
+    nameFault: 'Enter your name.',
+    emailFault: 'Enter a valid email.',
+    picturesFault: 'Pictures are JPEG, PNG or WebP, and at most 10 MB each.',
+    tooManyFault: 'There can be at most {{count}} pictures.',
+    uploadFault: 'A picture could not be uploaded. Try it again.',
+    already: 'There is a review of this product by this email already.',
+    tooMany: 'These were too many tries: wait a little, and try again.',
+    sendFault: 'The review could not be sent. Try it again.',
+  },
+  'pt-BR': {
+    rating: 'Sua nota',
+    ofStars: '{{rating}} de 5 estrelas',
+    product: 'Produto',
+    title: 'Título',
+    text: 'Sua opinião',
+    name: 'Seu nome',
+    email: 'Seu e-mail',
+    emailHint: 'Ele não é publicado.',
+    pictures: 'Fotos (até {{count}})',
+    sending: 'Enviando…',
+    uploading: 'Enviando…',
+    remove: 'Remover a foto {{at}}',
+    send: 'Enviar avaliação',
+    replaces: 'Você já avaliou este produto: enviar de novo substitui o que escreveu.',
+    thanks: 'Obrigado pela sua avaliação!',
+    approved: 'Ela já está publicada.',
+    pending: 'Ela será publicada depois que a loja a ler.',
+    confirm:
+      'Se você comprou o produto com este e-mail, enviamos um link que marca sua avaliação como compra verificada.',
+    customersOnly: 'Só clientes podem avaliar: use o link que enviamos depois do seu pedido.',
+    deadLink: 'Este link não vale mais: use o do seu e-mail mais recente.',
+    ratingFault: 'Escolha de 1 a 5 estrelas.',
+    titleFault: 'O título pode ter no máximo 150 caracteres.',
+    textFault: 'Escreva sua opinião, com no máximo 5000 caracteres.',
+    nameFault: 'Informe seu nome.',
+    emailFault: 'Informe um e-mail válido.',
+    picturesFault: 'As fotos são JPEG, PNG ou WebP, com no máximo 10 MB cada.',
+    tooManyFault: 'São no máximo {{count}} fotos.',
+    uploadFault: 'Não foi possível enviar uma foto. Tente de novo.',
+    already: 'Já existe uma avaliação deste produto com este e-mail.',
+    tooMany: 'Foram tentativas demais: espere um pouco e tente de novo.',
+    sendFault: 'Não foi possível enviar a avaliação. Tente de novo.',
+  },
+  es: {
+    rating: 'Tu puntuación',
+    ofStars: '{{rating}} de 5 estrellas',
+    product: 'Producto',
+    title: 'Título',
+    text: 'Tu opinión',
+    name: 'Tu nombre',
+    email: 'Tu correo',
+    emailHint: 'No se publica.',
+    pictures: 'Fotos (hasta {{count}})',
+    sending: 'Enviando…',
+    uploading: 'Subiendo…',
+    remove: 'Quitar la foto {{at}}',
+    send: 'Enviar opinión',
+    replaces: 'Ya opinaste sobre este producto: si envías de nuevo se reemplaza lo que escribiste.',
+    thanks: '¡Gracias por tu opinión!',
+    approved: 'Ya está publicada.',
+    pending: 'Se publicará cuando la tienda la haya leído.',
+    confirm:
+      'Si compraste el producto con este correo, te enviamos un enlace que marca tu opinión como compra verificada.',
+    customersOnly: 'Solo los clientes pueden opinar: usa el enlace que enviamos después de tu pedido.',
+    deadLink: 'Este enlace ya no es válido: usa el de tu correo más reciente.',
+    ratingFault: 'Elige de 1 a 5 estrellas.',
+    titleFault: 'El título puede tener como máximo 150 caracteres.',
+    textFault: 'Escribe tu opinión, con 5000 caracteres como máximo.',
+    nameFault: 'Escribe tu nombre.',
+    emailFault: 'Escribe un correo válido.',
+    picturesFault: 'Las fotos son JPEG, PNG o WebP, de 10 MB como máximo cada una.',
+    tooManyFault: 'Puede haber {{count}} fotos como máximo.',
+    uploadFault: 'No se pudo subir una foto. Inténtalo de nuevo.',
+    already: 'Ya hay una opinión de este producto con este correo.',
+    tooMany: 'Fueron demasiados intentos: espera un poco e inténtalo de nuevo.',
+    sendFault: 'No se pudo enviar la opinión. Inténtalo de nuevo.',
+  },
+}
+
+/** Black or white, whichever is read better on a colour. */
+export function inkOn(colour) {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff'
+}
+
+export function ReviewForm({ data, token, wanted, ask, t, onPublished }) {
+  const [order, setOrder] = useState(null)
+  const [isDead, setDead] = useState(false)
+  const [done, setDone] = useState(null)
+  useEffect(() => {
+    if (!token) return
+    ask(`/reviews/form?token=${encodeURIComponent(token)}`).then(setOrder, () => setDead(true))
+  }, [token])
+  const said = useRef(null)
+  useEffect(() => {
+    if (done) said.current.focus()
+  }, [done])
+
+  const heading = h('h2', { part: 'title' }, t('write'))
+  if (done) {
+    return h(
+      'div',
+      { ref: said, tabIndex: -1, role: 'status', part: 'thanks', style: 'outline:none' },
+      h('h2', null, t('thanks')),
+      h('p', null, t(done.status)),
+      done.isByLink ? null : h('p', null, t('confirm')),
+    )
+  }
+  if (token && !order && !isDead) return heading
+  const isByLink = order !== null
+  const isOpen = isByLink || data.form.allowWithoutPurchase
+  return h(
+    'div',
+    null,
+    heading,
+    isDead ? h('p', { role: 'alert' }, t('deadLink')) : null,
+    isOpen
+      ? h(Fields, {
+          form: order?.form ?? data.form,
+          order,
+          data,
+          token: isByLink ? token : undefined,
+          wanted,
+          ask,
+          t,
+          onDone({ status }) {
+            setDone({ status, isByLink })
+            if (status === 'approved') onPublished()
+          },
+        })
+      : isDead
+        ? null
+        : h('p', null, t('customersOnly')),
+  )
+}
+
+/** What the API calls a field, and what is said of it. */
+const faultsOf = {
+  rating: 'ratingFault',
+  title: 'titleFault',
+  text: 'textFault',
+  name: 'nameFault',
+  email: 'emailFault',
+  imageUrls: 'picturesFault',
+}
+
+function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
+  const box = useRef(null)
+  const products = order?.items ?? []
+  const [product, setProduct] = useState(
+    products.find((each) => each.productId === wanted) ?? products[0] ?? { productId: wanted },
+  )
+  const [rating, setRating] = useState(0)
+  const [pictures, setPictures] = useState([])
+  const [faults, setFaults] = useState({})
+  const [isSending, setSending] = useState(false)
+  const isUploading = pictures.some(({ url }) => !url)
+  useEffect(() => {
+    box.current.querySelector('[aria-invalid=true]')?.focus()
+  }, [faults])
+
+  const send = async (event) => {
+    event.preventDefault()
+    if (isSending || isUploading) return
+    const filled = Object.fromEntries(
+      [...new FormData(box.current)].flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value.trim()]] : [],
+      ),
+    )
+    const wrong = {
+      ...(rating ? {} : { rating: t('ratingFault') }),
+      ...(form.requireText && !filled.text ? { text: t('textFault') } : {}),
+      ...(filled.name ? {} : { name: t('nameFault') }),
+      ...(token || /^\S+@\S+\.\S+$/.test(filled.email) ? {} : { email: t('emailFault') }),
+    }
+    setFaults(wrong)
+    if (Object.keys(wrong).length > 0) return
+    setSending(true)
+    try {
+      onDone(
+        await ask('/reviews', {
+          productId: product.productId,
+          variantId: product.variantId ?? undefined,
+          rating,
+          title: filled.title || undefined,
+          text: filled.text || undefined,
+          name: filled.name,
+          email: token ? undefined : filled.email,
+          imageUrls: pictures.length > 0 ? pictures.map(({ url }) => url) : undefined,
+          token,
+          website: filled.website || undefined,
+        }),
+      )
+    } catch (error) {
+      setFaults(faultOf(error, t))
+    } finally {
+      setSending(false)
+    }
+  }
+
+  const field = (name, props) =>
+    h(Field, { name, label: t(name), fault: faults[name], part: 'field', ...props })
+  return h(
+    'form',
+    { ref: box, part: 'form', noValidate: true, onSubmit: send },
+    products.length > 1
+      ? h(
+          'div',
+          { class: 'field' },
+          h('label', { for: 'product' }, t('product')),
+          h(
+            'select',
+            { id: 'product', onChange: ({ target }) => setProduct(products[target.selectedIndex]) },
+            products.map((each) => h('option', { selected: each === product }, each.name)),
+          ),
+        )
+      : null,
+    products.length === 1 && product.productId !== wanted ? h('p', null, product.name) : null,
+    product.isReviewed ? h('p', { class: 'hint' }, t('replaces')) : null,
+    h(Rating, { rating, onPick: setRating, fault: faults.rating, color: data.starColor, t }),
+    field('title', { maxLength: 150 }),
+    field('text', { type: 'textarea', rows: 5, maxLength: 5000, required: form.requireText }),
+    field('name', {
+      required: true,
+      maxLength: 80,
+      autocomplete: 'name',
+      defaultValue: (order?.name ?? '').slice(0, 80),
+    }),
+    token
+      ? null
+      : [
+          field('email', { type: 'email', required: true, maxLength: 254, autocomplete: 'email' }),
+          h('p', { class: 'hint' }, t('emailHint')),
+        ],
+    form.allowImages
+      ? h(Pictures, { pictures, setPictures, atMost: form.maxImages, fault: faults.imageUrls, ask, t })
+      : null,
+    h(Trap),
+    h('p', { class: 'fault', role: 'alert' }, faults.form),
+    h(
+      'button',
+      {
+        class: 'action',
+        part: 'send',
+        'aria-disabled': isSending || isUploading ? 'true' : null,
+        style: { background: data.buttonColor, color: inkOn(data.buttonColor) },
+      },
+      t(isSending ? 'sending' : isUploading ? 'uploading' : 'send'),
+    ),
+  )
+}
+
+/** Of what the API refused, by field where it named one. */
+function faultOf({ code, message }, t) {
+  const name = /^(\w+)[:.]/.exec(message)?.[1]
+  if (code === 'bad_request' && faultsOf[name]) return { [name]: t(faultsOf[name]) }
+  if (code === 'bad_request' && name === 'token') return { form: t('deadLink') }
+  if (code === 'conflict') return { form: t('already') }
+  if (code === 'forbidden') return { form: t('customersOnly') }
+  return { form: t(code === 'rate_limited' ? 'tooMany' : 'sendFault') }
+}
+
+function Rating({ rating, onPick, fault, color, t }) {
+  const said = fault ? { 'aria-describedby': 'field-rating-fault' } : {}
+  return h(
+    'fieldset',
+    { part: 'rating', ...said },
+    h('legend', null, `${t('rating')} *`),
+    h(
+      'div',
+      { class: 'picks' },
+      [1, 2, 3, 4, 5].map((n) =>
+        h(
+          'label',
+          {
+            class: 'pick',
+            part: n <= rating ? 'pick picked' : 'pick',
+            style: { color: n <= rating ? color : '' },
+          },
+          h('input', {
+            type: 'radio',
+            name: 'rating',
+            value: n,
+            checked: n === rating,
+            'aria-label': t('ofStars', { rating: n }),
+            ...(fault ? { 'aria-invalid': 'true' } : {}),
+            onChange: () => onPick(n),
+          }),
+          h('span', { 'aria-hidden': 'true' }, n <= rating ? '★' : '☆'),
+        ),
+      ),
+    ),
+    fault ? h('p', { class: 'fault', id: 'field-rating-fault' }, fault) : null,
+  )
+}
+
+/** Uploaded as they are chosen: the review names where they lie. */
+function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
+  const [own, setOwn] = useState(null)
+  const take = async ({ target }) => {
+    const room = atMost - pictures.length
+    const files = [...target.files]
+    target.value = ''
+    const fit = files.filter(
+      ({ type, size }) => pictureTypes.includes(type) && size > 0 && size <= bytesAtMost,
+    )
+    setOwn(
+      fit.length < files.length
+        ? t('picturesFault')
+        : fit.length > room
+          ? t('tooManyFault', { count: atMost })
+          : null,
+    )
+    await Promise.all(
+      fit.slice(0, room).map(async (file) => {
+        const key = `${Date.now()}-${Math.random()}`
+        setPictures((all) => [...all, { key, url: null }])
+        try {
+          const url = await upload(file, key, ask)
+          setPictures((all) => all.map((each) => (each.key === key ? { key, url } : each)))
+        } catch (error) {
+          setPictures((all) => all.filter((each) => each.key !== key))
+          setOwn(t(error.code === 'rate_limited' ? 'tooMany' : 'uploadFault'))
+        }
+      }),
+    )
+  }
+  const shown = own ?? fault
+  return h(
+    'div',
+    { part: 'pictures' },
+    h(Field, {
+      name: 'pictures',
+      label: t('pictures', { count: atMost }),
+      type: 'file',
+      accept: pictureTypes.join(','),
+      multiple: true,
+      disabled: pictures.length >= atMost,
+      fault: shown,
+      onChange: take,
+    }),
+    pictures.length > 0
+      ? h(
+          'ul',
+          { class: 'taken' },
+          pictures.map(({ key, url }, at) =>
+            h(
+              'li',
+              { key },
+              url ? h('img', { src: url, alt: '' }) : h('span', { role: 'status' }, t('uploading')),
+              url
+                ? h(
+                    'button',
+                    {
+                      type: 'button',
+                      'aria-label': t('remove', { at: at + 1 }),
+                      onClick: () => setPictures((all) => all.filter((each) => each.key !== key)),
+                    },
+                    '✕',
+                  )
+                : null,
+            ),
+          ),
+        )
+      : null,
+  )
+}
+
+async function upload(file, key, ask) {
+  // No two are called the same: what is asked twice is answered once.
+  const fileName = `${key}-${file.name}`.slice(-200)
+  const { uploadUrl, method, headers, fileUrl } = await ask('/reviews/upload-url', {
+    fileName,
+    contentType: file.type,
+    size: file.size,
+  })
+  const response = await fetch(uploadUrl, { method, headers, body: file, credentials: 'omit' })
+  if (!response.ok) throw new Error(`The upload answered ${response.status}`)
+  return fileUrl
+}

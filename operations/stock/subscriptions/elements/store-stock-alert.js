@@ -1,0 +1,331 @@
+// "Tell me when it is back": on the page of what is sold out, and on its cards in lists.
+
+import {
+  Dialog,
+  Field,
+  h,
+  saidIn,
+  Trap,
+  useEffect,
+  useProduct,
+  useRef,
+  useSheet,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+
+// Those that the merchant's settings have are built in there too, in English.
+const texts = {
+  en: {
+    notificationRequestMessage: 'Notify me when it is back',
+    modalTitle: 'Tell me when it is back',
+    modalDescription: 'Leave your contact and we will write to you once.',
+    modalSubmitButtonText: 'Notify me',
+    emailInputPlaceholder: 'Your email',
+    phoneInputPlaceholder: 'Your phone',
+    successMessage: 'Done! We will let you know.',
+    errorMessage: 'Something went wrong.',
+    alreadySubscribedMessage: 'You are already on the list.',
+    retryButtonText: 'Try again',
+    loadingButtonText: 'Sending…',
+    invalidEmailMessage: 'Enter a valid email.',
+    email: 'Email',
+    phone: 'Phone',
+    way: 'How shall we tell you?',
+    variant: 'Option',
+    name: 'Your name (optional)',
+    phoneFault: 'Enter a valid phone number, with its area code.',
+    inStock: 'It is back in stock: load the page again to buy it.',
+    tooMany: 'These were too many tries: wait a little, and try again.',
+    close: 'Close',
+  },
+  'pt-BR': {
+    notificationRequestMessage: 'Avise-me quando chegar',
+    modalTitle: 'Avise-me quando voltar',
+    modalDescription: 'Deixe seu contato e escreveremos uma única vez.',
+    modalSubmitButtonText: 'Avise-me',
+    emailInputPlaceholder: 'Seu e-mail',
+    phoneInputPlaceholder: 'Seu telefone',
+    successMessage: 'Pronto! Avisaremos você.',
+    errorMessage: 'Algo deu errado.',
+    alreadySubscribedMessage: 'Você já está na lista.',
+    retryButtonText: 'Tentar de novo',
+    loadingButtonText: 'Enviando…',
+    invalidEmailMessage: 'Informe um e-mail válido.',
+    email: 'E-mail',
+    phone: 'Telefone',
+    way: 'Como avisamos você?',
+    variant: 'Opção',
+    name: 'Seu nome (opcional)',
+    phoneFault: 'Informe um telefone válido, com DDD.',
+    inStock: 'Já voltou ao estoque: recarregue a página para comprar.',
+    tooMany: 'Foram tentativas demais: espere um pouco e tente de novo.',
+    close: 'Fechar',
+  },
+  es: {
+    notificationRequestMessage: 'Avísame cuando vuelva',
+    modalTitle: 'Avísame cuando vuelva',
+    modalDescription: 'Deja tu contacto y te escribiremos una sola vez.',
+    modalSubmitButtonText: 'Avísame',
+    emailInputPlaceholder: 'Tu correo',
+    phoneInputPlaceholder: 'Tu teléfono',
+    successMessage: '¡Listo! Te avisaremos.',
+    errorMessage: 'Algo salió mal.',
+    alreadySubscribedMessage: 'Ya estás en la lista.',
+    retryButtonText: 'Intentar de nuevo',
+    loadingButtonText: 'Enviando…',
+    invalidEmailMessage: 'Escribe un correo válido.',
+    email: 'Correo',
+    phone: 'Teléfono',
+    way: '¿Cómo te avisamos?',
+    variant: 'Opción',
+    name: 'Tu nombre (opcional)',
+    phoneFault: 'Escribe un teléfono válido, con su código de área.',
+    inStock: 'Ya volvió: recarga la página para comprarlo.',
+    tooMany: 'Fueron demasiados intentos: espera un poco e inténtalo de nuevo.',
+    close: 'Cerrar',
+  },
+}
+
+export default {
+  css: `
+:host { display: block; }
+.open { margin: 8px 0; min-height: 40px; padding: 8px 16px; max-width: 100%; }
+.box { width: 420px; }
+h2 { margin: 0 0 8px; padding-inline-end: 32px; font-size: 20px; }
+p { margin: 0 0 12px; }
+fieldset { border: 0; margin: 0 0 8px; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 16px; }
+legend { padding: 0; font-size: 14px; }
+.way { display: inline-flex; gap: 8px; align-items: center; min-height: 32px; }
+.action { width: 100%; margin-block-start: 8px; }
+`,
+  texts,
+  places: ({ buttonShowInProductList, soldOutVariants }) => [
+    ...(soldOutVariants?.length > 0 ? [{ spot: 'below-buy-button' }] : []),
+    ...(buttonShowInProductList ? [{ card: 'card-price' }] : []),
+  ],
+  view: StockAlert,
+}
+
+function StockAlert({ data, card, host, attribute, productId, ask, t }) {
+  const wanted = attribute('product-id') ?? productId
+  const isPage = data.productId !== null && data.productId === wanted
+  const chosen = useProduct(attribute)
+  const [isOpen, setOpen] = useState(false)
+  const css = (isPage ? data.buttonInProductPageCSS : data.buttonInProductListCSS) ?? ''
+  // Whole rules are for what is in this element; declarations alone for the button.
+  useSheet(host, css.includes('{') ? css : '')
+  const soldOut = isPage ? data.soldOutVariants : (card?.stockAlerts?.variants ?? [])
+  // A theme that tells which variant is chosen has the button for that one; elsewhere the form asks.
+  const variantId =
+    isPage && String(chosen.productId ?? wanted) === wanted ? chosen.variantId : attribute('variant-id')
+  const variants = variantId ? soldOut.filter((each) => each.variantId === String(variantId)) : soldOut
+  if (variants.length === 0) return null
+  const words = saidIn(data, texts, t)('notificationRequestMessage')
+  return h(
+    'div',
+    null,
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'open',
+        part: 'button',
+        'aria-haspopup': 'dialog',
+        'aria-label': words ? null : t('notificationRequestMessage'),
+        style: styleOf(data, css),
+        onClick: () => setOpen(true),
+      },
+      words || '🔔',
+    ),
+    isOpen
+      ? h(AlertDialog, {
+          data,
+          variants,
+          source: isPage ? 'product-page' : 'product-list',
+          ask,
+          t,
+          onClose: () => setOpen(false),
+        })
+      : null,
+  )
+}
+
+const lengthOf = (text) => (/^\d+(\.\d+)?$/.test(text ?? '') ? `${text}px` : text || '')
+
+/** The merchant's own declarations come last. */
+const styleOf = (data, css) =>
+  [
+    `color:${data.buttonFontColor ?? ''}`,
+    `background:${data.buttonBackgroundColor ?? ''}`,
+    `border:1px solid ${data.buttonBorderColor || 'transparent'}`,
+    `border-radius:${lengthOf(data.buttonBorderRadius)}`,
+    css.includes('{') ? '' : css,
+  ].join(';')
+
+function AlertDialog({ data, variants, source, ask, t, onClose }) {
+  const said = saidIn(data, texts, t)
+  const title = said('modalTitle')
+  const description = said('modalDescription')
+  const style = {
+    background: data.modalBackgroundColor,
+    color: data.modalTextColor,
+    borderRadius: lengthOf(data.modalBorderRadius),
+  }
+  return h(
+    Dialog,
+    { class: 'box', label: title || t('notificationRequestMessage'), closeText: t('close'), style, onClose },
+    title ? h('h2', { part: 'title' }, title) : null,
+    description ? h('p', { part: 'description' }, description) : null,
+    h(AlertForm, { data, variants, source, ask, t }),
+  )
+}
+
+function AlertForm({ data, variants, source, ask, t }) {
+  const { allowEmails, allowPhones } = data
+  const own = saidIn(data, texts, t)
+  const [way, setWay] = useState(allowEmails ? 'email' : 'phone')
+  const [state, setState] = useState('asking')
+  const [fault, setFault] = useState(null)
+  const [said, setSaid] = useState(null)
+  const box = useRef(null)
+  const answer = useRef(null)
+  useEffect(() => {
+    if (fault) box.current?.querySelector('[aria-invalid=true]')?.focus()
+  }, [fault])
+  useEffect(() => {
+    if (said !== null) answer.current.focus()
+  }, [said])
+
+  if (said !== null)
+    return h(
+      'p',
+      { ref: answer, tabIndex: -1, role: 'status', part: 'success', style: 'outline:none' },
+      said || '✓',
+    )
+
+  const refuse = (text) => {
+    setState('asking')
+    setFault({ field: way, text })
+  }
+  const wrong = () =>
+    way === 'email' ? own('invalidEmailMessage') || t('invalidEmailMessage') : t('phoneFault')
+  const send = async (event) => {
+    event.preventDefault()
+    if (state === 'sending') return
+    const { email = '', phone = '', name, variantId, website } = Object.fromEntries(new FormData(box.current))
+    const contact = (way === 'email' ? email : phone).trim()
+    setFault(null)
+    if (way === 'email' ? !/^\S+@\S+\.\S+$/.test(contact) : contact.replace(/\D/g, '').length < 6)
+      return refuse(wrong())
+    setState('sending')
+    try {
+      const { message } = await ask('/stock-notifications', {
+        variantId: variantId ?? variants[0].variantId,
+        [way]: contact,
+        name: name.trim() || undefined,
+        source,
+        website: website || undefined,
+      })
+      setSaid(message === data.successMessage ? own('successMessage') : message)
+    } catch ({ code, message }) {
+      const field = /^(\w+):/.exec(message ?? '')?.[1]
+      if (code === 'bad_request' && field === way) return refuse(wrong())
+      setState(code === 'conflict' ? 'asking' : 'failed')
+      const text =
+        code === 'conflict'
+          ? field === 'variantId'
+            ? t('inStock')
+            : own('alreadySubscribedMessage') || message
+          : code === 'rate_limited'
+            ? t('tooMany')
+            : own('errorMessage')
+      setFault({ field: null, text })
+    }
+  }
+
+  const label = {
+    email: own('emailInputPlaceholder') || t('email'),
+    phone: own('phoneInputPlaceholder') || t('phone'),
+  }
+  const faultOf = (name) => (fault?.field === name ? fault.text : null)
+  const words = {
+    asking: own('modalSubmitButtonText'),
+    sending: own('loadingButtonText'),
+    failed: own('retryButtonText'),
+  }[state]
+  return h(
+    'form',
+    { ref: box, part: 'form', noValidate: true, onSubmit: send },
+    variants.length > 1
+      ? h(
+          'div',
+          { class: 'field' },
+          h('label', { for: 'variant' }, t('variant')),
+          h(
+            'select',
+            { id: 'variant', name: 'variantId' },
+            variants.map(({ variantId, name }) => h('option', { value: variantId }, name)),
+          ),
+        )
+      : null,
+    allowEmails && allowPhones
+      ? h(
+          'fieldset',
+          null,
+          h('legend', null, t('way')),
+          ['email', 'phone'].map((each) =>
+            h(
+              'label',
+              { class: 'way' },
+              h('input', {
+                type: 'radio',
+                name: 'way',
+                value: each,
+                checked: way === each,
+                onChange() {
+                  setFault(null)
+                  setWay(each)
+                },
+              }),
+              t(each),
+            ),
+          ),
+        )
+      : null,
+    way === 'email'
+      ? h(Field, {
+          key: 'email',
+          name: 'email',
+          type: 'email',
+          label: label.email,
+          required: true,
+          maxLength: 254,
+          autocomplete: 'email',
+          inputMode: 'email',
+          fault: faultOf('email'),
+        })
+      : h(Field, {
+          key: 'phone',
+          name: 'phone',
+          type: 'tel',
+          label: label.phone,
+          required: true,
+          maxLength: 40,
+          autocomplete: 'tel',
+          fault: faultOf('phone'),
+        }),
+    h(Field, { name: 'name', label: t('name'), maxLength: 80, autocomplete: 'name' }),
+    h(Trap),
+    h('p', { class: 'fault', part: 'fault', role: 'alert' }, fault && !fault.field ? fault.text : null),
+    h(
+      'button',
+      {
+        class: 'action',
+        part: 'submit',
+        'aria-disabled': state === 'sending' ? 'true' : null,
+        style: { background: data.modalButtonColor, color: data.modalButtonTextColor },
+      },
+      words || t('modalSubmitButtonText'),
+    ),
+  )
+}
