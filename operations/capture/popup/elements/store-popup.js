@@ -37,7 +37,9 @@ dialog::backdrop { background: var(--overlay); }
 .fullscreen .frame { max-width: 720px; width: 100%; }
 .slide-in { position: relative; inset: auto; margin: 0; width: min(380px, calc(100vw - 32px)); flex: 0 1 auto; }
 .slide-in.alone { position: fixed; inset: auto 16px 16px auto; z-index: 9500; max-height: calc(100dvh - 32px); }
-.bar { position: relative; inset: auto; margin: 0; width: 100%; max-width: none; max-height: calc(100dvh - var(--storefront-top-sticky, 0px) - var(--storefront-bottom-sticky, 0px)); border-radius: 0 !important; }
+.bar { position: relative; inset: auto; margin: 0; width: 100%; max-width: none; max-height: calc(90dvh - var(--storefront-top-sticky, 0px) - var(--storefront-bottom-sticky, 0px)); border-radius: 0 !important; }
+.slide-in .wheel { width: 180px; }
+.bar .wheel { width: 140px; margin-bottom: 0; }
 .bar.alone { position: fixed; inset: auto 0 0 0; z-index: 9400; }
 .bar.alone.top { inset: 0 0 auto 0; }
 .frame { position: relative; display: flex; flex-direction: column; min-height: 100%; }
@@ -67,7 +69,9 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
   .image-left, .image-right { flex-direction: row; align-items: stretch; }
   .image-right { flex-direction: row-reverse; }
   .image-left > .image, .image-right > .image { width: 44%; max-height: none; }
-  .modal .with-wheel, .fullscreen .with-wheel { display: grid; grid-template-columns: 280px 1fr; gap: 24px; align-items: center; }
+  .modal .with-wheel, .fullscreen .with-wheel, .bar .with-wheel { display: grid; grid-template-columns: 280px 1fr; gap: 24px; align-items: center; }
+  .image-left .with-wheel, .image-right .with-wheel { display: block; }
+  .bar .with-wheel { grid-template-columns: 140px 1fr; }
   .bar .inside { padding: 16px 48px; }
   .bar .words { max-width: 1100px; margin: 0 auto; }
   .bar .image { max-height: 120px; }
@@ -114,11 +118,10 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
     const edge = position === 'top' ? 'top' : 'bottom'
     const spots = { 'slide-in': `corner-${corners[position]}`, bar: `edge-${edge}-fixed` }
     const corner = position === 'bottom-right' || layout === 'slide-in' ? corners[position] : 'bottom-left'
+    const isTeased = display.teaserEnabled && display.teaserText
     return [
+      ...(isTeased ? [{ spot: `corner-${corner}`, attributes: { placement: 'teaser' } }] : []),
       { spot: spots[layout] ?? 'floating', isPassing: true },
-      ...(display.teaserEnabled && display.teaserText
-        ? [{ spot: `corner-${corner}`, attributes: { placement: 'teaser' } }]
-        : []),
     ]
   },
   view: Popup,
@@ -135,7 +138,12 @@ function Popup(props) {
   }, [])
   useSheet(host, popup?.settings.design.customCss)
   if (!popup) return null
-  return h(attribute('placement') === 'teaser' ? Teaser : Shown, { ...props, popup })
+  const isTeaser = attribute('placement') === 'teaser'
+  return [
+    isTeaser ? null : h(Shown, { ...props, popup }),
+    // A theme that has one element has both in it.
+    isTeaser || !host.placed ? h(Teaser, { ...props, popup }) : null,
+  ]
 }
 
 const tellAll = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }))
@@ -149,7 +157,7 @@ function Teaser({ popup }) {
   useEffect(() => {
     if (wasUsed.current && !isHidden) button.current?.focus()
   }, [isHidden])
-  if (isHidden || !display.teaserText) return null
+  if (isHidden || !display.teaserEnabled || !display.teaserText) return null
   const { buttonColor: background, buttonTextColor: color, fontFamily } = design
   const open = () => {
     wasUsed.current = true

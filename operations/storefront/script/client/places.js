@@ -76,7 +76,7 @@ function keptPlace(name, asked) {
     const how = sides[1] ?? 'static'
     const isFixed = how === 'fixed'
     const from = isFixed ? heightOf(`${block}-sticky`) : 0
-    Object.assign(made.style, { [block]: from, position: how, zIndex: isFixed ? 9400 : 9000 })
+    Object.assign(made.style, { [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
     if (isFixed) made.style.insetInline = 0
     if (block === 'top') document.body.prepend(made)
     else document.body.append(made)

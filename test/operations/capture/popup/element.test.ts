@@ -45,6 +45,11 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(await focused()).toBe('✕')
     await page.getByRole('img', { name: 'Roleta de prêmios: 10% de desconto, Nada' }).waitFor()
     await expectAccessible(page)
+    await page.setViewportSize({ width: 320, height: 640 })
+    const narrow = (await dialog.boundingBox())!
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+    expect([narrow.x >= 0, narrow.x + narrow.width <= 320, wide]).toEqual([true, true, 320])
+    await page.setViewportSize({ width, height: 800 })
 
     await page.getByRole('button', { name: 'Spin' }).click()
     await page.getByText('Preencha este campo.').waitFor()
