@@ -5,9 +5,11 @@ import createSticker from '#operations/product-page/labels/api/create-sticker'
 import saveSettings from '#operations/product-page/labels/api/save-settings'
 import { defaultBadgeSettings } from '#operations/product-page/labels/badge-settings'
 import { featuredCents } from '#operations/product-page/labels/featured-price'
+import { putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { picture, serveMedia } from '#test/support/demo-media'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
+import { twoProducts } from '#test/support/platform'
 
 const { app, url } = await servedApp()
 
@@ -15,7 +17,12 @@ test.skipIf(!hasChromium).each([1280, 390])(
   'stickers lie over pictures, badges and the featured price stand beside, %i wide',
   { timeout: 60_000 },
   async (width) => {
-    const { shop, page, open, faults } = await demoShop(app, url, { width })
+    const { shop, page, open, faults, asked } = await demoShop(app, url, { width })
+    await putProducts(shop.platform, [
+      ...twoProducts,
+      { id: '1003', name: 'Sem nada', variants: [{ id: '2004', sku: 'SEM-1', price: 10, stock: 1 }] },
+    ])
+    const excludedProductIds = ['1003']
     await serveMedia(page)
     const stickers = [
       { kind: 'text', text: 'Oferta', position: 'top-left' },
@@ -31,7 +38,9 @@ test.skipIf(!hasChromium).each([1280, 390])(
       },
     ]
     for (const sticker of stickers) {
-      const { status } = await shop.call(createSticker, { body: { name: 'Etiqueta', ...sticker } })
+      const { status } = await shop.call(createSticker, {
+        body: { name: 'Etiqueta', excludedProductIds, ...sticker },
+      })
       expect(status).toBe(201)
     }
     for (const badge of [
@@ -45,7 +54,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       { text: 'Envio em 24 h', placement: 'below-title', icon: 'truck', borderRadius: 20 },
       { text: 'Só {{stock}}', placement: 'below-buy-button' },
     ]) {
-      await shop.call(createBadge, { body: { name: 'Selo', ...badge } })
+      await shop.call(createBadge, { body: { name: 'Selo', excludedProductIds, ...badge } })
     }
     await shop.call(saveSettings, {
       body: {
@@ -54,6 +63,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
           text: '{{price}} no {{method}}',
           method: 'Pix',
           showInProductList: true,
+          excludedProductIds,
         },
       },
     })
@@ -92,6 +102,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await price.getByText('R$ 108,00 no Pix').waitFor()
     await page.locator('select[name=variantId]').selectOption('2002')
     await expect.poll(() => price.getByText('Pix').count(), { timeout: 10_000 }).toBe(0)
+    asked.length = 0
     await open()
     const card = page.locator('[data-product-id="1002"]')
     await card.locator('store-stickers').getByText('Oferta').waitFor()
@@ -100,6 +111,10 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(await card.getByText('Frete grátis').count()).toBe(0)
     expect(await page.locator('[data-product-id="1001"]').getByText('Frete grátis').count()).toBe(1)
     expect(await card.getByText('Só 50').count()).toBe(0)
+    // One request for all, also of the product that shows nothing.
+    await page.locator('[data-product-id="1003"]').scrollIntoViewIfNeeded()
+    await page.waitForTimeout(500)
+    expect(asked.filter((each) => each.includes('/widgets?'))).toHaveLength(1)
     const shown = (await card.locator('a.image').boundingBox())!
     const its = (await card.getByText('Oferta').boundingBox())!
     expect([its.x >= shown.x, its.y >= shown.y]).toEqual([true, true])
