@@ -15,7 +15,6 @@ export const carouselCss = `
   scroll-snap-align: start; }
 .turns { display: flex; gap: 8px; justify-content: center; margin-block-start: 12px; }
 .turns button { width: 44px; height: 44px; border: 1px solid currentColor; border-radius: 50%; background: none; line-height: 1; }
-[dir=rtl] .arrow { transform: scaleX(-1); }
 `
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches
@@ -72,7 +71,7 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
     h(
       'button',
       { type: 'button', part, 'aria-label': text, onClick },
-      h('span', { class: 'arrow', 'aria-hidden': 'true' }, sign),
+      h('span', { 'aria-hidden': 'true' }, sign),
     )
   return h(
     'div',
@@ -81,7 +80,6 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
       part: 'carousel',
       role: 'group',
       'aria-label': label,
-      dir: isRtl ? 'rtl' : null,
       onMouseEnter: hold,
       onMouseLeave: letGo,
       onFocusIn: hold,

@@ -90,7 +90,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await reviews.getByText('4 avaliações').waitFor()
     const focused = () =>
       page.evaluate('document.activeElement?.shadowRoot?.activeElement?.textContent?.trim()')
-    expect(await focused()).toBe('Avaliar o produto')
+    await expect.poll(focused).toBe('Avaliar o produto')
 
     await reviews.getByRole('combobox').selectOption('newest')
     await reviews.getByText('Chegou rápido').waitFor()

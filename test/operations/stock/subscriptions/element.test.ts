@@ -52,7 +52,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(await dialog.count()).toBe(0)
     const focused = () =>
       page.evaluate('document.activeElement?.shadowRoot?.activeElement?.textContent?.trim()')
-    expect(await focused()).toBe('Avise-me quando chegar')
+    await expect.poll(focused).toBe('Avise-me quando chegar')
 
     await open('/products/1001')
     const onPage = page.locator('.product store-stock-alert').getByRole('button')
