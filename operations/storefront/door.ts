@@ -10,6 +10,7 @@ export {
   eventTypes,
   type StorefrontEvent,
 } from './events/specs.ts'
+export { type VariantChoice, variantChoices } from './products/choices.ts'
 export { combinesWith } from './products/combines.ts'
 export {
   type Condition,

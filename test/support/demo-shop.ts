@@ -16,6 +16,10 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
   // Headless browsers are taken for bots.
   await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
   await page.setViewportSize({ width, height: width < 768 ? 844 : 800 })
+  // What is saved is looked at in the next moment, not when the copy in the browser's cache is too old.
+  const network = await page.context().newCDPSession(page)
+  await network.send('Network.enable')
+  await network.send('Network.setCacheDisabled', { cacheDisabled: true })
   return {
     shop,
     page,

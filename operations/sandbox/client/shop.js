@@ -21,14 +21,22 @@ async function send(path, body) {
   return answer
 }
 
-async function add(items) {
+async function add(items, origin) {
   const cart = read()
+  if (origin?.widget === 'cart-gift') return want(items[0].variantId, true)
   for (const { variantId, quantity = 1 } of items) {
     const line = cart.lines.find((each) => each.variantId === variantId)
     if (line) line.quantity += quantity
     else cart.lines.push({ variantId, quantity })
   }
   write(cart)
+  await show()
+}
+
+/** What the shopper said of a gift that the platform gives: to have it, or not. */
+async function want(variantId, isWanted) {
+  const cart = read()
+  write({ ...cart, gifts: { ...cart.gifts, [variantId]: isWanted } })
   await show()
 }
 
@@ -40,7 +48,7 @@ function made(tag, text, props = {}) {
 
 /** Asks the platform what the cart comes to, shows it, and tells the elements. */
 async function show() {
-  const { lines, code } = read()
+  const { lines, code, gifts: wanted = {} } = read()
   const count = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   for (const each of document.querySelectorAll('[data-cart-count]')) each.textContent = String(count)
   const quote = lines.length > 0 ? await send('/cart-quote', { lines, couponCode: code }) : null
@@ -49,11 +57,15 @@ async function show() {
     total: Number(line.total),
     unitPrice: Number(line.unitPrice),
   }))
+  const gifts = (quote?.gifts ?? [])
+    .filter(({ variantId, isAdded }) => wanted[variantId] ?? isAdded)
+    .map((gift) => ({ ...gift, unitPrice: 0, total: 0, isGift: true }))
   const detail = {
     currency,
     total: Number(quote?.total ?? 0),
     totalBeforeDiscounts: numbers.reduce((sum, { unitPrice, quantity }) => sum + unitPrice * quantity, 0),
-    items: numbers,
+    items: [...numbers, ...gifts],
+    discounts: (quote?.discounts ?? []).map(({ title, amount }) => ({ title, amount: Number(amount) })),
     code,
   }
   window.storefrontCart = detail
@@ -69,12 +81,13 @@ function draw(box, quote, detail) {
     row.append(...cells.map((cell) => (cell instanceof Node ? cell : made('td', cell))))
     table.append(row)
   }
-  for (const { name, quantity, total, variantId } of detail.items) {
+  for (const { name, quantity, total, variantId, isGift } of detail.items) {
     const cells = [name, `× ${quantity}`, money(total)]
     if (box.dataset.remove) {
       const cell = made('td', null)
       const button = made('button', box.dataset.remove, { type: 'button' })
       button.addEventListener('click', () => {
+        if (isGift) return want(variantId, false)
         const cart = read()
         write({ ...cart, lines: cart.lines.filter((line) => line.variantId !== variantId) })
         show()
@@ -84,8 +97,6 @@ function draw(box, quote, detail) {
     }
     rowOf(...cells)
   }
-  for (const gift of quote.gifts ?? [])
-    rowOf(gift.name ?? gift.variantId, `× ${gift.quantity ?? 1}`, money(0))
   const off = detail.totalBeforeDiscounts - detail.total
   if (off > 0) rowOf(box.dataset.discount, detail.code ?? '', `−${money(off)}`)
   rowOf(made('th', box.dataset.total), '', made('th', money(detail.total)))
@@ -94,7 +105,10 @@ function draw(box, quote, detail) {
 
 document.addEventListener('storefront:add-to-cart', ({ detail }) => {
   detail.respondWith(
-    add(detail.items.map(({ variantId, quantity }) => ({ variantId: String(variantId), quantity }))),
+    add(
+      detail.items.map(({ variantId, quantity }) => ({ variantId: String(variantId), quantity })),
+      detail.origin,
+    ),
   )
 })
 

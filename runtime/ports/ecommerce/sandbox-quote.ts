@@ -189,17 +189,19 @@ async function giftsFor(shop: Shop, amounts: { before: bigint; after: bigint }) 
     shop,
     specs.map((spec) => spec.reference),
   )
-  const given: GiftDiscount[] = []
+  const given: (GiftDiscount & { name: string })[] = []
   for (const spec of specs.sort((a, b) => Number(toCents(b.minAmount) - toCents(a.minAmount)))) {
     const amount = spec.amountBasis === 'after-discounts' ? amounts.after : amounts.before
     if (amount < toCents(spec.minAmount) || isUsedUp(spec, usage[spec.reference])) continue
     if (given.length > 0 && ![...given, spec].every((each) => each.combinesWith.gifts)) continue
-    if (await isAvailable(shop, spec)) given.push(spec)
+    const product = await availableOf(shop, spec)
+    if (product) given.push({ ...spec, name: product.name })
   }
-  return given.map(({ reference, productId, variantId, quantity, addAutomatically }) => ({
+  return given.map(({ reference, productId, variantId, name, quantity, addAutomatically }) => ({
     reference,
     productId,
     variantId,
+    name,
     quantity,
     isAdded: addAutomatically,
   }))
@@ -208,8 +210,8 @@ async function giftsFor(shop: Shop, amounts: { before: bigint; after: bigint }) 
 const isUsedUp = ({ usageLimit }: GiftDiscount, usage: DiscountUsage | undefined): boolean =>
   usageLimit !== null && (usage?.orders ?? 0) >= usageLimit
 
-async function isAvailable(shop: Shop, { productId, variantId }: GiftDiscount): Promise<boolean> {
+async function availableOf(shop: Shop, { productId, variantId }: GiftDiscount): Promise<Product | null> {
   const [product] = await findObjects<Product>(shop, 'product', [productId])
   const variant = product?.variants.find((each) => each.id === variantId)
-  return product?.isPublished === true && variant !== undefined && variant.stock !== 0
+  return product?.isPublished && variant && variant.stock !== 0 ? product : null
 }

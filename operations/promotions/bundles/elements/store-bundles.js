@@ -1,0 +1,227 @@
+// Products that are cheaper together: what they cost apart and as one, and all of them into the cart at once.
+
+import {
+  addToCart,
+  h,
+  money,
+  Picture,
+  useProduct,
+  useRef,
+  useSeen,
+  useState,
+} from '../../../storefront/script/client/elements.js'
+import { amountOf, bundleOff, centsOf } from './bundle-math.js'
+
+const texts = {
+  en: {
+    option: 'Option of {{name}}',
+    soldOut: 'Sold out',
+    apart: 'Bought apart:',
+    together: 'Together:',
+    save: 'You save {{amount}}',
+    most: 'At most {{count}} per order.',
+    add: 'Add all to the cart',
+    added: 'All of it is in your cart.',
+    failed: 'It could not be added. Please try again.',
+  },
+  'pt-BR': {
+    option: 'Opção de {{name}}',
+    soldOut: 'Esgotado',
+    apart: 'Comprados separadamente:',
+    together: 'Juntos:',
+    save: 'Você economiza {{amount}}',
+    most: 'No máximo {{count}} por pedido.',
+    add: 'Adicionar tudo ao carrinho',
+    added: 'Está tudo no seu carrinho.',
+    failed: 'Não foi possível adicionar. Tente de novo.',
+  },
+  es: {
+    option: 'Opción de {{name}}',
+    soldOut: 'Agotado',
+    apart: 'Comprados por separado:',
+    together: 'Juntos:',
+    save: 'Ahorras {{amount}}',
+    most: 'Como máximo {{count}} por pedido.',
+    add: 'Agregar todo al carrito',
+    added: 'Todo está en tu carrito.',
+    failed: 'No se pudo agregar. Inténtalo de nuevo.',
+  },
+}
+
+export default {
+  css: `
+:host { display: block; overflow-wrap: anywhere; }
+section { margin: 16px 0; padding: 16px; border: 1px solid #d1d5db; border-radius: var(--store-radius, 8px); }
+h3 { margin: 0 0 8px; font-size: 1.125em; }
+p { margin: 4px 0; }
+.cover { display: block; max-height: 240px; margin-block-end: 8px; border-radius: inherit; }
+ul { margin: 8px 0; padding: 0; list-style: none; }
+li { display: flex; gap: 12px; align-items: center; padding: 8px 0; }
+li + li { border-block-start: 1px solid #e5e7eb; }
+li img, .blank { flex: none; width: 64px; height: 64px; object-fit: cover; border-radius: 6px; background: #f3f4f6; }
+.what { flex: 1; min-width: 0; }
+.what a { display: inline-block; min-height: 24px; }
+select { display: block; max-width: 100%; min-height: 40px; margin-block-start: 4px; padding: 4px 8px; background: #fff; color: #111827;
+  border: 1px solid #767676; border-radius: 6px; }
+.price { white-space: nowrap; }
+.together { font-size: 1.25em; }
+.action { width: 100%; min-height: 44px; margin-block-start: 8px; background: var(--store-button-background, #111827);
+  color: var(--store-button-color, #fff); }
+.action:disabled { background: #e5e7eb; color: #4b5563; opacity: 1; cursor: not-allowed; }
+`,
+  texts,
+  places: () => [{ spot: 'below-buy-button' }],
+  view: Bundles,
+}
+
+const isOn = ({ availability, endsAt }) =>
+  availability !== 'unavailable' && (endsAt === null || Date.parse(endsAt) > Date.now())
+
+function Bundles({ data, attribute, ...props }) {
+  const told = useProduct(attribute)
+  return data.items.filter(isOn).map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, told }))
+}
+
+function Bundle({ bundle, told, shop, t, tell, productId }) {
+  const { id, title, description, imageUrl, maxPerOrder } = bundle
+  const resource = { resourceId: id }
+  const seen = useSeen(() => tell('impression', 'bundle', resource), [id])
+  const [wanted, setWanted] = useState({})
+  const [said, setSaid] = useState(null)
+  const isBusy = useRef(false)
+  const items = bundle.items.map((item) => ({ ...item, variant: variantOf(item, wanted, told) }))
+  const isGone = items.some(({ variant, status }) => status !== 'available' || !variant?.isAvailable)
+  const prices = pricesOf(bundle, items)
+  const add = async () => {
+    if (isBusy.current) return
+    isBusy.current = true
+    setSaid(null)
+    tell('click', 'bundle', resource)
+    try {
+      await addToCart(
+        items.map(({ productId: its, variant, quantity }) => ({
+          ...{ productId: its, quantity },
+          variantId: variant.variantId,
+        })),
+        { widget: 'bundle', resourceId: id },
+      )
+      tell('cart-add', 'bundle', resource)
+      setSaid('added')
+    } catch {
+      setSaid('failed')
+    }
+    isBusy.current = false
+  }
+  return h(
+    'section',
+    { ref: seen, part: 'bundle', 'aria-label': title },
+    h('h3', { part: 'title' }, title),
+    h(Picture, { class: 'cover', part: 'cover', src: imageUrl }),
+    description ? h('p', { part: 'description' }, description) : null,
+    h(
+      'ul',
+      { part: 'items', role: 'list' },
+      items.map((item) =>
+        h(Item, {
+          ...{ key: `${item.productId} ${item.variantId}`, item, shop, t },
+          isHere: item.productId === productId,
+          onFollow: () => tell('click', 'bundle', { ...resource, productId: item.productId }),
+          onChoose: (variantId) => setWanted({ ...wanted, [item.productId]: variantId }),
+        }),
+      ),
+    ),
+    prices ? h(Prices, { ...prices, shop, t }) : null,
+    maxPerOrder ? h('p', { part: 'limit' }, t('most', { count: String(maxPerOrder) })) : null,
+    h(
+      'button',
+      { type: 'button', class: 'action', part: 'button', disabled: isGone, onClick: add },
+      isGone ? t('soldOut') : t('add'),
+    ),
+    h('p', { role: 'status', part: 'status' }, said ? t(said) : ''),
+  )
+}
+
+/** The item's own; else the one that was chosen here, or on the page, or the first that can be bought. */
+function variantOf({ productId, variantId, unitPrice, status, variants = [] }, wanted, told) {
+  if (variantId !== null) return { variantId, price: unitPrice, isAvailable: status === 'available' }
+  const asked = wanted[productId] ?? (String(told.productId) === productId ? told.variantId : null)
+  const buyable = variants.filter(({ isAvailable }) => isAvailable)
+  return buyable.find((each) => each.variantId === String(asked)) ?? buyable[0] ?? null
+}
+
+/** Of what is chosen; as the server said where something is not there. */
+function pricesOf(bundle, items) {
+  const { regularPrice, bundlePrice, discountAmount } = bundle
+  if (items.some(({ variant }) => variant?.price == null)) {
+    return regularPrice === null ? null : { regularPrice, bundlePrice, discountAmount }
+  }
+  const regular = items.reduce(
+    (sum, { variant, quantity }) => sum + centsOf(variant.price) * BigInt(quantity),
+    0n,
+  )
+  const off = bundleOff(bundle, regular)
+  return {
+    regularPrice: amountOf(regular),
+    bundlePrice: amountOf(regular - off),
+    discountAmount: amountOf(off),
+  }
+}
+
+function Prices({ regularPrice, bundlePrice, discountAmount, shop, t }) {
+  const isLess = discountAmount > 0
+  return h(
+    'p',
+    { part: 'prices' },
+    isLess
+      ? [
+          h('span', { class: 'hidden' }, `${t('apart')} `),
+          h('s', { part: 'regular' }, money(regularPrice, shop)),
+          ' ',
+        ]
+      : null,
+    h('span', { class: 'hidden' }, `${t('together')} `),
+    h('strong', { class: 'together', part: 'price' }, money(bundlePrice, shop)),
+    isLess ? h('span', { part: 'saved' }, ` ${t('save', { amount: money(discountAmount, shop) })}`) : null,
+  )
+}
+
+function Item({ item, isHere, shop, t, onFollow, onChoose }) {
+  const { name, variantName, imageUrl, url, quantity, status, variant, variants = [] } = item
+  const words = `${quantity > 1 ? `${quantity} × ` : ''}${name}`
+  return h(
+    'li',
+    { part: 'item' },
+    imageUrl
+      ? h(Picture, { src: imageUrl, width: 64, height: 64, loading: 'lazy', part: 'picture' })
+      : h('span', { class: 'blank' }),
+    h(
+      'div',
+      { class: 'what' },
+      isHere || !url ? words : h('a', { href: url, part: 'link', onClick: onFollow }, words),
+      variantName && item.variantId !== null ? h('div', { part: 'variant' }, variantName) : null,
+      variants.length > 1
+        ? h(
+            'select',
+            {
+              part: 'choice',
+              'aria-label': t('option', { name }),
+              value: variant?.variantId,
+              onChange: ({ target }) => onChoose(target.value),
+            },
+            variants.map((each) =>
+              h(
+                'option',
+                { key: each.variantId, value: each.variantId, disabled: !each.isAvailable },
+                each.isAvailable ? each.name : `${each.name} · ${t('soldOut')}`,
+              ),
+            ),
+          )
+        : null,
+    ),
+    h(
+      'span',
+      { class: 'price', part: 'item-price' },
+      status !== 'available' || !variant?.isAvailable ? t('soldOut') : money(variant.price * quantity, shop),
+    ),
+  )
+}

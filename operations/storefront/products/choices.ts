@@ -1,0 +1,30 @@
+/** What a shopper may choose of a product where an item names no variant. */
+import type { Context } from '#runtime/context'
+import * as snapshots from '../catalog/snapshots.ts'
+
+export interface VariantChoice {
+  variantId: string
+  name: string
+  price: number
+  isAvailable: boolean
+}
+
+/** By product, in the platform's order; of products that shoppers can see. One statement, none without products. */
+export async function variantChoices(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, VariantChoice[]>> {
+  const found = await snapshots.find(ctx, productIds)
+  return new Map(
+    [...found.values()]
+      .filter(({ exists, isPublished }) => exists && isPublished)
+      .map(({ productId, variants }) => [
+        productId,
+        variants.map(({ variantId, name, price, stock, isAvailable }) => ({
+          ...{ variantId, name },
+          price: Number(price),
+          isAvailable: isAvailable && stock !== 0,
+        })),
+      ]),
+  )
+}

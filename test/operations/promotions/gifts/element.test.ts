@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import createGift from '#operations/promotions/gifts/api/create-gift'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { demoShop, expectAccessible } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+
+test.skipIf(!hasChromium).each([1280, 390])(
+  'what is missing for a gift, the gift, and another one to claim, %i wide',
+  { timeout: 60_000 },
+  async (width) => {
+    const { shop, page, open, faults } = await demoShop(app, url, { width })
+    const both = { combinesWith: { gifts: true }, gift: { productId: '1002' } }
+    const texts = { message: 'Faltam {{missingAmount}} para {{gift}}', successMessage: '{{gift}}: é seu!' }
+    const gifts = [
+      { name: 'Acima de 100', minAmount: 100, ...both, ...texts },
+      {
+        ...{ name: 'Acima de 200', minAmount: 200, combinesWith: { gifts: true }, addAutomatically: false },
+        ...{ gift: { productId: '1001', variantId: '2002', quantity: 2 }, ...texts },
+      },
+    ]
+    for (const body of gifts) expect((await shop.call(createGift, { body })).status).toBe(201)
+    const cartOf = (detail: object) =>
+      page.evaluate(
+        `document.dispatchEvent(new CustomEvent('storefront:cart', { detail: ${JSON.stringify(detail)} }))`,
+      )
+    const own = page.locator('store-cart-gifts')
+    await open('/products/1001')
+    await page.locator('select[name=variantId]').selectOption('2002')
+    await page.getByRole('button', { name: 'Adicionar' }).click()
+    await page.getByText('✓').waitFor()
+
+    await open('/cart')
+    await own.getByText('Faltam R$ 40,00 para Avental').waitFor()
+    await expectAccessible(page)
+    // The platform puts it into the cart by itself; the shopper takes it out, and may have it back.
+    await page.evaluate(
+      `localStorage.setItem('shop.${shop.slug}', JSON.stringify({ lines: [{ variantId: '2001', quantity: 1 }], code: null }))`,
+    )
+    await open('/cart')
+    await own.getByText('Avental: é seu!').waitFor()
+    await own.getByText('Faltam R$ 80,00 para 2 × Caneca').waitFor()
+    const row = page.locator('[data-cart] tr', { hasText: 'Avental' })
+    await row.getByRole('button').click()
+    await own.getByRole('button', { name: 'Adicionar o brinde' }).waitFor()
+    await expectAccessible(page)
+    await page.reload()
+    await own.getByRole('button', { name: 'Adicionar o brinde' }).click()
+    await own.getByText('Avental: é seu!').waitFor()
+    await row.waitFor()
+
+    // A platform that leaves it to us, and a gift that is claimed.
+    await page.evaluate('sessionStorage.clear()')
+    await page.evaluate(`
+      window.asked = []
+      document.addEventListener('storefront:add-to-cart', (event) => {
+        event.stopImmediatePropagation()
+        window.asked.push({ items: event.detail.items, origin: event.detail.origin.widget })
+        event.detail.respondWith(Promise.resolve())
+      }, true)`)
+    const line = { productId: '1001', variantId: '2001', quantity: 2, total: 150, unitPrice: 75 }
+    await cartOf({ total: 99.99, items: [line] })
+    await own.getByText('Faltam R$ 0,01 para Avental').waitFor()
+    await cartOf({ total: 250, items: [line] })
+    await own.getByText('Avental: é seu!').waitFor()
+    await own.getByRole('button', { name: 'Adicionar o brinde' }).click()
+    await own.getByText('2 × Caneca', { exact: false }).and(own.getByText('é seu!')).waitFor()
+    expect(await page.evaluate('window.asked')).toEqual([
+      { items: [{ productId: '1002', variantId: '2003', quantity: 1 }], origin: 'cart-gift' },
+      { items: [{ productId: '1001', variantId: '2002', quantity: 2 }], origin: 'cart-gift' },
+    ])
+    const counted = () =>
+      app.database.root
+        .selectFrom('discounts')
+        .select(['impressions', 'clicks', 'cart_adds'])
+        .where('store_id', '=', shop.id)
+        .orderBy('min_amount')
+        .execute()
+    await expect.poll(counted, { timeout: 20_000 }).toEqual([
+      { impressions: 1, clicks: 1, cart_adds: 2 },
+      { impressions: 1, clicks: 1, cart_adds: 1 },
+    ])
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(faults).toEqual([])
+  },
+)
