@@ -8,6 +8,7 @@ import {
   cartGiftsWidget,
   installmentCards,
   installmentsWidget,
+  promotionCards,
   promotionsWidget,
 } from './platform/widgets.ts'
 
@@ -29,12 +30,17 @@ const element = (
 
 export default wiring({
   widgets: {
-    promotions: { feature: 'promotions', build: promotionsWidget },
+    promotions: { feature: 'promotions', build: promotionsWidget, cards: promotionCards },
     bundles: { feature: 'bundles', build: bundlesWidget },
     cartGifts: { feature: 'cart-gifts', build: cartGiftsWidget },
     installments: { feature: 'installments', build: installmentsWidget, cards: installmentCards },
   },
-  elements: [element('installments', 'store-installments', 'installments', '*')],
+  elements: [
+    element('bundles', 'store-bundles', 'bundles', ['product']),
+    element('gifts', 'store-cart-gifts', 'cartGifts', ['cart']),
+    element('promotions', 'store-promotions', 'promotions', '*'),
+    element('installments', 'store-installments', 'installments', '*'),
+  ],
   events: {
     promotion: counted('promotion', 'promotions'),
     bundle: counted('bundle', 'bundles'),

@@ -5,6 +5,7 @@ import {
   nextTurn,
   phaseOf,
   snapshots,
+  variantChoices,
   type Widget,
   type WidgetQuery,
 } from '#operations/storefront/door'
@@ -81,7 +82,10 @@ const widgetOf = (value: unknown, isEmpty: boolean, until: Date | null): Widget 
   return { value, until }
 }
 
-export async function promotionsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
+export async function promotionsWidget(
+  ctx: Context,
+  { productId, cards }: WidgetQuery,
+): Promise<Widget | null> {
   const settings = await promotionWidget.inForce(ctx)
   if (!settings.isEnabled) return null
   const { active, until } = await activeOf(ctx, 'promotion')
@@ -91,19 +95,62 @@ export async function promotionsWidget(ctx: Context, { productId }: WidgetQuery)
       : ((await snapshots.find(ctx, [productId])).get(productId) ?? { productId, categoryIds: [] })
   const items = active
     .filter(({ content }) => product === null || isTargeted(content as PromotionContent, product))
-    .map(({ id, name, endsAt, content }) => {
-      const { combinesWith: _rules, ...promotion } = content as PromotionContent
-      return { id, name, label: labelOf(content as PromotionContent), endsAt, ...promotion }
+    .map((row) => {
+      const { combinesWith: _rules, ...promotion } = row.content as PromotionContent
+      return { ...shownOf(row), ...promotion }
     })
-  return widgetOf({ settings, items }, items.length === 0, until)
+  // Products that the page lists may be in one, though its own is in none.
+  const isEmpty = items.length === 0 && (cards.length === 0 || active.length === 0)
+  return widgetOf({ settings, items }, isEmpty, until)
+}
+
+const shownOf = ({ id, name, endsAt, content }: Shown) => ({
+  ...{ id, name, endsAt },
+  label: labelOf(content as PromotionContent),
+})
+
+/** Which promotions each product of a list is in; what is said of them there. */
+export async function promotionCards(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, { items: object[] }>> {
+  const { isEnabled, showInProductList, showInCart } = await promotionWidget.inForce(ctx)
+  if (!isEnabled || !(showInProductList || showInCart)) return new Map()
+  const { active } = await activeOf(ctx, 'promotion')
+  if (active.length === 0) return new Map()
+  const products = [...(await snapshots.find(ctx, productIds)).values()]
+  const cards = products.map((product): [string, { items: object[] }] => {
+    const its = active.filter(({ content }) => isTargeted(content as PromotionContent, product))
+    return [product.productId, { items: its.map(cardOf) }]
+  })
+  return new Map(cards.filter(([, { items }]) => items.length > 0))
+}
+
+function cardOf(row: Shown): object {
+  const { buyQuantity, payQuantity, discountPercentage } = row.content as PromotionContent
+  return { ...shownOf(row), buyQuantity, payQuantity, discountPercentage }
 }
 
 export async function bundlesWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
   const { active, until } = await activeOf(ctx, 'bundle')
   const items = active
     .filter(({ content }) => productId === null || isShownOn(content as BundleContent, productId))
-    .map(({ shown, endsAt }) => ({ ...(shown as object), endsAt }))
-  return widgetOf({ items }, items.length === 0, until)
+    .map(({ shown, endsAt }) => ({ ...(shown as ShownBundle), endsAt }))
+  const open = items.flatMap((bundle) =>
+    bundle.items.flatMap(({ variantId, productId: its }) => (variantId === null ? its : [])),
+  )
+  const choices = await variantChoices(ctx, open)
+  const chosen = items.map((bundle) => ({
+    ...bundle,
+    items: bundle.items.map((item) =>
+      item.variantId === null ? { ...item, variants: choices.get(item.productId) ?? [] } : item,
+    ),
+  }))
+  return widgetOf({ items: chosen }, items.length === 0, until)
+}
+
+interface ShownBundle {
+  items: { productId: string; variantId: string | null }[]
 }
 
 const isShownOn = ({ items, showOn }: BundleContent, productId: string): boolean =>

@@ -272,18 +272,25 @@ export function useEvent(name, onEvent) {
   })
 }
 
+/** What the theme last told: before the element was drawn, since, or between its being drawn and its hearing. */
+function useTold(event, name) {
+  const [told, setTold] = useState(window[name])
+  useEvent(event, setTold)
+  useEffect(() => {
+    if (window[name]) setTold(window[name])
+  }, [])
+  return told
+}
+
 /** The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`. */
 export function useCart() {
-  const [cart, setCart] = useState(window.storefrontCart ?? null)
-  useEvent('storefront:cart', setCart)
-  return cart
+  return useTold('storefront:cart', 'storefrontCart') ?? null
 }
 
 /** The product as the theme last told it, once a variant is chosen: `{ productId, variantId, price }`. */
 export function useProduct(attribute) {
   const given = { productId: attribute('product-id'), variantId: attribute('variant-id') }
-  const [product, setProduct] = useState(window.storefrontProduct ?? {})
-  useEvent('storefront:product', setProduct)
+  const product = useTold('storefront:product', 'storefrontProduct') ?? {}
   return { ...product, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
 }
 

@@ -1,0 +1,81 @@
+// What lies over a product's picture: where the picture is, and a corner of it, which several elements share.
+
+import { h, useEffect, useRef } from './elements.js'
+
+export const overCss = `
+.over { position: absolute; inset: 0 auto auto 0; visibility: hidden; pointer-events: none; z-index: 2; container-type: inline-size; text-align: center; }
+.corner { position: absolute; display: flex; flex-direction: column; gap: 4px; width: 100%; padding: 6px; }
+.top-left, .top-right { inset-block-start: 0; }
+.bottom-left, .bottom-right { inset-block-end: 0; flex-direction: column-reverse; }
+.top-left, .bottom-left { align-items: flex-start; inset-inline-start: 0; }
+.top-right, .bottom-right { align-items: flex-end; inset-inline-end: 0; }
+.beyond.top-left { padding-block-start: calc(6px + var(--storefront-stickers-top-left, 0px)); }
+.beyond.top-right { padding-block-start: calc(6px + var(--storefront-stickers-top-right, 0px)); }
+.beyond.bottom-left { padding-block-end: calc(6px + var(--storefront-stickers-bottom-left, 0px)); }
+.beyond.bottom-right { padding-block-end: calc(6px + var(--storefront-stickers-bottom-right, 0px)); }
+`
+
+/** A corner of the picture. `tells`: its height is told to those beside it, who stand `beyond`. */
+export function Corner({ host, corner, tells, children }) {
+  const box = useRef(null)
+  useEffect(() => {
+    const { parentElement: around } = host
+    if (!tells || !around) return
+    const name = `--storefront-stickers-${corner}`
+    const watch = new ResizeObserver(([{ target }]) =>
+      around.style.setProperty(name, `${target.offsetHeight}px`),
+    )
+    watch.observe(box.current)
+    return () => {
+      watch.disconnect()
+      around.style.removeProperty(name)
+    }
+  }, [corner, tells])
+  return h('div', { ref: box, class: `corner ${corner}${tells ? '' : ' beyond'}` }, children)
+}
+
+/** Keeps what `over` is on where the picture is, which stands before the element: its page may lay it out as it likes. */
+export function useOver(over, host, isWanted) {
+  useEffect(() => {
+    const picture = isWanted ? pictureBefore(host) : null
+    if (!picture) return
+    const look = () => lieOver(over.current, picture)
+    const watch = new ResizeObserver(look)
+    for (const each of new Set([picture, picture.parentElement, document.body])) watch.observe(each)
+    look()
+    return () => watch.disconnect()
+  }, [host, isWanted])
+}
+
+/** Moved by how far it is off, whatever it is placed within. */
+function lieOver(over, picture) {
+  if (!over) return
+  const { style, offsetLeft, offsetTop } = over
+  const [its, own] = [picture.getBoundingClientRect(), over.getBoundingClientRect()]
+  const wanted = {
+    left: offsetLeft + its.left - own.left,
+    top: offsetTop + its.top - own.top,
+    width: its.width,
+    height: its.height,
+  }
+  for (const [key, value] of Object.entries(wanted)) {
+    if (Math.abs(Number.parseFloat(style[key]) - value) < 0.5) continue
+    style[key] = `${value}px`
+  }
+  style.visibility = 'visible'
+}
+
+const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, picture, video')
+
+/** What stands before it, or before what holds it; the one picture within, where there is one. */
+function pictureBefore(host) {
+  for (let each = host; each && each !== document.body; each = each.parentElement) {
+    for (let one = each.previousElementSibling; one; one = one.previousElementSibling) {
+      if (one.localName.startsWith('store-')) continue
+      const pictures = [...find(one)].filter(({ parentElement }) => parentElement.localName !== 'picture')
+      return pictures.length === 1 ? pictures[0] : one
+    }
+    if (each.dataset.productId) return null
+  }
+  return null
+}

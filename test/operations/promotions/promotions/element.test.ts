@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import createSticker from '#operations/product-page/labels/api/create-sticker'
+import createPromotion from '#operations/promotions/promotions/api/create-promotion'
+import saveSettings from '#operations/promotions/promotions/api/save-settings'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
+import { applyQuantity, sumOf, type Unit } from '#runtime/ports/ecommerce/quote-rules'
+import { putCategories, putProducts } from '#runtime/ports/ecommerce/sandbox-catalog'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { demoShop, expectAccessible } from '#test/support/demo-shop'
+import { twoProducts } from '#test/support/platform'
+
+const { app, url } = await servedApp()
+
+test.skipIf(!hasChromium).each([1280, 390])(
+  'a promotion over the picture, beside the price and in the cart, with the time that is left, %i wide',
+  { timeout: 60_000 },
+  async (width) => {
+    const { shop, page, open, faults } = await demoShop(app, url, { width })
+    await putCategories(shop.platform, [{ id: '301', name: 'Cozinha' }])
+    await putProducts(shop.platform, [{ ...twoProducts[1]!, categoryIds: ['301'] }])
+    await (await shop.context()).queue(productSnapshotsRefresh, { productIds: ['1002'] })
+    await app.drainJobs()
+    const endsAt = new Date(app.clock.ms() + 47 * 3_600_000).toISOString()
+    for (const body of [
+      { name: 'Leve 3', buyQuantity: 3, payQuantity: 2, endsAt },
+      {
+        ...{ name: 'Segunda pela metade', buyQuantity: 2, payQuantity: 1, discountPercentage: 50 },
+        ...{ mixing: 'same-product', scope: 'categories', categoryIds: ['301'] },
+      },
+    ]) {
+      expect((await shop.call(createPromotion, { body })).status).toBe(201)
+    }
+    await shop.call(createSticker, {
+      body: { name: 'Etiqueta', kind: 'text', text: 'Oferta', position: 'top-left' },
+    })
+    const texts = {
+      ...{ productPageText: 'Leve {{buy}}, pague {{pay}}', countdownText: 'Termina em {{timeLeft}}' },
+      ...{ progressText: 'Falta {{missing}} para {{label}}', successText: 'Você economizou {{saved}}' },
+    }
+    await shop.call(saveSettings, { body: { ...texts, showCountdown: true } })
+
+    await open('/products/1001')
+    const label = page.locator('store-promotions[placement=label]')
+    const text = page.locator('store-promotions:not([placement])')
+    await label.getByText('3x2').waitFor()
+    await text.getByText('Leve 3, pague 2').waitFor()
+    await text.getByText(/Termina em 1 dia 2[123]:\d\d:\d\d/).waitFor()
+    expect(await text.getByText('Leve 2').count()).toBe(0)
+    const sticker = (await page.locator('.gallery').getByText('Oferta').boundingBox())!
+    await expect
+      .poll(async () => (await label.getByText('3x2').boundingBox())!.y)
+      .toBeGreaterThanOrEqual(sticker.y + sticker.height)
+    await expectAccessible(page)
+
+    await open()
+    const cardOf = (id: string) => page.locator(`[data-product-id="${id}"] store-promotions`)
+    await cardOf('1002').getByText('2x1 -50%').waitFor()
+    await cardOf('1002').getByText('3x2').waitFor()
+    await cardOf('1001').getByText('3x2').waitFor()
+    expect(await cardOf('1001').getByText('2x1').count()).toBe(0)
+    await expectAccessible(page)
+
+    await open('/products/1002')
+    const cart = page.locator('store-promotions[placement=cart]')
+    const add = async (quantity: string) => {
+      await page.locator('input[name=quantity]').fill(quantity)
+      await page.getByRole('button', { name: 'Adicionar' }).click()
+      await page.getByText('✓').waitFor()
+    }
+    await add('1')
+    await open('/cart')
+    await cart.getByText('Falta 1 para 2x1 -50%').waitFor()
+    await cart.getByText('Falta 2 para 3x2').waitFor()
+    await cart.getByText(/Termina em/).waitFor()
+    await expectAccessible(page)
+    await open('/products/1002')
+    await add('1')
+    await open('/cart')
+    await cart.getByText('Você economizou R$ 50,00').waitFor()
+    await cart.getByText('Falta 1 para 3x2').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const impressions = app.database.root
+      .selectFrom('discounts')
+      .select('impressions')
+      .where('store_id', '=', shop.id)
+    await expect
+      .poll(() => impressions.execute(), { timeout: 20_000 })
+      .toEqual([{ impressions: 1 }, { impressions: 1 }])
+
+    await shop.call(saveSettings, { body: { showInProductList: false, showInCart: false } })
+    await open()
+    await page.waitForLoadState('networkidle')
+    expect(await page.locator('store-promotions').count()).toBe(0)
+    expect(faults).toEqual([])
+  },
+)
+
+test('the browser counts sets as the checkout does', async () => {
+  const file = '../../../../operations/promotions/promotions/elements/promotion-math.js'
+  const inBrowser = await import(new URL(file, import.meta.url).href)
+  const terms = fc
+    .record({
+      buyQuantity: fc.integer({ min: 2, max: 6 }),
+      payQuantity: fc.integer({ min: 1, max: 5 }),
+      discountPercentage: fc.integer({ min: 1, max: 1_000_000 }).map((each) => each / 10_000),
+      mixing: fc.constantFrom('any' as const, 'same-product' as const, 'same-variant' as const),
+      maxSetsPerOrder: fc.option(fc.integer({ min: 1, max: 3 })),
+    })
+    .filter(({ buyQuantity, payQuantity }) => payQuantity < buyQuantity)
+  const line = fc.record({
+    productId: fc.constantFrom('1', '2'),
+    variantId: fc.constantFrom('a', 'b'),
+    quantity: fc.integer({ min: 1, max: 7 }),
+    cents: fc.integer({ min: 1, max: 20_000 }),
+  })
+  fc.assert(
+    fc.property(terms, fc.array(line, { maxLength: 6 }), (promotion, given) => {
+      // A variant has one price.
+      const lines = given.map((each) => ({
+        ...each,
+        variantId: `${each.productId}${each.variantId}`,
+        cents: given.find((other) => other.productId + other.variantId === each.productId + each.variantId)!
+          .cents,
+      }))
+      const units = lines.flatMap((each, at) =>
+        Array.from(
+          { length: each.quantity },
+          (): Unit => ({ ...each, line: at, categoryIds: [], cents: BigInt(each.cents) }),
+        ),
+      )
+      const spec = { ...promotion, scope: 'all', categoryIds: [], productIds: [], excludedProductIds: [] }
+      const applied = applyQuantity(spec as never, units)
+      const { saved, sets } = inBrowser.progressOf(
+        promotion,
+        lines.map(({ cents, ...each }) => ({ ...each, total: (cents * each.quantity) / 100 })),
+      )
+      expect(Math.round(saved * 100)).toBe(Number(applied ? sumOf(applied.off) : 0n))
+      expect(sets * promotion.buyQuantity).toBe(applied?.units.size ?? 0)
+    }),
+    { numRuns: 300 },
+  )
+})
