@@ -30,7 +30,7 @@ export default {
 :host([placement=floating]) { display: contents; }
 dialog { width: 420px; max-width: calc(100vw - 16px); box-shadow: 0 8px 40px #0004; }
 .in-place { padding: 24px; max-width: 640px; }
-h2 { margin: 0 32px 8px 0; margin-inline: 0 32px; font-size: 22px; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin-block: 0 8px; margin-inline: 0 32px; font-size: 22px; line-height: 1.25; overflow-wrap: anywhere; }
 h2:focus { outline: none; }
 p { margin: 0 0 12px; overflow-wrap: anywhere; white-space: pre-line; }
 textarea { min-height: 110px; resize: vertical; }

@@ -18,10 +18,10 @@ export default {
 .chat.bottom-left { align-items: flex-start; }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; border: 0; text-decoration: none; font-weight: 600; box-shadow: 0 2px 12px #0003; max-width: 100%; }
 .button svg { flex: none; fill: currentColor; }
-.bubble { position: relative; margin: 0; padding: 10px 40px 10px 14px; padding-inline: 14px 40px; max-width: min(280px, calc(100vw - 32px)); background: #fff; color: #111827; border-radius: 10px; box-shadow: 0 2px 12px #0003; overflow-wrap: anywhere; }
+.bubble { position: relative; margin: 0; padding-block: 10px; padding-inline: 14px 40px; max-width: min(280px, calc(100vw - 32px)); background: #fff; color: #111827; border-radius: 10px; box-shadow: 0 2px 12px #0003; overflow-wrap: anywhere; }
 .bubble .close { inset-block-start: 4px; inset-inline-end: 4px; width: 28px; height: 28px; font-size: 16px; }
 dialog { position: relative; inset: auto; margin: 0; padding: 12px; width: min(320px, calc(100vw - 32px)); background: #fff; color: #111827; border-radius: 12px; box-shadow: 0 4px 24px #0004; }
-h2 { font-size: 16px; margin: 6px 36px 8px 6px; margin-inline: 6px 36px; }
+h2 { font-size: 16px; margin-block: 6px 8px; margin-inline: 6px 36px; }
 ul { list-style: none; margin: 0; padding: 0; }
 .attendant { display: flex; gap: 12px; align-items: center; padding: 8px 6px; border-radius: 8px; text-decoration: none; min-height: 48px; overflow-wrap: anywhere; }
 .attendant:hover { background: #f3f4f6; }
@@ -61,7 +61,8 @@ function Chat({ data, t, tell, session, page, device, host }) {
     style: {
       minWidth: `${size}px`,
       height: `${size}px`,
-      padding: label ? '0 18px 0 14px' : 0,
+      padding: 0,
+      paddingInline: label ? '14px 18px' : 0,
       borderRadius: `${size / 2}px`,
       background: data.backgroundColor,
       color: data.iconColor,
