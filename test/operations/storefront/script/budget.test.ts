@@ -1,0 +1,49 @@
+/** What a shop pays for us: bytes and requests, as the theme guide promises them. */
+import { expect, test } from 'vitest'
+import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
+import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { demoShop } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+const kib = (bytes: { length: number }): number => bytes.length / 1024
+
+test('the first script has at most 5 KiB compressed, whatever the store is called', () => {
+  const { wired } = app.services
+  const loader = loaderOf(wired, {
+    base: `https://api.a-long-name-of-a-platform.example.com/storefront/${'x'.repeat(20)}`,
+    modules: 'https://api.a-long-name-of-a-platform.example.com/elements/0123456789abcdef/',
+    name: 'Ação & Emoção – Presentes, Decoração e Papelaria 🎁'.repeat(2),
+    locale: 'pt-BR',
+    currency: 'BRL',
+  })
+  expect(kib(loader.bodies.br)).toBeLessThan(5)
+  expect(kib(loader.bodies.gzip)).toBeLessThan(5.6)
+})
+
+test('what draws elements has at most 12 KiB compressed, a module at most 6', () => {
+  const { files } = modulesOf(app.services.wired)
+  const shared = ['elements.js', 'preact.js', 'hooks.js'].map((name) => kib(files.get(name)!.bodies.br))
+  expect(shared.reduce((sum, each) => sum + each, 0)).toBeLessThan(12)
+  const large = [...files].filter(([name, { bodies }]) => !name.startsWith('preact') && kib(bodies.br) > 6)
+  expect(large.map(([name]) => name)).toEqual([])
+})
+
+test.skipIf(!hasChromium)(
+  'a page asks once for its data, and only for the modules of what it shows',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, asked } = await demoShop(app, url)
+    await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
+    await open('/products/1001')
+    await page.locator('store-free-shipping-bar').getByRole('status').waitFor()
+    const named = (part: string): string[] =>
+      asked.flatMap((each) => (each.includes(part) ? [each.split('/').at(-1)!] : []))
+    expect(named(`/storefront/${shop.publicId}/`)).toEqual([
+      'loader.js',
+      expect.stringMatching(/^widgets\?page=product&productId=1001/),
+    ])
+    const own = ['bar.js', 'elements.js', 'hooks.js', 'places.js', 'preact.js', 'store-free-shipping-bar.js']
+    expect(named('/elements/').sort()).toEqual(own)
+  },
+)
