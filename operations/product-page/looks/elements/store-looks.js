@@ -17,13 +17,14 @@ export default {
 .carousel { display: flex; overflow-x: auto; scroll-snap-type: x mandatory; padding-block-end: 8px; }
 .carousel > * { flex: 0 0 min(420px, 90%); scroll-snap-align: start; }
 .picture { position: relative; }
-.picture > img { display: block; width: 100%; min-height: 200px; background: #f3f4f6; }
+.picture { background: #f3f4f6; }
+.picture > img { display: block; width: 100%; aspect-ratio: 4 / 3; object-fit: cover; }
 .mark { position: absolute; width: 32px; height: 32px; transform: translate(-50%, -50%); border-radius: 50%; border: 2px solid #11182799;
   color: #111827; padding: 0; }
 /* No text of its own: its name says all of it. */
 .mark::before { content: '+' / ''; font-size: 18px; line-height: 1; }
 ul { list-style: none; margin: 8px 0; padding: 0; }
-li { display: grid; grid-template-columns: 24px 48px 1fr auto; gap: 8px; align-items: center; padding: 4px 0; }
+li { display: grid; grid-template-columns: 24px 48px minmax(0, 1fr) auto; gap: 8px; align-items: center; padding: 4px 0; }
 li img { width: 48px; height: 48px; object-fit: cover; background: #f3f4f6; }
 li input { width: 24px; height: 24px; }
 li select { grid-column: 3 / -1; min-height: 32px; }
@@ -227,6 +228,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
   )
 }
 
-const hide = (event) => {
-  event.target.hidden = true
+/** Its place stays: what stands beside it does not move. */
+const hide = ({ target }) => {
+  target.style.visibility = 'hidden'
 }
