@@ -8,8 +8,13 @@ import { whenFileEnds } from './closing.ts'
 import { testsBeginAt } from './test-clock.ts'
 
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-/** `.ci/run` sets CHROMIUM: there a missing browser fails. */
-export const hasChromium = process.env.CHROMIUM !== undefined || existsSync(chromiumPath)
+/**
+ * `.ci/run` sets CHROMIUM: there a missing browser fails. What a browser shows is the same over either database: its
+ * stories, the slowest tests that there are, run beside the embedded one.
+ */
+export const hasChromium =
+  process.env.TEST_DATABASE_URL === undefined &&
+  (process.env.CHROMIUM !== undefined || existsSync(chromiumPath))
 
 /** The server on a free port of its own, which the links that it hands out lead to. */
 export async function servedApp(): Promise<{ app: TestApp; url: string }> {
