@@ -149,8 +149,9 @@ describe('in a large list', () => {
     expect(await planOf(() => contacts.listContacts(ctx, listId, rare))).toContain('list_contacts_search')
     const digits = { ...page, search: phone(77).slice(-8) }
     expect(await planOf(() => optOuts.list(ctx, digits))).toContain('opt_outs_search')
-    expect(await planOf(() => campaigns.listCampaigns(ctx, { ...page, search: 'sale' }))).toContain(
-      'campaigns_newest',
+    // By either index of the newest: the planner holds them for equal.
+    expect(await planOf(() => campaigns.listCampaigns(ctx, { ...page, search: 'sale' }))).toMatch(
+      /Index (Only )?Scan( Backward)? using campaigns_(newest|pkey) on campaigns c /,
     )
     // Twenty thousand rows of each on a machine that has other work.
   }, 120_000)
