@@ -101,7 +101,9 @@ test('every statement that changes a row with a time of change sets it, or says 
   for (const file of await readdir(join(root, 'operations'), { recursive: true })) {
     if (!file.endsWith('.ts')) continue
     const code = await readFile(join(root, 'operations', file), 'utf8')
-    for (const match of code.matchAll(/updateTable\('(\w+)(?: as \w+)?'\)|\bchanging\(\w+, (lane)\)|updateTable\(([\w.]+)\)/g)) {
+    for (const match of code.matchAll(
+      /updateTable\('(\w+)(?: as \w+)?'\)|\bchanging\(\w+, (lane)\)|updateTable\(([\w.]+)\)/g,
+    )) {
       // Where the table is a variable, all are looked at.
       const table = match[1] ?? match[2] ?? match[3]!
       if (match[1] && !timed.has(table)) continue
