@@ -1,7 +1,6 @@
 /** Upload URLs: a row for each file before its bytes are there, so that nothing is left behind unknown. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { type Operation, operation } from '#runtime/operation'
 import { instant, line, object, z } from '#runtime/schema'
 
 /** What files may be that are uploaded for something. */
@@ -31,26 +30,13 @@ export const uploadAnswer = object({
 type Input = z.infer<typeof uploadInput>
 type Upload = z.infer<typeof uploadAnswer>
 
-/** The whole of an operation that makes an upload URL. `purposes`: the first that takes the file's type. */
-export const uploadOf = (
-  purposes: string | readonly string[],
-  said: Pick<Operation['spec'], 'path' | 'description' | 'details' | 'words' | 'minimumRole' | 'feature'> & {
-    example: Input
-  },
-): Operation => {
-  const { example, ...spec } = said
-  return operation({
-    method: 'POST',
-    ...spec,
-    scopes: ['platform:write'],
-    readOnly: false,
-    input: { body: uploadInput },
-    answer: { status: 200, body: uploadAnswer },
-    transaction: 'statement',
-    example: { body: example },
-    handler: (ctx, { body }) => createUpload(ctx, purposes, body),
-  })
-}
+/** What every operation that makes an upload URL takes, answers and does. `purposes`: the first that takes the type. */
+export const uploadOf = (purposes: string | readonly string[]) => ({
+  input: { body: uploadInput },
+  answer: { status: 200 as const, body: uploadAnswer },
+  transaction: 'statement' as const,
+  handler: (ctx: Context, { body }: { body: Input }): Promise<Upload> => createUpload(ctx, purposes, body),
+})
 
 /**
  * A signed link for one upload of exactly this type and size, and the file's row; one statement. Refuses what the

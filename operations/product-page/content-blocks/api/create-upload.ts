@@ -1,11 +1,16 @@
 import { files } from '#operations/store/door'
+import { operation } from '#runtime/operation'
 import { blockImages } from '../../uploads.ts'
 
-export default files.uploadOf(blockImages, {
+export default operation({
+  method: 'POST',
   path: '/product-content-blocks/upload-url',
   description: 'Get a link to upload a picture for a content block.',
   details: 'PNG, JPEG, WebP and GIF, to 5 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'picture for a block on product pages',
+  scopes: ['platform:write'],
+  readOnly: false,
   feature: 'product-content',
-  example: { fileName: 'antes.jpg', contentType: 'image/jpeg', size: 348_160 },
+  ...files.uploadOf(blockImages),
+  example: { body: { fileName: 'antes.jpg', contentType: 'image/jpeg', size: 348_160 } },
 })

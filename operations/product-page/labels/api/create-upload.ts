@@ -1,11 +1,16 @@
 import { files } from '#operations/store/door'
+import { operation } from '#runtime/operation'
 import { stickerImages } from '../../uploads.ts'
 
-export default files.uploadOf(stickerImages, {
+export default operation({
+  method: 'POST',
   path: '/product-stickers/upload-url',
   description: 'Get a link to upload the picture of a sticker.',
   details: 'PNG, WebP and GIF, to 2 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'picture of a sticker',
+  scopes: ['platform:write'],
+  readOnly: false,
   feature: 'product-content',
-  example: { fileName: 'selo.png', contentType: 'image/png', size: 20_480 },
+  ...files.uploadOf(stickerImages),
+  example: { body: { fileName: 'selo.png', contentType: 'image/png', size: 20_480 } },
 })

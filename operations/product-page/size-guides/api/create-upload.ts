@@ -1,11 +1,16 @@
 import { files } from '#operations/store/door'
+import { operation } from '#runtime/operation'
 import { sizeGuideImages } from '../uploads.ts'
 
-export default files.uploadOf(sizeGuideImages, {
+export default operation({
+  method: 'POST',
   path: '/size-guides/upload-url',
   description: 'Get a link to upload the picture of a size guide.',
   details: 'PNG, JPEG and WebP, to 5 MiB. A file that nothing names is deleted after 24 hours.',
   words: 'picture of how to measure',
+  scopes: ['platform:write'],
+  readOnly: false,
   feature: 'size-guides',
-  example: { fileName: 'medidas.png', contentType: 'image/png', size: 48_000 },
+  ...files.uploadOf(sizeGuideImages),
+  example: { body: { fileName: 'medidas.png', contentType: 'image/png', size: 48_000 } },
 })

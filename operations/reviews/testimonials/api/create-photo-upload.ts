@@ -1,10 +1,15 @@
 import { files } from '#operations/store/door'
+import { operation } from '#runtime/operation'
 import { testimonialPhotos } from '../../pictures.ts'
 
-export default files.uploadOf(testimonialPhotos, {
+export default operation({
+  method: 'POST',
   path: '/store-testimonials/upload-url',
   description: 'Get a link to upload the photo of a testimonial: JPEG, PNG or WebP, up to 5 MiB.',
   words: 'photo of the person who is quoted',
+  scopes: ['platform:write'],
+  readOnly: false,
   feature: 'testimonials',
-  example: { fileName: 'ana.jpg', contentType: 'image/jpeg', size: 80_000 },
+  ...files.uploadOf(testimonialPhotos),
+  example: { body: { fileName: 'ana.jpg', contentType: 'image/jpeg', size: 80_000 } },
 })

@@ -1,5 +1,5 @@
 // The first script of a shop's pages: who is here, one request for all data, what is told back, and which elements'
-// modules are fetched. `loader-text.ts` puts it into a function that knows `base` (the store's storefront on our
+// modules are fetched. `modules.ts` puts it into a function that knows `base` (the store's storefront on our
 // server), `modules` (where the modules are), `shop` (locale, currency and name) and `elements`.
 
 /* global base, modules, shop, elements */
@@ -17,7 +17,7 @@ const storeOf = (name) => ({
     }
   },
   write(key, value) {
-    if (!isAllowed && key !== 'click') return
+    if (!isAllowed) return
     try {
       if (value === null) window[name].removeItem(`storefront.${key}`)
       else window[name].setItem(`storefront.${key}`, value)
@@ -81,8 +81,18 @@ async function ask(path, body, again = 1) {
 
 // Events leave together, a moment after the first, and when the page goes away; what did not leave does so from the
 // next page. The server counts each once, by its id.
-let waiting = JSON.parse(keep.read('events') || '[]')
+let waiting = unsent()
 let timer = waiting.length > 0 ? setTimeout(sendEvents, 2000) : null
+
+/** Whatever else of the shop's may have written there. */
+function unsent() {
+  try {
+    const kept = JSON.parse(keep.read('events') || '[]')
+    return Array.isArray(kept) ? kept : []
+  } catch {
+    return []
+  }
+}
 
 function tell(type, widget, fields) {
   if (!isAllowed) return
@@ -293,6 +303,7 @@ const api = {
     if (!isGiven) return
     keep.write('consent', '1')
     keep.write('visitor', visitorId)
+    if (clickToken) keep.write('click', clickToken)
   },
 }
 window.storefront = api

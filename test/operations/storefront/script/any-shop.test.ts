@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
         '<script async data-consent="ask" data-product-id="1001"',
       ),
     }))
-    await page.goto(`${site}/products/caneca`)
+    await page.goto(`${site}/products/caneca?mk=click-token`)
     await freeShipping(page).waitFor()
     expect(await page.evaluate(`Object.keys(localStorage)`)).toEqual([])
     await page.evaluate(`
