@@ -22,12 +22,28 @@ export class Refused extends Error {
  * the request may have taken effect: `no` is safe to repeat, `unknown` is safe only with an idempotency key.
  */
 export class Unavailable extends Error {
-  override readonly name = 'Unavailable'
+  override readonly name: string = 'Unavailable'
   readonly accepted: 'no' | 'unknown'
 
   constructor(accepted: 'no' | 'unknown', message = 'The provider did not answer', options?: Cause) {
     super(message, options)
     this.accepted = accepted
+  }
+}
+
+/**
+ * Our access is gone (uninstalled, revoked, a wrong key): nothing was done, and nothing will be until somebody acts.
+ * `code` is kebab-case; `remedy` tells who can what to do.
+ */
+export class AccessLost extends Unavailable {
+  override readonly name: string = 'AccessLost'
+  readonly code: string
+  readonly remedy: string
+
+  constructor(code: string, message: string, remedy: string, options?: Cause) {
+    super('no', message, options)
+    this.code = code
+    this.remedy = remedy
   }
 }
 

@@ -16,3 +16,14 @@ export interface ProviderEvent {
   storeRef: string | null
   data: unknown
 }
+
+/** One thing that a connection needs, as `check` of an adapter found it; it changes nothing. */
+export interface Finding {
+  /** Kebab-case, the same each time. */
+  code: string
+  isFine: boolean
+  /** What was found, in a sentence. */
+  message: string
+  /** What to do about it, where it is not fine. */
+  remedy?: string
+}
