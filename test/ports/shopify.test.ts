@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { nextPage } from '#runtime/ports/ecommerce/shopify/http/client'
 import { apiVersion, readShopifyUrl } from '#runtime/ports/ecommerce/shopify/options'
-import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { type AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
 import { standingClock } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
@@ -27,7 +27,8 @@ describe('credentials', () => {
     const bad = { ...store, credentials: { ...store.credentials, accessToken: 'shpat_of_nobody' } }
     expect(await failed(port.check(bad))).toMatchObject({ name: 'Refused', code: 'invalid-credentials' })
     const error = await failed(port.listScripts(bad))
-    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    expect(error).toMatchObject({ name: 'AccessLost', accepted: 'no', code: 'bad-credentials' })
+    expect((error as AccessLost).remedy).toMatch(/connect the store again/)
     expect((error as Error).message).toMatch(/connect it again/)
     expect((error as Error).message).not.toContain('shpat')
     expect(standIn.requests).toEqual(['GET shop.json', 'GET script_tags.json'])
@@ -88,11 +89,25 @@ describe('credentials', () => {
     expect(denied).toMatchObject({ name: 'Refused', code: 'missing-permission' })
   })
 
-  test.each([402, 423])('a shop that is closed (%i) is unavailable', async (status) => {
-    const { standIn, port, store } = await opened()
-    standIn.faults.push(...[1, 2, 3].map(() => ({ is: { status } })))
-    expect(await failed(port.listScripts(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
-  })
+  test.each([
+    [402, 'shop-frozen'],
+    [403, 'access-forbidden'],
+    [404, 'shop-unknown'],
+    [423, 'shop-locked'],
+  ])(
+    'a shop that is closed (%i) is access that is lost, asked once, with what to do',
+    async (status, code) => {
+      const { standIn, port, store } = await opened()
+      const body = JSON.stringify({ errors: 'Unavailable Shop' })
+      for (const ask of [() => port.listScripts(store), () => port.listCategories(store)]) {
+        standIn.faults.push({ is: { status, body } })
+        const error = await failed(ask())
+        expect(error).toMatchObject({ name: 'AccessLost', accepted: 'no', code })
+        expect((error as AccessLost).remedy).not.toBe('')
+      }
+      expect(standIn.requests).toHaveLength(2)
+    },
+  )
 })
 
 describe('rates', () => {
@@ -126,7 +141,7 @@ describe('rates', () => {
   })
 
   test('a query waits until its points are there', async () => {
-    const { standIn, shop, port, store } = await opened({ rates: { graph: [700, 1000] } })
+    const { standIn, shop, port, store } = await opened({ rates: { graph: [800, 1000] } })
     for (let i = 0; i < 130; i += 1) placeOrder(shop, { customerId: '5001', variantId: '2001', quantity: 1 })
     const walks = await Promise.all(
       [1, 2, 3, 4].map(() => port.listOrders(store, { updatedSince: new Date(0) })),

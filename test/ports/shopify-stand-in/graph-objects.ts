@@ -1,14 +1,15 @@
 /** Objects of the shop as GraphQL answers them. */
 import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
 import type { Searchable } from './search-syntax.ts'
-import type {
-  Shop,
-  StoredCode,
-  StoredCustomer,
-  StoredDiscount,
-  StoredItems,
-  StoredOrder,
-  StoredProduct,
+import {
+  currency,
+  type Shop,
+  type StoredCode,
+  type StoredCustomer,
+  type StoredDiscount,
+  type StoredItems,
+  type StoredOrder,
+  type StoredProduct,
 } from './shop.ts'
 
 export const gid = (type: string, id: number | string): string => `gid://shopify/${type}/${id}`
@@ -106,6 +107,7 @@ export const orderObject = (order: StoredOrder): GraphObject => ({
     order.fulfillments.slice(0, first).map(({ shipment_status, updated_at }) => ({
       deliveredAt: shipment_status === 'delivered' ? updated_at : null,
     })),
+  totalRefundedSet: { shopMoney: { amount: order.refunded, currencyCode: currency } },
   paymentCollectionDetails: {
     additionalPaymentCollectionUrl:
       order.financial_status === 'pending' ? `https://loja.example.com/pay/${order.id}` : null,

@@ -55,6 +55,7 @@ export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
     fulfillment_status: null,
     fulfillments: [],
     refunds: [],
+    refunded: '0.00',
     payment_gateway_names: ['bogus'],
     order_status_url: `https://loja.example.com/orders/${id}`,
     checkout_id: input.checkout?.id ?? null,
@@ -79,13 +80,18 @@ export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
 }
 
 /** Without lines, as a merchant who gives back an amount. */
-export function refundOrder(shop: Shop, order: StoredOrder, amount: number): void {
+export function refundOrder(
+  shop: Shop,
+  order: StoredOrder,
+  amount: number,
+  paid: { amount: string; currency: string } = { amount: amount.toFixed(2), currency },
+): void {
   order.refunds.push({
     refund_line_items: [],
-    transactions: [{ kind: 'refund', status: 'success', amount: amount.toFixed(2) }],
+    transactions: [{ kind: 'refund', status: 'success', ...paid }],
   })
-  const back = order.refunds.flatMap(({ transactions }) => transactions)
-  const all = back.reduce((sum, each) => sum + Number(each.amount), 0)
+  order.refunded = (Number(order.refunded) + amount).toFixed(2)
+  const all = Number(order.refunded)
   order.financial_status = all >= Number(order.total_price) ? 'refunded' : 'partially_refunded'
   order.updated_at = shop.now()
   const customer = shop.customers.find(({ id }) => id === order.customer?.id)

@@ -82,7 +82,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
     return paged(
       call,
       'orders',
-      found.map(({ transactions: _t, checkoutToken: _c, ...order }) => order),
+      found.map(({ transactions: _t, checkoutToken: _c, refunded: _r, ...order }) => order),
     )
   },
   'checkouts.json': (shop, call) => {

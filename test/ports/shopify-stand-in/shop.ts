@@ -13,6 +13,12 @@ export interface StoredCustomer extends RestCustomer {
   birthDate: string | null
 }
 export interface StoredOrder extends RestOrder {
+  refunds: (RestOrder['refunds'][number] & {
+    /** What REST tells of the money: in `currency`, which the shopper paid with. */
+    transactions: { kind: string; status: string; amount: string; currency: string }[]
+  })[]
+  /** What was given back, in the shop's own currency. */
+  refunded: string
   transactions: { kind: string; status: string; processedAt: string }[]
   checkoutToken: string | null
 }

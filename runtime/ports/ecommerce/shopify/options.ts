@@ -1,7 +1,7 @@
 /** What the adapter of Shopify's Admin API is opened with, and the credentials of a store. */
 import type { Clock } from '../../../clock.ts'
 import { z } from '../../../schema.ts'
-import { Unavailable } from '../../errors.ts'
+import { AccessLost } from '../../errors.ts'
 
 /** The one dated version that is spoken; Shopify keeps each for a year. */
 export const apiVersion = '2026-10'
@@ -35,9 +35,14 @@ const credentials = z.union([
 ])
 
 /** The platform does not take the store's credentials, or there are none. The message says what to do. */
-export class BadCredentials extends Unavailable {
+export class BadCredentials extends AccessLost {
   constructor(message: string, options?: { cause?: unknown }) {
-    super('no', message, options)
+    super(
+      'bad-credentials',
+      message,
+      'See that the app is installed in the shop, and connect the store again',
+      options,
+    )
   }
 }
 

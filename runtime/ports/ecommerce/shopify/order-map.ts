@@ -72,7 +72,6 @@ export interface RestRefund {
     subtotal: number | string
     total_tax: number | string
   }[]
-  transactions: { kind: string; status: string; amount: string }[]
 }
 
 /** What REST does not say of an order. */
@@ -80,6 +79,8 @@ export interface OrderFacts {
   transactions: { kind: string; status: string; processedAt: string | null }[]
   fulfillments: { deliveredAt: string | null }[]
   paymentCollectionDetails: { additionalPaymentCollectionUrl: string | null } | null
+  /** In the shop's currency; a transaction has the amount in that which was paid with. */
+  totalRefundedSet: { shopMoney: { amount: string } }
 }
 
 const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
@@ -96,7 +97,7 @@ const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
 /** The parameter of an alert's link, which the shopper's first address or the cart's attributes carry on. */
 const clickParameter = 'mk'
 
-export function orderOf(order: RestOrder, facts: OrderFacts | undefined): PlatformOrder {
+export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
   const shipping = toCents(order.total_shipping_price_set?.shop_money.amount ?? '0')
   const paymentStatus = paymentStatuses[order.financial_status ?? 'pending'] ?? 'pending'
   const sent = order.fulfillments.filter(({ status }) => status === 'success')
@@ -113,14 +114,14 @@ export function orderOf(order: RestOrder, facts: OrderFacts | undefined): Platfo
     discount: money(order.total_discounts),
     shipping: toMoney(shipping),
     total: money(order.total_price),
-    refundedTotal: toMoney(refundedCents(order.refunds)),
+    refundedTotal: money(facts.totalRefundedSet.shopMoney.amount),
     couponCodes: order.discount_codes.map(({ code }) => code),
     customer: customerOf(order),
     items: order.line_items.map((item) => itemOf(item, order)),
     paymentMethod: order.payment_gateway_names[0] ?? null,
     paymentUrl:
       paymentStatus === 'pending'
-        ? (facts?.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
+        ? (facts.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
         : null,
     statusUrl: order.order_status_url,
     cartId: order.checkout_id === null ? null : String(order.checkout_id),
@@ -153,15 +154,15 @@ function fulfillmentStatusOf(
 }
 
 /** When the last parcel arrived. */
-function deliveredAtOf(sent: readonly Fulfillment[], facts: OrderFacts | undefined): string | null {
-  const told = (facts?.fulfillments ?? []).flatMap(({ deliveredAt }) => deliveredAt ?? [])
+function deliveredAtOf(sent: readonly Fulfillment[], facts: OrderFacts): string | null {
+  const told = facts.fulfillments.flatMap(({ deliveredAt }) => deliveredAt ?? [])
   const instants = told.length > 0 ? told : sent.map(({ updated_at }) => updated_at)
   return instantOrNull(instants.sort().at(-1))
 }
 
-function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts | undefined): string | null {
+function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts): string | null {
   if (status === 'pending' || status === 'voided') return null
-  const paid = (facts?.transactions ?? []).filter(
+  const paid = facts.transactions.filter(
     (each) => ['SALE', 'CAPTURE'].includes(each.kind) && each.status === 'SUCCESS',
   )
   return instantOrNull(
@@ -170,13 +171,6 @@ function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts | un
       .sort()
       .at(-1),
   )
-}
-
-function refundedCents(refunds: readonly RestRefund[]): bigint {
-  return refunds
-    .flatMap(({ transactions }) => transactions)
-    .filter(({ kind, status }) => kind === 'refund' && status === 'success')
-    .reduce((sum, { amount }) => sum + toCents(amount), 0n)
 }
 
 function customerOf(order: RestOrder): PlatformOrder['customer'] {

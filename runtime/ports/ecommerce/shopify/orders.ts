@@ -18,7 +18,8 @@ const facts = `
   id name updatedAt test
   transactions(first: 10) { kind status processedAt }
   fulfillments(first: 5) { deliveredAt }
-  paymentCollectionDetails { additionalPaymentCollectionUrl }`
+  paymentCollectionDetails { additionalPaymentCollectionUrl }
+  totalRefundedSet { shopMoney { amount } }`
 
 const changesDocument = `query OrderChanges($first: Int!, $after: String, $query: String!) {
   orders(first: $first, after: $after, query: $query, sortKey: UPDATED_AT) {
@@ -116,6 +117,9 @@ async function withContent(
     query: { ids: [...known.keys()].join(','), status: 'any', limit: ordersAtOnce },
   })
   return body.orders
-    .map((order) => orderOf(order, known.get(String(order.id))))
+    .flatMap((order) => {
+      const node = known.get(String(order.id))
+      return node ? [orderOf(order, node)] : []
+    })
     .sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : a.updatedAt > b.updatedAt ? 1 : a.id < b.id ? -1 : 1))
 }

@@ -1,5 +1,5 @@
 /** What Shopify answers instead of success, in our words. None of it has a token in it. */
-import { Refused, Throttled, Unavailable } from '../../../errors.ts'
+import { AccessLost, Refused, Throttled, Unavailable } from '../../../errors.ts'
 import { BadCredentials } from '../options.ts'
 
 export interface Answer {
@@ -17,21 +17,50 @@ const noPermission = (why: string) =>
     `Shopify does not let the app do this${why}: give the app the permission, then connect the store again`,
   )
 
-/** Of an answer that is not 2xx. */
-export function failureOf({ status, headers, text }: Answer, isRead: boolean): Error {
+/**
+ * What Shopify answers for a shop that nobody may use now: frozen for its bill, locked for what happened in it, gone.
+ * It stays so until its owner acts.
+ */
+const closedShops: Readonly<Record<number, { code: string; message: string; remedy: string }>> = {
+  402: {
+    code: 'shop-frozen',
+    message: 'Shopify has frozen the shop',
+    remedy: "Pay what is due in the shop's administration; we go on by ourselves",
+  },
+  403: {
+    code: 'access-forbidden',
+    message: 'Shopify does not let the app into the shop',
+    remedy: "See in the shop's administration whether the app may be used, and connect the store again",
+  },
+  404: {
+    code: 'shop-unknown',
+    message: 'Shopify knows no such shop',
+    remedy: 'See whether the shop still exists, and connect the store to the one that does',
+  },
+  423: {
+    code: 'shop-locked',
+    message: 'Shopify has locked the shop',
+    remedy: "Follow what Shopify says in the shop's administration; we go on by ourselves",
+  },
+}
+
+const isOfPermission = (words: string): boolean => /scope|approval|permission|access denied/i.test(words)
+
+/** Of an answer that is not 2xx. `names`: the call names an object, which may be unknown; else a 404 is of the shop. */
+export function failureOf({ status, headers, text }: Answer, isRead: boolean, names = true): Error {
   if (status === 401) {
     return new BadCredentials('Shopify does not take the access token of the store: connect it again')
   }
-  if (status === 403) return noPermission(inBrackets(wordsOf(text)))
-  if (status === 402 || status === 423) {
-    return new Unavailable('no', `Shopify has closed the shop for now (${status}): see its administration`)
-  }
-  if (status === 404) return new Refused('not-found', 'Shopify knows no such object')
+  const words = wordsOf(text)
+  if (status === 403 && isOfPermission(words)) return noPermission(inBrackets(words))
+  if (status === 404 && names) return new Refused('not-found', 'Shopify knows no such object')
+  const closed = closedShops[status]
+  if (closed) return new AccessLost(closed.code, `${closed.message}${inBrackets(words)}`, closed.remedy)
   if (status === 429) return new Throttled(retryAfterMs(headers.get('retry-after')))
   if (status === 408 || status >= 500) {
     return new Unavailable(accepted(isRead), `Shopify answered ${status}`)
   }
-  return refusal(wordsOf(text))
+  return refusal(words)
 }
 
 /** Shopify refused it, for this reason. */

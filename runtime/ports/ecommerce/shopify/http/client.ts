@@ -1,6 +1,6 @@
 /** Requests to Shopify's Admin API: a time-out on each, waits for its buckets, retries where they are safe. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { Throttled, Unavailable } from '../../../errors.ts'
+import { AccessLost, Throttled, Unavailable } from '../../../errors.ts'
 import type { ProviderStore } from '../../../provider.ts'
 import { apiVersion, BadCredentials, readCredentials, type ShopifyOptions } from '../options.ts'
 import { type Answer, failureOf, graphData, jsonOf } from './answers.ts'
@@ -113,7 +113,7 @@ export class ShopifyClient {
           this.#gate.close(bucket, error.retryAfterMs)
           continue
         }
-        if (!(error instanceof Unavailable) || error instanceof BadCredentials) throw error
+        if (!(error instanceof Unavailable) || error instanceof AccessLost) throw error
         if (error.accepted === 'unknown' || failures === retries) throw error
         await wait(retryDelayMs * 2 ** failures)
         failures += 1
@@ -123,7 +123,8 @@ export class ShopifyClient {
 
   async #once(bucket: string, call: Call): Promise<Answer & { data?: unknown }> {
     const answer = await this.#send(call)
-    if (answer.status < 200 || answer.status > 299) throw failureOf(answer, call.isRead)
+    if (answer.status < 200 || answer.status > 299)
+      throw failureOf(answer, call.isRead, namesAnObject(call.path))
     if (isFull(answer.headers.get('x-shopify-shop-api-call-limit'))) this.#gate.close(bucket, oneCallMs)
     return call.path.endsWith('/graphql.json')
       ? { ...answer, data: graphData(answer.text, call.isRead) }
@@ -157,6 +158,9 @@ function wasUnreached(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } }
   return typeof cause?.code === 'string' && unreached.has(cause.code)
 }
+
+/** Below `/admin/api/<version>/`: `script_tags/1.json` does, `shop.json` and `graphql.json` do not. */
+const namesAnObject = (path: string): boolean => path.startsWith('/admin/api/') && path.split('/').length > 5
 
 /** `39/40`: the next call would be one too many, unless it waits. */
 function isFull(limit: string | null): boolean {
