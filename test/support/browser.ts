@@ -32,8 +32,16 @@ export async function servedApp(): Promise<{ app: TestApp; url: string }> {
   return { app, url }
 }
 
-/** A page, the addresses of other hosts that it asked for, and what went wrong in it. */
-export async function openPage(): Promise<{ page: Page; asked: string[]; faults: string[] }> {
+export interface OpenedPage {
+  page: Page
+  asked: string[]
+  faults: string[]
+  /** To another page of the same profile, too. */
+  listen(page: Page): void
+}
+
+/** A page of a profile of its own, the addresses of other hosts that it asked for, and what went wrong in it. */
+export async function openPage(): Promise<OpenedPage> {
   const browser: Browser = await chromium.launch({
     executablePath: chromiumPath,
     args: [
@@ -47,15 +55,19 @@ export async function openPage(): Promise<{ page: Page; asked: string[]; faults:
     ],
   })
   whenFileEnds(() => browser.close())
-  const page = await browser.newPage()
+  const context = await browser.newContext()
+  const page = await context.newPage()
   // Of the same day as the server; it runs on from there.
-  await page.clock.setSystemTime(testsBeginAt)
+  await context.clock.setSystemTime(testsBeginAt)
   const asked: string[] = []
   const faults: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
-  page.on('pageerror', (error) => faults.push(error.message))
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text())
-  })
-  return { page, asked, faults }
+  const listen = (each: Page): void => {
+    each.on('request', (request) => asked.push(request.url()))
+    each.on('pageerror', (error) => faults.push(error.message))
+    each.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text())
+    })
+  }
+  listen(page)
+  return { page, asked, faults, listen }
 }

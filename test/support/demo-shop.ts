@@ -12,14 +12,18 @@ export type DemoShop = Awaited<ReturnType<typeof demoShop>>
 export async function demoShop(app: TestApp, url: string, options: { width?: number; locale?: string } = {}) {
   const { width = 1280, locale = 'pt-BR' } = options
   const shop = await connectedStore(app, { locale })
-  const { page, asked, faults } = await openPage()
-  // Headless browsers are taken for bots.
-  await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
-  await page.setViewportSize({ width, height: width < 768 ? 844 : 800 })
-  // What is saved is looked at in the next moment, not when the copy in the browser's cache is too old.
-  const network = await page.context().newCDPSession(page)
-  await network.send('Network.enable')
-  await network.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const { page, asked, faults, listen } = await openPage()
+  const settle = async (each: Page): Promise<Page> => {
+    // Headless browsers are taken for bots.
+    await each.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
+    await each.setViewportSize({ width, height: width < 768 ? 844 : 800 })
+    // What is saved is looked at in the next moment, not when the copy in the browser's cache is too old.
+    const network = await each.context().newCDPSession(each)
+    await network.send('Network.enable')
+    await network.send('Network.setCacheDisabled', { cacheDisabled: true })
+    return each
+  }
+  await settle(page)
   return {
     shop,
     page,
@@ -28,6 +32,14 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
     /** From now on settings show at once, and not once the browser's copy is a minute old. */
     withoutCache: () => page.route('**/widgets?*', (route) => route.continue()),
     open: (path = '') => page.goto(`${url}/sandbox/shop/${shop.id}${path}`),
+    /** The same shopper on another day: the browser knows what it kept, and no more. */
+    async comeBack(path = ''): Promise<Page> {
+      const next = await settle(await page.context().newPage())
+      listen(next)
+      for (const each of page.context().pages()) if (each !== next) await each.close()
+      await next.goto(`${url}/sandbox/shop/${shop.id}${path}`)
+      return next
+    },
   }
 }
 

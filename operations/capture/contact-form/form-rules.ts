@@ -43,6 +43,16 @@ export const defaultForm: FormSettings = {
   subscribeToNewsletter: false,
 }
 
+/**
+ * What the box says: nothing where a tick would mean nothing, something wherever one is needed. A text of the merchant's
+ * own is always asked.
+ */
+export function consentAsked({ consentRequired, subscribeToNewsletter, consentText }: FormSettings): string {
+  const { consentText: usual } = defaultForm
+  if (consentRequired || subscribeToNewsletter) return consentText || usual
+  return consentText === usual ? '' : consentText
+}
+
 /** Keys that fill a submission's own fields, and the types they must have. */
 const ownTypes = new Map<string, FormField['type']>([
   ['name', 'text'],

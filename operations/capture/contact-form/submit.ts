@@ -14,6 +14,7 @@ import { pageUrlOf } from '../schema.ts'
 import { findKnown } from '../subscribers/known-subscriber.ts'
 import type { Person } from '../subscribers/person.ts'
 import { settled, subscribe } from '../subscribers/subscribe.ts'
+import { consentAsked } from './form-rules.ts'
 import type { FormSettings } from './form-schema.ts'
 import { contactForm } from './form-settings.ts'
 import { type SubmitBody, submitBody } from './submit-schema.ts'
@@ -108,7 +109,7 @@ async function subscribeSender(
     phoneKey: key,
     name,
     consent: true,
-    consentText: form.consentText,
+    consentText: consentAsked(form),
     pageUrl,
     device: null,
     source: 'contact-form',

@@ -33,6 +33,17 @@ async function add(items, origin) {
   await show()
 }
 
+async function takeOut(items, origin) {
+  if (origin?.widget === 'cart-gift') return want(items[0].variantId, false)
+  const cart = read()
+  for (const { variantId, quantity = 1 } of items) {
+    const line = cart.lines.find((each) => each.variantId === variantId)
+    if (line) line.quantity -= quantity
+  }
+  write({ ...cart, lines: cart.lines.filter(({ quantity }) => quantity > 0) })
+  await show()
+}
+
 /** What the shopper said of a gift that the platform gives: to have it, or not. */
 async function want(variantId, isWanted) {
   const cart = read()
@@ -103,14 +114,13 @@ function draw(box, quote, detail) {
   box.replaceChildren(table)
 }
 
-document.addEventListener('storefront:add-to-cart', ({ detail }) => {
-  detail.respondWith(
-    add(
-      detail.items.map(({ variantId, quantity }) => ({ variantId: String(variantId), quantity })),
-      detail.origin,
-    ),
-  )
-})
+const ways = { 'storefront:add-to-cart': add, 'storefront:remove-from-cart': takeOut }
+for (const [name, change] of Object.entries(ways)) {
+  document.addEventListener(name, ({ detail: { items, origin, respondWith } }) => {
+    const named = items.map(({ variantId, quantity }) => ({ variantId: String(variantId), quantity }))
+    respondWith(change(named, origin))
+  })
+}
 
 for (const form of document.querySelectorAll('form[data-buy]')) {
   const select = form.elements.variantId
@@ -153,11 +163,14 @@ document.querySelector('[data-checkout]')?.addEventListener('submit', async (eve
   const form = event.target
   const { name, email, phone } = Object.fromEntries(new FormData(form))
   const { lines, code } = read()
+  const gifts = (window.storefrontCart?.items ?? []).filter(({ isGift }) => isGift)
   const output = form.querySelector('output')
   try {
     const order = await send('/orders', {
       customer: { name, email, phone: phone || null },
       items: lines,
+      // What the cart showed is what is paid.
+      checkout: { giftVariantIds: gifts.map(({ variantId }) => variantId) },
       couponCode: code,
       clickToken: form.elements['attributes[mk]']?.value ?? null,
       paymentStatus: 'paid',

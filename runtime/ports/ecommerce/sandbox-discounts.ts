@@ -3,6 +3,7 @@
  * `FAIL-DOWN` neither stored nor answered; with `FAIL-TIMEOUT` stored, then not answered; with `FAIL-BUSY` the platform
  * asks to slow down; with `FAIL-REMOVE` put well, but its removal is not answered.
  */
+import { toCents, toMoney } from '#runtime/values/money'
 import { Refused, Throttled, Unavailable } from '../errors.ts'
 import { type DiscountSpec, type DiscountUsage, discountHash, type LiveDiscount } from './discounts.ts'
 import { allObjects, findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
@@ -75,7 +76,7 @@ export async function listDiscounts(shop: Shop): Promise<LiveDiscount[]> {
   }))
 }
 
-/** The orders that used them, as `recordUsage` told. */
+/** The orders that used them. */
 export async function discountUsage(
   shop: Shop,
   references: readonly string[],
@@ -84,7 +85,27 @@ export async function discountUsage(
   return Object.fromEntries(used.map(({ reference, ...usage }) => [reference, usage]))
 }
 
-/** Orders used it so often, for the seed and the tests: the sandbox's own orders take no discounts. */
+/** An order used them: `amount` in cents. */
+export async function countUse(
+  turn: Shop,
+  used: readonly { reference: string; amount: bigint }[],
+  currency: string,
+): Promise<void> {
+  const before = await discountUsage(
+    turn,
+    used.map(({ reference }) => reference),
+  )
+  for (const { reference, amount } of used) {
+    const { orders, total } = before[reference] ?? { orders: 0, total: null }
+    await recordUsage(turn, reference, {
+      orders: orders + 1,
+      total: toMoney(toCents(total ?? '0.00') + amount),
+      currency,
+    })
+  }
+}
+
+/** Orders used it so often, as the seed and the tests would have it. */
 export async function recordUsage(shop: Shop, reference: string, usage: DiscountUsage): Promise<void> {
   const updatedAt = instantText(shop.clock.now())
   await putObjects(shop, 'discount-usage', [{ id: reference, data: { reference, ...usage }, updatedAt }])

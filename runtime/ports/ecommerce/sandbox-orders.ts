@@ -6,6 +6,8 @@ import { Refused } from '../errors.ts'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
 import { countCoupons, takeCoupon } from './sandbox-coupons.ts'
+import { countUse } from './sandbox-discounts.ts'
+import { quoteCart } from './sandbox-quote.ts'
 import {
   findObjects,
   instantText,
@@ -35,6 +37,11 @@ export interface OrderInput {
   shipping?: number | undefined
   couponCode?: string | null | undefined
   clickToken?: string | null | undefined
+  /**
+   * As the checkout prices it: the platform's discounts are taken off and counted, and of the gifts that the cart earns
+   * those are in it that the shopper wants. Left out, an order takes no discounts.
+   */
+  checkout?: { giftVariantIds: readonly string[] } | undefined
   cartId?: string | null | undefined
   currency?: string | undefined
   placedAt?: Date | string | undefined
@@ -70,15 +77,19 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
     const facts = await shopFacts(turn)
     const customer = await customerOf(turn, facts, input.customer)
     const id = input.id ?? (await nextNumber(turn, 'order', 9000))
-    const asked = await itemsOf(turn, id, input.items)
+    const plain = await itemsOf(turn, id, input.items)
+    const quoted = input.checkout ? await atCheckout(turn, plain, input) : null
+    const asked = quoted?.items ?? plain
+    const off = quoted?.off ?? 0n
+    const couponCode = quoted && !quoted.takesCoupon ? null : input.couponCode
     const now = instantText(shop.clock.now())
     const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
     const paymentStatus = input.paymentStatus ?? 'paid'
     const isPaid = !isUnpaid(paymentStatus)
     const subtotal = sumOf(asked.map((item) => toCents(item.total)))
     const undiscounted = { items: asked, shipping: toCents(input.shipping ?? 0), placedAt }
-    const { code, items, discount, shipping } = input.couponCode?.trim()
-      ? await takeCoupon(turn, input.couponCode, undiscounted)
+    const { code, items, discount, shipping } = couponCode?.trim()
+      ? await takeCoupon(turn, couponCode, undiscounted)
       : { ...undiscounted, code: null, discount: 0n }
     const total = toMoney(subtotal - discount + shipping)
     await takeStock(turn, id, items)
@@ -89,8 +100,8 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       paymentStatus,
       fulfillmentStatus: 'unfulfilled',
       currency: input.currency ?? facts.currency,
-      subtotal: toMoney(subtotal),
-      discount: toMoney(discount),
+      subtotal: toMoney(subtotal + off),
+      discount: toMoney(discount + off),
       shipping: toMoney(shipping),
       total,
       refundedTotal: paymentStatus === 'refunded' ? total : '0.00',
@@ -113,6 +124,7 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       updatedAt: now,
     }
     await putOrders(turn, [order])
+    if (quoted) await countUse(turn, quoted.used, order.currency)
     return order
   })
 }
@@ -177,6 +189,29 @@ function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: Orde
     })),
     refundedTotal: toMoney(total),
     paymentStatus: statusWith(order, total),
+  }
+}
+
+/** Lines as the checkout sells them, gifts after what is paid for; `off`: what the platform's discounts take off, in cents. */
+async function atCheckout(turn: Shop, items: PlatformOrderItem[], input: OrderInput) {
+  const { giftVariantIds } = input.checkout!
+  const quote = await quoteCart(turn, { lines: input.items, couponCode: input.couponCode })
+  const wanted = quote.gifts.filter(({ variantId }) => giftVariantIds.includes(variantId))
+  const gifts = await itemsOf(turn, items[0]!.id.split('-')[0]!, wanted, items.length)
+  const worth = gifts.map(({ total }) => toCents(total))
+  const used = [
+    ...quote.discounts.map(({ reference, amount }) => ({ reference, amount: toCents(amount) })),
+    ...wanted.map(({ reference }, at) => ({ reference, amount: worth[at]! })),
+  ]
+  return {
+    items: [
+      ...items.map((item, at) => ({ ...item, total: quote.lines[at]!.total })),
+      ...gifts.map((gift) => ({ ...gift, total: '0.00' })),
+    ],
+    off: sumOf(used.map(({ amount }) => amount)),
+    used,
+    // One that goes together with none of what saves more is not taken.
+    takesCoupon: quote.discounts.length === 0 || toCents(quote.couponDiscount) > 0n,
   }
 }
 
@@ -305,11 +340,12 @@ async function sameCustomer(
   return rows[0]?.data
 }
 
-/** Lines of an order or a cart. Throws `Refused` for a variant that no product has. */
+/** Lines of an order or a cart, numbered `after` others. Throws `Refused` for a variant that no product has. */
 export async function itemsOf(
   shop: Shop,
   orderId: string,
   wanted: OrderInput['items'],
+  after = 0,
 ): Promise<PlatformOrderItem[]> {
   const ids = wanted.map((item) => item.variantId)
   const { rows } = await sql<{ product: Product; variant: ProductVariant }>`
@@ -329,7 +365,7 @@ export async function itemsOf(
     }
     const { product, variant } = known
     return {
-      id: `${orderId}-${index + 1}`,
+      id: `${orderId}-${after + index + 1}`,
       productId: product.id,
       variantId,
       name: product.name,

@@ -1,5 +1,6 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
+import { consentAsked } from '../form-rules.ts'
 import { contactForm } from '../form-settings.ts'
 import { formToken } from '../submit.ts'
 
@@ -23,6 +24,7 @@ export default storefrontPage({
       isEnabled: _on,
       ...shown
     } = settings
-    return jsonAnswer({ enabled: true, token: formToken(ctx), settings: shown })
+    const asked = { ...shown, consentText: consentAsked(settings) }
+    return jsonAnswer({ enabled: true, token: formToken(ctx), settings: asked })
   },
 })

@@ -6,7 +6,7 @@ const turnsMs = 4000
 
 export const wheelCss = `
 .wheel { position: relative; width: min(260px, 60vw); margin: 0 auto 8px; }
-.wheel svg { display: block; width: 100%; }
+.wheel svg { display: block; width: 100%; direction: ltr; }
 .wheel .disc { transition: transform ${turnsMs}ms cubic-bezier(.15, .7, .1, 1); transform-origin: center; transform-box: fill-box; }
 `
 

@@ -1,13 +1,7 @@
 // Looks: a picture with marks on what can be bought in it, and the whole of it in one step.
 
-import {
-  addToCart,
-  h,
-  money,
-  useProducts,
-  useSeen,
-  useState,
-} from '../../../storefront/script/client/elements.js'
+import { addToCart } from '../../../storefront/script/client/cart.js'
+import { h, money, useProducts, useSeen, useState } from '../../../storefront/script/client/elements.js'
 
 export default {
   css: `

@@ -1,7 +1,7 @@
 // The page of the shopper's list, or of one that somebody shared.
 
+import { addToCart } from '../../../storefront/script/client/cart.js'
 import {
-  addToCart,
   CopyButton,
   h,
   money,

@@ -1,7 +1,7 @@
 // Products that are cheaper together: what they cost apart and as one, and all of them into the cart at once.
 
+import { addToCart } from '../../../storefront/script/client/cart.js'
 import {
-  addToCart,
   h,
   money,
   Picture,

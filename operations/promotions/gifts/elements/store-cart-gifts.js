@@ -1,7 +1,7 @@
 // What a cart gets for free: how much is missing for the next gift, and the gifts that it has reached.
 
+import { addToCart, removeFromCart } from '../../../storefront/script/client/cart.js'
 import {
-  addToCart,
   filled,
   h,
   money,
@@ -51,51 +51,85 @@ p { margin: 0; }
   view: Gifts,
 }
 
-/** Added by us already, of this page's carts, where storage is off; the session knows it of the pages before. */
-const added = new Set()
+/**
+ * What became of a gift in this visit; where storage is off, in this page: `asked` of the theme; in the cart since, with so
+ * many units of its variant in all (`ours 2`), or on its way out (`leaving 2`); `settled` once the shop put it there by itself or the shopper took it out.
+ */
+const states = new Map()
 const keyOf = ({ id }) => `gift.${id}`
+const stateOf = (session, item) => states.get(item.id) ?? session.read(keyOf(item))
+function note(session, item, state) {
+  if (stateOf(session, item) === state) return
+  if (state === null) states.delete(item.id)
+  else states.set(item.id, state)
+  session.write(keyOf(item), state)
+}
 
 function Gifts({ data, session, ...props }) {
   const cart = useCart()
-  const items = data.items.filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > Date.now())
-  const given = cart ? givenOf(items, cart) : []
-  // Once below the amount, it is another cart: it gets its gift anew.
+  const items = data.items
+  const now = Date.now()
+  const live = items.filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > now)
+  const amount = (item) => amountOf(item, cart, items, session)
+  const given = cart ? givenOf(live, amount) : []
+  // What is not earned any more is not paid for: what we put in goes out. Once earned again, it comes anew.
   useEffect(() => {
     for (const item of cart ? items : []) {
-      if (amountOf(item, cart, items) >= item.minAmount) continue
-      added.delete(item.id)
-      if (session.read(keyOf(item))) session.write(keyOf(item), null)
+      const state = stateOf(session, item)
+      if (state === null || given.includes(item)) continue
+      // Where there are fewer, it is out already: what is left was bought.
+      if (!isOurs(state) || isTakenOut(item, cart, state)) note(session, item, null)
+      else if (!state.startsWith('leaving')) {
+        note(session, item, state.replace('ours', 'leaving'))
+        const { productId, variantId, quantity } = item.gift
+        const origin = { widget: 'cart-gift', resourceId: item.id }
+        removeFromCart([{ productId, variantId, quantity }], origin).catch(() => note(session, item, state))
+      }
     }
   }, [cart])
   if (!cart) return null
-  const next = items.find((item) => amountOf(item, cart, items) < item.minAmount)
+  const next = live.find((item) => amount(item) < item.minAmount)
   return h(
     'div',
     { part: 'gifts', role: 'group', 'aria-label': props.t('label') },
     given.map((item) => h(Reached, { ...props, key: item.id, item, cart, session })),
-    next ? h(Missing, { ...props, key: next.id, item: next, amount: amountOf(next, cart, items) }) : null,
+    next ? h(Missing, { ...props, key: next.id, item: next, amount: amount(next) }) : null,
   )
 }
 
+const unitsOf = ({ gift }, { items = [] }) =>
+  items.reduce((sum, line) => sum + (String(line.variantId) === gift.variantId ? (line.quantity ?? 1) : 0), 0)
+const isOurs = (state) => /^(ours|leaving) /.test(state)
+const isTakenOut = (item, cart, state) => unitsOf(item, cart) < Number(state.split(' ')[1])
 /** A line of the gift's that costs nothing. */
 const isGiftLine = ({ gift }, line) =>
   String(line.variantId) === gift.variantId && (line.isGift || line.total === 0)
 
-/** What of the cart counts: not the gifts in it, which before discounts have a price. */
-function amountOf({ amountBasis }, { total = 0, totalBeforeDiscounts = total, items: lines = [] }, gifts) {
-  if (amountBasis === 'after-discounts') return total
+/** What of the cart counts: not the gifts in it, which before discounts, or once not earned any more, have a price. */
+function amountOf({ amountBasis }, cart, gifts, session) {
+  const { total = 0, totalBeforeDiscounts = total, items: lines = [] } = cart
   const free = lines.filter((line) => gifts.some((gift) => isGiftLine(gift, line)))
+  const paidFor = lines.filter((line) => !free.includes(line))
+  const charged = gifts.reduce((sum, item) => {
+    const state = stateOf(session, item)
+    if (!isOurs(state) || isTakenOut(item, cart, state)) return sum
+    const line = paidFor.find(({ variantId }) => String(variantId) === item.gift.variantId)
+    if (!line || free.some(({ variantId }) => variantId === line.variantId)) return sum
+    const { quantity = 1 } = line
+    return sum + ((line.total ?? 0) / quantity) * Math.min(quantity, item.gift.quantity)
+  }, 0)
+  if (amountBasis === 'after-discounts') return total - charged
   return free.reduce(
     (sum, { unitPrice = 0, quantity = 1 }) => sum - unitPrice * quantity,
-    totalBeforeDiscounts,
+    totalBeforeDiscounts - charged,
   )
 }
 
 /** The one of the highest amount that is reached; more only where all of them go together. */
-function givenOf(items, cart) {
+function givenOf(items, amount) {
   const given = []
   for (const item of [...items].sort((a, b) => b.minAmount - a.minAmount)) {
-    if (amountOf(item, cart, items) < item.minAmount) continue
+    if (amount(item) < item.minAmount) continue
     const all = [...given, item]
     if (all.length === 1 || all.every(({ combinesWith }) => combinesWith.gifts)) given.push(item)
   }
@@ -145,8 +179,7 @@ function Reached({ item, cart, shop, t, tell, session }) {
   const add = async () => {
     if (isBusy.current) return
     isBusy.current = true
-    added.add(id)
-    session.write(keyOf(item), '1')
+    note(session, item, 'asked')
     try {
       const { productId, variantId, quantity } = gift
       await addToCart([{ productId, variantId, quantity }], { widget: 'cart-gift', ...resource })
@@ -159,11 +192,14 @@ function Reached({ item, cart, shop, t, tell, session }) {
   }
   // What the shopper has taken out stays out.
   useEffect(() => {
+    const last = stateOf(session, item)
+    const known = last?.startsWith('leaving') && isTakenOut(item, cart, last) ? null : last
     if (isThere) {
-      added.add(id)
-      session.write(keyOf(item), '1')
-    } else if (addAutomatically && !added.has(id) && !session.read(keyOf(item))) add()
-  }, [isThere])
+      const isByUs = known === 'asked' || isOurs(known)
+      note(session, item, isByUs ? `ours ${unitsOf(item, cart)}` : 'settled')
+    } else if (known?.startsWith('ours') && isTakenOut(item, cart, known)) note(session, item, 'settled')
+    else if (addAutomatically && known === null) add()
+  }, [isThere, cart])
   const claim = () => {
     tell('click', 'cart-gift', resource)
     add()

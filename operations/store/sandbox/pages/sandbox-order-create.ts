@@ -17,6 +17,8 @@ const body = object({
   shipping: moneyFromZero.optional(),
   couponCode: z.string().max(60).nullish(),
   clickToken: z.string().max(200).nullish(),
+  /** As the checkout prices it: with the platform's discounts, and the gifts that the shopper wants. */
+  checkout: object({ giftVariantIds: z.array(z.string().max(64)).max(50) }).optional(),
   /** The cart it comes from, which is ordered then. */
   cartId: z.string().max(64).nullish(),
   currency: z.string().length(3).optional(),

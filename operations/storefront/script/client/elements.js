@@ -28,7 +28,7 @@ a { color: inherit; }
 .action { border: 0; padding: 10px 18px; border-radius: 6px; min-height: 40px; }
 dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); max-height: calc(100dvh - 16px); overflow: auto; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; } }
+@media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 `
 
 const sheets = new Map()
@@ -42,11 +42,28 @@ function sheetOf(text) {
   return sheets.get(text)
 }
 
+const controls = 'button, input, select, textarea, dialog'
+/** Have a doing of their own, which must not be prevented, and which a link around them leaves to them. */
+const doers =
+  'a, label, summary, button:not([type=button]), input:is([type=checkbox], [type=radio], [type=file])'
+
+/** A theme's card may be one link, which browsers follow from whatever is pressed in it: not from what is ours. */
+function rootOf(host) {
+  const root = host.attachShadow({ mode: 'open' })
+  root.addEventListener('click', (event) => {
+    if (!host.closest('a, [data-product-id]') || !event.target.closest(controls)) return
+    if (!event.target.closest(doers)) event.preventDefault()
+    // Nor does a card hear of it that has a script for a link.
+    event.stopPropagation()
+  })
+  return root
+}
+
 /**
  * Draws an element anew; answers what takes it away. What fails in it is told to the console and leaves its place empty.
  */
 export function mount(host, widget, context) {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
+  const root = host.shadowRoot ?? rootOf(host)
   root.adoptedStyleSheets = [common, widget.css ?? '', context.data?.design?.customCss ?? ''].map(sheetOf)
   const { shop } = context
   const texts = textsOf(widget.texts ?? {}, shop.locale)
@@ -241,26 +258,6 @@ export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device,
   if (pages && !pages.includes('all') && !pages.includes(page)) return false
   const isNamed = pagePatterns.some((pattern) => matches(pattern, location.pathname))
   return pageMode === 'include' ? isNamed : pageMode === 'exclude' ? !isNamed : true
-}
-
-/** Adds to the shop's cart: its theme is asked first, then the platform that is known to be there. */
-export async function addToCart(items, origin) {
-  let answered = null
-  const detail = { items, origin, respondWith: (promise) => (answered = Promise.resolve(promise)) }
-  const event = new CustomEvent('storefront:add-to-cart', { detail, cancelable: true })
-  document.dispatchEvent(event)
-  if (answered) return answered
-  if (event.defaultPrevented) return null
-  if (!window.Shopify) throw new Error('Nothing on this page takes products into the cart')
-  const response = await fetch(`${window.Shopify.routes?.root ?? '/'}cart/add.js`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })),
-    }),
-  })
-  if (!response.ok) throw new Error('The cart did not take it')
-  return response.json()
 }
 
 /** Hears an event of the theme's (`storefront:cart`, `storefront:product`) while the element stands. */

@@ -3,6 +3,8 @@ import listSubmissions from '#operations/capture/contact-form/api/list-submissio
 import updateFormSettings from '#operations/capture/contact-form/api/update-form-settings'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop, expectAccessible, focusedIn } from '#test/support/demo-shop'
+import { store } from '#test/support/store'
+import { visit } from '#test/support/storefront'
 
 const { app, url } = await servedApp()
 
@@ -79,3 +81,20 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(faults).toEqual([expect.stringContaining('400')])
   },
 )
+
+test('the box is asked where a tick means something, in words', async () => {
+  const shop = await store(app)
+  const usual = 'I agree to receive news and offers from this store.'
+  const own = 'Li a política de privacidade.'
+  const asked = async (body: object) => {
+    const saved = await shop.call(updateFormSettings, { body: { isEnabled: true, ...body } })
+    expect(saved.status).toBe(200)
+    return (await visit(shop, '/contact-form')).body.settings.consentText
+  }
+  const none = { consentRequired: false, subscribeToNewsletter: false }
+  expect(await asked({ ...none, consentText: usual })).toBe('')
+  expect(await asked({ ...none, consentText: own })).toBe(own)
+  expect(await asked({ ...none, consentText: '' })).toBe('')
+  expect(await asked({ ...none, subscribeToNewsletter: true, consentText: usual })).toBe(usual)
+  expect(await asked({ ...none, consentRequired: true, consentText: '' })).toBe(usual)
+})

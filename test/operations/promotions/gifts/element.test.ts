@@ -85,3 +85,65 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(faults).toEqual([])
   },
 )
+
+test.skipIf(!hasChromium)(
+  'what the cart does not earn any more goes out again, and what was bought stays',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url)
+    const body = { name: 'Brinde', minAmount: 100, gift: { productId: '1002' } }
+    expect((await shop.call(createGift, { body })).status).toBe(201)
+    await open('/cart')
+    await page.evaluate(`
+      window.asked = []
+      for (const name of ['add-to-cart', 'remove-from-cart'])
+        document.addEventListener('storefront:' + name, (event) => {
+          event.stopImmediatePropagation()
+          window.asked.push([name, event.detail.items, event.detail.origin.widget])
+          event.detail.respondWith(Promise.resolve())
+        }, true)`)
+    const own = page.locator('store-cart-gifts')
+    await own.getByText('100').waitFor()
+    const mug = (total: number) => ({ productId: '1001', variantId: '2001', quantity: 1, total })
+    const apron = (total: number, quantity = 1) => ({ productId: '1002', variantId: '2003', quantity, total })
+    const cartOf = (...items: { total: number }[]) => {
+      const detail = { total: items.reduce((sum, each) => sum + each.total, 0), items }
+      return page.evaluate(`(async () => {
+        window.storefrontCart = ${JSON.stringify(detail)}
+        document.dispatchEvent(new CustomEvent('storefront:cart', { detail: window.storefrontCart }))
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      })()`)
+    }
+    const asked = () => page.evaluate<unknown[]>('window.asked')
+    const one = [{ productId: '1002', variantId: '2003', quantity: 1 }]
+    const added = ['add-to-cart', one, 'cart-gift']
+    const removed = ['remove-from-cart', one, 'cart-gift']
+    await cartOf(mug(120))
+    await expect.poll(asked).toEqual([added])
+    await cartOf(mug(120), apron(0))
+    // Not free any more, it would count for itself, and be paid for.
+    await cartOf(mug(60), apron(100))
+    await expect.poll(asked).toEqual([added, removed])
+    await own.getByText('40').waitFor()
+    await cartOf(mug(60), apron(100))
+    await cartOf(mug(60))
+    expect(await asked()).toHaveLength(2)
+
+    // Earned anew; beside one that is paid for, of which the shop lets go the free one by itself.
+    await cartOf(mug(120))
+    await expect.poll(asked).toEqual([added, removed, added])
+    await cartOf(mug(120), apron(0), apron(100))
+    await cartOf(mug(20), apron(70))
+    await own.getByText('10').waitFor()
+    expect(await asked()).toHaveLength(3)
+
+    // What the shopper takes out stays out.
+    await cartOf(mug(120))
+    await expect.poll(asked).toEqual([added, removed, added, added])
+    await cartOf(mug(120), apron(0))
+    await cartOf(mug(120))
+    await own.getByRole('button').waitFor()
+    expect(await asked()).toHaveLength(4)
+    expect(faults).toEqual([])
+  },
+)

@@ -1,0 +1,39 @@
+// Changes of the shop's cart: asked of its theme, or made where the platform is known.
+
+/** Adds to the shop's cart: its theme is asked first, then the platform that is known to be there. */
+export const addToCart = (items, origin) =>
+  changeCart('add-to-cart', items, origin, () =>
+    onShopify('add.js', { items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })) }),
+  )
+
+/** Takes out of the cart what we put into it. */
+export const removeFromCart = (items, origin) =>
+  changeCart('remove-from-cart', items, origin, async () => {
+    const { items: lines } = await onShopify('../cart.js')
+    for (const { variantId, quantity = 1 } of items) {
+      const own = lines.filter((line) => String(line.variant_id) === String(variantId))
+      const line = own.find((each) => each.final_line_price === 0) ?? own.at(-1)
+      if (!line) continue
+      await onShopify('change.js', { id: line.key, quantity: Math.max(0, line.quantity - quantity) })
+    }
+  })
+
+async function changeCart(name, items, origin, byUs) {
+  let answered = null
+  const detail = { items, origin, respondWith: (promise) => (answered = Promise.resolve(promise)) }
+  const event = new CustomEvent(`storefront:${name}`, { detail, cancelable: true })
+  document.dispatchEvent(event)
+  if (answered) return answered
+  if (event.defaultPrevented) return null
+  if (!window.Shopify) throw new Error('Nothing on this page changes the cart')
+  return byUs()
+}
+
+async function onShopify(path, body) {
+  const response = await fetch(`${window.Shopify.routes?.root ?? '/'}cart/${path}`, {
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    headers: { 'Content-Type': 'application/json' },
+  })
+  if (!response.ok) throw new Error('The cart did not take it')
+  return response.json()
+}
