@@ -17,10 +17,6 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
     // Headless browsers are taken for bots.
     await each.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
     await each.setViewportSize({ width, height: width < 768 ? 844 : 800 })
-    // What is saved is looked at in the next moment, not when the copy in the browser's cache is too old.
-    const network = await each.context().newCDPSession(each)
-    await network.send('Network.enable')
-    await network.send('Network.setCacheDisabled', { cacheDisabled: true })
     return each
   }
   await settle(page)
@@ -29,8 +25,6 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
     page,
     asked,
     faults,
-    /** From now on settings show at once, and not once the browser's copy is a minute old. */
-    withoutCache: () => page.route('**/widgets?*', (route) => route.continue()),
     open: (path = '') => page.goto(`${url}/sandbox/shop/${shop.id}${path}`),
     /** The same shopper on another day: the browser knows what it kept, and no more. */
     async comeBack(path = ''): Promise<Page> {

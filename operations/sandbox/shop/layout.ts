@@ -39,7 +39,7 @@ export function shopPage(shop: ShopFacts, { title, kind, productId, main }: Page
 <meta property="og:site_name" content="${escaped(store.name)}"><meta property="og:title" content="${escaped(title)}">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/sandbox/shop.css">
 <script nonce="${nonce}" src="/sandbox/shop.js" defer></script>
-<script nonce="${nonce}" async src="${escaped(loader)}" data-page="${kind}"${about}></script></head>
+<script nonce="${nonce}" async src="${escaped(loader)}" data-page="${kind}" data-fresh="always"${about}></script></head>
 <body data-shop="${escaped(pathOf(shop))}" data-store="${escaped(shop.slug)}" data-currency="${escaped(store.currency)}">
 <header><a class="name" href="${escaped(pathOf(shop))}">${escaped(store.name)}</a>
 <nav>${shop.categories.map(({ id, name }) => link(`/categories/${id}`, name)).join('')}</nav>

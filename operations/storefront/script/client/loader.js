@@ -66,6 +66,7 @@ async function ask(path, body, again = 1) {
       headers: text ? { 'Content-Type': 'application/json', 'Idempotency-Key': keys.get(filling) } : {},
       body: text,
       credentials: 'omit',
+      cache: said('fresh') ? 'no-cache' : 'default',
       signal: AbortSignal.timeout?.(15_000),
     })
     if (response.status >= 500) throw new Error(`The server answered ${response.status}`)

@@ -119,7 +119,6 @@ test.skipIf(!hasChromium)(
   async () => {
     const demo = await demoShop(app, url, { width: 390, locale: 'es' })
     const { shop, page, open } = demo
-    await demo.withoutCache()
     await save(demo, { form: { allowWithoutPurchase: false }, widget: { layout: 'carousel' } })
     await open('/products/1001')
     const reviews = page.locator('store-reviews')

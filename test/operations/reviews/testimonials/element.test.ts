@@ -10,8 +10,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
   'testimonials turn by themselves, by buttons and keys, and can be stopped, %i wide',
   { timeout: 120_000 },
   async (width) => {
-    const { shop, page, open, faults, withoutCache } = await demoShop(app, url, { width })
-    await withoutCache()
+    const { shop, page, open, faults } = await demoShop(app, url, { width })
     for (const n of [1, 2, 3, 4, 5]) {
       const body = { authorName: `Pessoa ${n}`, authorTitle: 'Recife', text: `Gostei ${n} vezes`, rating: 5 }
       expect((await shop.call(createTestimonial, { body })).status).toBe(201)
