@@ -1,6 +1,6 @@
 /** Words of reviews: looked for, blocked, and names as shoppers see them. No database. */
 import { plainForm } from '#runtime/values/plain-form'
-import { publicName } from '#runtime/values/public-name'
+import { publicName, someone } from '#runtime/values/public-name'
 
 /** What a search looks in. */
 export const searchText = (texts: readonly (string | null | undefined)[]): string =>
@@ -23,13 +23,15 @@ const wordsOf = (text: string): string =>
 /** `Ana` of `Ana Souza`; null where there is no name. */
 export const firstName = (name: string | null): string | null => name?.trim().split(/\s+/)[0] || null
 
-/** Where a name is no one's to read. */
-export const hiddenName = 'Someone'
-
 /** A name as the widget shows it: `Ana Souza`, `Ana S.` or `A. S.`; nobody's email or phone. */
-export function shownName(name: string, format: 'full' | 'first-initial' | 'initials'): string {
-  const shown = publicName(name) ?? hiddenName
-  if (format === 'full' || shown === hiddenName) return shown
+export function shownName(
+  name: string,
+  format: 'full' | 'first-initial' | 'initials',
+  locale: string,
+): string {
+  const shown = publicName(name)
+  if (shown === null) return someone(locale)
+  if (format === 'full') return shown
   const words = shown.split(/\s+/)
   const initial = (word: string): string => `${[...word][0]!.toUpperCase()}.`
   const last = words.length > 1 ? words.at(-1)! : null

@@ -8,6 +8,7 @@ import type { Context } from '#runtime/context'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
 import { type Change, canonical, merged } from '#runtime/values/changes'
+import { inWords, type Words } from '#runtime/values/wording'
 import { prepared } from './query.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: nothing more, unless it is said
@@ -32,6 +33,8 @@ export interface SettingsSpec<
   /** Columns that are read besides. */
   reads?: readonly Column[]
   defaults: Content
+  /** Of the defaults, the texts that are for shoppers (rule 35). */
+  words?: Words<Content>
   /** What is answered. Files that its marked fields name are kept, as what texts link to. */
   schema: z.ZodTypeAny
   /** What an empty text becomes; itself unless said. */
@@ -64,8 +67,12 @@ interface Found<Content, Kept> {
 export interface Settings<Content extends object, Input, Kept, More> {
   readonly kind: 'settings'
   readonly name: string
+  readonly defaults: Content
+  readonly words: Words<Content> | undefined
   /** What is in force: the defaults until they were first saved. */
   inForce(ctx: Context): Promise<Content>
+  /** The same for shoppers: what is left as it is built in is said in the store's language. */
+  forShoppers(ctx: Context): Promise<Content>
   find(ctx: Context): Promise<Found<Content, Kept>>
   /** As they are answered. */
   read(ctx: Context): Promise<Omit<Content, keyof More> & More & { updatedAt: string | null }>
@@ -95,7 +102,7 @@ export function settings<
   spec: SettingsSpec<Content, Table, Input, Column, More>,
 ): Settings<Content, Input, Pick<Row<Table>, Column>, More> {
   type Kept = Pick<Row<Table>, Column>
-  const { key = {}, reads = [], defaults, emptyIs = '', names, prepare } = spec
+  const { key = {}, reads = [], defaults, words, emptyIs = '', names, prepare } = spec
   const table: string = spec.table
   const { content: contentColumn = 'content', updatedAt: timeColumn = 'updated_at' } = spec.columns ?? {}
   const keys = Object.entries(key)
@@ -117,6 +124,8 @@ export function settings<
     return { content, updatedAt: row?.updated_at ?? null, row, kept }
   }
   const inForce = async (ctx: Context): Promise<Content> => (await find(ctx)).content
+  const forShoppers = async (ctx: Context): Promise<Content> =>
+    words ? inWords(await inForce(ctx), words, ctx.store.locale) : inForce(ctx)
   const read = async (ctx: Context) => {
     const { content, updatedAt } = await find(ctx)
     const more = (await spec.shown?.(ctx, content)) as More
@@ -192,7 +201,7 @@ export function settings<
   const write = async (tx: Context, next: (before: Content) => Content): Promise<void> => {
     await lay(tx, next)
   }
-  return { kind: 'settings', name: spec.name, inForce, find, read, save, write }
+  return { kind: 'settings', name: spec.name, defaults, words, inForce, forShoppers, find, read, save, write }
 }
 
 /** Somebody saved while others were asked: the transaction does not hold, and all is asked again. */

@@ -1,5 +1,6 @@
 /** Names that everybody may read. */
 import { inPlainSigns } from './signs.ts'
+import { said } from './wording.ts'
 
 const address = /\S*\s?@\s?\S*/gu
 /** Seven digits or more, as a phone has them: with what stands between. */
@@ -23,3 +24,8 @@ export function publicName(name: string | null): string | null {
     .trim()
   return /\p{L}/u.test(told) ? told : null
 }
+
+const nobody = { en: 'Someone', 'pt-BR': 'Alguém', es: 'Alguien' }
+
+/** Whom shoppers read of where a name is nobody's to read. */
+export const someone = (locale: string): string => said(nobody, locale)

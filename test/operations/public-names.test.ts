@@ -67,7 +67,7 @@ test.each(['full', 'first-initial', 'initials'])('of people named by them, as %s
     }
   }
   // What was looked at did tell of them.
-  expect(told.some((text) => text.includes('Someone from') || text.includes('Someone gave'))).toBe(true)
-  expect(told.some((text) => text.includes('"name":"Someone"'))).toBe(true)
-  expect(told.some((text) => text.includes('"authorName":"Someone"'))).toBe(true)
+  expect(told.some((text) => text.includes('Alguém de') || text.includes('Alguém deu'))).toBe(true)
+  expect(told.some((text) => text.includes('"name":"Alguém"'))).toBe(true)
+  expect(told.some((text) => text.includes('"authorName":"Alguém"'))).toBe(true)
 })

@@ -77,7 +77,7 @@ export const deactivateActions = (ctx: Context): Promise<void> =>
 
 /** Where each button leads; one of a product that is not to be seen is left out. */
 export async function actionWidget(ctx: Context): Promise<Widget | null> {
-  const content = await actionSettings.inForce(ctx)
+  const content = await actionSettings.forShoppers(ctx)
   const { isEnabled, actions, ...shown } = content
   if (!isEnabled) return null
   const products = await snapshots.find(ctx, productsOf(content))

@@ -1,13 +1,14 @@
 /** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { publicName } from '#runtime/values/public-name'
+import { publicName, someone } from '#runtime/values/public-name'
 import { renderText, type Values } from '#runtime/values/variables'
+import { inWords } from '#runtime/values/wording'
 import { enabledAlerts } from './alerts.ts'
 import { buyersOf, recentPurchases, scarceVariants, visitorsOf } from './feed-rows.ts'
 import { recentReviews } from './reviews-port.ts'
 import type { AlertContent } from './schema.ts'
-import type { AlertType } from './types.ts'
+import { type AlertType, alertKinds } from './types.ts'
 
 export interface FeedItem {
   alertType: AlertType
@@ -17,7 +18,7 @@ export interface FeedItem {
   productName: string | null
   imageUrl: string | null
   url: string | null
-  /** `3 hours ago`; null where it is about now. */
+  /** `3 hours ago` in the store's language; null where it is about now. */
   timeAgo: string | null
 }
 
@@ -36,7 +37,8 @@ export async function readFeed(ctx: Context, productId: string | null): Promise<
   const found = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
   const product = found?.exists && found.isPublished ? found : null
   const told = await Promise.all(
-    alerts.map(async ({ alertType, content }) => {
+    alerts.map(async ({ alertType, content: saved }) => {
+      const content = inWords(saved, alertKinds[alertType].words, ctx.store.locale)
       const isLeftOut = product !== null && content.excludedProductIds.includes(product.productId)
       const items = await tellers[alertType](ctx, content, isLeftOut ? null : product)
       return items.map(({ values, ...item }) => ({
@@ -79,7 +81,7 @@ const tellers: Record<AlertType, Teller> = {
     })
     return enough(content, found).map(({ quantity, customerName, city, at, ...product }) => {
       const timeAgo = agoOf(ctx, at)
-      const firstName = shownName(customerName, content)
+      const firstName = shownName(customerName, content, ctx.store.locale)
       const { productName } = product
       return {
         ...product,
@@ -112,7 +114,7 @@ const tellers: Record<AlertType, Teller> = {
     return enough(content, shown).map(({ productId, customerName, rating, text, reviewedAt }) => {
       const { name: productName, imageUrl, url } = products.get(productId)!
       const timeAgo = agoOf(ctx, reviewedAt)
-      const firstName = shownName(customerName, content)
+      const firstName = shownName(customerName, content, ctx.store.locale)
       const values = { firstName, productName, rating: String(rating), reviewText: cut(text), timeAgo }
       return { values, productId, productName, imageUrl, url, timeAgo }
     })
@@ -128,16 +130,18 @@ const tellers: Record<AlertType, Teller> = {
   },
 }
 
-const hiddenName = 'Someone'
-
 /** The first name alone, or less; a surname is never shown. */
-export function shownName(name: string | null, { nameFormat }: Pick<AlertContent, 'nameFormat'>): string {
+export function shownName(
+  name: string | null,
+  { nameFormat }: Pick<AlertContent, 'nameFormat'>,
+  locale: string,
+): string {
   const first = publicName(name)?.split(/\s+/)[0]
-  if (!first || nameFormat === 'hidden') return hiddenName
+  if (!first || nameFormat === 'hidden') return someone(locale)
   return nameFormat === 'initial' ? `${[...first][0]!.toUpperCase()}.` : first
 }
 
-const units: [name: string, seconds: number][] = [
+const units: [name: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
   ['hour', 3600],
   ['minute', 60],
@@ -145,13 +149,12 @@ const units: [name: string, seconds: number][] = [
 ]
 
 /** In the largest whole unit. */
-export function timeAgo(milliseconds: number): string {
+export function timeAgo(milliseconds: number, locale: string): string {
   const seconds = Math.max(1, Math.floor(milliseconds / 1000))
   const [name, length] = units.find(([, each]) => seconds >= each)!
-  const n = Math.floor(seconds / length)
-  return `${n} ${name}${n === 1 ? '' : 's'} ago`
+  return new Intl.RelativeTimeFormat(locale).format(-Math.floor(seconds / length), name)
 }
-const agoOf = (ctx: Context, at: Date): string => timeAgo(ctx.clock.ms() - at.getTime())
+const agoOf = (ctx: Context, at: Date): string => timeAgo(ctx.clock.ms() - at.getTime(), ctx.store.locale)
 
 function cut(text: string | null): string | null {
   const characters = [...(text ?? '')]

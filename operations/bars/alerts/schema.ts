@@ -55,10 +55,10 @@ export const changedAlert = writeBody(
 export type AlertChange = Omit<z.infer<typeof changedAlert>, 'id'>
 
 export const defaultAlert = (type: AlertType): AlertContent => {
-  const { text, windowHours, minCount } = alertKinds[type]
+  const { words, windowHours, minCount } = alertKinds[type]
   return {
     isEnabled: false,
-    text,
+    text: words.text.en,
     windowHours,
     minCount,
     initialDelaySeconds: 5,

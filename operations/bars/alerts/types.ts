@@ -1,4 +1,6 @@
 /** The kinds of alerts, what each may say, and what it is made of (rule 4). */
+import type { Wording } from '#runtime/values/wording'
+
 export const alertTypes = [
   'recent-purchases',
   'purchase-count',
@@ -11,7 +13,7 @@ export const alertTypes = [
 export type AlertType = (typeof alertTypes)[number]
 
 export interface AlertKind {
-  text: string
+  words: { text: Wording }
   variables: readonly string[]
   windowHours: number
   minCount: number
@@ -19,43 +21,85 @@ export interface AlertKind {
 
 export const alertKinds: Readonly<Record<AlertType, AlertKind>> = {
   'recent-purchases': {
-    text: '{{firstName}} from {{city}} bought {{productName}}',
+    words: {
+      text: {
+        en: '{{firstName}} from {{city}} bought {{productName}}',
+        'pt-BR': '{{firstName}} de {{city}} comprou {{productName}}',
+        es: '{{firstName}} de {{city}} compró {{productName}}',
+      },
+    },
     variables: ['firstName', 'city', 'productName', 'quantity', 'timeAgo'],
     windowHours: 72,
     minCount: 1,
   },
   'purchase-count': {
-    text: '{{count}} people bought this in the last {{hours}} hours',
+    words: {
+      text: {
+        en: '{{count}} people bought this in the last {{hours}} hours',
+        'pt-BR': '{{count}} pessoas compraram isto nas últimas {{hours}} horas',
+        es: '{{count}} personas compraron esto en las últimas {{hours}} horas',
+      },
+    },
     variables: ['count', 'hours', 'productName'],
     windowHours: 48,
     minCount: 5,
   },
   'live-visitors': {
-    text: '{{count}} people are looking at this now',
+    words: {
+      text: {
+        en: '{{count}} people are looking at this now',
+        'pt-BR': '{{count}} pessoas estão vendo isto agora',
+        es: '{{count}} personas están viendo esto ahora',
+      },
+    },
     variables: ['count', 'productName'],
     windowHours: 1,
     minCount: 3,
   },
   'product-views': {
-    text: '{{count}} views in the last {{hours}} hours',
+    words: {
+      text: {
+        en: '{{count}} views in the last {{hours}} hours',
+        'pt-BR': '{{count}} visualizações nas últimas {{hours}} horas',
+        es: '{{count}} visitas en las últimas {{hours}} horas',
+      },
+    },
     variables: ['count', 'hours', 'productName'],
     windowHours: 24,
     minCount: 20,
   },
   'cart-adds': {
-    text: '{{count}} people added this to their cart',
+    words: {
+      text: {
+        en: '{{count}} people added this to their cart',
+        'pt-BR': '{{count}} pessoas colocaram isto no carrinho',
+        es: '{{count}} personas agregaron esto a su carrito',
+      },
+    },
     variables: ['count', 'hours', 'productName'],
     windowHours: 24,
     minCount: 3,
   },
   'recent-reviews': {
-    text: '{{firstName}} gave {{productName}} {{rating}} stars',
+    words: {
+      text: {
+        en: '{{firstName}} gave {{productName}} {{rating}} stars',
+        'pt-BR': '{{firstName}} deu {{rating}} estrelas para {{productName}}',
+        es: '{{firstName}} dio {{rating}} estrellas a {{productName}}',
+      },
+    },
     variables: ['firstName', 'productName', 'rating', 'reviewText', 'timeAgo'],
     windowHours: 720,
     minCount: 1,
   },
   'low-stock': {
-    text: 'Only {{stock}} left of {{productName}}',
+    words: {
+      text: {
+        en: 'Only {{stock}} left of {{productName}}',
+        'pt-BR': 'Restam apenas {{stock}} de {{productName}}',
+        es: 'Solo quedan {{stock}} de {{productName}}',
+      },
+    },
     variables: ['stock', 'productName'],
     windowHours: 24,
     minCount: 1,

@@ -5,12 +5,19 @@ import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { merged } from '#runtime/values/changes'
 import { barSettings } from '../bar-settings.ts'
-import { type CountdownContent, countdownBar, type countdownInput, defaultCountdown } from './schema.ts'
+import {
+  type CountdownContent,
+  countdownBar,
+  type countdownInput,
+  countdownWords,
+  defaultCountdown,
+} from './schema.ts'
 import { type CountdownState, type Run, runOf, stateOf } from './times.ts'
 
 /** The whole is checked after a change; what does not go together is refused. */
 export const countdownSettings = barSettings('countdown', {
   defaults: defaultCountdown,
+  words: countdownWords,
   schema: countdownBar,
   merge(_ctx, before, change: z.infer<typeof countdownInput>) {
     const after = merged(before, change)
@@ -77,7 +84,7 @@ function isEndNew(ctx: Context, before: CountdownContent, after: CountdownConten
 
 /** What begins or ends by itself is shown from then on, or no more. */
 export async function countdownWidget(ctx: Context): Promise<Widget | null> {
-  const content = await countdownSettings.inForce(ctx)
+  const content = await countdownSettings.forShoppers(ctx)
   if (!content.isEnabled) return null
   const { isEnabled: _on, countdown, announcements, ...shown } = content
   const { state, run } = standing(ctx, content)

@@ -1,5 +1,6 @@
 import { isTimezone } from '#operations/store/door'
 import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 import { devices, knowing, link, pages, plain } from '../common-schema.ts'
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
@@ -95,6 +96,16 @@ export const countdownInput = writeBody(
   ['updatedAt'],
 )
 
+export const countdownWords = {
+  countdown: {
+    text: {
+      en: 'Ends in {{countdown}}',
+      'pt-BR': 'Termina em {{countdown}}',
+      es: 'Termina en {{countdown}}',
+    },
+  },
+} satisfies Words<CountdownContent>
+
 export const defaultCountdown: CountdownContent = {
   isEnabled: false,
   countdown: {
@@ -108,7 +119,7 @@ export const defaultCountdown: CountdownContent = {
     weekdays: [1, 2, 3, 4, 5, 6, 7],
     durationMinutes: 60,
     restartAfterHours: null,
-    text: 'Ends in {{countdown}}',
+    ...english(countdownWords).countdown,
     afterEnd: 'hide',
     endedText: null,
   },

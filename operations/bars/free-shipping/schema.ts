@@ -1,5 +1,6 @@
 import { reference } from '#runtime/references'
 import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 import { devices, knowing, pages, plain, platformId } from '../common-schema.ts'
 
 /** The lowest is 1. */
@@ -42,12 +43,28 @@ export const freeShippingBar = named(
 )
 export const freeShippingInput = writeBody(fields, ['currency', 'updatedAt'])
 
+export const freeShippingWords = {
+  initialText: {
+    en: 'Free shipping over {{threshold}}',
+    'pt-BR': 'Frete grátis acima de {{threshold}}',
+    es: 'Envío gratis desde {{threshold}}',
+  },
+  progressText: {
+    en: 'Only {{remaining}} to go for free shipping',
+    'pt-BR': 'Faltam só {{remaining}} para o frete grátis',
+    es: 'Te faltan solo {{remaining}} para el envío gratis',
+  },
+  successText: {
+    en: 'You have free shipping!',
+    'pt-BR': 'Você ganhou frete grátis!',
+    es: '¡Tienes envío gratis!',
+  },
+} satisfies Words<FreeShippingContent>
+
 export const defaultFreeShipping: FreeShippingContent = {
   isEnabled: false,
   threshold: null,
-  initialText: 'Free shipping over {{threshold}}',
-  progressText: 'Only {{remaining}} to go for free shipping',
-  successText: 'You have free shipping!',
+  ...english(freeShippingWords),
   afterDiscounts: true,
   excludedProductIds: [],
   backgroundColor: '#111827',

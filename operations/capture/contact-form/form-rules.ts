@@ -3,11 +3,47 @@
 import { refuse } from '#runtime/errors'
 import { merged } from '#runtime/values/changes'
 import { emailKey } from '#runtime/values/email'
+import { english, said, type Words } from '#runtime/values/wording'
 import type { FormField, FormInput, FormSettings } from './form-schema.ts'
 
-const field = (key: string, label: string, type: FormField['type'], required: boolean): FormField => ({
+const labels = new Map([
+  ['name', { en: 'Name', 'pt-BR': 'Nome', es: 'Nombre' }],
+  ['email', { en: 'Email', 'pt-BR': 'E-mail', es: 'Correo electrónico' }],
+  ['phone', { en: 'Phone', 'pt-BR': 'Telefone', es: 'Teléfono' }],
+  ['message', { en: 'Message', 'pt-BR': 'Mensagem', es: 'Mensaje' }],
+])
+export const formWords = {
+  title: { en: 'Contact us', 'pt-BR': 'Fale conosco', es: 'Contáctanos' },
+  description: {
+    en: 'We answer within one working day.',
+    'pt-BR': 'Respondemos em até um dia útil.',
+    es: 'Respondemos en un día hábil.',
+  },
+  fields: ({ key }: FormField) => {
+    const label = labels.get(key)
+    return label && { label }
+  },
+  buttonText: { en: 'Send', 'pt-BR': 'Enviar', es: 'Enviar' },
+  successMessage: {
+    en: 'Thank you! We will be in touch.',
+    'pt-BR': 'Obrigado! Entraremos em contato.',
+    es: '¡Gracias! Nos pondremos en contacto.',
+  },
+  errorMessage: {
+    en: 'Something went wrong. Please try again.',
+    'pt-BR': 'Algo deu errado. Tente novamente.',
+    es: 'Algo salió mal. Inténtalo de nuevo.',
+  },
+  consentText: {
+    en: 'I agree to receive news and offers from this store.',
+    'pt-BR': 'Concordo em receber novidades e ofertas desta loja.',
+    es: 'Acepto recibir novedades y ofertas de esta tienda.',
+  },
+} satisfies Words<FormSettings>
+
+const field = (key: string, type: FormField['type'], required: boolean): FormField => ({
   key,
-  label,
+  label: labels.get(key)!.en,
   type,
   required,
   placeholder: null,
@@ -16,21 +52,16 @@ const field = (key: string, label: string, type: FormField['type'], required: bo
 
 export const defaultForm: FormSettings = {
   isEnabled: false,
-  title: 'Contact us',
-  description: 'We answer within one working day.',
+  ...english(formWords),
   placement: 'floating',
   position: 'bottom-right',
   fields: [
-    field('name', 'Name', 'text', true),
-    field('email', 'Email', 'email', true),
-    field('phone', 'Phone', 'phone', false),
-    field('message', 'Message', 'textarea', true),
+    field('name', 'text', true),
+    field('email', 'email', true),
+    field('phone', 'phone', false),
+    field('message', 'textarea', true),
   ],
-  buttonText: 'Send',
-  successMessage: 'Thank you! We will be in touch.',
-  errorMessage: 'Something went wrong. Please try again.',
   consentRequired: false,
-  consentText: 'I agree to receive news and offers from this store.',
   design: {
     buttonColor: '#111827',
     buttonTextColor: '#ffffff',
@@ -44,11 +75,14 @@ export const defaultForm: FormSettings = {
 }
 
 /**
- * What the box says: nothing where a tick would mean nothing, something wherever one is needed. A text of the merchant's
+ * What the box says, of settings as shoppers have them: nothing where a tick would mean nothing, something wherever one is needed. A text of the merchant's
  * own is always asked.
  */
-export function consentAsked({ consentRequired, subscribeToNewsletter, consentText }: FormSettings): string {
-  const { consentText: usual } = defaultForm
+export function consentAsked(
+  { consentRequired, subscribeToNewsletter, consentText }: FormSettings,
+  locale: string,
+): string {
+  const usual = said(formWords.consentText, locale)
   if (consentRequired || subscribeToNewsletter) return consentText || usual
   return consentText === usual ? '' : consentText
 }

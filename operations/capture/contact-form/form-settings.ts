@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { settings } from '#runtime/database/settings'
 import { onPlatform, requireList } from '../popup/saving.ts'
-import { changedForm, defaultForm, refuseFormFaults } from './form-rules.ts'
+import { changedForm, defaultForm, formWords, refuseFormFaults } from './form-rules.ts'
 import { type FormInput, formSettings } from './form-schema.ts'
 
 /** What may not be is refused, and an unknown list. */
@@ -12,6 +12,7 @@ export const contactForm = settings({
   table: 'contact_form_settings',
   columns: { content: 'settings' },
   defaults: defaultForm,
+  words: formWords,
   schema: formSettings,
   merge: (_ctx, before, change: FormInput) => changedForm(before, change),
   async check(ctx, after, before) {

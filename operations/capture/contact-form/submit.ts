@@ -25,7 +25,7 @@ export const formToken = (ctx: Context): string => tokens.issueToken(ctx, widget
 
 /** Refuses (404) where the form is off, and what its fields do not take. */
 export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
-  const settings = await contactForm.inForce(ctx)
+  const settings = await contactForm.forShoppers(ctx)
   if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
   const body = await visit.body(submitBody)
   const trapped = tokens.isTrapped(ctx, widget, { token: body.token, website: body.website ?? '' })
@@ -109,7 +109,7 @@ async function subscribeSender(
     phoneKey: key,
     name,
     consent: true,
-    consentText: consentAsked(form),
+    consentText: consentAsked(form, ctx.store.locale),
     pageUrl,
     device: null,
     source: 'contact-form',

@@ -1,4 +1,5 @@
 /** Settings of a popup that was never saved. */
+import { english, type Words } from '#runtime/values/wording'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
 export const defaultCoupon: PopupCoupon = {
@@ -11,6 +12,48 @@ export const defaultCoupon: PopupCoupon = {
   validDays: null,
 }
 export const defaultPrizeColour = '#6366f1'
+
+export const popupWords = {
+  texts: {
+    title: {
+      en: 'Join our newsletter',
+      'pt-BR': 'Assine nossa newsletter',
+      es: 'Suscríbete a nuestro boletín',
+    },
+    description: {
+      en: 'Get news and offers first.',
+      'pt-BR': 'Receba novidades e ofertas antes de todos.',
+      es: 'Recibe novedades y ofertas antes que nadie.',
+    },
+    emailPlaceholder: { en: 'Your email', 'pt-BR': 'Seu e-mail', es: 'Tu correo electrónico' },
+    phonePlaceholder: { en: 'Your phone', 'pt-BR': 'Seu telefone', es: 'Tu teléfono' },
+    namePlaceholder: { en: 'Your name', 'pt-BR': 'Seu nome', es: 'Tu nombre' },
+    buttonText: { en: 'Subscribe', 'pt-BR': 'Quero receber', es: 'Suscribirme' },
+    consentText: {
+      en: 'I agree to receive news and offers from this store.',
+      'pt-BR': 'Concordo em receber novidades e ofertas desta loja.',
+      es: 'Acepto recibir novedades y ofertas de esta tienda.',
+    },
+    successTitle: { en: 'Thank you!', 'pt-BR': 'Obrigado!', es: '¡Gracias!' },
+    successMessage: {
+      en: 'You are on the list.',
+      'pt-BR': 'Seu cadastro está na lista.',
+      es: 'Ya estás en la lista.',
+    },
+    alreadySubscribedMessage: {
+      en: 'You are on the list already.',
+      'pt-BR': 'Seu cadastro já estava na lista.',
+      es: 'Ya estabas en la lista.',
+    },
+    errorMessage: {
+      en: 'Something went wrong. Please try again.',
+      'pt-BR': 'Algo deu errado. Tente novamente.',
+      es: 'Algo salió mal. Inténtalo de nuevo.',
+    },
+    closeText: { en: 'No, thank you', 'pt-BR': 'Não, obrigado', es: 'No, gracias' },
+    spinText: { en: 'Spin', 'pt-BR': 'Girar', es: 'Girar' },
+  },
+} satisfies Words<PopupSettings>
 
 export const defaultPopup: PopupSettings = {
   isEnabled: false,
@@ -29,21 +72,7 @@ export const defaultPopup: PopupSettings = {
     imagePosition: 'none',
     customCss: null,
   },
-  texts: {
-    title: 'Join our newsletter',
-    description: 'Get news and offers first.',
-    emailPlaceholder: 'Your email',
-    phonePlaceholder: 'Your phone',
-    namePlaceholder: 'Your name',
-    buttonText: 'Subscribe',
-    consentText: 'I agree to receive news and offers from this store.',
-    successTitle: 'Thank you!',
-    successMessage: 'You are on the list.',
-    alreadySubscribedMessage: 'You are on the list already.',
-    errorMessage: 'Something went wrong. Please try again.',
-    closeText: 'No, thank you',
-    spinText: 'Spin',
-  },
+  ...english(popupWords),
   fields: {
     email: { enabled: true, required: true },
     phone: { enabled: false, required: false },

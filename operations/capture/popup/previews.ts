@@ -7,7 +7,8 @@ import { id, instant, object, z } from '#runtime/schema'
 import { isSigned, sign } from '#runtime/secrets'
 import { merged } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
-import { defaultPopup } from './defaults.ts'
+import { inWords } from '#runtime/values/wording'
+import { defaultPopup, popupWords } from './defaults.ts'
 import { changedPopup } from './merge.ts'
 import { type PopupInput, type PopupSettings, popupSettings } from './schema.ts'
 import { checkPopup, popup } from './settings.ts'
@@ -95,5 +96,6 @@ export async function findPreview(ctx: Context, token: string): Promise<PopupSet
     .where('id', '=', previewId)
     .where('expires_at', '>', ctx.now())
     .executeTakeFirst()
-  return row ? merged(defaultPopup, row.settings as never) : null
+  if (!row) return null
+  return inWords<PopupSettings>(merged(defaultPopup, row.settings as never), popupWords, ctx.store.locale)
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { settings } from '#runtime/database/settings'
-import { defaultPopup } from './defaults.ts'
+import { defaultPopup, popupWords } from './defaults.ts'
 import { changedPopup } from './merge.ts'
 import { preparePopup, refuseForeignImages } from './providers.ts'
 import { refusePopupFaults } from './rules.ts'
@@ -32,6 +32,7 @@ export const popup = settings({
   columns: { content: 'settings' },
   reads: ['enabled_at'],
   defaults: defaultPopup,
+  words: popupWords,
   schema: popupSettings,
   merge: (ctx, before, change: PopupInput) => changedPopup(before, change, () => ctx.newId()),
   check: checkPopup,

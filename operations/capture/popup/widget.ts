@@ -7,7 +7,7 @@ import { popup } from './settings.ts'
 
 /** Whether the popup is on now, and until when that holds. */
 export async function popupWidget(ctx: Context): Promise<Widget | null> {
-  const settings = await popup.inForce(ctx)
+  const settings = await popup.forShoppers(ctx)
   if (!settings.isEnabled) return null
   const now = ctx.now()
   return { value: isScheduled(settings, now) || null, until: nextChange(settings, now) }

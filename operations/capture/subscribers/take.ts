@@ -25,7 +25,7 @@ const plain: Told = { status: 'subscribed', prize: null, coupon: null, couponPen
 
 /** Refuses (404) where the popup is off, and what its fields do not take. */
 export async function capture(ctx: Context, visit: Visit): Promise<Told> {
-  const saved = await popup.inForce(ctx)
+  const saved = await popup.forShoppers(ctx)
   const given = await readObject(visit, saved.isEnabled)
   const preview = typeof given.token === 'string' ? await previewOf(ctx, given.token) : null
   if (!preview && !saved.isEnabled) throw nothingHere()

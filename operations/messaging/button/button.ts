@@ -10,7 +10,14 @@ import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
-import { type ButtonChange, type ButtonContent, defaultButton, messagingButton } from './schema.ts'
+import { inWords } from '#runtime/values/wording'
+import {
+  type ButtonChange,
+  type ButtonContent,
+  buttonWords,
+  defaultButton,
+  messagingButton,
+} from './schema.ts'
 
 interface Found {
   id: string | null
@@ -76,7 +83,7 @@ const connectedForMs = 60_000
 export async function buttonWidget(ctx: Context): Promise<Widget | null> {
   const row = await findButton(ctx)
   if (!row.content?.isEnabled) return null
-  const { isEnabled: _on, ...shown } = row.content
+  const { isEnabled: _on, ...shown } = inWords(row.content, buttonWords, ctx.store.locale)
   const phone = shown.phone ?? row.connected_phone
   const isOwn = shown.phone !== null
   const until = isOwn ? null : new Date(ctx.clock.ms() + connectedForMs)

@@ -1,6 +1,7 @@
 import { reference } from '#runtime/references'
 import { colour, count, httpsUrl, id, instant, line, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/values/variables'
+import { english, type Words } from '#runtime/values/wording'
 
 const messageVariables = new Set(['storeName', 'pageUrl', 'pageTitle', 'productName'])
 
@@ -84,10 +85,18 @@ export type ButtonChange = {
   [K in keyof typeof buttonInput]?: z.infer<(typeof buttonInput)[K]> | undefined
 }
 
+export const buttonWords = {
+  message: {
+    en: 'Hi! I need help with {{pageTitle}}',
+    'pt-BR': 'Olá! Preciso de ajuda com {{pageTitle}}',
+    es: '¡Hola! Necesito ayuda con {{pageTitle}}',
+  },
+} satisfies Words<ButtonContent>
+
 export const defaultButton: ButtonContent = {
   isEnabled: false,
   phone: null,
-  message: 'Hi! I need help with {{pageTitle}}',
+  ...english(buttonWords),
   label: null,
   tooltip: null,
   tooltipDelaySeconds: 3,

@@ -4,6 +4,12 @@ import { reference } from '#runtime/references'
 import { colour, named, object, text, z } from '#runtime/schema'
 import { htmlField } from '../rich-text.ts'
 
+/** Built in. */
+export const beforeAfterWords = {
+  beforeLabel: { en: 'Before', 'pt-BR': 'Antes', es: 'Antes' },
+  afterLabel: { en: 'After', 'pt-BR': 'Depois', es: 'Después' },
+}
+
 const whole = (least: number, most: number) => z.number().int().min(least).max(most)
 const optionalText = (atMost: number) => text(0, atMost).nullable().default(null)
 
@@ -118,8 +124,8 @@ export const blockDesigns = {
     ...common,
     beforeImageUrl: assetUrl,
     afterImageUrl: assetUrl,
-    beforeLabel: text(1, 40).default('Before'),
-    afterLabel: text(1, 40).default('After'),
+    beforeLabel: text(1, 40).default(beforeAfterWords.beforeLabel.en),
+    afterLabel: text(1, 40).default(beforeAfterWords.afterLabel.en),
     startPosition: z.number().min(0).max(100).default(50),
   }),
   steps: object({

@@ -4,7 +4,9 @@ import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import { nextTurn, phaseOf, shownProducts } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { inWords, type Words } from '#runtime/values/wording'
 import { takes } from '../target-sql.ts'
+import { beforeAfterWords } from './designs.ts'
 import type { BlockContent } from './rows.ts'
 
 interface Row {
@@ -66,7 +68,7 @@ export async function contentBlocksWidget(
     compared.flatMap((column) => column.productId ?? []),
   )
   const items = running
-    .map((row) => ({ ...row, design: withProducts(row.design, products) }))
+    .map((row) => ({ ...row, design: withProducts(worded(ctx, row), products) }))
     .map(({ id, type, design, content: { placement, device, ...targeting } }) => ({
       ...{ id, type, placement, device, design },
       ...(productId === null ? targeting : {}),
@@ -75,6 +77,11 @@ export async function contentBlocksWidget(
   if (items.length === 0) return until ? { value: null, until } : null
   return { value: { items }, until }
 }
+
+const worded = (ctx: Context, { type, design }: Pick<Row, 'type' | 'design'>): object | null =>
+  type === 'before-after'
+    ? inWords(design, beforeAfterWords as Words<object | null>, ctx.store.locale)
+    : design
 
 interface Column {
   productId: string | null

@@ -2,6 +2,7 @@
 import { platformId, variableLine, widgetSettings } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { colour, decimals, instant, line, money, named, object, writeBody, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 
 const featuredPriceFields = {
   isEnabled: z.boolean(),
@@ -44,14 +45,23 @@ export interface BadgeSettings {
 }
 
 export const badgeSettingsKey = 'badges'
+const words = {
+  featuredPrice: {
+    text: {
+      en: '{{price}} with {{method}}',
+      'pt-BR': '{{price}} com {{method}}',
+      es: '{{price}} con {{method}}',
+    },
+    method: { en: 'bank transfer', 'pt-BR': 'transferência bancária', es: 'transferencia bancaria' },
+  },
+} satisfies Words<BadgeSettings>
 export const defaultBadgeSettings: BadgeSettings = {
   isEnabled: true,
   maxPerProduct: 3,
   featuredPrice: {
     isEnabled: false,
     discountPercentage: 10,
-    text: '{{price}} with {{method}}',
-    method: 'bank transfer',
+    ...english(words).featuredPrice,
     minAmount: 0,
     applyToSalePrice: true,
     showInProductPage: true,
@@ -65,6 +75,7 @@ export const defaultBadgeSettings: BadgeSettings = {
 /** Products that are left out anew are looked for at the platform. */
 export const badgeWidget = widgetSettings(badgeSettingsKey, {
   defaults: defaultBadgeSettings,
+  words,
   schema: badgeSettings,
   names: { kinds: ['product'], live: true },
 })

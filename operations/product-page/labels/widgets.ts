@@ -181,7 +181,7 @@ const savedBadges = async (ctx: Context, { isEnabled }: BadgeSettings): Promise<
 
 export async function badgesWidget(ctx: Context, query: WidgetQuery): Promise<Widget | null> {
   const { productId, cards } = query
-  const settings = await badgeWidget.inForce(ctx)
+  const settings = await badgeWidget.forShoppers(ctx)
   const product = await productOf(ctx, productId)
   const rows = await savedBadges(ctx, settings)
   const { labels, until: turn } = labelsOn(ctx, rows, productId, product)
@@ -204,7 +204,7 @@ export async function badgeCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, object>> {
-  const settings = await badgeWidget.inForce(ctx)
+  const settings = await badgeWidget.forShoppers(ctx)
   const rows = await savedBadges(ctx, settings)
   const isPriced = settings.featuredPrice.isEnabled && settings.featuredPrice.showInProductList
   if (rows.length === 0 && !isPriced) return new Map()

@@ -8,16 +8,20 @@ import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { given } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
+import { english, type Words } from '#runtime/values/wording'
 import { lookJson } from './json.ts'
 import { type HomeSection, lookSettings, type lookSettingsInput, type shownSection } from './schema.ts'
 
 export type LookSettings = Omit<z.infer<typeof lookSettings>, 'updatedAt'>
 type Change = { [K in keyof typeof lookSettingsInput]?: z.infer<(typeof lookSettingsInput)[K]> | undefined }
 
+const words = {
+  title: { en: 'Shop the look', 'pt-BR': 'Compre o look', es: 'Compra el look' },
+  buttonText: { en: 'Add all to cart', 'pt-BR': 'Adicionar tudo ao carrinho', es: 'Agregar todo al carrito' },
+} satisfies Words<LookSettings>
 export const defaultLookSettings: LookSettings = {
   isEnabled: false,
-  title: 'Shop the look',
-  buttonText: 'Add all to cart',
+  ...english(words),
   hotspotColor: '#ffffff',
   buttonColor: '#111827',
   buttonTextColor: '#ffffff',
@@ -28,6 +32,7 @@ export const defaultLookSettings: LookSettings = {
 /** A key that two sections have is refused, and a look that is not this store's. */
 export const lookWidget = widgetSettings('looks', {
   defaults: defaultLookSettings,
+  words,
   schema: lookSettings,
   merge(_ctx, before, { homeSections, ...fields }: Change) {
     const sections = homeSections?.map(

@@ -28,7 +28,7 @@ const ofProduct = shownLooks(true)
 const ofIds = shownLooks(false)
 
 export async function looksWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const { homeSections, ...settings } = await lookWidget.inForce(ctx)
+  const { homeSections, ...settings } = await lookWidget.forShoppers(ctx)
   if (!settings.isEnabled) return null
   const hides = settings.unavailableItems === 'hide'
   if (productId !== null) {

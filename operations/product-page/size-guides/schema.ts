@@ -1,5 +1,6 @@
 import { assetUrl, nullableText, platformId, targetingFields } from '#operations/storefront/door'
 import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
+import type { Words } from '#runtime/values/wording'
 
 export const instructionsAtMost = 10_000
 
@@ -60,6 +61,10 @@ export type SizeGuideChange = Omit<z.infer<typeof changedSizeGuide>, 'id'>
 
 type Column = 'id' | 'name' | 'isActive' | 'createdAt' | 'updatedAt'
 export type SizeGuideContent = Omit<z.infer<typeof sizeGuide>, Column>
+
+export const guideWords = {
+  linkText: { en: 'Size guide', 'pt-BR': 'Guia de tamanhos', es: 'Guía de tallas' },
+} satisfies Words<SizeGuideContent>
 
 export const guideFilters = {
   search: z.string().trim().min(1).max(120).optional().describe('Within the name'),

@@ -20,11 +20,18 @@ import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
 import { given } from '#runtime/values/changes'
+import { english } from '#runtime/values/wording'
 import { cleanHtml } from '../html.ts'
 import { cleanTexts, picturesUsed } from '../rich-text.ts'
 import { settledWrite } from '../settled-write.ts'
 import { guideOf } from './choice.ts'
-import { instructionsAtMost, type SizeGuideChange, type SizeGuideContent, sizeGuide } from './schema.ts'
+import {
+  guideWords,
+  instructionsAtMost,
+  type SizeGuideChange,
+  type SizeGuideContent,
+  sizeGuide,
+} from './schema.ts'
 
 const guidesAtMost = 200
 
@@ -83,7 +90,7 @@ const defaults: Omit<SizeGuideContent, 'tables'> = {
   instructionsHtml: null,
   imageUrl: null,
   display: 'modal',
-  linkText: 'Size guide',
+  ...english(guideWords),
 }
 
 async function find(ctx: Context, id: string): Promise<Draft & { id: string }> {

@@ -2,6 +2,7 @@
 import { widgetSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { colour, instant, line, named, object, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 
 export const wishlistSettingsInput = {
   isEnabled: z.boolean(),
@@ -35,6 +36,36 @@ export const wishlistSettings = named(
   object({ ...wishlistSettingsInput, updatedAt: instant.nullable().describe('Null: never saved') }),
 )
 
+const words = {
+  addText: {
+    en: 'Add to wishlist',
+    'pt-BR': 'Adicionar à lista de desejos',
+    es: 'Agregar a la lista de deseos',
+  },
+  addedText: { en: 'In your wishlist', 'pt-BR': 'Na sua lista de desejos', es: 'En tu lista de deseos' },
+  pageTitle: { en: 'My wishlist', 'pt-BR': 'Minha lista de desejos', es: 'Mi lista de deseos' },
+  emptyText: {
+    en: 'Your wishlist is empty',
+    'pt-BR': 'Sua lista de desejos está vazia',
+    es: 'Tu lista de deseos está vacía',
+  },
+  loginText: {
+    en: 'Sign in to save products',
+    'pt-BR': 'Entre na sua conta para salvar produtos',
+    es: 'Inicia sesión para guardar productos',
+  },
+  contactText: {
+    en: 'Leave your contact and keep your list',
+    'pt-BR': 'Deixe seu contato e guarde sua lista',
+    es: 'Deja tu contacto y guarda tu lista',
+  },
+  consentText: {
+    en: 'I agree to receive news about my products',
+    'pt-BR': 'Concordo em receber novidades sobre meus produtos',
+    es: 'Acepto recibir novedades sobre mis productos',
+  },
+} satisfies Words<Content>
+
 export const defaultWishlistSettings: Content = {
   isEnabled: false,
   allowGuests: true,
@@ -47,18 +78,13 @@ export const defaultWishlistSettings: Content = {
   position: 'image-corner',
   iconColor: '#6b7280',
   activeColor: '#dc2626',
-  addText: 'Add to wishlist',
-  addedText: 'In your wishlist',
-  pageTitle: 'My wishlist',
-  emptyText: 'Your wishlist is empty',
-  loginText: 'Sign in to save products',
-  contactText: 'Leave your contact and keep your list',
-  consentText: 'I agree to receive news about my products',
+  ...english(words),
   shareEnabled: true,
 }
 
 export const wishlist = widgetSettings('wishlist', {
   defaults: defaultWishlistSettings,
+  words,
   schema: wishlistSettings,
 })
 

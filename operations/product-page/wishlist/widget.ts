@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { wishlist } from './settings.ts'
 
 export async function wishlistWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const { isEnabled, ...settings } = await wishlist.inForce(ctx)
+  const { isEnabled, ...settings } = await wishlist.forShoppers(ctx)
   if (!isEnabled) return null
   if (!settings.showCount || productId === null) return { value: { settings } }
   return { value: { settings, count: (await countsOf(ctx, [productId])).get(productId) ?? 0 } }
@@ -17,7 +17,7 @@ export async function wishlistCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const { isEnabled, showCount } = await wishlist.inForce(ctx)
+  const { isEnabled, showCount } = await wishlist.forShoppers(ctx)
   if (!isEnabled || !showCount) return new Map()
   const counts = await countsOf(ctx, productIds)
   return new Map(productIds.map((id) => [id, { count: counts.get(id) ?? 0 }]))

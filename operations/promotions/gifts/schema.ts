@@ -1,6 +1,7 @@
 import { combinesWith, itemStatus, platformId, variableLine } from '#operations/storefront/door'
 import { reference } from '#runtime/references'
 import { money, named, object, writeBody, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
 
 const combinesWithGifts = combinesWith
@@ -72,6 +73,19 @@ const content = object({
 })
 export type GiftContent = z.infer<typeof content>
 
+export const giftWords = {
+  message: {
+    en: 'Add {{missingAmount}} more and get {{gift}}',
+    'pt-BR': 'Adicione mais {{missingAmount}} e ganhe {{gift}}',
+    es: 'Agrega {{missingAmount}} más y recibe {{gift}}',
+  },
+  successMessage: {
+    en: '{{gift}} is in your cart',
+    'pt-BR': '{{gift}} está no seu carrinho',
+    es: '{{gift}} está en tu carrito',
+  },
+} satisfies Words<GiftContent>
+
 /** Beside those that a POST must give. */
 export const giftDefaults = {
   combinesWith: { promotions: false, coupons: false, gifts: false },
@@ -79,6 +93,5 @@ export const giftDefaults = {
   addAutomatically: true,
   usageLimit: null,
   usageLimitPerCustomer: null,
-  message: 'Add {{missingAmount}} more and get {{gift}}',
-  successMessage: '{{gift}} is in your cart',
+  ...english(giftWords),
 } as const

@@ -1,5 +1,6 @@
 import { variableLine } from '#operations/storefront/door'
 import { colour, currency, decimals, id, instant, line, money, named, object, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 
 const atLeastZero = money.refine((value) => value >= 0, 'must be at least 0')
 
@@ -50,6 +51,20 @@ export const installmentSettings = named(
   object({ ...installmentSettingsInput, updatedAt: instant.nullable().describe('Null: never saved') }),
 )
 
+export const installmentWords = {
+  interestFreeText: {
+    en: '{{installments}}x of {{amount}} interest-free',
+    'pt-BR': '{{installments}}x de {{amount}} sem juros',
+    es: '{{installments}} cuotas sin interés de {{amount}}',
+  },
+  interestText: {
+    en: '{{installments}}x of {{amount}}',
+    'pt-BR': '{{installments}}x de {{amount}}',
+    es: '{{installments}} cuotas de {{amount}}',
+  },
+  tableTitle: { en: 'Installments', 'pt-BR': 'Parcelas', es: 'Cuotas' },
+} satisfies Words<InstallmentSettingsContent>
+
 export const defaultInstallmentSettings: InstallmentSettingsContent = {
   isEnabled: true,
   showInProductPage: true,
@@ -57,9 +72,7 @@ export const defaultInstallmentSettings: InstallmentSettingsContent = {
   showInCart: false,
   showTable: true,
   display: 'max-interest-free',
-  interestFreeText: '{{installments}}x of {{amount}} interest-free',
-  interestText: '{{installments}}x of {{amount}}',
-  tableTitle: 'Installments',
+  ...english(installmentWords),
   textColor: '#374151',
   highlightColor: '#16a34a',
   fontSize: 14,

@@ -11,11 +11,13 @@ import {
 } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
+import { inWords } from '#runtime/values/wording'
 import { publicBundleJson } from '../bundles/json.ts'
 import type { BundleContent } from '../bundles/schema.ts'
 import type { KindName } from '../discounts/draft.ts'
 import { isLive, type Saved } from '../discounts/rows.ts'
 import { publicGiftJson } from '../gifts/json.ts'
+import { type GiftContent, giftWords } from '../gifts/schema.ts'
 import { publicInstallments } from '../installments/installments.ts'
 import { installmentWidget } from '../installments/settings.ts'
 import { labelOf } from '../promotions/promotions.ts'
@@ -86,7 +88,7 @@ export async function promotionsWidget(
   ctx: Context,
   { productId, cards }: WidgetQuery,
 ): Promise<Widget | null> {
-  const settings = await promotionWidget.inForce(ctx)
+  const settings = await promotionWidget.forShoppers(ctx)
   if (!settings.isEnabled) return null
   const { active, until } = await activeOf(ctx, 'promotion')
   const product =
@@ -114,7 +116,7 @@ export async function promotionCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, { items: object[] }>> {
-  const { isEnabled, showInProductList, showInCart } = await promotionWidget.inForce(ctx)
+  const { isEnabled, showInProductList, showInCart } = await promotionWidget.forShoppers(ctx)
   if (!isEnabled || !(showInProductList || showInCart)) return new Map()
   const { active } = await activeOf(ctx, 'promotion')
   if (active.length === 0) return new Map()
@@ -156,17 +158,21 @@ interface ShownBundle {
 const isShownOn = ({ items, showOn }: BundleContent, productId: string): boolean =>
   (showOn === 'first-item' ? items.slice(0, 1) : items).some((item) => item.productId === productId)
 
+interface ShownGift extends Pick<GiftContent, keyof typeof giftWords> {
+  gift: { status: string }
+}
+
 export async function cartGiftsWidget(ctx: Context): Promise<Widget | null> {
   const { active, until } = await activeOf(ctx, 'gift')
   const items = active
-    .map(({ shown, endsAt }) => ({ ...(shown as { gift: { status: string } }), endsAt }))
+    .map(({ shown, endsAt }) => ({ ...inWords(shown as ShownGift, giftWords, ctx.store.locale), endsAt }))
     // What cannot be given is not promised (rule 5).
     .filter(({ gift }) => gift.status === 'available')
   return widgetOf({ items }, items.length === 0, until)
 }
 
 export async function installmentsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await installmentWidget.inForce(ctx)
+  const settings = await installmentWidget.forShoppers(ctx)
   if (!settings.isEnabled) return null
   const product = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
   const { rules, simulation } = await publicInstallments(ctx, product?.exists ? product.price : null)
@@ -178,7 +184,7 @@ export async function installmentCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, { price: number }>> {
-  const { isEnabled, showInProductList } = await installmentWidget.inForce(ctx)
+  const { isEnabled, showInProductList } = await installmentWidget.forShoppers(ctx)
   if (!isEnabled || !showInProductList) return new Map()
   const products = [...(await snapshots.find(ctx, productIds)).values()]
   return new Map(

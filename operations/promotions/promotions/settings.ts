@@ -1,6 +1,7 @@
 /** How the storefront shows promotions. */
 import { variableLine, widgetSettings } from '#operations/storefront/door'
 import { colour, instant, named, object, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 
 const variables = ['name', 'label', 'buy', 'pay', 'free', 'discount', 'missing', 'saved', 'timeLeft']
 const text = (max: number) => variableLine(1, max, variables)
@@ -30,17 +31,33 @@ export const promotionSettings = named(
   object({ ...promotionSettingsInput, updatedAt: instant.nullable().describe('Null: never saved') }),
 )
 
+const words = {
+  productPageText: {
+    en: 'Buy {{buy}}, pay {{pay}}',
+    'pt-BR': 'Leve {{buy}}, pague {{pay}}',
+    es: 'Lleva {{buy}}, paga {{pay}}',
+  },
+  progressText: {
+    en: 'Add {{missing}} more to complete {{label}}',
+    'pt-BR': 'Adicione mais {{missing}} para completar {{label}}',
+    es: 'Agrega {{missing}} más para completar {{label}}',
+  },
+  successText: { en: 'You saved {{saved}}', 'pt-BR': 'Você economizou {{saved}}', es: 'Ahorraste {{saved}}' },
+  countdownText: {
+    en: 'Ends in {{timeLeft}}',
+    'pt-BR': 'Termina em {{timeLeft}}',
+    es: 'Termina en {{timeLeft}}',
+  },
+} satisfies Words<Content>
+
 const defaults: Content = {
   isEnabled: true,
   showInProductPage: true,
   showInProductList: true,
   showInCart: true,
   labelText: '{{label}}',
-  productPageText: 'Buy {{buy}}, pay {{pay}}',
-  progressText: 'Add {{missing}} more to complete {{label}}',
-  successText: 'You saved {{saved}}',
+  ...english(words),
   showCountdown: false,
-  countdownText: 'Ends in {{timeLeft}}',
   labelPosition: 'top-left',
   labelBackgroundColor: '#111827',
   labelTextColor: '#ffffff',
@@ -49,4 +66,4 @@ const defaults: Content = {
   fontSize: 13,
 }
 
-export const promotionWidget = widgetSettings('promotions', { defaults, schema: promotionSettings })
+export const promotionWidget = widgetSettings('promotions', { defaults, words, schema: promotionSettings })

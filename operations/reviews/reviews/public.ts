@@ -4,11 +4,11 @@ import { isAmong } from '#operations/store/door'
 import type { Widget, WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { publicName } from '#runtime/values/public-name'
+import { publicName, someone } from '#runtime/values/public-name'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { reviewRules } from '../settings/settings.ts'
 import { testimonialWidget } from '../testimonials/settings.ts'
-import { hiddenName, shownName } from '../words.ts'
+import { shownName } from '../words.ts'
 
 interface Place {
   productId: string
@@ -107,7 +107,7 @@ export async function publicReviews(
     distribution,
     data: rows.map((row) => ({
       id: row.id,
-      name: shownName(row.customer_name, widget.nameFormat),
+      name: shownName(row.customer_name, widget.nameFormat, ctx.store.locale),
       rating: row.rating,
       title: row.title,
       text: row.text,
@@ -133,7 +133,7 @@ export async function publicReviews(
 
 /** The widget `reviews`: how it looks, what its form takes, and of a product page what its product has. */
 export async function reviewsWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await reviewRules.inForce(ctx)
+  const settings = await reviewRules.forShoppers(ctx)
   if (!settings.isEnabled) return null
   const shared = { ...settings.widget, form: settings.form }
   if (page !== 'product' || productId === null) return { value: { ...shared, summary: null } }
@@ -146,13 +146,13 @@ export async function reviewCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, Summary>> {
-  const { isEnabled, widget } = await reviewRules.inForce(ctx)
+  const { isEnabled, widget } = await reviewRules.forShoppers(ctx)
   return isEnabled && widget.showStarsInProductList ? summariesOf(ctx, productIds) : new Map()
 }
 
 /** The widget `testimonials`: those that are on, in their order. */
 export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
-  const settings = await testimonialWidget.inForce(ctx)
+  const settings = await testimonialWidget.forShoppers(ctx)
   if (!settings.isEnabled) return null
   const rows = await ctx.db
     .selectFrom('testimonials')
@@ -163,7 +163,7 @@ export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
   if (rows.length === 0) return null
   const { isEnabled: _on, ...look } = settings
   const data = rows.map((row) => ({
-    authorName: publicName(row.author_name) ?? hiddenName,
+    authorName: publicName(row.author_name) ?? someone(ctx.store.locale),
     authorTitle: publicName(row.author_title),
     text: row.text,
     rating: settings.showRating ? row.rating : null,

@@ -1,5 +1,6 @@
 import { reference } from '#runtime/references'
 import { colour, email, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 import { knowing, optionalText, pictureUrl, plain, rating, timeOfDay } from '../common-schema.ts'
 
 export const requestVariables = [
@@ -106,6 +107,12 @@ export const reviewSettingsInput = writeBody(
   ['updatedAt'],
 )
 
+export const reviewWords = {
+  widget: {
+    title: { en: 'Customer reviews', 'pt-BR': 'Avaliações de clientes', es: 'Opiniones de clientes' },
+  },
+} satisfies Words<ReviewSettings>
+
 export const defaultReviewSettings: ReviewSettings = {
   isEnabled: false,
   request: {
@@ -135,7 +142,7 @@ export const defaultReviewSettings: ReviewSettings = {
   },
   widget: {
     layout: 'list',
-    title: 'Customer reviews',
+    ...english(reviewWords).widget,
     starColor: '#f59e0b',
     textColor: '#111827',
     backgroundColor: '#ffffff',

@@ -6,7 +6,7 @@ import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
 import { parseVariables } from '#runtime/values/variables'
 import { refuseForeign } from '../pictures.ts'
-import { defaultReviewSettings, type ReviewSettings, reviewSettings } from './schema.ts'
+import { defaultReviewSettings, type ReviewSettings, reviewSettings, reviewWords } from './schema.ts'
 
 /** Requests are planned and leave. */
 export const asksForReviews = ({ isEnabled, request }: ReviewSettings): boolean =>
@@ -18,6 +18,7 @@ export const reviewRules = settings({
   table: 'review_settings',
   reads: ['requests_since'],
   defaults: defaultReviewSettings,
+  words: reviewWords,
   schema: reviewSettings,
   emptyIs: null,
   async check(ctx, after, before) {

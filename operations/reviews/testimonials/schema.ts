@@ -1,4 +1,5 @@
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 import { optionalText, pictureUrl, plain, rating } from '../common-schema.ts'
 
 const fields = {
@@ -49,9 +50,17 @@ export const testimonialSettings = named(
 )
 export const testimonialSettingsInput = writeBody(settingsFields, ['updatedAt'])
 
+export const testimonialWords = {
+  title: {
+    en: 'What our customers say',
+    'pt-BR': 'O que dizem os clientes',
+    es: 'Lo que dicen los clientes',
+  },
+} satisfies Words<TestimonialSettings>
+
 export const defaultTestimonialSettings: TestimonialSettings = {
   isEnabled: false,
-  title: 'What our customers say',
+  ...english(testimonialWords),
   layout: 'carousel',
   itemsPerView: 3,
   autoplay: true,

@@ -2,12 +2,13 @@
 import { changed } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { settings } from '#runtime/database/settings'
-import { defaultTestimonialSettings, testimonialSettings } from './schema.ts'
+import { defaultTestimonialSettings, testimonialSettings, testimonialWords } from './schema.ts'
 
 export const testimonialWidget = settings({
   name: 'testimonials:settings',
   table: 'testimonial_settings',
   defaults: defaultTestimonialSettings,
+  words: testimonialWords,
   schema: testimonialSettings,
   emptyIs: null,
   saved: changed,

@@ -1,6 +1,7 @@
 import { reference } from '#runtime/references'
 import { colour, instant, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/values/variables'
+import { english, type Words } from '#runtime/values/wording'
 
 const variables = new Set(['stock', 'productName'])
 const checked = <T extends z.ZodTypeAny>(schema: T) =>
@@ -40,11 +41,15 @@ export const counterInput = fields
 export const counterReadOnly = ['updatedAt']
 export type CounterChange = { [K in keyof CounterContent]?: CounterContent[K] | undefined }
 
+export const counterWords = {
+  text: { en: 'Only {{stock}} left', 'pt-BR': 'Restam apenas {{stock}}', es: 'Solo quedan {{stock}}' },
+  lastUnitText: { en: 'Last one!', 'pt-BR': 'Última unidade!', es: '¡Última unidad!' },
+} satisfies Words<CounterContent>
+
 export const defaultCounter: CounterContent = {
   isEnabled: false,
   threshold: 10,
-  text: 'Only {{stock}} left',
-  lastUnitText: 'Last one!',
+  ...english(counterWords),
   showProgressBar: true,
   position: 'above-buy-button',
   showInProductList: false,

@@ -3,7 +3,13 @@ import { changed } from '#operations/storefront/door'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
 import { merged } from '#runtime/values/changes'
-import { type CounterChange, type CounterContent, defaultCounter, stockCounterSettings } from './schema.ts'
+import {
+  type CounterChange,
+  type CounterContent,
+  counterWords,
+  defaultCounter,
+  stockCounterSettings,
+} from './schema.ts'
 
 /** Products and categories that are new are looked for in the mirror, then at the platform. */
 export const stockCounter = settings({
@@ -11,6 +17,7 @@ export const stockCounter = settings({
   table: 'stock_counter_settings',
   isDated: false,
   defaults: defaultCounter,
+  words: counterWords,
   schema: stockCounterSettings,
   names: { kinds: ['product', 'category'] },
   merge: (_ctx, before, change: CounterChange) => {

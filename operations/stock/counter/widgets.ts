@@ -2,20 +2,18 @@
 import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/values/variables'
-import { type AlertContent, defaultAlerts, looks } from '../settings/schema.ts'
-import { readAlerts } from '../settings/settings.ts'
+import { type AlertContent, looks } from '../settings/schema.ts'
+import { alertsForShoppers } from '../settings/settings.ts'
 import { stockCounter } from './settings.ts'
 
-/** Null is the built-in text there; empty stays empty. */
-const looksOf = (settings: AlertContent) =>
-  Object.fromEntries(looks.map((name) => [name, settings[name] ?? defaultAlerts[name]]))
+const looksOf = (settings: AlertContent) => Object.fromEntries(looks.map((name) => [name, settings[name]]))
 
 /** Key `stockAlerts`: looks and texts of the form, and which variants of the product are sold out. */
 export async function alertsWidget(
   ctx: Context,
   { page, productId, cards }: WidgetQuery,
 ): Promise<Widget | null> {
-  const settings = await readAlerts(ctx)
+  const settings = await alertsForShoppers(ctx)
   const { allowEmails, allowPhones, buttonShowInProductPage, buttonShowInProductList } = settings
   const isProductPage = page === 'product' && productId !== null
   const isOnCards = buttonShowInProductList && (!isProductPage || cards.length > 0)
@@ -45,7 +43,7 @@ export async function alertCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const settings = await readAlerts(ctx)
+  const settings = await alertsForShoppers(ctx)
   if (!isOpen(settings) || !settings.buttonShowInProductList) return new Map()
   const products = [...(await snapshots.find(ctx, productIds))]
   return new Map(
@@ -57,7 +55,7 @@ export async function alertCards(
 
 /** Key `stockCounter`: of a product page the variants that few are left of, their texts rendered. */
 export async function counterWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await stockCounter.inForce(ctx)
+  const settings = await stockCounter.forShoppers(ctx)
   const isProductPage = page === 'product' && productId !== null
   if (!settings.isEnabled || !(isProductPage || settings.showInProductList)) return null
   const { threshold, showProgressBar, position, textColor, barColor, trackColor, fontSize } = settings

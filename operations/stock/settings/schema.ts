@@ -1,5 +1,6 @@
 import { reference } from '#runtime/references'
 import { instant, named, object, z } from '#runtime/schema'
+import { english, type Words } from '#runtime/values/wording'
 
 /** As sent, to the letter: neither trimmed nor checked for variables. */
 const plain = (max: number) => z.string().max(max, `must have at most ${max} characters`)
@@ -103,6 +104,45 @@ export const alertInput = { ...content.shape, templateEmail: object(templateEmai
 export const alertReadOnly = Object.keys(stockAlertSettings.shape).filter((key) => !(key in alertInput))
 export type AlertChange = { [K in keyof typeof alertInput]?: z.infer<(typeof alertInput)[K]> | undefined }
 
+export const alertWords = {
+  notificationRequestMessage: {
+    en: 'Notify me when it is back',
+    'pt-BR': 'Avise-me quando chegar',
+    es: 'Avísame cuando vuelva',
+  },
+  modalTitle: {
+    en: 'Tell me when it is back',
+    'pt-BR': 'Avise-me quando voltar',
+    es: 'Avísame cuando vuelva',
+  },
+  modalDescription: {
+    en: 'Leave your contact and we will write to you once.',
+    'pt-BR': 'Deixe seu contato e escreveremos uma única vez.',
+    es: 'Deja tu contacto y te escribiremos una sola vez.',
+  },
+  modalSubmitButtonText: { en: 'Notify me', 'pt-BR': 'Avise-me', es: 'Avísame' },
+  emailInputPlaceholder: { en: 'Your email', 'pt-BR': 'Seu e-mail', es: 'Tu correo' },
+  phoneInputPlaceholder: { en: 'Your phone', 'pt-BR': 'Seu telefone', es: 'Tu teléfono' },
+  successMessage: {
+    en: 'Done! We will let you know.',
+    'pt-BR': 'Pronto! Avisaremos você.',
+    es: '¡Listo! Te avisaremos.',
+  },
+  errorMessage: { en: 'Something went wrong.', 'pt-BR': 'Algo deu errado.', es: 'Algo salió mal.' },
+  alreadySubscribedMessage: {
+    en: 'You are already on the list.',
+    'pt-BR': 'Você já está na lista.',
+    es: 'Ya estás en la lista.',
+  },
+  retryButtonText: { en: 'Try again', 'pt-BR': 'Tentar de novo', es: 'Intentar de nuevo' },
+  loadingButtonText: { en: 'Sending…', 'pt-BR': 'Enviando…', es: 'Enviando…' },
+  invalidEmailMessage: {
+    en: 'Enter a valid email.',
+    'pt-BR': 'Informe um e-mail válido.',
+    es: 'Escribe un correo válido.',
+  },
+} satisfies Words<AlertContent>
+
 export const defaultAlerts: AlertContent = {
   isEnabled: false,
   ignoreStockThreshold: false,
@@ -128,21 +168,10 @@ export const defaultAlerts: AlertContent = {
   buttonBorderRadius: '6px',
   buttonInProductPageCSS: null,
   buttonInProductListCSS: null,
-  notificationRequestMessage: 'Notify me when it is back',
-  modalTitle: 'Tell me when it is back',
-  modalDescription: 'Leave your contact and we will write to you once.',
+  ...english(alertWords),
   modalBorderRadius: '8px',
   modalButtonColor: '#111827',
   modalButtonTextColor: '#ffffff',
   modalBackgroundColor: '#ffffff',
   modalTextColor: '#111827',
-  modalSubmitButtonText: 'Notify me',
-  emailInputPlaceholder: 'Your email',
-  phoneInputPlaceholder: 'Your phone',
-  successMessage: 'Done! We will let you know.',
-  errorMessage: 'Something went wrong.',
-  alreadySubscribedMessage: 'You are already on the list.',
-  retryButtonText: 'Try again',
-  loadingButtonText: 'Sending…',
-  invalidEmailMessage: 'Enter a valid email.',
 }

@@ -9,8 +9,9 @@ import { prepared } from '#runtime/database/query'
 import { settings } from '#runtime/database/settings'
 import { greatestKnown } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
+import { inWords, said } from '#runtime/values/wording'
 import { stockReconcile } from '../handles.ts'
-import { type AlertContent, defaultAlerts, stockAlertSettings } from './schema.ts'
+import { type AlertContent, alertWords, defaultAlerts, looks, stockAlertSettings } from './schema.ts'
 import { misfit } from './template.ts'
 
 interface Standing {
@@ -44,6 +45,7 @@ export const alertSettings = settings({
   table: 'stock_alert_settings',
   isDated: false,
   defaults: defaultAlerts,
+  words: alertWords,
   schema: stockAlertSettings,
   async prepare(ctx, after, before) {
     await files.requireNamed(ctx, stockAlertSettings, { before, after })
@@ -66,8 +68,19 @@ export const alertSettings = settings({
   },
 })
 
-/** What senders and the storefront go by. */
+/** What senders go by. */
 export const readAlerts = alertSettings.inForce
+
+/** What the storefront goes by: null is the built-in text there; empty stays empty. */
+export async function alertsForShoppers(ctx: Context): Promise<AlertContent> {
+  const settings = await alertSettings.forShoppers(ctx)
+  const builtIn = inWords(defaultAlerts, alertWords, ctx.store.locale)
+  return { ...settings, ...Object.fromEntries(looks.map((name) => [name, settings[name] ?? builtIn[name]])) }
+}
+
+/** Of the built-in texts, where a shopper has to be told something. */
+export const builtInText = (ctx: Context, name: keyof typeof alertWords): string =>
+  said(alertWords[name], ctx.store.locale)
 
 /** Any number is stored, but no template that takes other parameters than there are; one that is there already stays. */
 async function refuseMisfit(

@@ -10,7 +10,8 @@ import { line, object, readEmail, themeId, z } from '#runtime/schema'
 import { emailKey } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { stockListPush } from '../handles.ts'
-import { type AlertContent, defaultAlerts } from '../settings/schema.ts'
+import type { AlertContent } from '../settings/schema.ts'
+import { builtInText } from '../settings/settings.ts'
 import { source } from '../subscription-schema.ts'
 
 /** `website`: a field that people do not see. */
@@ -32,7 +33,7 @@ interface Contact {
 }
 
 /** Refuses (400) neither or both contacts, one that is none, and one of a channel that is not offered. */
-export function contactOf(input: SubscribeInput, settings: AlertContent, country: string): Contact {
+export function contactOf(ctx: Context, input: SubscribeInput, settings: AlertContent): Contact {
   if ((input.email === undefined) === (input.phone === undefined)) {
     throw refuse('bad_request', 'email: leave either an email or a phone')
   }
@@ -40,13 +41,13 @@ export function contactOf(input: SubscribeInput, settings: AlertContent, country
     if (!settings.allowEmails) throw refuse('bad_request', 'email: this store takes phones only')
     const email = readEmail(input.email)
     if (email === null) {
-      const told = settings.invalidEmailMessage || defaultAlerts.invalidEmailMessage
+      const told = settings.invalidEmailMessage || builtInText(ctx, 'invalidEmailMessage')
       throw refuse('bad_request', `email: ${told}`)
     }
     return { channel: 'email', email, phone: null, key: emailKey(email) }
   }
   if (!settings.allowPhones) throw refuse('bad_request', 'phone: this store takes emails only')
-  const phone = parsePhone(input.phone!, country)
+  const phone = parsePhone(input.phone!, ctx.store.country)
   if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
   return { channel: 'phone', email: null, phone, key: phoneKey(phone) }
 }
@@ -93,7 +94,7 @@ export async function checkWaiter(
   input: SubscribeInput,
   settings: AlertContent,
 ): Promise<Waiter> {
-  const contact = contactOf(input, settings, ctx.store.country)
+  const contact = contactOf(ctx, input, settings)
   const [variant] = await wantedVariant(ctx, { variantId: input.variantId })
   if (!variant) throw refuse('bad_request', 'variantId: this store has no such variant')
   if (variant.stock === null || variant.stock > 0) {
@@ -108,12 +109,12 @@ export async function checkWaiter(
     .where('status', 'in', ['waiting', 'sending'])
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  if (waiting) throw alreadyWaiting(settings)
+  if (waiting) throw alreadyWaiting(ctx, settings)
   return { contact, variant }
 }
 
-const alreadyWaiting = (settings: AlertContent) =>
-  refuse('conflict', settings.alreadySubscribedMessage || defaultAlerts.alreadySubscribedMessage!)
+const alreadyWaiting = (ctx: Context, settings: AlertContent) =>
+  refuse('conflict', settings.alreadySubscribedMessage || builtInText(ctx, 'alreadySubscribedMessage'))
 
 /** Puts a shopper among those who wait, in the caller's transaction. Refuses who waits already (409). */
 export async function subscribe(
@@ -155,7 +156,7 @@ export async function subscribe(
     )
     .returning('id')
     .execute()
-  if (!added) throw alreadyWaiting(settings)
+  if (!added) throw alreadyWaiting(ctx, settings)
   if (contact.channel === 'email' && settings.isMailproviderEnabled && (await hasList(ctx))) {
     await ctx.queue(stockListPush, { subscriptionId: id })
   }

@@ -110,7 +110,7 @@ function shuffled(items) {
   return items.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0])
 }
 
-function Alert({ alert, item, onOver, t, tell, shop }) {
+function Alert({ alert, item, onOver, t, tell }) {
   const { alertType: resourceId, backgroundColor, textColor, borderRadius, displaySeconds } = alert
   const [isHeld, setHeld] = useState(false)
   const wasClicked = useRef(false)
@@ -132,9 +132,8 @@ function Alert({ alert, item, onOver, t, tell, shop }) {
   }
   const hold = () => setHeld(true)
   const letGo = () => setHeld(false)
-  const ago = agoIn(item.timeAgo, shop.locale)
-  const text = item.timeAgo ? item.text.replace(item.timeAgo, ago) : item.text
-  const words = [text, alert.showTime && ago ? h('small', { part: 'time' }, ago) : null]
+  const { text, timeAgo } = item
+  const words = [text, alert.showTime && timeAgo ? h('small', { part: 'time' }, timeAgo) : null]
   const props = {
     ref: seen,
     class: `alert${alert.isClosable ? ' closable' : ''}`,
@@ -160,11 +159,4 @@ function Alert({ alert, item, onOver, t, tell, shop }) {
         )
       : null,
   )
-}
-
-/** `3 hours ago`, in the shopper's language. */
-function agoIn(text, locale) {
-  const [, count, unit] = /^(\d+) (second|minute|hour|day)s? ago$/.exec(text ?? '') ?? []
-  if (!unit) return text
-  return new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(-count, unit)
 }

@@ -15,7 +15,7 @@ export default storefrontPage({
   feature: 'contact-form',
   missing: off,
   async handler(ctx) {
-    const settings = await contactForm.inForce(ctx)
+    const settings = await contactForm.forShoppers(ctx)
     if (!settings.isEnabled) return off()
     const {
       notifyEmails: _to,
@@ -24,7 +24,7 @@ export default storefrontPage({
       isEnabled: _on,
       ...shown
     } = settings
-    const asked = { ...shown, consentText: consentAsked(settings) }
+    const asked = { ...shown, consentText: consentAsked(settings, ctx.store.locale) }
     return jsonAnswer({ enabled: true, token: formToken(ctx), settings: asked })
   },
 })

@@ -39,7 +39,9 @@ export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
     ? h(Wheel, {
         prizes: roulette.prizes,
         prizeId: answer?.prize?.id ?? null,
-        label: t('wheel', { prizes: roulette.prizes.map(({ label }) => label).join(', ') }),
+        label: t('wheel', {
+          prizes: new Intl.ListFormat(shop.locale).format(roulette.prizes.map(({ label }) => label)),
+        }),
         onStop: () => setStill(true),
       })
     : null

@@ -28,7 +28,7 @@ export default storefrontPage({
         settings: publicPopup(settings),
       })
     }
-    const settings = await popup.inForce(ctx)
+    const settings = await popup.forShoppers(ctx)
     if (!settings.isEnabled) return off()
     await publication.seen(ctx)
     if (!isScheduled(settings, ctx.now())) return off()

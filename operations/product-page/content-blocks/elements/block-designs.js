@@ -152,7 +152,7 @@ function Banner({ design, t }) {
 }
 
 /** Two pictures one over the other; how much of the first is seen is a range, by hand or by keys. */
-function BeforeAfter({ design, t, onChosen }) {
+function BeforeAfter({ design, t, shop, onChosen }) {
   const { beforeImageUrl, afterImageUrl, beforeLabel: before, afterLabel: after, startPosition } = design
   const [at, setAt] = useState(startPosition)
   const [isBroken, setBroken] = useState(false)
@@ -177,7 +177,7 @@ function BeforeAfter({ design, t, onChosen }) {
       max: 100,
       value: at,
       'aria-label': t('compare', { before, after }),
-      'aria-valuetext': `${before} ${Math.round(at)} %`,
+      'aria-valuetext': `${before} ${new Intl.NumberFormat(shop.locale, { style: 'percent' }).format(at / 100)}`,
       onInput: ({ target }) => setAt(Number(target.value)),
       onChange: onMoved,
     }),

@@ -13,9 +13,6 @@ import { Carousel, carouselCss, carouselTexts } from './carousel.js'
 import { formCss, formTexts, inkOn, ReviewForm } from './review-form.js'
 import { countOf, ratingOf, ratingTexts, tokenOf } from './words.js'
 
-/** The title that the settings begin with: a merchant who left it has it said in the shop's language. */
-const builtIn = 'Customer reviews'
-
 export default {
   css: `
 :host { display: block; min-height: 160px; scroll-margin-block-start: calc(var(--storefront-top-sticky, 0px) + 16px); }
@@ -59,7 +56,7 @@ ${formCss}`,
       ...ratingTexts.en,
       ...carouselTexts.en,
       ...formTexts.en,
-      label: builtIn,
+      label: 'Customer reviews',
       none: 'Nobody has reviewed this product yet.',
       stars: '{{rating}} stars: {{count}}',
       sort: 'Sort by',
@@ -163,7 +160,7 @@ function Reviews({ data, ...others }) {
     list.current?.scrollIntoView({ block: 'nearest' })
   }
   const { backgroundColor: background, textColor: color, buttonColor } = data
-  const title = data.title === builtIn ? t('label') : data.title
+  const { title } = data
   const label = title || t('label')
   const write = h(
     'button',

@@ -3,9 +3,6 @@
 import { h, isFor, Picture, Stars } from '../../../storefront/script/client/elements.js'
 import { Carousel, carouselCss, carouselTexts } from '../../reviews/elements/carousel.js'
 
-/** The title that the settings begin with: a merchant who left it has it said in the shop's language. */
-const builtIn = 'What our customers say'
-
 export default {
   css: `
 :host { display: block; }
@@ -23,7 +20,7 @@ figcaption span { display: block; font-size: 14px; }
 .list { max-width: 720px; margin: 0 auto; }
 ${carouselCss}`,
   texts: {
-    en: { ...carouselTexts.en, label: builtIn, rated: '{{rating}} of 5 stars' },
+    en: { ...carouselTexts.en, label: 'What our customers say', rated: '{{rating}} of 5 stars' },
     'pt-BR': {
       ...carouselTexts['pt-BR'],
       label: 'O que dizem os clientes',
@@ -45,7 +42,7 @@ function Testimonials({ data, t }) {
     backgroundColor: background,
     textColor: color,
   } = data
-  const title = data.title === builtIn ? t('label') : data.title
+  const { title } = data
   const label = title || t('label')
   const items = data.data.map((each, at) =>
     h(Testimonial, { ...each, key: String(at), starColor: data.starColor, t }),

@@ -4,7 +4,6 @@ import {
   Dialog,
   Field,
   h,
-  saidIn,
   Trap,
   useEffect,
   useProduct,
@@ -13,20 +12,11 @@ import {
   useState,
 } from '../../../storefront/script/client/elements.js'
 
-// Those that the merchant's settings have are built in there too, in English.
+// What the merchant's settings have as well is said where they are empty.
 const texts = {
   en: {
     notificationRequestMessage: 'Notify me when it is back',
-    modalTitle: 'Tell me when it is back',
-    modalDescription: 'Leave your contact and we will write to you once.',
     modalSubmitButtonText: 'Notify me',
-    emailInputPlaceholder: 'Your email',
-    phoneInputPlaceholder: 'Your phone',
-    successMessage: 'Done! We will let you know.',
-    errorMessage: 'Something went wrong.',
-    alreadySubscribedMessage: 'You are already on the list.',
-    retryButtonText: 'Try again',
-    loadingButtonText: 'Sending…',
     invalidEmailMessage: 'Enter a valid email.',
     email: 'Email',
     phone: 'Phone',
@@ -40,16 +30,7 @@ const texts = {
   },
   'pt-BR': {
     notificationRequestMessage: 'Avise-me quando chegar',
-    modalTitle: 'Avise-me quando voltar',
-    modalDescription: 'Deixe seu contato e escreveremos uma única vez.',
     modalSubmitButtonText: 'Avise-me',
-    emailInputPlaceholder: 'Seu e-mail',
-    phoneInputPlaceholder: 'Seu telefone',
-    successMessage: 'Pronto! Avisaremos você.',
-    errorMessage: 'Algo deu errado.',
-    alreadySubscribedMessage: 'Você já está na lista.',
-    retryButtonText: 'Tentar de novo',
-    loadingButtonText: 'Enviando…',
     invalidEmailMessage: 'Informe um e-mail válido.',
     email: 'E-mail',
     phone: 'Telefone',
@@ -63,16 +44,7 @@ const texts = {
   },
   es: {
     notificationRequestMessage: 'Avísame cuando vuelva',
-    modalTitle: 'Avísame cuando vuelva',
-    modalDescription: 'Deja tu contacto y te escribiremos una sola vez.',
     modalSubmitButtonText: 'Avísame',
-    emailInputPlaceholder: 'Tu correo',
-    phoneInputPlaceholder: 'Tu teléfono',
-    successMessage: '¡Listo! Te avisaremos.',
-    errorMessage: 'Algo salió mal.',
-    alreadySubscribedMessage: 'Ya estás en la lista.',
-    retryButtonText: 'Intentar de nuevo',
-    loadingButtonText: 'Enviando…',
     invalidEmailMessage: 'Escribe un correo válido.',
     email: 'Correo',
     phone: 'Teléfono',
@@ -120,7 +92,7 @@ function StockAlert({ data, card, host, attribute, productId, ask, t }) {
     isPage && String(chosen.productId ?? wanted) === wanted ? chosen.variantId : attribute('variant-id')
   const variants = variantId ? soldOut.filter((each) => each.variantId === String(variantId)) : soldOut
   if (variants.length === 0) return null
-  const words = saidIn(data, texts, t)('notificationRequestMessage')
+  const words = data.notificationRequestMessage
   return h(
     'div',
     null,
@@ -163,9 +135,7 @@ const styleOf = (data, css) =>
   ].join(';')
 
 function AlertDialog({ data, variants, source, ask, t, onClose }) {
-  const said = saidIn(data, texts, t)
-  const title = said('modalTitle')
-  const description = said('modalDescription')
+  const { modalTitle: title, modalDescription: description } = data
   const style = {
     background: data.modalBackgroundColor,
     color: data.modalTextColor,
@@ -182,7 +152,6 @@ function AlertDialog({ data, variants, source, ask, t, onClose }) {
 
 function AlertForm({ data, variants, source, ask, t }) {
   const { allowEmails, allowPhones } = data
-  const own = saidIn(data, texts, t)
   const [way, setWay] = useState(allowEmails ? 'email' : 'phone')
   const [state, setState] = useState('asking')
   const [fault, setFault] = useState(null)
@@ -208,7 +177,7 @@ function AlertForm({ data, variants, source, ask, t }) {
     setFault({ field: way, text })
   }
   const wrong = () =>
-    way === 'email' ? own('invalidEmailMessage') || t('invalidEmailMessage') : t('phoneFault')
+    way === 'email' ? data.invalidEmailMessage || t('invalidEmailMessage') : t('phoneFault')
   const send = async (event) => {
     event.preventDefault()
     if (state === 'sending') return
@@ -226,7 +195,7 @@ function AlertForm({ data, variants, source, ask, t }) {
         source,
         website: website || undefined,
       })
-      setSaid(message === data.successMessage ? own('successMessage') : message)
+      setSaid(message)
     } catch ({ code, message }) {
       const field = /^(\w+):/.exec(message ?? '')?.[1]
       if (code === 'bad_request' && field === way) return refuse(wrong())
@@ -235,23 +204,23 @@ function AlertForm({ data, variants, source, ask, t }) {
         code === 'conflict'
           ? field === 'variantId'
             ? t('inStock')
-            : own('alreadySubscribedMessage') || message
+            : data.alreadySubscribedMessage || message
           : code === 'rate_limited'
             ? t('tooMany')
-            : own('errorMessage')
+            : data.errorMessage
       setFault({ field: null, text })
     }
   }
 
   const label = {
-    email: own('emailInputPlaceholder') || t('email'),
-    phone: own('phoneInputPlaceholder') || t('phone'),
+    email: data.emailInputPlaceholder || t('email'),
+    phone: data.phoneInputPlaceholder || t('phone'),
   }
   const faultOf = (name) => (fault?.field === name ? fault.text : null)
   const words = {
-    asking: own('modalSubmitButtonText'),
-    sending: own('loadingButtonText'),
-    failed: own('retryButtonText'),
+    asking: data.modalSubmitButtonText,
+    sending: data.loadingButtonText,
+    failed: data.retryButtonText,
   }[state]
   return h(
     'form',

@@ -1,8 +1,7 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
-import { defaultAlerts } from '../../settings/schema.ts'
-import { readAlerts } from '../../settings/settings.ts'
+import { alertsForShoppers } from '../../settings/settings.ts'
 import { checkWaiter, subscribe, subscribeBody } from '../subscribe.ts'
 
 export default storefrontPage({
@@ -14,7 +13,7 @@ export default storefrontPage({
   kind: 'write',
   feature: 'stock-alerts',
   async handler(ctx, visit) {
-    const settings = await readAlerts(ctx)
+    const settings = await alertsForShoppers(ctx)
     if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
     const input = await visit.body(subscribeBody)
     const waiter = await checkWaiter(ctx, input, settings)
@@ -23,7 +22,9 @@ export default storefrontPage({
       await visit.accepted()
       await ctx.transaction((tx) => subscribe(tx, input, settings, waiter))
     }
-    const message = settings.successMessage ?? defaultAlerts.successMessage
-    return jsonAnswer({ status: 'waiting', channel: waiter.contact.channel, message }, 201)
+    return jsonAnswer(
+      { status: 'waiting', channel: waiter.contact.channel, message: settings.successMessage },
+      201,
+    )
   },
 })

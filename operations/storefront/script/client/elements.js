@@ -89,12 +89,6 @@ const textsOf = (texts, locale) => ({
 export const filled = (text, values = {}) =>
   text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
-/**
- * A text of the merchant's settings. One that was left as it is built in, which is English, is said in the shop's
- * language; `texts`: the element's own, whose `en` has the built-in one under the same name.
- */
-export const saidIn = (data, texts, t) => (name) => (data[name] === texts.en[name] ? t(name) : data[name])
-
 /** An amount as the shop's shoppers read it. */
 export const money = (amount, { locale, currency }) =>
   new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount)

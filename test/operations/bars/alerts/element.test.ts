@@ -47,7 +47,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await app.advance(3 * 3_600_000)
     await open('/products/1001')
     const bought = page.getByText('Ana comprou')
-    const views = page.getByText('views in the last')
+    const views = page.getByText('visualizações nas últimas')
     await bought.waitFor()
     // Longer than its two seconds, for as long as the shopper is on it.
     await bought.hover()

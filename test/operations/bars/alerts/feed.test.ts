@@ -45,7 +45,7 @@ const views = (shop: ConnectedShop, type: string, productId: string, n: number) 
 
 describe('GET /storefront/:publicId/fomo-feed', () => {
   test('says nothing while nothing is on, or nothing happened', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     expect(await feed(shop)).toEqual([])
     await turnOn(shop, 'recent-purchases')
     await turnOn(shop, 'recent-reviews')
@@ -53,7 +53,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('tells of purchases, newest first, one an order, without surnames', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'recent-purchases')
     await buy(shop, 'Ana Souza', '2003', 5)
     await buy(shop, 'Bruno Lima', '2001', 3, {
@@ -81,7 +81,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('a value there is none of leaves no gap, and HTML stays text', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'recent-purchases', {
       text: '{{firstName}} , {{city}}! {{quantity}} × {{productName}}',
     })
@@ -90,7 +90,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('leaves out excluded and unpublished products', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'recent-purchases', { excludedProductIds: ['1001'], text: '{{productName}}' })
     await buy(shop, 'Ana', '2001', 5)
     await buy(shop, 'Bia', '2003', 4)
@@ -102,7 +102,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('counts distinct customers of the product of the page', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'purchase-count', { minCount: 2 })
     await buy(shop, 'Ana', '2001', 5)
     await buy(shop, 'Ana', '2002', 4)
@@ -114,7 +114,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('counts distinct visitors: now, in the window, and of carts', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'live-visitors')
     await turnOn(shop, 'product-views', { minCount: 4 })
     await turnOn(shop, 'cart-adds', { minCount: 2, excludedProductIds: ['1002'] })
@@ -135,7 +135,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('tells of variants with one to five units', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'low-stock')
     await putProduct(shop.platform, {
       id: '1003',
@@ -155,7 +155,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('tells of approved reviews, cut, of products that are to be seen', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     const reviewedAt = new Date(app.clock.ms() - 60_000)
     const review = { customerName: 'Ana Souza', rating: 5, text: 'x'.repeat(90), reviewedAt }
     approvedReviews = async (_ctx, { since, excluded, limit }) => {
@@ -173,7 +173,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
   })
 
   test('refuses what it does not know; may be kept half a minute', async () => {
-    const shop = await connectedStore(app)
+    const shop = await connectedStore(app, { locale: 'en-US' })
     expect((await visit(shop, '/fomo-feed?product=1')).status).toBe(400)
     const { headers } = await visit(shop, '/fomo-feed')
     expect(headers.get('cache-control')).toBe('public, max-age=30')
@@ -189,7 +189,7 @@ test.each([
   [47 * 3_600_000, '1 day ago'],
   [29 * 86_400_000, '29 days ago'],
 ])('%i milliseconds are %s', (milliseconds, text) => {
-  expect(timeAgo(milliseconds)).toBe(text)
+  expect(timeAgo(milliseconds, 'en-US')).toBe(text)
 })
 
 test.each<[string | null, 'first-name' | 'initial' | 'hidden', string]>([
@@ -199,5 +199,5 @@ test.each<[string | null, 'first-name' | 'initial' | 'hidden', string]>([
   [null, 'first-name', 'Someone'],
   ['  ', 'initial', 'Someone'],
 ])('%s as %s is %s', (name, nameFormat, shown) => {
-  expect(shownName(name, { nameFormat })).toBe(shown)
+  expect(shownName(name, { nameFormat }, 'en-US')).toBe(shown)
 })

@@ -28,20 +28,20 @@ test.skipIf(!hasChromium).each([1280, 390])(
     })
     expect(saved.status).toBe(200)
     await open()
-    const opener = page.getByRole('button', { name: 'Contact us' })
+    const opener = page.getByRole('button', { name: 'Fale conosco' })
     await opener.waitFor()
     expect((await opener.boundingBox())!.x).toBe(16)
     await expectAccessible(page)
     await opener.click()
-    const dialog = page.getByRole('dialog', { name: 'Contact us' })
+    const dialog = page.getByRole('dialog', { name: 'Fale conosco' })
     await dialog.waitFor()
     await expectAccessible(page)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    expect(await focusedIn(page)).toBe('Contact us')
+    expect(await focusedIn(page)).toBe('Fale conosco')
 
     await opener.click()
-    await dialog.getByRole('button', { name: 'Send' }).click()
+    await dialog.getByRole('button', { name: 'Enviar' }).click()
     expect(await dialog.getByText('Preencha este campo.').count()).toBe(4)
     await dialog.getByText('Marque para continuar.').waitFor()
     await expectAccessible(page)
@@ -50,14 +50,14 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await dialog.getByLabel('Assunto').selectOption('Troca')
     await dialog.getByLabel('É presente').check()
     await dialog.getByLabel('Mensagem').fill('Olá')
-    await dialog.getByLabel('I agree').check()
+    await dialog.getByLabel('Concordo').check()
     await app.advance(2000)
-    await dialog.getByRole('button', { name: 'Send' }).click()
+    await dialog.getByRole('button', { name: 'Enviar' }).click()
     // The browser takes such an address, the shop does not.
     await dialog.getByText('Confira o e-mail.').waitFor()
     await dialog.getByLabel('E-mail').fill('ana@example.com')
-    await dialog.getByRole('button', { name: 'Send' }).click()
-    await dialog.getByText('Thank you! We will be in touch.').waitFor()
+    await dialog.getByRole('button', { name: 'Enviar' }).click()
+    await dialog.getByText('Obrigado! Entraremos em contato.').waitFor()
     await expectAccessible(page)
     const { body } = await shop.call(listSubmissions)
     expect(body.data).toMatchObject([
@@ -85,6 +85,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 test('the box is asked where a tick means something, in words', async () => {
   const shop = await store(app)
   const usual = 'I agree to receive news and offers from this store.'
+  const said = 'Concordo em receber novidades e ofertas desta loja.'
   const own = 'Li a política de privacidade.'
   const asked = async (body: object) => {
     const saved = await shop.call(updateFormSettings, { body: { isEnabled: true, ...body } })
@@ -95,6 +96,6 @@ test('the box is asked where a tick means something, in words', async () => {
   expect(await asked({ ...none, consentText: usual })).toBe('')
   expect(await asked({ ...none, consentText: own })).toBe(own)
   expect(await asked({ ...none, consentText: '' })).toBe('')
-  expect(await asked({ ...none, subscribeToNewsletter: true, consentText: usual })).toBe(usual)
-  expect(await asked({ ...none, consentRequired: true, consentText: '' })).toBe(usual)
+  expect(await asked({ ...none, subscribeToNewsletter: true, consentText: usual })).toBe(said)
+  expect(await asked({ ...none, consentRequired: true, consentText: '' })).toBe(said)
 })

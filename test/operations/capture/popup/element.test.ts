@@ -51,21 +51,21 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect([narrow.x >= 0, narrow.x + narrow.width <= 320, wide]).toEqual([true, true, 320])
     await page.setViewportSize({ width, height: 800 })
 
-    await page.getByRole('button', { name: 'Spin' }).click()
+    await page.getByRole('button', { name: 'Girar' }).click()
     await page.getByText('Preencha este campo.').waitFor()
     await page.getByText('Marque para continuar.').waitFor()
     expect(await focused()).toBe('email')
     await expectAccessible(page)
-    await page.getByLabel('Your email').fill('ana@example.com')
+    await page.getByLabel('Seu e-mail').fill('ana@example.com')
     // A browser takes it for one, and we do not.
-    await page.getByLabel('Your phone').fill('12')
+    await page.getByLabel('Seu telefone').fill('12')
     await page.getByRole('checkbox').check()
     await app.advance(2000)
-    await page.getByRole('button', { name: 'Spin' }).click()
+    await page.getByRole('button', { name: 'Girar' }).click()
     await page.getByText('Confira o telefone.').waitFor()
     expect(await focused()).toBe('phone')
-    await page.getByLabel('Your phone').fill('')
-    await page.getByRole('button', { name: 'Spin' }).click()
+    await page.getByLabel('Seu telefone').fill('')
+    await page.getByRole('button', { name: 'Girar' }).click()
 
     await page.getByText('RODA10').waitFor()
     const disc = page.locator('store-popup .disc')
@@ -204,7 +204,7 @@ test.skipIf(!hasChromium)(
       await dialog.waitFor()
       await expect.poll(() => page.locator('store-popup .logo').count()).toBe(0)
       const [box, own, field] = await Promise.all(
-        [dialog, image, page.getByLabel('Your email')].map(async (each) => (await each.boundingBox())!),
+        [dialog, image, page.getByLabel('Seu e-mail')].map(async (each) => (await each.boundingBox())!),
       )
       const middle = own!.x + own!.width / 2
       expect([imagePosition, own!.width > box!.width * 0.6]).toEqual([

@@ -38,7 +38,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await list.getByText('Avental está no carrinho').waitFor()
     expect(await page.locator('[data-cart-count]').textContent()).toBe('1')
     await list.getByRole('button', { name: 'Remover Avental' }).click()
-    await list.getByText('Your wishlist is empty').waitFor()
+    await list.getByText('Sua lista de desejos está vazia').waitFor()
 
     // Somebody else opens the list that was shared.
     await page.goto('about:blank')

@@ -246,7 +246,9 @@ describe('the stock counter', () => {
       { variantId: '3002', stock: 7, text: 'Só 7 de Luminária <b>Lua</b>' },
     ])
     await shop.restock(1, '3002')
-    expect((await widgetOf('2000')).variants).toEqual([{ variantId: '3002', stock: 1, text: 'Last one!' }])
+    expect((await widgetOf('2000')).variants).toEqual([
+      { variantId: '3002', stock: 1, text: 'Última unidade!' },
+    ])
     await shop.restock(null, '3002')
     expect((await widgetOf('2000')).variants).toEqual([])
     await saveIt(shop, { scope: 'products', productIds: ['1001'] })

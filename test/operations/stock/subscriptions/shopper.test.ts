@@ -23,10 +23,10 @@ describe('a shopper', () => {
     const first = await shop.ask({ email: ' Ana@Example.com ', name: 'Ana' })
     expect([first.status, first.body]).toEqual([
       201,
-      { status: 'waiting', channel: 'email', message: 'Done! We will let you know.' },
+      { status: 'waiting', channel: 'email', message: 'Pronto! Avisaremos você.' },
     ])
     const again = await shop.ask({ email: 'ana@example.com' })
-    expect([again.status, again.body.error.message]).toEqual([409, 'You are already on the list.'])
+    expect([again.status, again.body.error.message]).toEqual([409, 'Você já está na lista.'])
     expect((await shop.ask({ phone: '(11) 98888-7777' })).status).toBe(201)
     // Without its ninth digit it is the same number.
     expect((await shop.ask({ phone: '+551188887777' })).status).toBe(409)
@@ -35,7 +35,7 @@ describe('a shopper', () => {
     for (const [body, field] of [
       [{}, 'email'],
       [{ email: 'a@example.com', phone: '+5511988887777' }, 'email'],
-      [{ email: 'nobody' }, 'email: Enter a valid email.'],
+      [{ email: 'nobody' }, 'email: Informe um e-mail válido.'],
       [{ phone: '123' }, 'phone'],
       [{ email: 'a@example.com', variantId: 'nope' }, 'variantId'],
       [{ email: 'a@example.com', source: 'elsewhere' }, 'source'],
@@ -76,13 +76,13 @@ describe('a shopper', () => {
       allowEmails: true,
       allowPhones: false,
       soldOutVariantIds: ['3001'],
-      modalTitle: 'Tell me when it is back',
+      modalTitle: 'Avise-me quando voltar',
     })
     expect(JSON.stringify(stockAlerts)).not.toMatch(/template|isMailprovider|webhook/)
     expect((await visit(shop, '/widgets?page=home')).body.stockAlerts).toBeUndefined()
     await shop.save({ modalTitle: null, modalDescription: '' })
     expect((await visit(shop, '/widgets?page=product&productId=2000')).body.stockAlerts).toMatchObject({
-      modalTitle: 'Tell me when it is back',
+      modalTitle: 'Avise-me quando voltar',
       modalDescription: '',
     })
     await shop.save({ isEnabled: false })

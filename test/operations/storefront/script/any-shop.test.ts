@@ -25,7 +25,7 @@ async function visitor() {
   return opened
 }
 
-const freeShipping = (page: Page) => page.getByText('Free shipping over R$')
+const freeShipping = (page: Page) => page.getByText('Frete grátis acima de R$')
 const eventsOf = (shop: ConnectedShop) =>
   app.database.root
     .selectFrom('storefront_events')

@@ -59,23 +59,23 @@ test.skipIf(!hasChromium)(
     await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
     const site = await shopSite(`${url}/storefront/${shop.publicId}/loader.js`)
     await page.goto(`${site}/products/caneca?mk=token`)
-    await page.getByText('Free shipping over R$').waitFor()
-    await page.getByText(/Ends in 2[67]:\d\d:\d\d/).waitFor()
+    await page.getByText('Frete grátis acima de R$').waitFor()
+    await page.getByText(/Termina em 2[67]:\d\d:\d\d/).waitFor()
     await page.getByText('<b>Novidades</b>').waitFor()
     expect(await page.getByRole('link', { name: 'Ofertas' }).getAttribute('href')).toBe('/ofertas')
     expect(await page.getByRole('link', { name: 'Chat' }).getAttribute('href')).toContain(
-      'https://wa.me/5511988887777?text=Hi!%20I%20need%20help%20with%20Caneca',
+      'https://wa.me/5511988887777?text=Ol%C3%A1!%20Preciso%20de%20ajuda%20com%20Caneca',
     )
-    await page.getByText('Ana from bought Avental').waitFor()
+    await page.getByText('Ana de comprou Avental').waitFor()
     const [alert, chat] = await Promise.all([
-      page.getByText('Ana from bought Avental').boundingBox(),
+      page.getByText('Ana de comprou Avental').boundingBox(),
       page.getByRole('link', { name: 'Chat' }).boundingBox(),
     ])
     expect(alert!.x + alert!.width).toBeLessThan(chat!.x)
 
     const cart = JSON.stringify({ detail: { total: 150, items: [{ productId: '1002', total: 150 }] } })
     await page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:cart', ${cart}))`)
-    await page.getByText(/Only R\$\s49,00 to go/).waitFor()
+    await page.getByText(/Faltam só R\$\s49,00/).waitFor()
 
     const events = () =>
       app.database.root

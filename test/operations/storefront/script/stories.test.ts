@@ -79,10 +79,10 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await expect.poll(() => heart.getAttribute('aria-pressed'), soon).toBe('true')
     // The coupon is another address's: the order knows it by its code alone.
     await page.getByRole('button', { name: 'Ganhe 10%' }).click()
-    await page.getByLabel('Your email').fill('noticias@example.com')
+    await page.getByLabel('Seu e-mail').fill('noticias@example.com')
     await page.getByRole('dialog').getByRole('checkbox').check()
     await app.advance(2000)
-    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByRole('button', { name: 'Quero receber' }).click()
     const code = (await page.locator('store-popup code').textContent())!
     expect(code).toMatch(/^VOLTA/)
     await expectAccessible(page)

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { english, inWords, languageOf, type Words } from '#runtime/values/wording'
+
+interface Content {
+  isEnabled: boolean
+  title: string | null
+  texts: { one: string; other: string }
+  fields: { key: string; label: string }[]
+}
+const words = {
+  title: { en: 'Hello', 'pt-BR': 'Olá', es: 'Hola' },
+  texts: { one: { en: 'One', 'pt-BR': 'Um', es: 'Uno' } },
+  fields: ({ key }: { key: string }) =>
+    key === 'name' ? { label: { en: 'Name', 'pt-BR': 'Nome', es: 'Nombre' } } : undefined,
+} satisfies Words<Content>
+
+const content: Content = {
+  isEnabled: true,
+  title: 'Hello',
+  texts: { one: 'One', other: 'One' },
+  fields: [
+    { key: 'name', label: 'Name' },
+    { key: 'name', label: 'Who?' },
+    { key: 'other', label: 'Name' },
+  ],
+}
+
+test('what is left as it was built in is said in the language of the store, all else as it is', () => {
+  expect(inWords<Content>(content, words, 'pt-BR')).toEqual({
+    isEnabled: true,
+    title: 'Olá',
+    texts: { one: 'Um', other: 'One' },
+    fields: [
+      { key: 'name', label: 'Nome' },
+      { key: 'name', label: 'Who?' },
+      { key: 'other', label: 'Name' },
+    ],
+  })
+  expect(inWords<Content>({ ...content, title: null }, words, 'es-MX').title).toBeNull()
+  expect(inWords<Content>(content, words, 'de')).toEqual(content)
+  expect(english(words)).toEqual({ title: 'Hello', texts: { one: 'One' } })
+})
+
+test.each([
+  ['pt', 'pt-BR'],
+  ['PT-pt', 'pt-BR'],
+  ['es-419', 'es'],
+  ['et', 'en'],
+  ['en-GB', 'en'],
+])('the language of %s is %s', (locale, language) => {
+  expect(languageOf(locale)).toBe(language)
+})
