@@ -66,7 +66,7 @@ export function mailContract(name: string, open: () => Promise<MailSetting>): vo
             contentType: 'text/csv',
             content: new TextEncoder().encode('a;b\r\nç;1'),
           },
-          { fileName: 'bytes.bin', contentType: 'application/octet-stream', content: every },
+          { fileName: 'bytes.dat', contentType: 'application/octet-stream', content: every },
         ],
       })
       const { messageId } = await setting.mail.send(mail)
@@ -146,6 +146,16 @@ export function mailContract(name: string, open: () => Promise<MailSetting>): vo
       const mail = aMail({ to: 'somebody+down@example.com' })
       await expect(setting.mail.send(mail)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
       expect(await setting.arrived(mail.to)).toEqual([])
+    })
+
+    test('a check of what works finds nothing to do, and sends nothing', async () => {
+      const findings = await setting.mail.check()
+      expect(findings.length).toBeGreaterThan(0)
+      for (const { code, message } of findings) {
+        expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
+        expect(message).not.toBe('')
+      }
+      expect(findings.filter(({ isFine }) => !isFine)).toEqual([])
     })
 
     test('many at once all leave', async () => {

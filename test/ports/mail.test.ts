@@ -5,9 +5,12 @@ import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { up } from '#db/migrations/0002-sandbox-mail'
+import { postmarkMail, postmarkUrl } from '#runtime/ports/mail/postmark'
+import { openMail } from '#runtime/ports/mail/providers'
 import { listSandboxMail, type SandboxMailTables, sandboxMail } from '#runtime/ports/mail/sandbox'
-import { smtpMail } from '#runtime/ports/mail/smtp'
+import { requiresTls, smtpMail } from '#runtime/ports/mail/smtp'
 import { type ArrivedMail, aMail, mailContract } from './mail.contract.ts'
+import { type Fault, postmarkStandIn } from './postmark-stand-in.ts'
 
 const lowerKeys = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
@@ -131,6 +134,12 @@ const reply = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode })
 
 const sender = 'Merchant <no-reply@merchant.example>'
+const lost = (code: string) => ({
+  name: 'AccessLost',
+  accepted: 'no',
+  code,
+  remedy: expect.stringMatching(/operator/),
+})
 
 mailContract('smtp', async () => {
   const server = await smtpServer()
@@ -211,14 +220,105 @@ describe('smtp mail', () => {
       'user:s3cr3t@',
     )
     const error = await mail.send(aMail()).catch((caught: unknown) => caught)
-    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    expect(error).toMatchObject(lost('mail-login-refused'))
     const { message, cause } = error as Error
     expect(`${message} ${cause}`).not.toContain('s3cr3t')
+    const findings = await mail.check()
+    expect(findings.filter(({ isFine }) => !isFine)).toMatchObject([
+      { code: 'mail-login-refused', remedy: expect.stringContaining('MAIL_URL') },
+    ])
+    expect(JSON.stringify(findings)).not.toContain('s3cr3t')
   })
 
-  test('a server that wants a login we do not have is Unavailable', async () => {
-    const { mail } = await open({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
+  test('a server in trouble while logging in is no wrong password', async () => {
+    const { mail } = await open(
+      {
+        disabledCommands: ['STARTTLS'],
+        allowInsecureAuth: true,
+        onAuth: (_auth, _session, done) => done(reply(454, 'Temporary authentication failure')),
+      },
+      'user:s3cr3t@',
+    )
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('a server that wants a login we do not have is our access lost', async () => {
+    const { mail } = await open({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
+    await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-login-refused'))
+  })
+
+  test.each([
+    [554, '5.7.1 <ana@example.com>: Relay access denied'],
+    [550, '5.7.1 Unable to relay'],
+    [550, 'relay not permitted'],
+    [553, '5.7.1 Relaying denied'],
+  ])(
+    'a server that passes nothing on (%d %s) is our access lost, at RCPT and at MAIL',
+    async (code, text) => {
+      const no = (_address: unknown, _session: unknown, done: (error: Error) => void) =>
+        done(reply(code, text))
+      for (const change of [{ onRcptTo: no }, { onMailFrom: no }] as SMTPServerOptions[]) {
+        const { mail } = await open(change)
+        await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-relay-denied'))
+      }
+    },
+  )
+
+  test.each([
+    [552, '5.2.2 Mailbox full', { name: 'Unavailable', accepted: 'no' }],
+    [550, '5.7.1 Blocked by policy', { name: 'Refused', code: 'recipient-refused' }],
+    [550, '5.1.1 unverified: host said 554 Relay denied', { name: 'Refused', code: 'recipient-refused' }],
+  ])('an address answered %d %s', async (code, text, expected) => {
+    const { mail } = await open({ onRcptTo: (_address, _session, done) => done(reply(code, text)) })
+    await expect(mail.send(aMail())).rejects.toMatchObject(expected)
+  })
+
+  test.each([
+    ['smtp://user:secret@mail.example.com:587', true],
+    ['smtp://mail.example.com?requireTLS=false', false],
+    ['smtp://203.0.113.5:25', true],
+    ['smtp://172.32.0.1', true],
+    ['smtp://[2001:db8::1]:25', true],
+    ['smtp://10.example.com', true],
+    ['smtps://mail.example.com', false],
+    ['smtp://localhost:1025', false],
+    ['smtp://mailpit:1025', false],
+    ['smtp://127.0.0.1:25', false],
+    ['smtp://10.1.2.3', false],
+    ['smtp://172.16.0.1', false],
+    ['smtp://[::1]:25', false],
+    ['smtp://[fd00::1]:25', false],
+    ['smtp://relay.internal', false],
+    ['smtp://localhost?requireTLS=true', true],
+  ])('%s needs TLS: %s', (url, expected) => {
+    expect(requiresTls(url)).toBe(expected)
+  })
+
+  test('where TLS is needed and not offered, no login is sent', async () => {
+    const logins: string[] = []
+    const server = await smtpServer({
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: ({ username }, _session, done) => {
+        logins.push(username ?? '')
+        done(null, { user: username })
+      },
+    })
+    const at = (query: string) => {
+      const url = `smtp://user:s3cr3t@127.0.0.1:${server.port}${query}`
+      const mail = smtpMail({ url, from: sender })
+      closing.push(mail.close)
+      return mail
+    }
+    closing.push(server.close)
+    const strict = at('?requireTLS=true')
+    await expect(strict.send(aMail())).rejects.toMatchObject(lost('mail-without-tls'))
+    expect((await strict.check()).filter(({ isFine }) => !isFine)).toMatchObject([
+      { code: 'mail-without-tls' },
+    ])
+    expect(logins).toEqual([])
+    await at('').send(aMail())
+    expect(logins).toEqual(['user'])
   })
 
   test.each([
@@ -313,5 +413,137 @@ describe('smtp mail', () => {
     const mail = smtpMail({ url: `smtp://127.0.0.1:${port}`, from: sender, sendTimeoutMs: 200 })
     closing.push(() => new Promise<void>((resolve) => drip.close(() => resolve())), mail.close)
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+})
+
+const token = 'server-t0ken'
+
+/** Postmark at the stand-in; senders of the contract's shops are confirmed. */
+async function postmark(query = '', timeoutMs = 20_000) {
+  const standIn = await postmarkStandIn(token, 'merchant.example')
+  standIn.senders.add('aurora.example')
+  const { host } = new URL(standIn.endpoint)
+  const url = `postmark://${token}@${host}?tls=off${query}`
+  const mail = postmarkMail({ ...postmarkUrl(url), from: sender, timeoutMs })
+  return { standIn, mail, url }
+}
+
+mailContract('postmark', async () => {
+  const { standIn, mail } = await postmark()
+  const arrived = async (to: string) => standIn.received.filter((each) => each.to === to)
+  return {
+    mail,
+    arrived,
+    departures: async (to) => (await arrived(to)).length,
+    close: standIn.close,
+  }
+})
+
+describe('postmark mail', () => {
+  const closing: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+  const open = async (query = '', timeoutMs?: number) => {
+    const opened = await postmark(query, timeoutMs)
+    closing.push(opened.standIn.close)
+    return opened
+  }
+
+  test('the Message-ID is ours, and no open or link is tracked', async () => {
+    const { standIn, mail } = await open()
+    const { messageId } = await mail.send(aMail())
+    expect(standIn.received[0]).toMatchObject({ messageId, from: sender, stream: 'outbound' })
+    expect(standIn.requests).toEqual(['POST /email'])
+  })
+
+  test('MAIL_URL names the provider', async () => {
+    const { standIn, url } = await open('&stream=news')
+    const opened = await openMail({ url, from: sender, database: null as never, clock: null as never })
+    await opened.mail.send(aMail())
+    expect(standIn.received[0]?.stream).toBe('news')
+    await opened.close()
+    for (const bad of ['postmark://', 'postmark://api.postmarkapp.com', 'https://s3cr3t@x'])
+      expect(() => postmarkUrl(bad)).toThrow('MAIL_URL must be postmark://')
+  })
+
+  test.each<[Fault, object]>([
+    [{ status: 429 }, { name: 'Throttled', retryAfterMs: 2000 }],
+    [
+      { status: 429, ErrorCode: 429, headers: { 'retry-after': '7' } },
+      { name: 'Throttled', retryAfterMs: 7000 },
+    ],
+    [
+      { status: 401, ErrorCode: 10 },
+      { name: 'AccessLost', code: 'mail-login-refused' },
+    ],
+    [
+      { status: 422, ErrorCode: 401 },
+      { name: 'AccessLost', code: 'mail-sender-unknown' },
+    ],
+    [
+      { status: 422, ErrorCode: 405 },
+      { name: 'AccessLost', code: 'mail-account-closed' },
+    ],
+    [
+      { status: 422, ErrorCode: 412 },
+      { name: 'AccessLost', code: 'mail-account-closed' },
+    ],
+    [
+      { status: 422, ErrorCode: 411 },
+      { name: 'Refused', code: 'message-refused' },
+    ],
+    [{ status: 413 }, { name: 'Refused', code: 'message-refused' }],
+    [{ status: 503 }, { name: 'Unavailable', accepted: 'no' }],
+    [{ status: 500 }, { name: 'Unavailable', accepted: 'unknown' }],
+    ['drop', { name: 'Unavailable', accepted: 'unknown' }],
+    ['silence', { name: 'Unavailable', accepted: 'unknown' }],
+  ])('an answer %j', async (fault, expected) => {
+    const { standIn, mail } = await open('', fault === 'silence' ? 300 : undefined)
+    standIn.faults.push(fault)
+    const error = await mail.send(aMail()).catch((caught: unknown) => caught)
+    expect(error).toMatchObject(expected)
+    expect(`${(error as Error).message} ${(error as Error).cause}`).not.toContain(token)
+    // The next one is not held up by it.
+    await mail.send(aMail())
+  })
+
+  test('a service that is down is Unavailable, and nothing was sent', async () => {
+    const { standIn, mail } = await open()
+    await standIn.close()
+    closing.splice(0)
+    await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
+  })
+
+  test('an address it does not take is the address’s fault, a sender of the message’s own that message’s', async () => {
+    const { standIn, mail } = await open()
+    await expect(mail.send(aMail({ to: 'ana@nowhere.invalid' }))).rejects.toMatchObject({
+      name: 'Refused',
+      code: 'recipient-refused',
+    })
+    await expect(mail.send(aMail({ from: 'Shop <a@elsewhere.example>' }))).rejects.toMatchObject({
+      name: 'Refused',
+      code: 'message-refused',
+    })
+    standIn.senders.clear()
+    await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-sender-unknown'))
+  })
+
+  test('a stream that is not there, or only receives, is the operator’s', async () => {
+    for (const stream of ['none', 'old', 'inbound']) {
+      const { mail } = await open(`&stream=${stream}`)
+      await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-stream-unknown'))
+      expect((await mail.check()).filter(({ isFine }) => !isFine)).toMatchObject([{ code: 'stream' }])
+    }
+  })
+
+  test('a check says what is wrong, and sends nothing', async () => {
+    const { standIn, mail } = await open()
+    standIn.deliveryType = 'Sandbox'
+    const faults = async () => (await mail.check()).filter(({ isFine }) => !isFine)
+    expect(await faults()).toMatchObject([{ code: 'delivery', remedy: expect.any(String) }])
+    standIn.faults.push({ status: 401, ErrorCode: 10 })
+    expect(await faults()).toMatchObject([{ code: 'mail-login-refused', remedy: expect.any(String) }])
+    expect(standIn.requests.every((request) => request.startsWith('GET '))).toBe(true)
   })
 })

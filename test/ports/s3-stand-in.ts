@@ -11,6 +11,19 @@ export interface S3Account {
   secretAccessKey: string
   region: string
   bucket: string
+  /** Of temporary credentials: requests carry it, and it is signed. */
+  sessionToken?: string
+}
+
+/** What the owner of the bucket has set up; without more, as a new bucket of AWS is. */
+export interface BucketSetup {
+  /** `ObjectOwnership`: ACLs are taken with `ObjectWriter` alone. */
+  ownership: 'BucketOwnerEnforced' | 'ObjectWriter'
+  /** Keys that everybody may read by the bucket's policy. */
+  policy: RegExp | null
+  cors: { methods: string[]; headers: string[] } | null
+  /** Questions that it answers with NotImplemented, such as `cors`. */
+  unknown: Set<string>
 }
 
 interface StoredObject {
@@ -31,6 +44,7 @@ export interface S3StandIn {
   /** `http://127.0.0.1:port` */
   endpoint: string
   objects: Map<string, StoredObject>
+  setup: BucketSetup
   /** Multipart uploads that were begun and neither completed nor aborted. */
   unfinished: Map<string, Upload>
   /** One entry a request, such as `PUT ?partNumber=1`. */
@@ -56,6 +70,12 @@ class S3Error extends Error {
 
 export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
   const objects = new Map<string, StoredObject>()
+  const setup: BucketSetup = {
+    ownership: 'BucketOwnerEnforced',
+    policy: null,
+    cors: null,
+    unknown: new Set(),
+  }
   const unfinished = new Map<string, Upload>()
   const requests: string[] = []
   let offsetMs = 0
@@ -74,13 +94,21 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
     const key = segments.join('/')
     const signed = query.has('X-Amz-Signature') || headers.authorization !== undefined
     if (signed) verify({ method, url, headers }, body, account, new Date(Date.now() + offsetMs))
-    else if (!['GET', 'HEAD'].includes(method) || !objects.get(key)?.isPublic)
+    else if (method === 'OPTIONS') return preflight(setup, headers, response)
+    else if (!['GET', 'HEAD'].includes(method) || !(objects.get(key)?.isPublic || setup.policy?.test(key)))
       throw new S3Error(403, 'AccessDenied')
     if (bucket !== account.bucket) throw new S3Error(404, 'NoSuchBucket')
+    if (key === '') {
+      if (method === 'HEAD') return void response.writeHead(200).end()
+      return xml(response, ofBucket(setup, method, [...query.keys()]))
+    }
 
+    const acl = query.get('x-amz-acl') ?? headers['x-amz-acl']
+    if (acl && setup.ownership === 'BucketOwnerEnforced')
+      throw new S3Error(400, 'AccessControlListNotSupported')
     const facts = {
       contentType: headers['content-type'] ?? 'binary/octet-stream',
-      isPublic: (query.get('x-amz-acl') ?? headers['x-amz-acl']) === 'public-read',
+      isPublic: acl === 'public-read',
     }
     const uploadId = query.get('uploadId')
     if (method === 'POST' && query.has('uploads')) {
@@ -134,6 +162,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    setup,
     unfinished,
     requests,
     advance(seconds) {
@@ -147,6 +176,40 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+/** What a browser asks before it sends a PUT to another site. */
+function preflight({ cors }: BucketSetup, headers: IncomingHttpHeaders, response: ServerResponse): void {
+  const asked = (headers['access-control-request-headers'] ?? '').split(',').map((each) => each.trim())
+  const method = headers['access-control-request-method'] ?? ''
+  if (!cors?.methods.includes(method) || !asked.every((each) => cors.headers.includes(each))) {
+    throw new S3Error(403, 'AccessForbidden')
+  }
+  response.writeHead(200, {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': cors.methods.join(', '),
+    'Access-Control-Allow-Headers': asked.join(', '),
+  })
+  response.end()
+}
+
+/** What is asked of the bucket itself. */
+function ofBucket(setup: BucketSetup, method: string, names: string[]): string {
+  const asked = names.find((name) => ['cors', 'policyStatus', 'ownershipControls'].includes(name)) ?? ''
+  if (method !== 'GET' || asked === '' || setup.unknown.has(asked)) throw new S3Error(501, 'NotImplemented')
+  if (asked === 'ownershipControls') {
+    const rule = `<Rule><ObjectOwnership>${setup.ownership}</ObjectOwnership></Rule>`
+    return `<OwnershipControls>${rule}</OwnershipControls>`
+  }
+  if (asked === 'policyStatus') {
+    if (!setup.policy) throw new S3Error(404, 'NoSuchBucketPolicy')
+    return '<PolicyStatus><IsPublic>true</IsPublic></PolicyStatus>'
+  }
+  if (!setup.cors) throw new S3Error(404, 'NoSuchCORSConfiguration')
+  const { methods, headers } = setup.cors
+  const each = (tag: string, values: string[]) => values.map((value) => `<${tag}>${value}</${tag}>`).join('')
+  const rule = `<AllowedOrigin>*</AllowedOrigin>${each('AllowedMethod', methods)}${each('AllowedHeader', headers)}`
+  return `<CORSConfiguration><CORSRule>${rule}</CORSRule></CORSConfiguration>`
 }
 
 /** `url` as it was sent: path and query, still encoded. */
@@ -173,6 +236,9 @@ export function verify(request: SignedRequest, body: Buffer, account: S3Account,
 
   const [accessKeyId, day, region, service, end] = given('Credential').split('/')
   if (accessKeyId !== account.accessKeyId) throw new S3Error(403, 'InvalidAccessKeyId')
+  const token = query.get('X-Amz-Security-Token') ?? request.headers['x-amz-security-token']
+  if (token !== account.sessionToken)
+    throw new S3Error(token ? 400 : 403, token ? 'InvalidToken' : 'InvalidAccessKeyId')
   const scope = [day, region, service, end].join('/')
   if (scope !== `${date.slice(0, 8)}/${account.region}/s3/aws4_request`) {
     throw new S3Error(400, 'AuthorizationHeaderMalformed')

@@ -96,6 +96,13 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
     const png = { contentType: 'image/png', visibility: 'public' } as const
     const secret = { contentType: 'text/csv; charset=utf-8', visibility: 'private' } as const
 
+    test('a check of what works finds nothing to do', async () => {
+      const findings = await storage.check()
+      expect(findings.length).toBeGreaterThan(0)
+      for (const { code } of findings) expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
+      expect(findings.filter(({ isFine }) => !isFine)).toEqual([])
+    })
+
     describe('write', () => {
       test('a public file is read by everybody at its url', async () => {
         const key = aKey()

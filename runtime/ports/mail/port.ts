@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
 import { Refused } from '../errors.ts'
+import type { Finding } from '../provider.ts'
 
 /**
- * Sends one email to one address. Throws `Refused`, `Throttled` or `Unavailable` of `runtime/ports/errors.ts`.
+ * Sends one email to one address. Throws `Refused`, `Throttled` or `Unavailable` of `runtime/ports/errors.ts`;
+ * `AccessLost` where no address would fare better.
  */
 export interface MailPort {
+  /** What the way out needs, and whether it is there; sends nothing. */
+  check(): Promise<Finding[]>
   send(m: {
     /** One bare address, `name@example.com`. */
     to: string
@@ -36,6 +40,9 @@ export function checkRecipient(to: string): void {
     throw new Refused('invalid-recipient', 'The address is not an email address')
   }
 }
+
+/** Of a sender such as `Shop <name@example.com>`. */
+export const domainOf = (from: string): string => /@([^\s@>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
 
 /** The `Message-ID` of a key, so that whoever receives the message twice can tell that it is one. */
 export function messageIdOf(idempotencyKey: string, domain: string): string {

@@ -6,6 +6,7 @@ import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { z } from '#runtime/schema'
 import type { MailPort } from './port.ts'
+import { postmarkMail, postmarkUrl } from './postmark.ts'
 import { sandboxMail } from './sandbox.ts'
 
 interface Wanted {
@@ -42,6 +43,14 @@ const providers: readonly Provider[] = [
       const mail = smtpMail({ url, from })
       return { mail, close: async () => mail.close() }
     },
+  },
+  {
+    url: /^postmark:\/\/.+$/,
+    begins: 'postmark://',
+    open: async ({ url, from }) => ({
+      mail: postmarkMail({ ...postmarkUrl(url), from }),
+      close: async () => {},
+    }),
   },
 ]
 

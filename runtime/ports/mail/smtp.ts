@@ -1,17 +1,40 @@
 import type { Readable } from 'node:stream'
 import nodemailer from 'nodemailer'
-import { Refused, Unavailable } from '../errors.ts'
-import { checkRecipient, type MailPort, messageIdOf } from './port.ts'
+import { AccessLost, Refused, Unavailable } from '../errors.ts'
+import type { Finding } from '../provider.ts'
+import { checkRecipient, domainOf, type MailPort, messageIdOf } from './port.ts'
 
 /** What nodemailer tells of a failure: its own code, the server's reply, the command that was answered. */
 interface SmtpFailure {
   code?: string
   responseCode?: number
   command?: string
+  /** The reply, or what became of the connection. */
+  response?: string
 }
 
 /** Replies about our login, not about the message: 530, 534, 535 and 538 of RFC 4954. */
 const loginReplies = new Set([530, 534, 535, 538])
+
+/** Loopback, private and link-local addresses, names without a dot, and names that no public zone has. */
+const localHosts = [
+  /^(localhost|[^.:]+)$/,
+  /\.(localhost|local|internal|lan|home\.arpa)$/,
+  /^(127|10)\.\d+\.\d+\.\d+$|^(192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+$/,
+  /^\[(::1|f[cd][0-9a-f]{2}:.*|fe80:.*)\]$/,
+]
+
+/**
+ * Whether a server that offers no STARTTLS is refused: the password and the mail would cross networks of others in
+ * clear. Not of a local host; `requireTLS` in the address decides otherwise.
+ */
+export function requiresTls(text: string): boolean {
+  const url = new URL(text)
+  const said = url.searchParams.get('requireTLS')
+  if (said !== null) return said !== 'false'
+  const host = url.hostname.toLowerCase().replace(/\.$/, '')
+  return url.protocol === 'smtp:' && !localHosts.some((local) => local.test(host))
+}
 
 /**
  * Mail through an SMTP server. `url`: `smtp://user:password@host:587`, or `smtps://` for TLS from the first
@@ -26,10 +49,12 @@ export function smtpMail(options: {
   sendTimeoutMs?: number
 }): MailPort & { close(): void } {
   const { url, from, connectTimeoutMs = 10_000, socketTimeoutMs = 20_000, sendTimeoutMs = 120_000 } = options
-  const domain = /@([^\s@>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
+  const domain = domainOf(from)
+  const isTlsRequired = requiresTls(url)
   const transport = nodemailer.createTransport({
     pool: true,
     url,
+    ...(isTlsRequired ? { requireTLS: true } : {}),
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
     dnsTimeout: connectTimeoutMs,
@@ -77,14 +102,77 @@ export function smtpMail(options: {
       }
       return { messageId }
     },
+    async check() {
+      const findings: Finding[] = [checkedSender(domain)]
+      try {
+        await transport.verify()
+        findings.push({
+          code: 'server',
+          isFine: true,
+          message: 'The mail server answers and takes the login',
+        })
+      } catch (error) {
+        const fault = translate(error, false)
+        const why = (error as Error).message.replace(/\s+/g, ' ').slice(0, 300)
+        const isLost = fault instanceof AccessLost
+        findings.push({
+          code: isLost ? fault.code : 'server',
+          isFine: false,
+          message: `${fault.message}: ${why}`,
+          remedy: isLost ? fault.remedy : 'Look at host, port and certificate of the server in MAIL_URL',
+        })
+      }
+      return findings
+    },
     close: () => transport.close(),
   }
 }
 
+const checkedSender = (domain: string): Finding =>
+  domain === 'localhost'
+    ? {
+        code: 'sender',
+        isFine: false,
+        message: 'MAIL_FROM names no domain of yours',
+        remedy: 'Set MAIL_FROM to an address that the mail server may send for',
+      }
+    : { code: 'sender', isFine: true, message: `Mail is sent for ${domain}` }
+
+/** A server that passes nothing on for us, whoever the recipient is; who else refuses with 5.7.1 means this message. */
+const isRelayDenied = ({ responseCode = 0, response = '' }: SmtpFailure): boolean =>
+  [550, 551, 553, 554].includes(responseCode) && /\brelay/i.test(response) && !/unverified/i.test(response)
+
 function translate(cause: unknown, bodyWasRead: boolean): Refused | Unavailable {
-  const { code, responseCode = 0, command = '' } = (cause ?? {}) as SmtpFailure
-  if (code === 'EAUTH' || loginReplies.has(responseCode)) {
-    return new Unavailable('no', 'The mail server refused the login', { cause })
+  const failure = (cause ?? {}) as SmtpFailure
+  const { code, responseCode = 0, command = '' } = failure
+  // 4xx while logging in is a server in trouble, not a wrong password.
+  if (loginReplies.has(responseCode) || (code === 'EAUTH' && (responseCode === 0 || responseCode >= 500))) {
+    return new AccessLost(
+      'mail-login-refused',
+      'The mail server refused the login',
+      'The operator of this server must put user and password of the mail server in MAIL_URL',
+      { cause },
+    )
+  }
+  if (code === 'ETLS' && command === 'STARTTLS' && responseCode >= 500) {
+    return new AccessLost(
+      'mail-without-tls',
+      'The mail server offers no encryption',
+      'The operator of this server must use smtps:// or a server with STARTTLS in MAIL_URL; requireTLS=false sends in clear',
+      { cause },
+    )
+  }
+  if ((command === 'RCPT TO' || command === 'MAIL FROM') && isRelayDenied(failure)) {
+    return new AccessLost(
+      'mail-relay-denied',
+      'The mail server passes on no mail of ours',
+      'The operator of this server must give MAIL_URL a login, or have the mail server allow our network',
+      { cause },
+    )
+  }
+  // 552 means too many recipients there, which is for now (RFC 5321, 4.5.3.1.10), or a mailbox that is full.
+  if (command === 'RCPT TO' && responseCode === 552) {
+    return new Unavailable('no', 'The mailbox takes no mail at the moment', { cause })
   }
   // 503 says that the session is in the wrong state, not that the message is wrong.
   const permanent = responseCode >= 500 && responseCode !== 503

@@ -1,6 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { Refused } from '../errors.ts'
+import type { Finding } from '../provider.ts'
 import { folder } from './folder.ts'
 import {
   attachment,
@@ -36,6 +40,33 @@ interface Link {
   fileName: string | null
 }
 
+/** Whether the folder, or where it will be made, can be written to and has room. */
+async function checkedFolder(dir: string): Promise<Finding> {
+  try {
+    const there = await access(dir).then(
+      () => dir,
+      () => dirname(dir),
+    )
+    await access(there, constants.W_OK)
+    const { bavail, bsize } = await statfs(there)
+    const mebibytes = Math.floor((Number(bavail) * Number(bsize)) / 1024 / 1024)
+    if (mebibytes >= 100) return { code: 'disk', isFine: true, message: `Files are kept in ${dir}` }
+    return {
+      code: 'disk',
+      isFine: false,
+      message: `${mebibytes} MiB are left for files`,
+      remedy: 'Make room on the disk',
+    }
+  } catch (error) {
+    return {
+      code: 'disk',
+      isFine: false,
+      message: `Files cannot be kept in ${dir}: ${(error as NodeJS.ErrnoException).code}`,
+      remedy: 'Set DATA_DIR to a folder that this server may write to',
+    }
+  }
+}
+
 /** Storage on the server's own disk, behind signed links of the server itself: see `diskFiles`. */
 export function diskStorage(options: DiskOptions): StoragePort {
   const { clock } = options
@@ -57,6 +88,7 @@ export function diskStorage(options: DiskOptions): StoragePort {
   }
 
   return {
+    check: async () => [await checkedFolder(options.dir)],
     async signUpload({ key, contentType, size, visibility }) {
       checkKey(key)
       checkContentType(contentType)

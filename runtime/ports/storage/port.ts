@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Finding } from '../provider.ts'
 
 export type Visibility = 'public' | 'private'
 
@@ -8,6 +9,8 @@ export type Visibility = 'public' | 'private'
  * `Unavailable` of `runtime/ports/errors.ts`.
  */
 export interface StoragePort {
+  /** What the files need of where they are kept, and whether it is there; changes nothing. */
+  check(): Promise<Finding[]>
   /**
    * A link that takes one PUT of exactly this type and size (bytes), with `headers`, until `expiresAt`; a second one
    * is refused, so that nobody changes what is shown already. `url`

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { Refused, Unavailable } from '../errors.ts'
+import { AccessLost, Refused, Unavailable } from '../errors.ts'
 import {
   attachment,
   checkContentType,
@@ -11,11 +11,22 @@ import {
   uploadSeconds,
 } from './names.ts'
 import type { StoragePort, Visibility } from './port.ts'
+import { checkBucket } from './s3-check.ts'
 
 /** Failures after which nothing can have changed: nobody was reached. */
 const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 /** 4xx that are not about the file: credentials, bucket, pace. */
 const notAboutTheFile = new Set([401, 403, 404, 408, 429])
+const wrongPlace = new Set([
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+])
+/** What the service says of credentials that are wrong, expired or may not do this. */
+const accessDenied = new Set([
+  ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'AccountProblem', 'AllAccessDisabled'],
+  ...['ExpiredToken', 'ExpiredTokenException', 'InvalidToken', 'TokenRefreshRequired'],
+])
 
 /**
  * S3-compatible storage. `url` is `s3://ACCESS:SECRET@endpoint-host:port/bucket?region=eu-west-1`, the key
@@ -24,7 +35,10 @@ const notAboutTheFile = new Set([401, 403, 404, 408, 429])
  * - `publicUrl`: where public files are read, such as a CDN (default: the bucket itself)
  * - `tls=off`: plain HTTP
  * - `once=off`: for a service that does not know `If-None-Match`; then a link takes several uploads until it ends
- * - `acl=off`: send no ACL; then the bucket's own policy decides which files are public
+ * - `acl=on`: public files carry `x-amz-acl: public-read`; without it the bucket's own policy decides what is public,
+ *   which is the only way where ACLs are off, as they are in buckets of AWS since April 2023
+ * - `sessionToken`: of temporary credentials, which end with it; `credentials=machine` in the place of key and secret
+ *   takes those of the machine (environment, web identity, container, instance), renewed by the SDK
  *
  * The credentials must be allowed to list the bucket: without that a service answers 403 for a file that is
  * gone. The SDK is loaded here, so that only who uses it pays for it. Throws an `Error` that names what is
@@ -35,7 +49,7 @@ export async function s3Storage(options: {
   connectTimeoutMs?: number
   requestTimeoutMs?: number
 }): Promise<StoragePort & { close(): void }> {
-  const { endpoint, bucket, region, publicUrl, acl, once, credentials } = readUrl(options.url)
+  const { endpoint, bucket, region, publicUrl, hasPublicUrl, acl, once, credentials } = readUrl(options.url)
   const [sdk, { getSignedUrl }, { Upload }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
@@ -44,7 +58,7 @@ export async function s3Storage(options: {
   const client = new sdk.S3Client({
     endpoint,
     region,
-    credentials,
+    ...(credentials ? { credentials } : {}),
     forcePathStyle: true,
     // Many S3-compatible services know no other checksums, and a presigned link could not carry one.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -60,7 +74,18 @@ export async function s3Storage(options: {
   const granted = (visibility: Visibility) =>
     acl && visibility === 'public' ? ({ ACL: 'public-read' } as const) : {}
 
+  /** A HEAD answers without a body, which would tell a file that is gone from a bucket that is. */
+  async function requireBucket(): Promise<void> {
+    try {
+      await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
+    } catch (error) {
+      throw error instanceof sdk.NotFound ? noBucket(error) : translate(error)
+    }
+  }
+
   return {
+    check: () => checkBucket({ client, sdk, bucket, acl, once, hasPublicUrl, publicUrl, requireBucket }),
+
     async signUpload({ key, contentType, size, visibility }) {
       checkKey(key)
       checkContentType(contentType)
@@ -106,8 +131,9 @@ export async function s3Storage(options: {
           size: found.ContentLength ?? 0,
         }
       } catch (error) {
-        if (error instanceof sdk.NotFound) return null
-        throw translate(error)
+        if (!(error instanceof sdk.NotFound)) throw translate(error)
+        await requireBucket()
+        return null
       }
     },
 
@@ -147,6 +173,8 @@ export async function s3Storage(options: {
   }
 }
 
+const queryNames = ['region', 'publicUrl', 'tls', 'acl', 'once', 'sessionToken', 'credentials']
+
 /** All faults at once, and never a part of the url: it holds the secret. */
 function readUrl(text: string) {
   const url = URL.parse(text)
@@ -164,15 +192,21 @@ function readUrl(text: string) {
   if (url?.protocol !== 's3:') {
     faults.push('it must be s3://ACCESS:SECRET@host/bucket, the key and the secret percent-encoded')
   }
-  const accessKeyId = part(url?.username, 'the access key')
-  const secretAccessKey = part(url?.password, 'the secret')
+  const query = url?.searchParams ?? new URLSearchParams()
+  const isOfMachine = query.get('credentials') === 'machine' && !url?.username && !url?.password
+  const accessKeyId = isOfMachine ? '' : part(url?.username, 'the access key')
+  const secretAccessKey = isOfMachine ? '' : part(url?.password, 'the secret')
+  const sessionToken = query.get('sessionToken') ?? ''
   const host = part(url?.host, 'the endpoint')
   const bucket = part(url?.pathname.replace(/^\/+|\/+$/g, ''), 'the bucket')
   if (bucket !== '' && !/^[\w.-]+$/.test(bucket)) faults.push('the path must be the name of one bucket')
-  const query = url?.searchParams ?? new URLSearchParams()
-  if ([...query.keys()].some((name) => !['region', 'publicUrl', 'tls', 'acl', 'once'].includes(name))) {
-    faults.push('its query knows region, publicUrl, tls, acl and once only')
+  if ([...query.keys()].some((name) => !queryNames.includes(name))) {
+    faults.push(`its query knows ${queryNames.join(', ')} only`)
   }
+  if (query.has('credentials') && !isOfMachine) {
+    faults.push('credentials can be machine, and takes the place of key and secret')
+  }
+  if (sessionToken !== '' && isOfMachine) faults.push('sessionToken belongs to a key and a secret')
   for (const name of ['tls', 'acl', 'once']) {
     if (!['on', 'off'].includes(query.get(name) ?? 'on')) faults.push(`${name} must be on or off`)
   }
@@ -186,9 +220,17 @@ function readUrl(text: string) {
     bucket,
     region: query.get('region') ?? 'us-east-1',
     publicUrl: publicUrl.replace(/\/+$/, ''),
-    acl: query.get('acl') !== 'off',
+    hasPublicUrl: query.has('publicUrl'),
+    acl: query.get('acl') === 'on',
     once: query.get('once') !== 'off',
-    credentials: { accessKeyId, secretAccessKey },
+    credentials: isOfMachine
+      ? null
+      : // A + of a token that nobody encoded reads as a blank; none holds one.
+        {
+          accessKeyId,
+          secretAccessKey,
+          ...(sessionToken ? { sessionToken: sessionToken.replaceAll(' ', '+') } : {}),
+        },
   }
 }
 
@@ -199,13 +241,41 @@ interface S3Failure {
   $metadata?: { httpStatusCode?: number }
 }
 
+const noBucket = (cause: unknown) =>
+  new AccessLost(
+    'storage-without-bucket',
+    'The storage has no such bucket',
+    'The operator of this server must name a bucket in STORAGE_URL that is there, at its own endpoint and region',
+    { cause },
+  )
+
 function translate(cause: unknown): Refused | Unavailable {
   const { name = '', code = '', $metadata } = (cause ?? {}) as S3Failure
   const status = $metadata?.httpStatusCode ?? 0
+  if (name === 'NoSuchBucket') return noBucket(cause)
   if (name === 'AccessControlListNotSupported') {
-    return new Unavailable('no', 'The bucket takes no ACLs: add acl=off to the address of the storage', {
-      cause,
-    })
+    return new AccessLost(
+      'storage-without-acl',
+      'The bucket takes no ACLs',
+      'The operator of this server must take acl=on out of STORAGE_URL, and let a bucket policy make files public',
+      { cause },
+    )
+  }
+  if (accessDenied.has(name) || name === 'CredentialsProviderError') {
+    return new AccessLost(
+      'storage-access-denied',
+      `The storage does not take our credentials (${name})`,
+      'The operator of this server must renew the credentials in STORAGE_URL, or allow them the bucket',
+      { cause },
+    )
+  }
+  if (wrongPlace.has(name) || (status >= 300 && status < 400)) {
+    return new AccessLost(
+      'storage-wrong-region',
+      'The bucket is in another region, or at another endpoint',
+      'The operator of this server must name endpoint and region of the bucket in STORAGE_URL',
+      { cause },
+    )
   }
   const answered = status >= 400 && status < 500
   if (answered && !notAboutTheFile.has(status)) {

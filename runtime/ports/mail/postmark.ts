@@ -1,0 +1,246 @@
+/**
+ * Postmark's email API. It knows no key of a message again: a message whose answer was lost may arrive twice, with one
+ * `Message-ID` (`X-PM-KeepID`), by which mail programs show it once.
+ */
+import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
+import type { Finding } from '../provider.ts'
+import { checkRecipient, domainOf, type Mail, type MailPort, messageIdOf } from './port.ts'
+
+export interface PostmarkOptions {
+  /** `https://api.postmarkapp.com` */
+  endpoint: string
+  serverToken: string
+  /** The message stream; without it Postmark's `outbound`. */
+  stream: string | null
+  /** The sender of mails that name none. */
+  from: string
+  timeoutMs?: number
+}
+
+/** Reads `postmark://SERVER_TOKEN@api.postmarkapp.com?stream=outbound`. Throws what is missing, and shows none of it. */
+export function postmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'stream'> {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'postmark:' || !url.host || !url.username) {
+    throw new Error('MAIL_URL must be postmark://SERVER_TOKEN@api.postmarkapp.com')
+  }
+  const scheme = url.searchParams.get('tls') === 'off' ? 'http' : 'https'
+  return {
+    endpoint: `${scheme}://${url.host}`,
+    serverToken: decodeURIComponent(url.username),
+    stream: url.searchParams.get('stream'),
+  }
+}
+
+/** Postmark's own codes, beside the status of HTTP, which is 422 for most; those above 1000 are of parts of its API. */
+const codes = {
+  token: [10],
+  maintenance: [100],
+  invalid: [300],
+  sender: [400, 401],
+  account: [405, 412, 413],
+  inactive: [406],
+  pace: [429],
+} as const
+const isOneOf = (name: keyof typeof codes, code: number): boolean =>
+  (codes[name] as readonly number[]).includes(code)
+
+/** Failures after which nothing can have changed: nobody was reached. */
+const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+interface Answer {
+  status: number
+  code: number
+  message: string
+  retryAfter: string | null
+  body: Record<string, unknown>
+}
+
+export function postmarkMail(options: PostmarkOptions): MailPort {
+  const { endpoint, serverToken, stream, from, timeoutMs = 30_000 } = options
+  const domain = domainOf(from)
+
+  async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(endpoint + path, {
+        method,
+        headers: {
+          accept: 'application/json',
+          'x-postmark-server-token': serverToken,
+          ...(body ? { 'content-type': 'application/json' } : {}),
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      text = await response.text()
+    } catch (cause) {
+      const { code } = ((cause as Error).cause ?? {}) as { code?: string }
+      const accepted = method === 'GET' || unreached.has(code ?? '') ? 'no' : 'unknown'
+      throw new Unavailable(accepted, 'The mail provider does not answer', { cause })
+    }
+    const read = objectOf(text)
+    return {
+      status: response.status,
+      code: typeof read.ErrorCode === 'number' ? read.ErrorCode : 0,
+      message: typeof read.Message === 'string' ? read.Message.replace(/\s+/g, ' ') : '',
+      retryAfter: response.headers.get('retry-after'),
+      body: read,
+    }
+  }
+
+  return {
+    async send(mail) {
+      checkRecipient(mail.to)
+      const messageId = messageIdOf(mail.idempotencyKey, domain)
+      const answer = await ask('POST', '/email', messageOf(mail, { from, stream, messageId }))
+      if (answer.status !== 200 || answer.code !== 0) throw failureOf(answer, mail.from ?? from, from)
+      return { messageId }
+    },
+
+    async check() {
+      const findings: Finding[] = []
+      try {
+        const server = await ask('GET', '/server')
+        if (server.status !== 200) throw failureOf(server, from, from)
+        findings.push({ code: 'server', isFine: true, message: 'Postmark takes the server token' })
+        findings.push(deliveryOf(server.body))
+        const name = stream ?? 'outbound'
+        const found = await ask('GET', `/message-streams/${encodeURIComponent(name)}`)
+        findings.push(streamOf(name, found))
+      } catch (error) {
+        if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused))
+          throw error
+        const isLost = error instanceof AccessLost
+        findings.push({
+          code: isLost ? error.code : 'server',
+          isFine: false,
+          message: error.message,
+          remedy: isLost ? error.remedy : 'Try again later; look at the address in MAIL_URL',
+        })
+      }
+      return findings
+    },
+  }
+}
+
+const deliveryOf = ({ DeliveryType: type }: Record<string, unknown>): Finding =>
+  type === 'Sandbox'
+    ? {
+        code: 'delivery',
+        isFine: false,
+        message: 'The server at Postmark is a sandbox: no mail is delivered',
+        remedy: 'Make a server of delivery type Live, and put its token in MAIL_URL',
+      }
+    : { code: 'delivery', isFine: true, message: 'The server at Postmark delivers' }
+
+function streamOf(name: string, { status, body }: Answer): Finding {
+  const remedy = 'Name a transactional or broadcast stream of the server in MAIL_URL: ?stream=…'
+  if (status !== 200 || body.ArchivedAt)
+    return { code: 'stream', isFine: false, message: `Postmark has no message stream ${name}`, remedy }
+  return body.MessageStreamType === 'Inbound'
+    ? { code: 'stream', isFine: false, message: `The message stream ${name} only receives`, remedy }
+    : { code: 'stream', isFine: true, message: `Mail goes by the message stream ${name}` }
+}
+
+/** What stands in a header is one line. */
+const oneLine = (text: string): string => text.replace(/[\r\n]+\s*/g, ' ')
+
+function messageOf(
+  mail: Mail,
+  { from, stream, messageId }: { from: string; stream: string | null; messageId: string },
+): object {
+  const headers = Object.entries({ ...mail.headers, 'Message-ID': messageId, 'X-PM-KeepID': 'true' })
+  return {
+    From: senderOf(mail.from ?? from),
+    To: mail.to,
+    ...(mail.replyTo ? { ReplyTo: oneLine(mail.replyTo) } : {}),
+    Subject: oneLine(mail.subject),
+    HtmlBody: mail.html,
+    TextBody: mail.text,
+    Headers: headers.map(([Name, value]) => ({ Name, Value: oneLine(value) })),
+    ...(stream ? { MessageStream: stream } : {}),
+    ...(mail.attachments?.length ? { Attachments: mail.attachments.map(attachmentOf) } : {}),
+    // The links of our mails are signed and told to nobody.
+    TrackOpens: false,
+    TrackLinks: 'None',
+  }
+}
+
+const attachmentOf = ({ fileName, contentType, content }: NonNullable<Mail['attachments']>[number]) => ({
+  Name: oneLine(fileName),
+  ContentType: contentType,
+  Content: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64'),
+})
+
+/** `Shop <name@example.com>` with the name quoted: it may hold what else has a meaning there. */
+function senderOf(text: string): string {
+  const [, name = '', address = ''] = /^(.*)<([^<>]*)>\s*$/s.exec(text) ?? []
+  const plain = oneLine(name)
+    .trim()
+    .replace(/^"(.*)"$/, '$1')
+  return address && plain
+    ? `"${plain.replace(/[\\"]/g, '\\$&')}" <${oneLine(address).trim()}>`
+    : oneLine(text)
+}
+
+function failureOf({ status, code, message, retryAfter }: Answer, sender: string, ours: string): Error {
+  const lost = (name: string, text: string, remedy: string) =>
+    new AccessLost(name, `${text}${message ? `: ${message.slice(0, 300)}` : ''}`, remedy)
+  // A 401 of HTTP is the token; the code 401 is a sender that is not confirmed.
+  if (status === 401 || status === 403 || isOneOf('token', code)) {
+    return lost(
+      'mail-login-refused',
+      'Postmark does not take the server token',
+      'The operator of this server must put the token of a Postmark server in MAIL_URL',
+    )
+  }
+  if (status === 429 || isOneOf('pace', code)) return new Throttled(pauseMs(retryAfter))
+  if (status === 503 || isOneOf('maintenance', code)) {
+    return new Unavailable('no', 'The mail provider is not working at the moment')
+  }
+  if (status >= 500 || status === 408)
+    return new Unavailable('unknown', `The mail provider answered ${status}`)
+  if (isOneOf('sender', code) && sender === ours) {
+    return lost(
+      'mail-sender-unknown',
+      'Postmark does not send for this sender',
+      'The operator of this server must confirm the sender or its domain at Postmark, or change MAIL_FROM',
+    )
+  }
+  if (isOneOf('account', code)) {
+    return lost(
+      'mail-account-closed',
+      'Postmark does not send for this account',
+      'The operator of this server must have the account approved, or pay it, at Postmark',
+    )
+  }
+  if (code > 1000 && /stream/i.test(message)) {
+    return lost(
+      'mail-stream-unknown',
+      'Postmark has no such message stream',
+      'The operator of this server must name a stream of the Postmark server in MAIL_URL: ?stream=…',
+    )
+  }
+  const isAboutRecipient = isOneOf('inactive', code) || (isOneOf('invalid', code) && /'To'/.test(message))
+  return isAboutRecipient
+    ? new Refused('recipient-refused', 'The mail provider refused the address')
+    : new Refused('message-refused', 'The mail provider refused the message')
+}
+
+/** Postmark names no pause for its API; one that comes all the same is kept to. */
+function pauseMs(header: string | null): number {
+  const seconds = Number(header)
+  return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 2000
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    // A page of something in between: its status says all there is to say.
+    return {}
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The part of Postmark's API that the adapter uses, in memory, behind real HTTP. What it takes and refuses is in
+ * `postmark-facts.md`, each with its source.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ArrivedMail } from './mail.contract.ts'
+
+/** What the service does with the next requests: an answer, silence, or a connection that breaks. */
+export type Fault =
+  | { status: number; ErrorCode?: number; Message?: string; headers?: Record<string, string> }
+  | 'silence'
+  | 'drop'
+
+export interface PostmarkStandIn {
+  endpoint: string
+  /** Newest first. */
+  received: (ArrivedMail & { messageId: string | undefined; stream: string })[]
+  requests: string[]
+  faults: Fault[]
+  /** Senders, or domains, that are confirmed. */
+  senders: Set<string>
+  deliveryType: 'Live' | 'Sandbox'
+  close(): Promise<void>
+}
+
+interface Sent {
+  From?: string
+  To?: string
+  ReplyTo?: string
+  Subject?: string
+  HtmlBody?: string
+  TextBody?: string
+  MessageStream?: string
+  Headers?: { Name: string; Value: string }[]
+  Attachments?: { Name: string; Content: string; ContentType: string }[]
+  TrackOpens?: boolean
+  TrackLinks?: string
+}
+type Answer = readonly [status: number, body: object]
+
+const streams = [
+  { ID: 'outbound', MessageStreamType: 'Transactional', ArchivedAt: null },
+  { ID: 'news', MessageStreamType: 'Broadcasts', ArchivedAt: null },
+  { ID: 'old', MessageStreamType: 'Broadcasts', ArchivedAt: '2026-01-01T00:00:00Z' },
+  { ID: 'inbound', MessageStreamType: 'Inbound', ArchivedAt: null },
+]
+const known = new Set([
+  ...[
+    'From',
+    'To',
+    'Cc',
+    'Bcc',
+    'Subject',
+    'Tag',
+    'HtmlBody',
+    'TextBody',
+    'ReplyTo',
+    'Headers',
+    'TrackOpens',
+  ],
+  ...['TrackLinks', 'Attachments', 'Metadata', 'MessageStream'],
+])
+const forbiddenFiles =
+  /\.(vbs|exe|bin|bat|chm|com|cpl|crt|hlp|hta|inf|ins|isp|jse|lnk|mdb|pcd|pif|reg|scr|sct|shs|vbe|vba|wsf|wsh|wsl|msc|msi|msp|mst)$/i
+const largest = 10 * 1024 * 1024
+
+const refused = (ErrorCode: number, Message: string): Answer => [422, { ErrorCode, Message }]
+
+/** `"Name" <address>` or an address, as mail knows them: a name that holds `:` or `<` is quoted. */
+function addressOf(text: string): { name: string; address: string } | null {
+  const [, quoted, plain, inBrackets] =
+    /^(?:"((?:[^"\\\r\n]|\\.)*)"\s*|([^"<>:;@,()[\]\\\r\n]*?)\s*)<([^<>\s]+)>$/.exec(text) ?? []
+  const address = inBrackets ?? text
+  if (!/^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(address)) return null
+  return { name: (quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '').trim(), address }
+}
+
+export async function postmarkStandIn(token: string, sender: string): Promise<PostmarkStandIn> {
+  const standIn: PostmarkStandIn = {
+    endpoint: '',
+    received: [],
+    requests: [],
+    faults: [],
+    senders: new Set([sender]),
+    deliveryType: 'Live',
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+  const server = createServer(async (request, response) => {
+    const body = await bodyOf(request)
+    standIn.requests.push(`${request.method} ${request.url}`)
+    const fault = standIn.faults.shift()
+    if (fault === 'silence') return
+    if (fault === 'drop') return void request.socket.destroy()
+    if (fault) {
+      const { status, headers = {}, ...error } = fault
+      return answer(response, [status, error], headers)
+    }
+    answer(response, answerTo(standIn, token, request, body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  standIn.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return standIn
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+function answer(
+  response: ServerResponse,
+  [status, body]: Answer,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+function answerTo(standIn: PostmarkStandIn, token: string, request: IncomingMessage, body: string): Answer {
+  if (request.headers['x-postmark-server-token'] !== token) {
+    return [
+      401,
+      {
+        ErrorCode: 10,
+        Message: 'The Server Token you provided in the X-Postmark-Server-Token request header was invalid.',
+      },
+    ]
+  }
+  const { method, url } = request
+  if (method === 'GET' && url === '/server') {
+    return [200, { ID: 1, Name: 'Shop', DeliveryType: standIn.deliveryType, TrackOpens: false }]
+  }
+  const [, id] = /^\/message-streams\/([^/]+)$/.exec(url ?? '') ?? []
+  if (method === 'GET' && id) {
+    const stream = streams.find(({ ID }) => ID === decodeURIComponent(id))
+    return stream
+      ? [200, stream]
+      : [422, { ErrorCode: 1226, Message: 'The message stream for the provided ID was not found.' }]
+  }
+  if (method === 'POST' && url === '/email') return email(standIn, request, body)
+  return [404, { ErrorCode: 0, Message: 'Not found' }]
+}
+
+function email(standIn: PostmarkStandIn, request: IncomingMessage, text: string): Answer {
+  if (!/^application\/json/.test(request.headers['content-type'] ?? '')) return refused(409, 'JSON required')
+  if (text.length > largest) return [413, { ErrorCode: 0, Message: 'Payload too large' }]
+  let sent: Sent
+  try {
+    sent = JSON.parse(text) as Sent
+  } catch {
+    return refused(402, 'Invalid JSON')
+  }
+  if (Object.keys(sent).some((field) => !known.has(field))) return refused(403, 'Incompatible JSON')
+  const {
+    From = '',
+    To = '',
+    ReplyTo,
+    Subject = '',
+    HtmlBody,
+    TextBody,
+    MessageStream: stream = 'outbound',
+  } = sent
+  const from = addressOf(From)
+  const to = addressOf(To)
+  if (!from) return refused(300, `Invalid 'From' address: '${From}'.`)
+  if (!to || to.address.endsWith('.invalid')) return refused(300, `Invalid 'To' address: '${To}'.`)
+  if (ReplyTo && !addressOf(ReplyTo)) return refused(300, `Invalid 'ReplyTo' address: '${ReplyTo}'.`)
+  if (!HtmlBody && !TextBody) return refused(300, 'Provide either email TextBody or HtmlBody or both.')
+  const headers = sent.Headers ?? []
+  if ([Subject, ...headers.flatMap(({ Name, Value }) => [Name, Value])].some((line) => /[\r\n]/.test(line))) {
+    return refused(300, 'Invalid header value.')
+  }
+  const domain = from.address.split('@')[1]!
+  if (![from.address, domain].some((each) => standIn.senders.has(each))) {
+    return refused(
+      400,
+      `The 'From' address you supplied (${from.address}) is not a Sender Signature on your account.`,
+    )
+  }
+  const found = streams.find(({ ID }) => ID === stream)
+  if (!found || found.ArchivedAt) {
+    return refused(1235, `The stream provided: '${stream}' does not exist on this server.`)
+  }
+  if (found.MessageStreamType === 'Inbound') {
+    return refused(1235, "Sending is not supported on the supplied 'MessageStream'.")
+  }
+  const attachments = sent.Attachments ?? []
+  for (const { Name } of attachments) {
+    if (forbiddenFiles.test(Name))
+      return refused(411, `The attachment ${Name} has a forbidden file extension.`)
+  }
+  if (to.address.includes('+bounce')) {
+    return refused(
+      406,
+      'You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ' +
+        `${to.address}. Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression.`,
+    )
+  }
+  if (to.address.includes('+down')) return [503, { ErrorCode: 100, Message: 'Maintenance' }]
+  const header = (name: string): string | undefined =>
+    headers.find(({ Name }) => Name.toLowerCase() === name)?.Value
+  const id = `00000000-0000-4000-8000-${String(standIn.received.length).padStart(12, '0')}`
+  standIn.received.unshift({
+    messageId: header('x-pm-keepid') === 'true' ? header('message-id') : `<${id}@mtasv.net>`,
+    stream,
+    to: to.address,
+    from: from.name ? `${from.name} <${from.address}>` : from.address,
+    replyTo: ReplyTo ?? null,
+    subject: Subject,
+    html: HtmlBody ?? '',
+    text: TextBody ?? '',
+    headers: Object.fromEntries(headers.map(({ Name, Value }) => [Name.toLowerCase(), Value])),
+    attachments: attachments.map(({ Name, Content, ContentType }) => ({
+      fileName: Name,
+      contentType: ContentType,
+      content: new Uint8Array(Buffer.from(Content, 'base64')),
+    })),
+  })
+  return [200, { To, SubmittedAt: new Date().toISOString(), MessageID: id, ErrorCode: 0, Message: 'OK' }]
+}
