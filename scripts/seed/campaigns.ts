@@ -3,6 +3,7 @@ import type { RootDatabase } from '#db/database'
 import { namedId } from '#runtime/values/ids'
 import { type Failure, makeMessages, type Sending } from './campaign-messages.ts'
 import type { AuroraLists, Contact, DemoList } from './lists.ts'
+import { uploaded } from './media.ts'
 import { chooseOptOuts, type DemoOptOut, seedOptOuts } from './opt-outs.ts'
 import { type CustomerGroups, campaignMoments, type OrderSource } from './order-plan.ts'
 import { brazilian } from './people.ts'
@@ -10,7 +11,7 @@ import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
 import type { DemoStore } from './store.ts'
-import { auroraTemplates, blackFridayImage } from './templates.ts'
+import { auroraTemplates } from './templates.ts'
 import { dayMs, hourMs, minuteMs } from './timeline.ts'
 
 type CampaignRow = SeedRow<'campaigns'>
@@ -76,7 +77,8 @@ export async function seedAuroraCampaigns(
     type: 'template',
     officialapiTemplateId: templateIds.get(template)!,
     templateParameters: { header: [], body: bodyParameters[template], buttons: [] },
-    media: template === 'black_friday' ? { type: 'image', url: blackFridayImage, fileName: null } : null,
+    media:
+      template === 'black_friday' ? { type: 'image', url: uploaded(store, template), fileName: null } : null,
   })
   const desk: Desk = { db, store, random: new Random('aurora campaigns'), shop, lists, optOuts, content }
   const { regulars, fair } = lists

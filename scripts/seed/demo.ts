@@ -16,6 +16,7 @@ import { seedAuroraExchanges, seedBorealisExchanges } from './exchanges.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
+import { seedAuroraMedia, seedBorealisMedia } from './media.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
 import { seedBorealisOptOut } from './opt-outs.ts'
@@ -195,6 +196,8 @@ async function seedStores(services: Services, at: Date, step: Step): Promise<voi
   const borealis = await seedBorealis(services, at)
   const ofAurora = await contextOf(services, aurora)
   const ofBorealis = await contextOf(services, borealis)
+  await seedAuroraMedia(ofAurora, aurora)
+  await seedBorealisMedia(ofBorealis, borealis)
   const templateIds = await seedAuroraMessaging(ofAurora, aurora)
   await seedBorealisMessaging(ofBorealis, borealis)
   step('shops')

@@ -5,6 +5,7 @@ import type { SizeGuideContent, SizeTable } from '#operations/product-page/size-
 import { everyProduct } from '#operations/storefront/products/targeting'
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
+import { uploaded } from './media.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoStore } from './store.ts'
 
@@ -180,7 +181,7 @@ async function seedLooks(ctx: Context, store: DemoStore, plans: readonly Planned
     const made = store.timeline.ago(plan.madeAgo)
     const content: LookContent = {
       description: plan.description,
-      imageUrl: `https://${store.domain}/images/looks/${at + 1}.jpg`,
+      imageUrl: uploaded(store, `look-${at + 1}`),
       imageAlt: plan.name,
       items: plan.items.map(
         ([productId, x, y, quantity = 1]): LookItem => ({

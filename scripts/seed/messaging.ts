@@ -2,9 +2,10 @@
 
 import type { Context } from '#runtime/context'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
+import { uploaded } from './media.ts'
 import type { DemoStore } from './store.ts'
 import { auroraTemplates, type DemoTemplate } from './templates.ts'
-import { hourMs, minuteMs, type Timeline } from './timeline.ts'
+import { hourMs, minuteMs } from './timeline.ts'
 
 /** An official number, connected and selected, with twelve templates; answers their ids by name. */
 export async function seedAuroraMessaging(ctx: Context, store: DemoStore): Promise<Map<string, number>> {
@@ -14,7 +15,7 @@ export async function seedAuroraMessaging(ctx: Context, store: DemoStore): Promi
     const rows = await tx.db.selectFrom('message_templates').select(['id', 'name']).execute()
     const ids = new Map(rows.map(({ id, name }) => [name, id]))
     for (const template of auroraTemplates) {
-      if (!ids.has(template.name)) ids.set(template.name, await addTemplate(tx, store.timeline, template))
+      if (!ids.has(template.name)) ids.set(template.name, await addTemplate(tx, store, template))
     }
     return ids
   })
@@ -49,12 +50,17 @@ export async function seedBorealisMessaging(ctx: Context, store: DemoStore): Pro
 }
 
 /** Reviewed a few minutes after it was handed in, and seen at every sync since. */
-async function addTemplate(tx: Context, timeline: Timeline, template: DemoTemplate): Promise<number> {
-  const { examples, buttonExamples, daysAgo, ...content } = template
+async function addTemplate(tx: Context, store: DemoStore, template: DemoTemplate): Promise<number> {
+  const { timeline } = store
+  const { examples, buttonExamples, daysAgo, header, ...content } = template
   const submittedAt = timeline.ago(daysAgo)
   const reviewedAt = template.status === 'pending' ? null : new Date(submittedAt.getTime() + 7 * minuteMs)
   const id = await makeTemplate(tx, {
     ...content,
+    header: header && {
+      ...header,
+      mediaUrl: header.type === 'image' ? uploaded(store, template.name) : null,
+    },
     examples: { header: [], body: examples, buttons: buttonExamples },
     submittedAt,
   })

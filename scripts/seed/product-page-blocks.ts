@@ -13,9 +13,8 @@ export interface DemoBlock {
 /** With the defaults of its type. */
 export const designOf = (type: BlockType, design: object): object => blockDesigns[type].parse(design)
 
-const picture = (name: string): string => `https://cdn.example.com/aurora/${name}.jpg`
-
-export const auroraBlocks: readonly DemoBlock[] = [
+/** `picture`: where one is, by its name. */
+export const blocksOf = (picture: (name: string) => string): readonly DemoBlock[] => [
   {
     name: 'Garantia padrão',
     type: 'warranty',
@@ -108,8 +107,8 @@ export const auroraBlocks: readonly DemoBlock[] = [
     isActive: true,
     placement: 'page-bottom',
     design: {
-      imageUrl: picture('fim-de-ano'),
-      mobileImageUrl: picture('fim-de-ano-celular'),
+      imageUrl: picture('banner'),
+      mobileImageUrl: picture('banner-phone'),
       alt: 'Presentes de fim de ano',
       linkUrl: '/categories/presentes',
     },
@@ -119,8 +118,8 @@ export const auroraBlocks: readonly DemoBlock[] = [
     type: 'before-after',
     isActive: false,
     design: {
-      beforeImageUrl: picture('antes'),
-      afterImageUrl: picture('depois'),
+      beforeImageUrl: picture('before'),
+      afterImageUrl: picture('after'),
       beforeLabel: 'Antes',
       afterLabel: 'Depois',
     },

@@ -7,7 +7,8 @@ import { defaultHomeSlider, defaultSlider, type Video } from '#operations/produc
 import { everyProduct, unconditional } from '#operations/storefront/door'
 import { localDay } from '#runtime/database/days'
 import { namedId } from '#runtime/values/ids'
-import { auroraBlocks, borealisBlock, type DemoBlock, designOf } from './product-page-blocks.ts'
+import { uploaded } from './media.ts'
+import { blocksOf, borealisBlock, type DemoBlock, designOf } from './product-page-blocks.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 import type { DemoStore } from './store.ts'
@@ -18,11 +19,14 @@ const countedDays = 60
 /** Once the mirror of the catalog is there. */
 export async function seedAuroraProductPage(db: RootDatabase, store: DemoStore): Promise<void> {
   const { timeline } = store
-  const blocks = auroraBlocks.map((block, at) => blockRow('aurora', timeline, block, at))
-  const sliders = sliderRows(timeline)
+  const blocks = blocksOf((name) => uploaded(store, name)).map((block, at) =>
+    blockRow('aurora', timeline, block, at),
+  )
+  const videoOf = videoIn(store)
+  const sliders = sliderRows(store, videoOf)
   const days = [...dailyRows(timeline, blocks), ...sliderDays(timeline, sliders)]
   await insertRows(db, 'content_blocks', store.id, withSums(blocks, days))
-  await insertRows(db, 'product_labels', store.id, [...stickerRows(timeline), ...badgeRows(timeline)])
+  await insertRows(db, 'product_labels', store.id, [...stickerRows(store), ...badgeRows(timeline)])
   await insertRows(db, 'widget_settings', store.id, [
     {
       key: 'badges',
@@ -40,7 +44,7 @@ export async function seedAuroraProductPage(db: RootDatabase, store: DemoStore):
     },
   ])
   await insertRows(db, 'video_sliders', store.id, withSums(sliders, days))
-  await insertRows(db, 'home_video_sliders', store.id, [homeRow(timeline, days)])
+  await insertRows(db, 'home_video_sliders', store.id, [homeRow(store, videoOf, days)])
   await insertRows(db, 'widget_daily', store.id, days)
 }
 
@@ -149,7 +153,7 @@ function labelRow(
   }
 }
 
-const stickerRows = (timeline: Timeline): SeedRow<'product_labels'>[] =>
+const stickerRows = ({ timeline, ...store }: DemoStore): SeedRow<'product_labels'>[] =>
   [
     {
       name: 'Lançamentos',
@@ -164,7 +168,7 @@ const stickerRows = (timeline: Timeline): SeedRow<'product_labels'>[] =>
     },
     {
       name: 'Selo artesanal',
-      own: { ...stickerDefaults, kind: 'image', imageUrl: 'https://cdn.example.com/aurora/artesanal.png' },
+      own: { ...stickerDefaults, kind: 'image', imageUrl: uploaded(store, 'seal') },
       rules: { scope: 'categories', categoryIds: ['301'] },
     },
     {
@@ -201,16 +205,18 @@ const badgeRows = (timeline: Timeline): SeedRow<'product_labels'>[] =>
     },
   ].map((label, at) => labelRow('badge', timeline, label, at))
 
-const videoOf = (name: string, title: string, linkedProductId: string | null = null): Video => ({
-  videoUrl: `https://cdn.example.com/aurora/videos/${name}.mp4`,
-  posterUrl: `https://cdn.example.com/aurora/videos/${name}.jpg`,
-  title,
-  linkedProductId,
-})
+const videoIn =
+  (store: DemoStore) =>
+  (name: string, title: string, linkedProductId: string | null = null): Video => ({
+    videoUrl: uploaded(store, 'film'),
+    posterUrl: uploaded(store, name),
+    title,
+    linkedProductId,
+  })
 
 type SliderRow = Omit<SeedRow<'video_sliders'>, 'impressions' | 'clicks'> & { id: string }
 
-const sliderRows = (timeline: Timeline): SliderRow[] =>
+const sliderRows = ({ timeline }: DemoStore, videoOf: ReturnType<typeof videoIn>): SliderRow[] =>
   [
     { productId: '1001', title: 'Em uso', videos: [videoOf('em-uso', 'No café da manhã')] },
     {
@@ -231,7 +237,11 @@ const sliderRows = (timeline: Timeline): SliderRow[] =>
     }
   })
 
-const homeRow = (timeline: Timeline, days: readonly Day[]): SeedRow<'home_video_sliders'> => ({
+const homeRow = (
+  { timeline }: DemoStore,
+  videoOf: ReturnType<typeof videoIn>,
+  days: readonly Day[],
+): SeedRow<'home_video_sliders'> => ({
   content: {
     ...defaultHomeSlider,
     title: 'Aurora em casa',

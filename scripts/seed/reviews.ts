@@ -7,6 +7,7 @@ import { defaultTestimonialSettings } from '#operations/reviews/testimonials/sch
 import type { Context } from '#runtime/context'
 import { namedId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
+import { reviewPictures, uploaded } from './media.ts'
 import { Random } from './random.ts'
 import { type PlannedDispatch, planDispatches } from './review-plan.ts'
 import { ratingsFor, textOf, writers } from './review-texts.ts'
@@ -223,7 +224,7 @@ function adorned(store: DemoStore, rows: ReviewRow[], random: Random): ReviewRow
   for (const [n, row] of approved.slice(0, 40).entries()) {
     row.images = Array.from({ length: 1 + (n % 3) }, (_none, at) => ({
       id: namedId(`picture ${n} ${at}`, 0),
-      url: `https://${store.domain}/reviews/${n + 1}-${at + 1}.jpg`,
+      url: uploaded(store, `review-${((n + at) % reviewPictures) + 1}`),
     }))
     row.show_images = n >= 2
   }

@@ -9,6 +9,7 @@ import { planOf } from '#runtime/plans'
 import { monthsOf } from '#runtime/ports/billing/reason'
 import type { Role } from '#runtime/roles'
 import type { SecretKeys } from '#runtime/secrets'
+import type { Settings } from '#runtime/server/settings'
 import { namedId, sha256 } from '#runtime/values/ids'
 import { createStore } from '#scripts/admin/create-store'
 import { demoCard, type PaidTerms, seedPayments } from './billing.ts'
@@ -25,6 +26,10 @@ export interface DemoStore {
   timeline: Timeline
   /** Ids of its people by first name. */
   people: Record<string, string>
+  /** Where its platform keeps the pictures of what it sells. */
+  pictures: string
+  /** What its people uploaded: addresses by name. */
+  media: Map<string, string>
 }
 
 interface Member {
@@ -93,7 +98,7 @@ const trialMs = 14 * dayMs
 
 /** Aurora Supply: `scale`, monthly, with an agency, two invitations and a finished onboarding. */
 export async function seedAurora({ database, settings }: Services, now: Date): Promise<DemoStore> {
-  const store = await makeStore(database, now, aurora)
+  const store = await makeStore(database, settings, now, aurora)
   const { timeline } = store
   const begun = addPeriod(timeline.ago(auroraPeriodDaysAgo), -auroraPeriodsPaid)
   await setSubscription(database.root, store, {
@@ -111,8 +116,7 @@ export async function seedAurora({ database, settings }: Services, now: Date): P
     .set({
       email: 'contato@aurora.example',
       phone: '+551140002000',
-      agency_id: await agency(database.root, timeline),
-      logo_url: 'https://aurora.example/images/logo.png',
+      agency_id: await agency(database.root, store),
       preferences: JSON.stringify({
         theme: { mode: 'light', density: 'comfortable' },
         dashboardPeriod: '30d',
@@ -137,8 +141,8 @@ export async function seedAurora({ database, settings }: Services, now: Date): P
 }
 
 /** Borealis Goods: `growth`, yearly, another zone and currency. */
-export async function seedBorealis({ database }: Services, now: Date): Promise<DemoStore> {
-  const store = await makeStore(database, now, borealis)
+export async function seedBorealis({ database, settings }: Services, now: Date): Promise<DemoStore> {
+  const store = await makeStore(database, settings, now, borealis)
   const { timeline } = store
   const anchor = timeline.ago(100)
   await setSubscription(database.root, store, {
@@ -154,7 +158,12 @@ export async function seedBorealis({ database }: Services, now: Date): Promise<D
 }
 
 /** The store and its members; those there already stay as they are. */
-async function makeStore(database: Database, now: Date, profile: Profile): Promise<DemoStore> {
+async function makeStore(
+  database: Database,
+  { publicUrl }: Settings,
+  now: Date,
+  profile: Profile,
+): Promise<DemoStore> {
   const timeline = new Timeline(now, profile.timezone)
   const joined = timeline.ago(profile.joinedDaysAgo)
   const id = namedId(`store ${profile.slug}`, joined.getTime())
@@ -184,7 +193,19 @@ async function makeStore(database: Database, now: Date, profile: Profile): Promi
   }
   const people = Object.fromEntries(profile.members.map(({ key, email }) => [key, userIds.get(email)!]))
   const { slug, name, domain, country } = profile
-  return { id, slug, name, domain, country, ownerEmail: owner!.email, timeline, people }
+  const pictures = `${publicUrl}/sandbox/pictures`
+  return {
+    id,
+    slug,
+    name,
+    domain,
+    country,
+    ownerEmail: owner!.email,
+    timeline,
+    people,
+    pictures,
+    media: new Map(),
+  }
 }
 
 /** People have ids of their own names; whoever has that email already stays who they are. */
@@ -253,13 +274,13 @@ async function setSubscription(root: RootDatabase, store: DemoStore, terms: Paid
   ])
 }
 
-async function agency(root: RootDatabase, timeline: Timeline): Promise<string> {
+async function agency(root: RootDatabase, { timeline, pictures }: DemoStore): Promise<string> {
   const name = 'Northlight Studio'
   const at = timeline.ago(500)
   const id = namedId(`agency ${name}`, at.getTime())
   const branding = {
-    logoUrl: 'https://northlight.example/logo.svg',
-    faviconUrl: 'https://northlight.example/favicon.png',
+    logoUrl: `${pictures}/sun-4.svg`,
+    faviconUrl: `${pictures}/sun-4-near.svg`,
     primaryColor: '#1d4ed8',
     secondaryColor: '#f59e0b',
     supportEmail: 'help@northlight.example',

@@ -11,7 +11,8 @@ export interface DemoTemplate {
   name: string
   language: string
   category: 'marketing' | 'utility'
-  header: { type: 'image' | 'text'; text: string | null; mediaUrl: string | null } | null
+  /** A picture is the one that was uploaded under its name. */
+  header: { type: 'image' | 'text'; text: string | null } | null
   body: string
   footer: string | null
   buttons: TemplateButton[]
@@ -35,8 +36,6 @@ const base: Omit<DemoTemplate, 'name' | 'body' | 'examples' | 'daysAgo'> = {
   buttonExamples: [],
   status: 'approved',
 }
-
-export const blackFridayImage = 'https://aurora.example/images/black-friday.jpg'
 
 export const auroraTemplates: DemoTemplate[] = [
   {
@@ -124,7 +123,7 @@ export const auroraTemplates: DemoTemplate[] = [
     name: 'black_friday',
     language: 'en_US',
     category: 'marketing',
-    header: { type: 'image', text: null, mediaUrl: blackFridayImage },
+    header: { type: 'image', text: null },
     body: 'Hi {{1}}, our Black Friday has begun. Take {{2}} with you before Sunday ends.',
     footer: 'Reply STOP to stop',
     buttons: [link('Shop now', 'https://aurora.example/black-friday')],

@@ -23,7 +23,7 @@ test.for(moments)(
   'at %s: all four sources in the last 30 days, twelve orders of theirs in the last 7, one in the last day',
   (now) => {
     const timeline = new Timeline(now, 'America/Sao_Paulo')
-    const { plans } = planAurora({ timeline, domain: 'aurora.example' })
+    const { plans } = planAurora({ timeline, pictures: '/sandbox/pictures' })
     const attributed = plans.filter((each) => each.source !== null)
     const since = (days: number) => attributed.filter((each) => each.placedAt >= timeline.ago(days))
     const counts = Object.entries(sourceTypes).map(([type, sources]) => [

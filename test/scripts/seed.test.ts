@@ -13,6 +13,7 @@ import { automationTests } from './demo/automations.ts'
 import { inboxTests } from './demo/inbox.ts'
 import { jobTests } from './demo/jobs.ts'
 import { lookTests } from './demo/looks.ts'
+import { mediaTests } from './demo/media.ts'
 import { promotionTests } from './demo/promotions.ts'
 import { reviewTests } from './demo/reviews.ts'
 import { seeded } from './demo/seeded.ts'
@@ -446,7 +447,8 @@ describe.each(moments)('%s', async (_name, at) => {
   })
 
   const own = seeded(app, demo)
-  for (const sectionTests of [inboxTests, lookTests, promotionTests, reviewTests]) sectionTests(own)
+  for (const sectionTests of [inboxTests, lookTests, mediaTests, promotionTests, reviewTests])
+    sectionTests(own)
   // The orders of each hour of the day give the automations other conversions: moments that stand still.
   if (at) automationTests(own)
 

@@ -7,7 +7,7 @@ import { SystemContext } from '#runtime/context'
 import { allScopes } from '#runtime/roles'
 import { createStore } from '#scripts/admin/create-store'
 import { createKey } from '#scripts/admin/keys'
-import { auroraBlocks, designOf } from '../../seed/product-page-blocks.ts'
+import { blocksOf, designOf } from '../../seed/product-page-blocks.ts'
 import { insertRows, type SeedRow } from '../../seed/rows.ts'
 import { area, type Measure, type World } from '../area.ts'
 
@@ -121,11 +121,13 @@ const snapshots = (now: Date): SeedRow<'product_snapshots'>[] =>
     checked_at: now,
   }))
 
+const blocks = blocksOf((name) => `https://cdn.example.com/${name}.png`)
+
 type BlockRow = SeedRow<'content_blocks'> & { id: string }
 
 const blockRows = (rows: number, scopeOf: (at: number) => number, now: Date): BlockRow[] =>
   Array.from({ length: rows }, (_none, at) => {
-    const { name, type, design } = auroraBlocks[at % auroraBlocks.length]!
+    const { name, type, design } = blocks[at % blocks.length]!
     const scopes = [
       {},
       {
