@@ -1,10 +1,30 @@
 /** What sections give to the runtime. */
+
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Context } from './context.ts'
 import type { Look } from './references.ts'
 import type { z } from './schema.ts'
 import { byKey, inOrder, points } from './wiring.ts'
 
+/** A text for who builds on the API beyond its operations: read at `/docs/guides/<key>`. */
+export interface Guide {
+  title: string
+  /** For whom, in one sentence. */
+  summary: string
+  /** Markdown. */
+  file: URL
+}
+
 const declared = points({
+  /** By what its address ends with. */
+  guides: byKey<Guide>((guide, { key }) =>
+    !/^[a-z][a-z-]*$/.test(key)
+      ? { wrong: `its guide ${key} would have an odd address`, remedy: 'name it in small letters' }
+      : existsSync(fileURLToPath(guide.file))
+        ? null
+        : { wrong: `its guide ${key} is not there`, remedy: 'name a file beside wiring.ts' },
+  ),
   /** How things that fields name are looked for, by their kind. */
   references: byKey<Look>(),
   /** Told, in its transaction, of all that a resource says from now on: it keeps what it names. */

@@ -42,6 +42,9 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
       const shop = `${running.url}/sandbox/shop/${demoSlug}`
       line(out, `A shop to look at, with everything that shoppers see: ${paint(out, 'cyan', shop)}`)
     }
+    for (const [name, guide] of Object.entries(running.app.services.wired.guides)) {
+      line(out, `${guide!.title}: ${paint(out, 'cyan', `${running.url}/docs/guides/${name}`)}`)
+    }
     line(out, key ? welcome(running.url, key) : keyHint)
   } catch (error) {
     explainAndExit(error)

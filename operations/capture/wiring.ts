@@ -1,14 +1,16 @@
 import { wiring } from '#runtime/wiring'
 import { forgetFormList, turnFormOn } from './contact-form/form-settings.ts'
-import { formWidget } from './contact-form/widget.ts'
+import { formShown, formWidget } from './contact-form/widget.ts'
 import { forgetPopupList, popupOnSince, turnPopupOn } from './popup/settings.ts'
-import { popupWidget } from './popup/widget.ts'
+import { popupRules, popupWidget } from './popup/widget.ts'
 import { leaveNewsletter } from './subscribers/leave-newsletter.ts'
 
 export default wiring({
   widgets: {
     newsletter: { feature: 'newsletter', build: popupWidget },
+    newsletterRules: { feature: 'newsletter', build: popupRules },
     contactForm: { feature: 'contact-form', build: formWidget },
+    contactFormSettings: { feature: 'contact-form', build: formShown },
   },
   elements: [
     {

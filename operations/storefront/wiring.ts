@@ -4,6 +4,13 @@ import { lookForCategories, lookForProducts } from './catalog/require.ts'
 import { platformConnected } from './script/publication.ts'
 
 export default wiring({
+  guides: {
+    themes: {
+      title: 'Theme guide',
+      summary: 'how a shop shows what the API configures, by elements, spots, events and parts',
+      file: new URL('THEMES.md', import.meta.url),
+    },
+  },
   providerEvents: {
     'ecommerce:product.updated': [productsChanged],
     'ecommerce:stock.updated': [stockChanged],

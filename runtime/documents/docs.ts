@@ -1,10 +1,17 @@
-/** `/docs`: the interactive reference, Swagger UI over the live document, with nothing from another host. */
+/**
+ * `/docs`: the interactive reference, Swagger UI over the live document, and the guides that sections give; with nothing
+ * from another host.
+ */
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { Wired } from '#runtime/wiring'
+import { escaped, htmlOf } from './markdown.ts'
 
-const page = `<!doctype html>
+type Guides = Wired['guides']
+
+const page = (guides: Guides): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -15,10 +22,38 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="/docs/reference.css">
 </head>
 <body>
-<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
+${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
 <main id="reference"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/reference.js"></script>
+</body>
+</html>
+`
+
+function guidesOf(guides: Guides): string {
+  const links = Object.entries(guides).map(
+    ([key, guide]) =>
+      `<a href="/docs/guides/${key}">${escaped(guide!.title)}</a>: ${escaped(guide!.summary)}`,
+  )
+  return links.length > 0
+    ? `<nav aria-label="Guides"><strong>Guides</strong> ${links.join(' · ')}</nav>\n`
+    : ''
+}
+
+const guidePage = (title: string, key: string, markdown: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)} · Merchant API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/guide.css">
+</head>
+<body>
+<nav aria-label="Documents"><a href="/docs">Reference</a> · <a href="/docs/guides/${key}.md">As text</a></nav>
+<main>
+${htmlOf(markdown)}
+</main>
 </body>
 </html>
 `
@@ -42,14 +77,25 @@ const script = `window.ui = SwaggerUIBundle({
 const style = `.swagger-ui .topbar { display: none }
 .swagger-ui .wrapper { max-width: 1100px }
 body { margin: 0 }
+nav { max-width: 1060px; margin: 0 auto; padding: 16px 20px; font: 16px/1.5 system-ui, sans-serif }
 noscript { display: block; padding: 2rem; font: 16px/1.5 system-ui, sans-serif }
 `
 
+const guideStyle = `:root { color-scheme: light dark }
+body { max-width: 860px; margin: 0 auto; padding: 16px; font: 17px/1.55 system-ui, sans-serif; overflow-wrap: anywhere }
+h1, h2, h3 { line-height: 1.25; margin-block: 1.6em .6em }
+a { color: LinkText }
+.wide, pre { overflow-x: auto; margin-block: 1em }
+table { border-collapse: collapse; font-size: 15px; min-width: 560px }
+th, td { border: 1px solid color-mix(in srgb, CanvasText 25%, Canvas); padding: 6px 10px; text-align: start; vertical-align: top }
+pre { padding: 12px 14px; border-radius: 6px; background: color-mix(in srgb, CanvasText 7%, Canvas) }
+code { font: .92em ui-monospace, monospace }
+`
+
 const made: Record<string, [contentType: string, text: string]> = {
-  '/docs': ['text/html; charset=utf-8', page],
-  '/docs/': ['text/html; charset=utf-8', page],
   '/docs/reference.js': ['text/javascript; charset=utf-8', script],
   '/docs/reference.css': ['text/css; charset=utf-8', style],
+  '/docs/guide.css': ['text/css; charset=utf-8', guideStyle],
 }
 const packaged: Record<string, string> = {
   '/docs/swagger-ui.css': 'text/css; charset=utf-8',
@@ -64,9 +110,21 @@ const headers = {
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 }
 
-/** The page and its files by path; null for what is none of them. */
-export async function docsAnswer(path: string): Promise<Response | null> {
-  const own = made[path]
+const html = 'text/html; charset=utf-8'
+
+/** What is made here; of a guide as it lies on the disk. */
+async function madeAt(path: string, guides: Guides): Promise<[contentType: string, text: string] | null> {
+  if (path === '/docs' || path === '/docs/') return [html, page(guides)]
+  const [, key, isText] = /^\/docs\/guides\/([a-z-]+)(\.md)?$/.exec(path) ?? []
+  if (key === undefined || !Object.hasOwn(guides, key)) return made[path] ?? null
+  const { title, file } = guides[key]!
+  const markdown = await readFile(file, 'utf8')
+  return isText ? ['text/markdown; charset=utf-8', markdown] : [html, guidePage(title, key, markdown)]
+}
+
+/** The page and its files by path, and the guides; null for what is none of them. */
+export async function docsAnswer(path: string, guides: Guides): Promise<Response | null> {
+  const own = await madeAt(path, guides)
   if (own) {
     const [contentType, text] = own
     return new Response(text, {

@@ -23,6 +23,10 @@ export const info = {
     '**Safe writes.** With an `Idempotency-Key` a write that is sent again answers what it answered first. With',
     '`If-Match` a write is refused when the resource has changed since it was read.',
     '',
+    '**Warnings.** What shoppers can hardly read is saved all the same, and the header `Warning` of the answer says so:',
+    'colours of texts need a contrast of 4.5:1 on what they stand on, those of signs 3:1 (WCAG 2.2 AA). Each field of',
+    'a colour names what it is compared with.',
+    '',
     '**Work in the background.** What answers 202 goes on after the answer. Exports are sent by email.',
     '',
     '**Refusals.** Every refusal is `{ "error": { "code", "message" } }` with one of eight codes; the message is a',
@@ -58,6 +62,12 @@ export const headers = {
   'X-Total-Capped': {
     description: '`true` when there are more rows than were counted: `total` is then the least there are.',
     schema: { type: 'string', const: 'true' },
+  },
+  Warning: {
+    description:
+      'Only where what was saved should be looked at again: `299 - "<sentence>"`, several after commas. Each sentence ' +
+      'begins with its field and says what to do, as `design.textColor: #9ca3af has a contrast of 2.53:1 on …`.',
+    schema: { type: 'string' },
   },
   'Idempotency-Replayed': {
     description: '`true` when this is the stored answer of an earlier request with the same Idempotency-Key.',

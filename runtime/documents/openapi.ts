@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of a registry. Its schemas are those that validate. */
 
 import { readersOf } from '#runtime/gateway/if-match'
+import { mayWarn } from '#runtime/gateway/warnings'
 import type { Operation } from '#runtime/operation'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { z } from '#runtime/schema'
@@ -192,6 +193,7 @@ function notModified(spec: Spec, components: Components): JsonSchema {
 const ownHeaders = (spec: Spec): HeaderName[] => [
   ...(spec.etag ? (['ETag'] as const) : []),
   ...(spec.readOnly ? [] : (['Idempotency-Replayed'] as const)),
+  ...(!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body) ? (['Warning'] as const) : []),
 ]
 
 function headersFor(own: readonly HeaderName[], components: Components): Record<string, JsonSchema> {

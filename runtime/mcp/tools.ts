@@ -3,6 +3,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { runnableBy } from '#runtime/documents/descriptors'
 import { refusalOf } from '#runtime/gateway/access'
 import { read } from '#runtime/gateway/input'
+import { warningsIn } from '#runtime/gateway/warnings'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { errorBody, Refusal, refuse } from '../errors.ts'
 import { object, z } from '../schema.ts'
@@ -106,6 +107,12 @@ export const tools: Tool[] = [
         status: { type: 'integer' },
         body: { description: 'null where there is none' },
         replayed: { type: 'boolean', description: 'Answered before, by the idempotencyKey' },
+        warnings: {
+          type: 'array',
+          description:
+            'Only where there are some: what was saved and should be looked at again. Tell the merchant.',
+          items: text,
+        },
       },
       required: ['status', 'body', 'replayed'],
     },
@@ -230,10 +237,12 @@ async function call(
   }
   const answer = await caller.run(operation, { path: params, query, body, idempotencyKey })
   if (answer.status >= 400) return toolError(answer.body)
+  const warnings = warningsIn(answer.headers.warning)
   return result({
     status: answer.status,
     body: answer.body === '' ? null : JSON.parse(answer.body),
     replayed: answer.headers['idempotency-replayed'] === 'true',
+    ...(warnings.length > 0 ? { warnings } : {}),
   })
 }
 

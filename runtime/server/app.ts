@@ -261,7 +261,7 @@ function otherRoutes({ registry, services, metrics, worker, deadline, ready }: P
     c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   )
   for (const path of ['/docs', '/docs/*']) {
-    hono.get(path, async (c) => (await docsAnswer(c.req.path)) ?? c.notFound())
+    hono.get(path, async (c) => (await docsAnswer(c.req.path, services.wired.guides)) ?? c.notFound())
   }
   pageRoutes(hono, services, pages, worker)
   return hono

@@ -21,6 +21,7 @@ const notMoney: readonly Exception[] = [
   { file: 'operations/capture/subscribers/draw.ts', wrong: rounds, why: aChance },
   { file: 'operations/capture/popup/rules.ts', wrong: rounds, why: aChance },
   { file: 'operations/product-page/content-blocks/stats.ts', wrong: inSql, why: 'a rate of clicks' },
+  { file: 'runtime/contrast.ts', wrong: rounds, why: 'a ratio of luminances' },
   { file: 'runtime/server/log.ts', wrong: rounds, why: 'milliseconds' },
   { file: 'runtime/http/body.ts', wrong: rounds, why: 'mebibytes' },
   { file: 'runtime/ports/ecommerce/shopify/coupons.ts', wrong: writes, why: 'a percentage' },

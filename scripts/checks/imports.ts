@@ -143,10 +143,12 @@ function kindOf(path: string): 'logic' | 'job' | 'page' | 'section' | 'points' |
   return 'logic'
 }
 
-export async function typescriptFiles(folder: string): Promise<string[]> {
+export const typescriptFiles = (folder: string): Promise<string[]> => filesEnding(folder, /\.ts$/)
+
+export async function filesEnding(folder: string, ending: RegExp): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
-import { typescriptFiles } from './imports.ts'
+import { filesEnding, typescriptFiles } from './imports.ts'
 
 const mostInRoom = 20
 const mostAtRoot = 10
@@ -27,19 +27,20 @@ const ofTheSection = ['section.ts', 'points.ts', 'wiring.ts', 'door.ts']
 export async function roomFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   const rooms = new Map<string, number>()
-  for (const path of await filesOf(root, ['operations', 'runtime', 'db', 'scripts'])) {
+  for (const path of await codeOf(root, ['operations', 'runtime', 'db', 'scripts'])) {
     const file = relative(root, path).split(sep).join('/')
     const lines = (await readFile(path, 'utf8')).split('\n').length - 1
     if (lines > mostLines) {
       const wrong = `has ${lines} lines, and at most ${mostLines} are read`
       faults.push({ file, wrong, remedy: 'cut it by what it is about' })
     }
-    const vague = file.split('/').find((part) => meaningless.test(part.replace(/\.ts$/, '')))
+    const vague = file.split('/').find((part) => meaningless.test(part.replace(/\.[jt]s$/, '')))
     if (vague) {
-      const wrong = `is named ${vague.replace(/\.ts$/, '')}, which says nothing`
+      const wrong = `is named ${vague.replace(/\.[jt]s$/, '')}, which says nothing`
       faults.push({ file, wrong, remedy: 'name it by what it is about' })
     }
-    if (file.startsWith('runtime/')) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1)
+    if (file.startsWith('runtime/') && file.endsWith('.ts'))
+      rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1)
   }
   for (const path of await typescriptFiles(join(root, 'operations'))) {
     const file = relative(root, path).split(sep).join('/')
@@ -71,9 +72,8 @@ export async function roomFaults(root: string): Promise<Fault[]> {
   return faults
 }
 
-const filesOf = async (root: string, layers: readonly string[]): Promise<string[]> =>
-  (
-    await Promise.all(
-      layers.map((layer) => (existsSync(join(root, layer)) ? typescriptFiles(join(root, layer)) : [])),
-    )
-  ).flat()
+/** What runs in a browser is read by people, too. */
+const codeOf = async (root: string, layers: readonly string[]): Promise<string[]> => {
+  const there = layers.map((layer) => join(root, layer)).filter(existsSync)
+  return (await Promise.all(there.map((layer) => filesEnding(layer, /\.[jt]s$/)))).flat()
+}

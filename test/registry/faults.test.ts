@@ -560,6 +560,11 @@ describe('rooms', () => {
     ['a name said twice', { 'one/tags/tags-schema.ts': '' }, /says tags twice → name it schema.ts/],
     ['a long file', { 'one/api/a.ts': '\n'.repeat(401) }, /has 401 lines/],
     [
+      'a long module of a browser',
+      { 'one/elements/store-a.js': '\n'.repeat(401) },
+      /store-a.js has 401 lines/,
+    ],
+    [
       'a full room',
       Object.fromEntries(Array.from({ length: 21 }, (_none, n) => [`one/room/f${n}.ts`, ''])),
       /operations\/one\/room has 21 files of logic/,

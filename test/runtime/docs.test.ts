@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { escaped, htmlOf } from '#runtime/documents/markdown'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { store } from '#test/support/store'
 
@@ -15,6 +18,62 @@ describe('/docs', () => {
     }
     expect((await get('/docs/package.json')).status).toBe(404)
     expect((await get('/docs/..%2fpackage.json')).status).toBe(404)
+  })
+
+  test('guides are linked from it, and read as a page and as text', async () => {
+    const get = (path: string) => app.fetch(new Request(`http://localhost${path}`), { ip: '1.1.1.1' })
+    const { guides } = app.services.wired
+    expect(Object.keys(guides)).toContain('themes')
+    const index = await (await get('/docs')).text()
+    for (const [key, guide] of Object.entries(guides)) {
+      expect(index).toContain(`<a href="/docs/guides/${key}">${guide!.title}</a>`)
+      const page = await get(`/docs/guides/${key}`)
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const html = await page.text()
+      const text = await get(`/docs/guides/${key}.md`)
+      expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
+      const markdown = await text.text()
+      expect(markdown).toBe(await readFile(guide!.file, 'utf8'))
+      // All of it is there, and no sign of how it is written.
+      for (const [, words] of markdown.matchAll(/^## (.+)$/gm))
+        expect(html).toContain(`">${escaped(words!)}</h2>`)
+      expect(html.match(/<table>/g)).toHaveLength(markdown.match(/^\|[-| ]+\|$/gm)!.length)
+      expect(html.replace(/<pre[\s\S]*?<\/pre>/g, '').replace(/<code>.*?<\/code>/g, '')).not.toMatch(
+        /\*\*|```|`|^\|/m,
+      )
+    }
+    for (const path of [
+      '/docs/guides/none',
+      '/docs/guides/',
+      '/docs/guides/__proto__',
+      '/docs/guides/themes.txt',
+    ]) {
+      expect([path, (await get(path)).status]).toEqual([path, 404])
+    }
+  })
+
+  test('a guide says nothing but its text', () => {
+    const html = htmlOf(
+      '# A <b>\n\nSee [x](javascript:alert(1)) and [y](https://a.example/?a="b"&c) `<i>`.\n\n| a | `b|c` |\n|---|---|\n| \\| | **z** |',
+    )
+    expect(html).toBe(
+      [
+        '<h1 id="a-b">A &lt;b&gt;</h1>',
+        '<p>See [x](javascript:alert(1)) and <a href="https://a.example/?a=&quot;b&quot;&amp;c">y</a> <code>&lt;i&gt;</code>.</p>',
+        '<div class="wide" tabindex="0"><table><thead><tr><th>a</th><th><code>b|c</code></th></tr></thead>' +
+          '<tbody><tr><td>|</td><td><strong>z</strong></td></tr></tbody></table></div>',
+      ].join('\n'),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'<>"&`*[]()|#- \na') }), (text) => {
+        const left = htmlOf(text).replace(
+          /<\/?(?:p|h[1-4]|strong|code|pre|ul|ol|li|table|thead|tbody|tr|th|td|div)(?: (?:id|class|tabindex)="[^"<>]*")*>|<a href="[^"<>]*">|<\/a>/g,
+          '',
+        )
+        expect(left).not.toMatch(/[<>]/)
+      }),
+    )
   })
 
   test.skipIf(!hasChromium)(

@@ -1,3 +1,4 @@
+import { readOn } from '#runtime/contrast'
 import { colour, instant, named, object, writeBody, z } from '#runtime/schema'
 import { devices, knowing, pages, plain } from '../common-schema.ts'
 
@@ -13,7 +14,8 @@ const target = z
     'By type: an address, a phone, a phone, the id of a product, a coupon; `scroll-top` has none, the others need one',
   )
 
-const action = object({ type, label, icon, target, backgroundColor: colour, textColor: colour })
+const labelColour = readOn('backgroundColor')
+const action = object({ type, label, icon, target, backgroundColor: colour, textColor: labelColour })
 export type Action = z.infer<typeof action>
 
 const fields = {
@@ -24,7 +26,7 @@ const fields = {
   isClosable: z.boolean(),
   showAfterScrollPercent: z.number().int().min(0).max(100),
   backgroundColor: colour,
-  textColor: colour,
+  textColor: readOn('backgroundColor'),
   pages,
   devices,
 }
@@ -47,7 +49,7 @@ export const actionInput = writeBody(
           icon: icon.default(null),
           target: target.default(null),
           backgroundColor: colour.default('#22c55e'),
-          textColor: colour.default('#ffffff'),
+          textColor: labelColour.default('#ffffff'),
         }),
       )
       .max(5),

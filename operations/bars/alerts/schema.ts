@@ -1,3 +1,4 @@
+import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { devices, pages, plain, platformId } from '../common-schema.ts'
@@ -26,7 +27,7 @@ const fields = {
   excludedProductIds: setOf(reference('product', platformId), 200),
   position: z.enum(['bottom-left', 'bottom-right', 'top-left', 'top-right']),
   backgroundColor: colour,
-  textColor: colour,
+  textColor: readOn('backgroundColor'),
   borderRadius: whole(0, 40),
   pages,
   devices,

@@ -1,4 +1,5 @@
 import { isTimezone } from '#operations/store/door'
+import { readOn } from '#runtime/contrast'
 import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 import { devices, knowing, link, pages, plain } from '../common-schema.ts'
@@ -52,8 +53,8 @@ const fields = {
   rotationSeconds: z.number().int().min(2).max(60),
   animation: z.enum(['none', 'slide', 'fade']),
   backgroundColor: colour,
-  textColor: colour,
-  timerColor: colour,
+  textColor: readOn('backgroundColor'),
+  timerColor: readOn('backgroundColor'),
   linkUrl: link.nullable(),
   isClosable: z.boolean(),
   isSticky: z.boolean(),

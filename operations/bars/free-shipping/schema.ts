@@ -1,3 +1,4 @@
+import { readOn, seenOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
@@ -23,8 +24,8 @@ const fields = {
   afterDiscounts: z.boolean().describe('The cart counts after its discounts'),
   excludedProductIds: setOf(reference('product', platformId), 200).describe('Do not count'),
   backgroundColor: colour,
-  textColor: colour,
-  progressColor: colour,
+  textColor: readOn('backgroundColor'),
+  progressColor: seenOn('trackColor'),
   trackColor: colour,
   showProgress: z.boolean(),
   isClosable: z.boolean(),

@@ -1,3 +1,4 @@
+import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 
@@ -19,9 +20,9 @@ const fieldShape = {
 
 const designShape = {
   buttonColor: colour,
-  buttonTextColor: colour,
+  buttonTextColor: readOn('buttonColor'),
   backgroundColor: colour,
-  textColor: colour,
+  textColor: readOn('backgroundColor'),
   borderRadius: z.number().int().min(0).max(60).describe('In pixels'),
 }
 

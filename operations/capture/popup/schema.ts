@@ -1,3 +1,4 @@
+import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import {
   colour,
@@ -43,9 +44,9 @@ const couponShape = {
 
 const designShape = {
   backgroundColor: colour,
-  textColor: colour,
+  textColor: readOn('backgroundColor'),
   buttonColor: colour,
-  buttonTextColor: colour,
+  buttonTextColor: readOn('buttonColor'),
   overlayColor: colour,
   borderRadius: z.number().int().min(0).max(60).describe('In pixels'),
   fontFamily: z.string().min(1).max(80).nullable(),

@@ -13,6 +13,28 @@ export async function popupWidget(ctx: Context): Promise<Widget | null> {
   return { value: isScheduled(settings, now) || null, until: nextChange(settings, now) }
 }
 
+/**
+ * What decides whether it shows itself to a shopper, and its teaser: no page asks for the whole popup (`GET
+ * /newsletter`) before it is shown.
+ */
+export async function popupRules(ctx: Context): Promise<Widget | null> {
+  const settings = await popup.forShoppers(ctx)
+  if (!settings.isEnabled) return null
+  const now = ctx.now()
+  const value = isScheduled(settings, now) ? rulesOf(settings) : null
+  return { value, until: nextChange(settings, now) }
+}
+
+function rulesOf({ layout, position, display, design }: PopupSettings) {
+  const { teaserEnabled, teaserText, ...rules } = display
+  const { buttonColor, buttonTextColor, fontFamily, customCss } = design
+  const teaser =
+    teaserEnabled && teaserText
+      ? { text: teaserText, buttonColor, buttonTextColor, fontFamily, customCss }
+      : null
+  return { layout, position, display: rules, teaser }
+}
+
 function nextChange({ display }: PopupSettings, now: Date): Date | null {
   const coming = [display.startsAt, display.endsAt]
     .filter((at) => at !== null)

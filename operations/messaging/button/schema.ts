@@ -1,3 +1,4 @@
+import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, count, httpsUrl, id, instant, line, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/values/variables'
@@ -47,7 +48,7 @@ const fields = {
   mobileOffsetY: pixels.describe('Keeps clear of a buy bar on phones'),
   size: z.number().int().min(40).max(96),
   backgroundColor: colour,
-  iconColor: colour,
+  iconColor: readOn('backgroundColor'),
   devices: z.enum(['all', 'desktop', 'mobile']),
   pageMode: z.enum(['all', 'include', 'exclude']),
   pagePatterns: setOf(line(1, 200), 50).describe('`*` matches any run'),

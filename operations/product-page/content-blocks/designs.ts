@@ -1,5 +1,6 @@
 /** What each type of content block looks like: one schema a type, for what is saved and for what is shown. */
 import { assetUrl, linkUrl, platformId } from '#operations/storefront/door'
+import { readOn, seenOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, named, object, text, z } from '#runtime/schema'
 import { htmlField } from '../rich-text.ts'
@@ -15,9 +16,9 @@ const optionalText = (atMost: number) => text(0, atMost).nullable().default(null
 
 export const blockStyle = object({
   backgroundColor: colour.nullable().default(null),
-  textColor: colour.default('#111827'),
-  titleColor: colour.default('#111827'),
-  accentColor: colour.default('#2563eb'),
+  textColor: readOn('backgroundColor').default('#111827'),
+  titleColor: readOn('backgroundColor').default('#111827'),
+  accentColor: seenOn('backgroundColor').default('#2563eb'),
   borderColor: colour.nullable().default(null),
   borderRadius: whole(0, 50).default(8),
   padding: whole(0, 100).default(16),

@@ -6,6 +6,7 @@ import {
   targetingFields,
   variableLine,
 } from '#operations/storefront/door'
+import { readOn } from '#runtime/contrast'
 import { colour, id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 import { featureIcons } from '../content-blocks/designs.ts'
 
@@ -28,7 +29,7 @@ const stickerFields = {
   position: z.enum(['top-left', 'top-right', 'bottom-left', 'bottom-right']),
   widthPercentage: z.number().int().min(5).max(60).describe("Of the picture's width"),
   backgroundColor: colour,
-  textColor: colour,
+  textColor: readOn('backgroundColor'),
 }
 
 export const badgeVariables = ['discountPercentage', 'stock', 'price', 'transferPrice']
@@ -38,7 +39,7 @@ const badgeFields = {
   icon: z.enum(featureIcons).nullable(),
   placement: z.enum(['above-title', 'below-title', 'below-price', 'below-buy-button']),
   backgroundColor: colour,
-  textColor: colour,
+  textColor: readOn('backgroundColor'),
   borderRadius: z.number().int().min(0).max(40),
 }
 

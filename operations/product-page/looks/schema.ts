@@ -1,4 +1,5 @@
 import { assetUrl, itemSeen, itemStatus, nullableText, platformId } from '#operations/storefront/door'
+import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import {
   colour,
@@ -127,7 +128,7 @@ const settingsFields = {
   buttonText: line(1, 80),
   hotspotColor: colour,
   buttonColor: colour,
-  buttonTextColor: colour,
+  buttonTextColor: readOn('buttonColor'),
   unavailableItems: z
     .enum(['hide', 'show-sold-out'])
     .describe('How shoppers see items that cannot be bought'),

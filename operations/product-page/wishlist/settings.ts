@@ -1,7 +1,8 @@
 /** How the storefront shows wishlists, and whom it asks for a contact. */
 import { widgetSettings } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { colour, instant, line, named, object, z } from '#runtime/schema'
+import { seenOn } from '#runtime/contrast'
+import { instant, line, named, object, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 
 export const wishlistSettingsInput = {
@@ -18,8 +19,8 @@ export const wishlistSettingsInput = {
   showCount: z.boolean(),
   icon: z.enum(['heart', 'star', 'bookmark']),
   position: z.enum(['image-corner', 'below-buy-button']),
-  iconColor: colour,
-  activeColor: colour,
+  iconColor: seenOn('#ffffff'),
+  activeColor: seenOn('#ffffff'),
   addText: line(1, 120),
   addedText: line(1, 120),
   pageTitle: line(1, 120),

@@ -1,5 +1,6 @@
 /** How the storefront shows promotions. */
 import { variableLine, widgetSettings } from '#operations/storefront/door'
+import { readOn } from '#runtime/contrast'
 import { colour, instant, named, object, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 
@@ -19,7 +20,7 @@ export const promotionSettingsInput = {
   countdownText: text(120),
   labelPosition: z.enum(['top-left', 'top-right', 'bottom-left', 'bottom-right']),
   labelBackgroundColor: colour,
-  labelTextColor: colour,
+  labelTextColor: readOn('labelBackgroundColor'),
   progressColor: colour,
   borderRadius: z.number().int().min(0).max(40),
   fontSize: z.number().int().min(10).max(32),

@@ -1,3 +1,4 @@
+import { readOn, seenOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, email, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
@@ -51,7 +52,7 @@ const mail = {
   buttonText: texts(plain(1, 60)),
   body: texts(plain(1, 5000)),
   footerText: knowing(optionalText(2000), requestVariables) as z.ZodType<string | null>,
-  accentColor: colour,
+  accentColor: readOn('#ffffff', colour.describe('Of the button, whose words are white')),
 }
 const message = {
   text: texts(plain(1, 4096)).describe('Must contain {{reviewUrl}}'),
@@ -63,8 +64,8 @@ export const sorts = ['featured', 'newest', 'highest', 'lowest'] as const
 const widget = {
   layout: z.enum(['list', 'grid', 'carousel']),
   title: optionalText(120),
-  starColor: colour,
-  textColor: colour,
+  starColor: seenOn('backgroundColor'),
+  textColor: readOn('backgroundColor'),
   backgroundColor: colour,
   buttonColor: colour,
   perPage: z.number().int().min(1).max(50),

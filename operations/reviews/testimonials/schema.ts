@@ -1,3 +1,4 @@
+import { readOn, seenOn } from '#runtime/contrast'
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
 import { optionalText, pictureUrl, plain, rating } from '../common-schema.ts'
@@ -37,8 +38,8 @@ const settingsFields = {
   showRating: z.boolean(),
   showPhoto: z.boolean(),
   backgroundColor: colour,
-  textColor: colour,
-  starColor: colour,
+  textColor: readOn('backgroundColor'),
+  starColor: seenOn('backgroundColor'),
   pages: setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1).describe('Pages it shows on'),
 }
 const settingsContent = object(settingsFields)

@@ -1,3 +1,4 @@
+import { seenOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, instant, named, object, setOf, text, z } from '#runtime/schema'
 import { variableFault } from '#runtime/values/variables'
@@ -25,7 +26,7 @@ const fields = {
   productIds: ids('product'),
   categoryIds: ids('category'),
   textColor: colour,
-  barColor: colour,
+  barColor: seenOn('trackColor'),
   trackColor: colour,
   fontSize: z.number().int().min(10).max(40),
 }

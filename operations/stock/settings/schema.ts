@@ -1,3 +1,4 @@
+import { readOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { instant, named, object, z } from '#runtime/schema'
 import { english, type Words } from '#runtime/values/wording'
@@ -69,8 +70,18 @@ export const looks = [
 ] as const
 export type Look = (typeof looks)[number]
 
+/** What texts are read on; the colours are free texts, of which only those that are known are compared. */
+const grounds: Partial<Record<Look, Look>> = {
+  buttonFontColor: 'buttonBackgroundColor',
+  modalButtonTextColor: 'modalButtonColor',
+  modalTextColor: 'modalBackgroundColor',
+}
+
 const lookFields = Object.fromEntries(
-  looks.map((name) => [name, optionalText.describe(builtIn)]),
+  looks.map((name) => {
+    const field = optionalText.describe(builtIn)
+    return [name, grounds[name] ? readOn(grounds[name], field) : field]
+  }),
 ) as unknown as Record<Look, typeof optionalText>
 
 const content = object({

@@ -4,6 +4,7 @@ import { movesOf } from '#runtime/schema'
 import type { Answer, Call } from '../call.ts'
 import { etagOf } from '../etag.ts'
 import { identityOf } from '../if-match.ts'
+import { mayWarn, warningHeader, warningsOf } from '../warnings.ts'
 import { requireDeclaredAnswer } from './strict.ts'
 
 export function toAnswer(call: Call, result: unknown): Answer {
@@ -13,6 +14,11 @@ export function toAnswer(call: Call, result: unknown): Answer {
   const headers = call.headers
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
   if (spec.etag) headers.etag = etagOf(identityOf(result, movesOf(spec.answer.body!)))
+  if (!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body)) {
+    const resource = result instanceof JsonText ? JSON.parse(body) : result
+    const warnings = warningsOf(spec.answer.body, resource)
+    if (warnings.length > 0) headers.warning = warningHeader(warnings)
+  }
   if (spec.cache) headers['cache-control'] = spec.cache
   if (spec.cache?.includes('private')) headers.vary = 'Authorization'
   if (body === '') delete headers['content-type']
@@ -24,5 +30,7 @@ function textOf(result: unknown): string {
   return result === undefined ? '' : JSON.stringify(result)
 }
 
-export const ownHeaders = (answer: Answer): Record<string, string> =>
-  answer.headers.etag ? { etag: answer.headers.etag } : {}
+/** Those that a stored answer has again. */
+export function ownHeaders({ headers: { etag, warning } }: Answer): Record<string, string> {
+  return { ...(etag ? { etag } : {}), ...(warning ? { warning } : {}) }
+}

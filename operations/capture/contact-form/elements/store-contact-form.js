@@ -1,17 +1,7 @@
 // The contact form: in place where a theme has it, or behind a button in a corner.
 
-import {
-  Dialog,
-  Field,
-  formTexts,
-  h,
-  sendForm,
-  Trap,
-  useEffect,
-  useForm,
-  useRef,
-  useState,
-} from '../../../storefront/script/client/elements.js'
+import { Dialog, Field, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
 
 const inputTypes = {
   phone: 'tel',
@@ -43,10 +33,8 @@ textarea { min-height: 110px; resize: vertical; }
     'pt-BR': { ...formTexts['pt-BR'], open: 'Contato', again: 'Enviar outra mensagem' },
     es: { ...formTexts.es, open: 'Contacto', again: 'Enviar otro mensaje' },
   },
-  async places(_isOn, { ask }) {
-    const { enabled, settings } = await readForm(ask)
-    if (!enabled) return []
-    const { placement, position } = settings
+  places(_isOn, { widgets }) {
+    const { placement, position } = widgets.contactFormSettings
     return [
       placement === 'floating'
         ? { spot: `corner-${position}`, attributes: { placement } }
@@ -56,38 +44,18 @@ textarea { min-height: 110px; resize: vertical; }
   view: Contact,
 }
 
-let asked = null
-function readForm(ask, isAnew = false) {
-  if (isAnew) asked = null
-  asked ??= ask('/contact-form').then(
-    (answer) => ({ ...answer, readAt: performance.now() }),
-    (error) => {
-      asked = null
-      throw error
-    },
-  )
-  return asked
-}
-
 function Contact(props) {
-  const { ask, attribute, t } = props
-  const [form, setForm] = useState(null)
+  const { all, attribute, t } = props
   const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    readForm(ask).then(
-      (found) => found.enabled && setForm(found),
-      () => {},
-    )
-  }, [])
-  if (!form) return null
-  const { title, design } = form.settings
+  const settings = all.contactFormSettings
+  const { title, design } = settings
   const look = {
     background: design.backgroundColor,
     color: design.textColor,
     borderRadius: `${design.borderRadius}px`,
   }
   if (attribute('placement') !== 'floating')
-    return h('section', { class: 'in-place', part: 'form', style: look }, h(Filled, { ...props, form }))
+    return h('section', { class: 'in-place', part: 'form', style: look }, h(Filled, { ...props, settings }))
   const close = () => setOpen(false)
   return [
     h(
@@ -111,20 +79,30 @@ function Contact(props) {
       ? h(
           Dialog,
           { label: title || t('open'), closeText: t('close'), onClose: close, style: look },
-          h(Filled, { ...props, form }),
+          h(Filled, { ...props, settings }),
         )
       : null,
   ]
 }
 
-function Filled({ form, ask, t }) {
-  const { title, description, fields, design, buttonText, successMessage, errorMessage, ...others } =
-    form.settings
+/** The token of a form that is filled in: asked for once somebody begins to, or anew. */
+function useToken(ask) {
+  const reading = useRef(null)
+  const read = () => {
+    reading.current = ask('/contact-form').then(({ token }) => ({ token, readAt: performance.now() }))
+    return reading.current
+  }
+  return { read, begin: () => reading.current?.catch(read) ?? read() }
+}
+
+function Filled({ settings, ask, t }) {
+  const { title, description, fields, design, buttonText, successMessage, errorMessage, ...others } = settings
   const { consentText, consentRequired } = others
   const [isSent, setSent] = useState(false)
+  const { read, begin } = useToken(ask)
   const { faults, said, isSending, onSubmit } = useForm({
     t,
-    trouble: errorMessage,
+    troubleOf: () => errorMessage,
     async send({ elements }) {
       const values = Object.fromEntries(
         fields.map(({ key, type }) => {
@@ -134,8 +112,7 @@ function Filled({ form, ask, t }) {
       )
       const consent = elements.consent?.checked ?? false
       const body = { values, consent, pageUrl: location.href, website: elements.website.value }
-      const read = () => readForm(ask, true)
-      await sendForm(ask, { ...form, read }, '/contact-form/submissions', body)
+      await sendForm(ask, { ...(await begin()), read }, '/contact-form/submissions', body)
       setSent(true)
     },
   })
@@ -154,7 +131,7 @@ function Filled({ form, ask, t }) {
     )
   return h(
     'form',
-    { key: 'form', noValidate: true, onSubmit },
+    { key: 'form', noValidate: true, onSubmit, onFocusIn: () => void begin().catch(() => {}) },
     title ? h('h2', { part: 'title' }, title) : null,
     description ? h('p', { part: 'description' }, description) : null,
     fields.map(({ key, label, type, required, placeholder, options }) =>

@@ -1,8 +1,8 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
-import { consentAsked } from '../form-rules.ts'
 import { contactForm } from '../form-settings.ts'
 import { formToken } from '../submit.ts'
+import { publicForm } from '../widget.ts'
 
 const off = () => jsonAnswer({ enabled: false })
 
@@ -17,14 +17,6 @@ export default storefrontPage({
   async handler(ctx) {
     const settings = await contactForm.forShoppers(ctx)
     if (!settings.isEnabled) return off()
-    const {
-      notifyEmails: _to,
-      crmListId: _list,
-      subscribeToNewsletter: _does,
-      isEnabled: _on,
-      ...shown
-    } = settings
-    const asked = { ...shown, consentText: consentAsked(settings, ctx.store.locale) }
-    return jsonAnswer({ enabled: true, token: formToken(ctx), settings: asked })
+    return jsonAnswer({ enabled: true, token: formToken(ctx), settings: publicForm(ctx, settings) })
   },
 })

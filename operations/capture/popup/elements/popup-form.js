@@ -6,14 +6,12 @@ import {
   Field,
   h,
   Picture,
-  sendForm,
-  Trap,
   useEffect,
-  useForm,
   useRef,
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
+import { sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { readPopup } from './popup-rules.js'
 import { Wheel } from './popup-wheel.js'
 
@@ -25,7 +23,7 @@ const fieldsOf = [
 
 /** `onSubscribed`: once there is nothing left to turn down. */
 export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
-  const { t, tell } = props
+  const { t, tell, shop } = props
   const { texts, design, roulette } = popup.settings
   const [answer, setAnswer] = useState(null)
   const [isStill, setStill] = useState(false)
@@ -76,10 +74,10 @@ export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
 
 function Subscribe({ popup, take, isTaken, onClose, t, ask, visitorId, device }) {
   const { texts, fields, design, roulette, consentRequired } = popup.settings
-  const read = () => readPopup(ask, true)
+  const read = () => readPopup(ask)
   const { faults, said, isSending, onSubmit } = useForm({
     t,
-    trouble: texts.errorMessage,
+    troubleOf: () => texts.errorMessage,
     async send(form) {
       const typed = Object.fromEntries(
         fieldsOf.flatMap(([name]) => {

@@ -4,26 +4,25 @@ import { deepestFocus, isFor } from '../../../storefront/script/client/elements.
 
 export const previewed = () => new URLSearchParams(location.search).get('popup_preview')
 
-let asked = null
-/** Settings and the form's token: asked once a page, by popup and teaser alike. */
-export function readPopup(ask, isAnew = false) {
-  if (isAnew) asked = null
+/** All of it, and the form's token: asked for once it is to be seen. */
+export async function readPopup(ask) {
   const preview = previewed()
-  asked ??= ask(`/newsletter${preview ? `?preview=${encodeURIComponent(preview)}` : ''}`).then(
-    (answer) => ({ ...answer, readAt: performance.now() }),
-    (error) => {
-      asked = null
-      throw error
-    },
-  )
-  return asked
+  const answer = await ask(`/newsletter${preview ? `?preview=${encodeURIComponent(preview)}` : ''}`)
+  return { ...answer, readAt: performance.now() }
+}
+
+/** When it shows itself and to whom, which the page knows; of a preview, which no page knows, what it is told. */
+export async function rulesOf({ ask, widgets }) {
+  if (!previewed()) return widgets.newsletterRules
+  const { enabled, settings } = await readPopup(ask)
+  return enabled ? { ...settings, teaser: null } : null
 }
 
 /** Whether it is for this shopper, here and now; how often apart. */
-export function isWelcome({ enabled, settings }, { keep, device, page, isReturning }) {
-  if (!enabled) return false
+export function isWelcome(rules, { keep, device, page, isReturning }) {
+  if (!rules) return false
   if (previewed()) return true
-  const { display } = settings
+  const { display } = rules
   if (!isFor(display, { device, page })) return false
   if (display.visitors === (isReturning ? 'new' : 'returning')) return false
   if (display.hideAfterSubscribe && keep.read('subscribed')) return false

@@ -1,6 +1,6 @@
 // The wheel of a roulette. The server has drawn the prize: the wheel only turns to it.
 
-import { h, useEffect } from '../../../storefront/script/client/elements.js'
+import { h, inkOn, useEffect } from '../../../storefront/script/client/elements.js'
 
 const turnsMs = 4000
 
@@ -65,7 +65,7 @@ function Sector({ label, color, from, angle }) {
         'text-anchor': 'end',
         'dominant-baseline': 'central',
         'font-size': size.toFixed(2),
-        fill: isDark(color) ? '#fff' : '#111827',
+        fill: inkOn(color),
       },
       lines.map((line, n) => h('tspan', { x: 45, y: (n - (lines.length - 1) / 2) * size * 1.15 }, line)),
     ),
@@ -81,11 +81,4 @@ function linesOf(label) {
     Math.abs(other - middle) < Math.abs(one - middle) ? other : one,
   )
   return [label.slice(0, nearest), label.slice(nearest + 1)]
-}
-
-/** By its luminance (WCAG): where white is read better than near-black. */
-function isDark(color) {
-  const parts = [1, 3, 5].map((from) => Number.parseInt(color.slice(from, from + 2), 16) / 255)
-  const [r, g, b] = parts.map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.2
 }

@@ -3,7 +3,6 @@
 
 import {
   Dialog,
-  formTexts,
   h,
   useEffect,
   useEvent,
@@ -11,8 +10,9 @@ import {
   useSheet,
   useState,
 } from '../../../storefront/script/client/elements.js'
+import { formTexts } from '../../../storefront/script/client/forms.js'
 import { Content } from './popup-form.js'
-import { isDue, isWelcome, previewed, readPopup, remember, whenDue } from './popup-rules.js'
+import { isDue, isWelcome, previewed, readPopup, remember, rulesOf, whenDue } from './popup-rules.js'
 import { wheelCss } from './popup-wheel.js'
 
 const corners = {
@@ -112,15 +112,14 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
     },
   },
   async places(_isOn, api) {
-    const popup = await readPopup(api.ask)
-    if (!isWelcome(popup, api)) return []
-    const { layout, position, display } = popup.settings
+    const rules = await rulesOf(api)
+    if (!isWelcome(rules, api)) return []
+    const { layout, position, teaser } = rules
     const edge = position === 'top' ? 'top' : 'bottom'
     const spots = { 'slide-in': `corner-${corners[position]}`, bar: `edge-${edge}-fixed` }
     const corner = position === 'bottom-right' || layout === 'slide-in' ? corners[position] : 'bottom-left'
-    const isTeased = display.teaserEnabled && display.teaserText
     return [
-      ...(isTeased ? [{ spot: `corner-${corner}`, attributes: { placement: 'teaser' } }] : []),
+      ...(teaser ? [{ spot: `corner-${corner}`, attributes: { placement: 'teaser' } }] : []),
       { spot: spots[layout] ?? 'floating', isPassing: true },
     ]
   },
@@ -128,28 +127,27 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
 }
 
 function Popup(props) {
-  const { ask, attribute, host } = props
-  const [popup, setPopup] = useState(null)
+  const { attribute, host } = props
+  const [rules, setRules] = useState(null)
   useEffect(() => {
-    readPopup(ask).then(
-      (found) => isWelcome(found, props) && setPopup(found),
+    rulesOf(props).then(
+      (found) => isWelcome(found, props) && setRules(found),
       () => {},
     )
   }, [])
-  useSheet(host, popup?.settings.design.customCss)
-  if (!popup) return null
+  if (!rules) return null
   const isTeaser = attribute('placement') === 'teaser'
   return [
-    isTeaser ? null : h(Shown, { ...props, popup }),
+    isTeaser ? null : h(Shown, { ...props, rules }),
     // A theme that has one element has both in it.
-    isTeaser || !host.placed ? h(Teaser, { ...props, popup }) : null,
+    rules.teaser && (isTeaser || !host.placed) ? h(Teaser, { host, ...rules.teaser }) : null,
   ]
 }
 
 const tellAll = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }))
 
-function Teaser({ popup }) {
-  const { display, design } = popup.settings
+function Teaser({ host, text, buttonColor: background, buttonTextColor: color, fontFamily, customCss }) {
+  useSheet(host, customCss)
   const [isHidden, setHidden] = useState(false)
   const wasUsed = useRef(false)
   const button = useRef(null)
@@ -157,8 +155,7 @@ function Teaser({ popup }) {
   useEffect(() => {
     if (wasUsed.current && !isHidden) button.current?.focus()
   }, [isHidden])
-  if (isHidden || !display.teaserEnabled || !display.teaserText) return null
-  const { buttonColor: background, buttonTextColor: color, fontFamily } = design
+  if (isHidden) return null
   const open = () => {
     wasUsed.current = true
     tellAll('storefront:open-popup')
@@ -173,28 +170,41 @@ function Teaser({ popup }) {
       style: { background, color, fontFamily },
       onClick: open,
     },
-    display.teaserText,
+    text,
   )
 }
 
-function Shown({ popup, ...props }) {
-  const { tell, keep, t, host } = props
-  const { layout, position, design, texts, display, roulette } = popup.settings
+function Shown({ rules, ...props }) {
+  const { ask, tell, keep, t, host } = props
   const isPreview = previewed() !== null
   const [shown, setShown] = useState(null)
+  const isComing = useRef(false)
   const subscribed = useRef(false)
-  const show = (isUnasked) => {
-    if (shown) return
-    if (!isPreview) remember(props)
-    setShown({ isUnasked })
-    tellAll('storefront:popup', { state: 'open' })
+  const show = async (isUnasked) => {
+    if (shown || isComing.current) return
+    isComing.current = true
+    try {
+      const popup = await readPopup(ask)
+      // Turned off since the page was loaded.
+      if (!popup.enabled) return
+      if (!isPreview) remember(props)
+      setShown({ popup, isUnasked })
+      tellAll('storefront:popup', { state: 'open' })
+    } catch (error) {
+      console.warn('storefront: store-popup:', error?.message)
+    } finally {
+      isComing.current = false
+    }
   }
   useEvent('storefront:open-popup', () => show(false))
   useEffect(() => {
     if (isPreview) show(false)
-    else if (isDue(display, props)) return whenDue(display, () => show(true))
+    else if (isDue(rules.display, props)) return whenDue(rules.display, () => show(true))
   }, [])
+  useSheet(host, shown?.popup.settings.design.customCss)
   if (!shown) return null
+  const { popup } = shown
+  const { layout, position, design, texts, roulette } = popup.settings
   const onClose = () => {
     setShown(null)
     // Who subscribed did not turn it down.

@@ -1,6 +1,7 @@
 // What each type of content block looks like within its box.
 
-import { Html, h, hideBroken, money, useState } from '../../../storefront/script/client/elements.js'
+import { h, hideBroken, money, useState } from '../../../storefront/script/client/elements.js'
+import { Html } from '../../../storefront/script/client/html.js'
 import { Icon, isIcon } from '../../elements/icons.js'
 
 const plural = (name, count, { t, shop }) => {

@@ -1,6 +1,7 @@
 // Blocks of content: those of one spot by `placement`, or of all.
 
-import { h, isFor, parsed, useEffect, useRef, useSeen } from '../../../storefront/script/client/elements.js'
+import { h, isFor, useEffect, useRef, useSeen } from '../../../storefront/script/client/elements.js'
+import { parsed } from '../../../storefront/script/client/html.js'
 import { designs } from './block-designs.js'
 
 export default {

@@ -1,7 +1,8 @@
 // Looks: a picture with marks on what can be bought in it, and the whole of it in one step.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
-import { h, money, useProducts, useSeen, useState } from '../../../storefront/script/client/elements.js'
+import { h, money, useSeen, useState } from '../../../storefront/script/client/elements.js'
+import { useProducts } from '../../../storefront/script/client/products.js'
 
 export default {
   css: `

@@ -1,6 +1,6 @@
-// A row that is turned by buttons, keys, fingers, or by itself.
+// A row that is turned by buttons, keys, fingers, or by itself; and pictures, one by one.
 
-import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 
 export const carouselTexts = {
   en: { previous: 'Previous', next: 'Next', pause: 'Stop turning', play: 'Turn by itself' },
@@ -18,6 +18,13 @@ export const carouselCss = `
 `
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+
+/** Of pictures that are looked at one by one. */
+export const largeCss = `
+.large { max-width: min(960px, calc(100vw - 16px)); padding: 48px 16px 16px; text-align: center; background: #111827; color: #fff; }
+.large img { max-height: calc(100dvh - 160px); }
+.large .pages button { width: 44px; padding: 0; border-radius: 50%; }
+`
 
 /** `seconds`: after so many it turns by itself, unless somebody looks closer, wants it still, or stopped it; null: never. */
 export function Carousel({ items, label, perView, seconds = null, t }) {
@@ -113,6 +120,43 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
                 isTurning ? '❚❚' : '▶',
               ),
           button('next', t('next'), () => turn(1), '›'),
+        )
+      : null,
+  )
+}
+
+/** Pictures of a review, one by one. */
+export function Large({ pictures, first, name, t, onClose }) {
+  const [at, setAt] = useState(first)
+  const count = pictures.length
+  const words = t('picture', { at: at + 1, count, name })
+  const turn = (step) => setAt((at + step + count) % count)
+  const button = (text, step, sign) =>
+    h(
+      'button',
+      { type: 'button', 'aria-label': text, onClick: () => turn(step) },
+      h('span', { 'aria-hidden': 'true' }, sign),
+    )
+  return h(
+    Dialog,
+    {
+      class: 'large',
+      label: words,
+      closeText: t('close'),
+      onClose,
+      onKeyDown({ key }) {
+        if (key === 'ArrowRight') turn(1)
+        if (key === 'ArrowLeft') turn(-1)
+      },
+    },
+    h('img', { src: pictures[at], alt: words }),
+    count > 1
+      ? h(
+          'div',
+          { class: 'pages' },
+          button(t('previous'), -1, '‹'),
+          h('span', { role: 'status' }, `${at + 1} / ${count}`),
+          button(t('next'), 1, '›'),
         )
       : null,
   )

@@ -1,6 +1,7 @@
 // The form to write a review: on a product's page, or of an order by the token of its link.
 
-import { Field, h, Trap, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { Field, h, inkOn, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
 
 const bytesAtMost = 10 * 1024 * 1024
 const pictureTypes = ['image/jpeg', 'image/png', 'image/webp']
@@ -24,8 +25,9 @@ legend { padding: 0; font-size: 14px; }
 .hint { font-size: 14px; margin: 4px 0 8px; }
 `
 
-export const formTexts = {
+export const reviewFormTexts = {
   en: {
+    ...formTexts.en,
     rating: 'Your rating',
     ofStars: '{{rating}} of 5 stars',
     product: 'Product',
@@ -48,10 +50,6 @@ export const formTexts = {
     customersOnly: 'Only customers can review: use the link that we send you after your order.',
     deadLink: 'This link is not valid any more: use the one in your latest email.',
     ratingFault: 'Choose from 1 to 5 stars.',
-    titleFault: 'The title may have at most 150 characters.',
-    textFault: 'Write your opinion, in at most 5000 characters.',
-    nameFault: 'Enter your name.',
-    emailFault: 'Enter a valid email.',
     picturesFault: 'Pictures are JPEG, PNG or WebP, and at most 10 MB each.',
     tooManyFault: 'There can be at most {{count}} pictures.',
     uploadFault: 'A picture could not be uploaded. Try it again.',
@@ -60,6 +58,7 @@ export const formTexts = {
     sendFault: 'The review could not be sent. Try it again.',
   },
   'pt-BR': {
+    ...formTexts['pt-BR'],
     rating: 'Sua nota',
     ofStars: '{{rating}} de 5 estrelas',
     product: 'Produto',
@@ -82,10 +81,6 @@ export const formTexts = {
     customersOnly: 'Só clientes podem avaliar: use o link que enviamos depois do seu pedido.',
     deadLink: 'Este link não vale mais: use o do seu e-mail mais recente.',
     ratingFault: 'Escolha de 1 a 5 estrelas.',
-    titleFault: 'O título pode ter no máximo 150 caracteres.',
-    textFault: 'Escreva sua opinião, com no máximo 5000 caracteres.',
-    nameFault: 'Informe seu nome.',
-    emailFault: 'Informe um e-mail válido.',
     picturesFault: 'As fotos são JPEG, PNG ou WebP, com no máximo 10 MB cada.',
     tooManyFault: 'São no máximo {{count}} fotos.',
     uploadFault: 'Não foi possível enviar uma foto. Tente de novo.',
@@ -94,6 +89,7 @@ export const formTexts = {
     sendFault: 'Não foi possível enviar a avaliação. Tente de novo.',
   },
   es: {
+    ...formTexts.es,
     rating: 'Tu puntuación',
     ofStars: '{{rating}} de 5 estrellas',
     product: 'Producto',
@@ -116,10 +112,6 @@ export const formTexts = {
     customersOnly: 'Solo los clientes pueden opinar: usa el enlace que enviamos después de tu pedido.',
     deadLink: 'Este enlace ya no es válido: usa el de tu correo más reciente.',
     ratingFault: 'Elige de 1 a 5 estrellas.',
-    titleFault: 'El título puede tener como máximo 150 caracteres.',
-    textFault: 'Escribe tu opinión, con 5000 caracteres como máximo.',
-    nameFault: 'Escribe tu nombre.',
-    emailFault: 'Escribe un correo válido.',
     picturesFault: 'Las fotos son JPEG, PNG o WebP, de 10 MB como máximo cada una.',
     tooManyFault: 'Puede haber {{count}} fotos como máximo.',
     uploadFault: 'No se pudo subir una foto. Inténtalo de nuevo.',
@@ -127,15 +119,6 @@ export const formTexts = {
     tooMany: 'Fueron demasiados intentos: espera un poco e inténtalo de nuevo.',
     sendFault: 'No se pudo enviar la opinión. Inténtalo de nuevo.',
   },
-}
-
-/** Black or white, whichever is read better on a colour. */
-export function inkOn(colour) {
-  const [r, g, b] = [1, 3, 5].map((at) => {
-    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
-    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff'
 }
 
 export function ReviewForm({ data, token, wanted, ask, t, onPublished }) {
@@ -189,75 +172,45 @@ export function ReviewForm({ data, token, wanted, ask, t, onPublished }) {
   )
 }
 
-/** What the API calls a field, and what is said of it. */
-const faultsOf = {
-  rating: 'ratingFault',
-  title: 'titleFault',
-  text: 'textFault',
-  name: 'nameFault',
-  email: 'emailFault',
-  imageUrls: 'picturesFault',
-}
-
 function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
-  const box = useRef(null)
   const products = order?.items ?? []
   const [product, setProduct] = useState(
     products.find((each) => each.productId === wanted) ?? products[0] ?? { productId: wanted },
   )
   const [rating, setRating] = useState(0)
   const [pictures, setPictures] = useState([])
-  const [faults, setFaults] = useState({})
-  const [isSending, setSending] = useState(false)
   const isUploading = pictures.some(({ url }) => !url)
-  useEffect(() => {
-    box.current.querySelector('[aria-invalid=true]')?.focus()
-  }, [faults])
-
-  const send = async (event) => {
-    event.preventDefault()
-    if (isSending || isUploading) return
-    const filled = Object.fromEntries(
-      [...new FormData(box.current)].flatMap(([name, value]) =>
-        typeof value === 'string' ? [[name, value.trim()]] : [],
-      ),
-    )
-    const wrong = {
-      ...(rating ? {} : { rating: t('ratingFault') }),
-      ...(form.requireText && !filled.text ? { text: t('textFault') } : {}),
-      ...(filled.name ? {} : { name: t('nameFault') }),
-      ...(token || /^\S+@\S+\.\S+$/.test(filled.email) ? {} : { email: t('emailFault') }),
-    }
-    setFaults(wrong)
-    if (Object.keys(wrong).length > 0) return
-    setSending(true)
-    try {
-      onDone(
-        await ask('/reviews', {
-          productId: product.productId,
-          variantId: product.variantId ?? undefined,
-          rating,
-          title: filled.title || undefined,
-          text: filled.text || undefined,
-          name: filled.name,
-          email: token ? undefined : filled.email,
-          imageUrls: pictures.length > 0 ? pictures.map(({ url }) => url) : undefined,
-          token,
-          website: filled.website || undefined,
-        }),
-      )
-    } catch (error) {
-      setFaults(faultOf(error, t))
-    } finally {
-      setSending(false)
-    }
-  }
+  const { faults, said, isSending, onSubmit } = useForm({
+    t,
+    troubleOf: (error) => troubleOf(error, t),
+    wordsOf: ({ name }) => ownFaults[name] && t(ownFaults[name]),
+    async send({ elements }) {
+      const typed = (name) => elements[name]?.value.trim() || undefined
+      const answer = await ask('/reviews', {
+        productId: product.productId,
+        variantId: product.variantId ?? undefined,
+        rating,
+        title: typed('title'),
+        text: typed('text'),
+        name: typed('name'),
+        email: typed('email'),
+        imageUrls: pictures.length > 0 ? pictures.map(({ url }) => url) : undefined,
+        token,
+        website: typed('website'),
+      })
+      onDone(answer)
+    },
+  })
 
   const field = (name, props) =>
     h(Field, { name, label: t(name), fault: faults[name], part: 'field', ...props })
   return h(
     'form',
-    { ref: box, part: 'form', noValidate: true, onSubmit: send },
+    {
+      part: 'form',
+      noValidate: true,
+      onSubmit: (event) => (isUploading ? event.preventDefault() : onSubmit(event)),
+    },
     products.length > 1
       ? h(
           'div',
@@ -291,7 +244,7 @@ function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
       ? h(Pictures, { pictures, setPictures, atMost: form.maxImages, fault: faults.imageUrls, ask, t })
       : null,
     h(Trap),
-    h('p', { class: 'fault', role: 'alert' }, faults.form),
+    h('p', { class: 'fault', role: 'alert' }, said),
     h(
       'button',
       {
@@ -305,14 +258,15 @@ function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
   )
 }
 
-/** Of what the API refused, by field where it named one. */
-function faultOf({ code, message }, t) {
-  const name = /^(\w+)[:.]/.exec(message)?.[1]
-  if (code === 'bad_request' && faultsOf[name]) return { [name]: t(faultsOf[name]) }
-  if (code === 'bad_request' && name === 'token') return { form: t('deadLink') }
-  if (code === 'conflict') return { form: t('already') }
-  if (code === 'forbidden') return { form: t('customersOnly') }
-  return { form: t(code === 'rate_limited' ? 'tooMany' : 'sendFault') }
+/** Of fields for which the words of every form are too few. */
+const ownFaults = { rating: 'ratingFault', imageUrls: 'picturesFault' }
+
+/** Of what the API refused without naming a field. */
+function troubleOf({ code, message }, t) {
+  if (code === 'bad_request' && message.startsWith('token:')) return t('deadLink')
+  if (code === 'conflict') return t('already')
+  if (code === 'forbidden') return t('customersOnly')
+  return t(code === 'rate_limited' ? 'tooMany' : 'sendFault')
 }
 
 function Rating({ rating, onPick, fault, color, t }) {
@@ -336,6 +290,7 @@ function Rating({ rating, onPick, fault, color, t }) {
             type: 'radio',
             name: 'rating',
             value: n,
+            required: true,
             checked: n === rating,
             'aria-label': t('ofStars', { rating: n }),
             ...(fault ? { 'aria-invalid': 'true' } : {}),
@@ -385,7 +340,7 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
     'div',
     { part: 'pictures' },
     h(Field, {
-      name: 'pictures',
+      name: 'imageUrls',
       label: t('pictures', { count: atMost }),
       type: 'file',
       accept: pictureTypes.join(','),

@@ -4,13 +4,14 @@ import {
   Dialog,
   dayOf,
   h,
+  inkOn,
   Stars,
   useEffect,
   useRef,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { Carousel, carouselCss, carouselTexts } from './carousel.js'
-import { formCss, formTexts, inkOn, ReviewForm } from './review-form.js'
+import { Carousel, carouselCss, carouselTexts, Large, largeCss } from './carousel.js'
+import { formCss, ReviewForm, reviewFormTexts } from './review-form.js'
 import { countOf, ratingOf, ratingTexts, tokenOf } from './words.js'
 
 export default {
@@ -46,16 +47,13 @@ article { padding: 16px 0; }
 .pages { display: flex; gap: 16px; align-items: center; justify-content: center; margin-block-start: 16px; }
 .pages button { min-height: 44px; padding: 8px 16px; border: 1px solid currentColor; border-radius: 6px; background: none; }
 .pages button:disabled { cursor: default; opacity: .4; }
-.large { max-width: min(960px, calc(100vw - 16px)); padding: 48px 16px 16px; text-align: center; background: #111827; color: #fff; }
-.large img { max-height: calc(100dvh - 160px); }
-.large .pages button { width: 44px; padding: 0; border-radius: 50%; }
-${carouselCss}
+${carouselCss}${largeCss}
 ${formCss}`,
   texts: {
     en: {
       ...ratingTexts.en,
       ...carouselTexts.en,
-      ...formTexts.en,
+      ...reviewFormTexts.en,
       label: 'Customer reviews',
       none: 'Nobody has reviewed this product yet.',
       stars: '{{rating}} stars: {{count}}',
@@ -78,7 +76,7 @@ ${formCss}`,
     'pt-BR': {
       ...ratingTexts['pt-BR'],
       ...carouselTexts['pt-BR'],
-      ...formTexts['pt-BR'],
+      ...reviewFormTexts['pt-BR'],
       label: 'Avaliações de clientes',
       none: 'Ninguém avaliou este produto ainda.',
       stars: '{{rating}} estrelas: {{count}}',
@@ -101,7 +99,7 @@ ${formCss}`,
     es: {
       ...ratingTexts.es,
       ...carouselTexts.es,
-      ...formTexts.es,
+      ...reviewFormTexts.es,
       label: 'Opiniones de clientes',
       none: 'Nadie ha opinado sobre este producto todavía.',
       stars: '{{rating}} estrellas: {{count}}',
@@ -366,43 +364,6 @@ function Review({ review, data, shop, t, onEnlarge }) {
           h('strong', null, t('reply', { name: reply.authorName ?? shop.name })),
           data.showDate && reply.repliedAt ? ` · ${dayOf(reply.repliedAt, shop)}` : null,
           h('p', null, reply.text),
-        )
-      : null,
-  )
-}
-
-/** Pictures of a review, one by one. */
-function Large({ pictures, first, name, t, onClose }) {
-  const [at, setAt] = useState(first)
-  const count = pictures.length
-  const words = t('picture', { at: at + 1, count, name })
-  const turn = (step) => setAt((at + step + count) % count)
-  const button = (text, step, sign) =>
-    h(
-      'button',
-      { type: 'button', 'aria-label': text, onClick: () => turn(step) },
-      h('span', { 'aria-hidden': 'true' }, sign),
-    )
-  return h(
-    Dialog,
-    {
-      class: 'large',
-      label: words,
-      closeText: t('close'),
-      onClose,
-      onKeyDown({ key }) {
-        if (key === 'ArrowRight') turn(1)
-        if (key === 'ArrowLeft') turn(-1)
-      },
-    },
-    h('img', { src: pictures[at], alt: words }),
-    count > 1
-      ? h(
-          'div',
-          { class: 'pages' },
-          button(t('previous'), -1, '‹'),
-          h('span', { role: 'status' }, `${at + 1} / ${count}`),
-          button(t('next'), 1, '›'),
         )
       : null,
   )

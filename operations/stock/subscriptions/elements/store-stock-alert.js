@@ -4,13 +4,13 @@ import {
   Dialog,
   Field,
   h,
-  Trap,
   useEffect,
   useProduct,
   useRef,
   useSheet,
   useState,
 } from '../../../storefront/script/client/elements.js'
+import { Trap } from '../../../storefront/script/client/forms.js'
 
 // What the merchant's settings have as well is said where they are empty.
 const texts = {

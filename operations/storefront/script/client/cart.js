@@ -2,13 +2,13 @@
 
 /** Adds to the shop's cart: its theme is asked first, then the platform that is known to be there. */
 export const addToCart = (items, origin) =>
-  changeCart('add-to-cart', items, origin, () =>
+  changeCart('storefront:add-to-cart', items, origin, () =>
     onShopify('add.js', { items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })) }),
   )
 
 /** Takes out of the cart what we put into it. */
 export const removeFromCart = (items, origin) =>
-  changeCart('remove-from-cart', items, origin, async () => {
+  changeCart('storefront:remove-from-cart', items, origin, async () => {
     const { items: lines } = await onShopify('../cart.js')
     for (const { variantId, quantity = 1 } of items) {
       const own = lines.filter((line) => String(line.variant_id) === String(variantId))
@@ -21,7 +21,7 @@ export const removeFromCart = (items, origin) =>
 async function changeCart(name, items, origin, byUs) {
   let answered = null
   const detail = { items, origin, respondWith: (promise) => (answered = Promise.resolve(promise)) }
-  const event = new CustomEvent(`storefront:${name}`, { detail, cancelable: true })
+  const event = new CustomEvent(name, { detail, cancelable: true })
   document.dispatchEvent(event)
   if (answered) return answered
   if (event.defaultPrevented) return null

@@ -96,35 +96,13 @@ export const money = (amount, { locale, currency }) =>
 export const dayOf = (instant, { locale }) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date(instant))
 
-/**
- * HTML of the merchant's, which the server has cleaned: parsed, never assigned, so that Trusted Types have no objection;
- * its styles are set one by one, which no policy for inline styles forbids.
- */
-export function Html({ html, ...props }) {
-  const box = useRef(null)
-  useEffect(() => {
-    const text = html.replace(/(<[a-z][^<>]*?) style="/gi, '$1 data-style="')
-    const body = parsed(text)
-    for (const each of body.querySelectorAll('[data-style]')) {
-      each.style.cssText = each.dataset.style
-      delete each.dataset.style
-    }
-    box.current.replaceChildren(...body.childNodes)
-    for (const each of box.current.querySelectorAll('img')) each.addEventListener('error', hideBroken)
-  }, [html])
-  return h('div', { ...props, ref: box })
-}
-
-/** The body of a text's HTML, whose scripts never run. */
-export const parsed = (html) => new DOMParser().parseFromString(trusted('createHTML', html), 'text/html').body
-
 /** A picture that does not load leaves no broken sign; as `onError`. */
 export const hideBroken = ({ target }) => {
   target.hidden = true
 }
 
 let policy
-function trusted(kind, text) {
+export function trusted(kind, text) {
   if (!window.trustedTypes) return text
   const same = (given) => given
   policy ??= window.trustedTypes.createPolicy('storefront', { createHTML: same, createScript: same })
@@ -302,89 +280,6 @@ export function Field({ label, fault, type = 'text', options, wrap, ...props }) 
   return h('div', { class: 'field', part: 'field', ...wrap }, h('label', { for: id }, words), field, wrong)
 }
 
-/** Said of fields, in every form's texts. */
-export const formTexts = {
-  en: {
-    required: 'Please fill this in.',
-    unticked: 'Please tick this to go on.',
-    badEmail: 'Please check the email address.',
-    badPhone: 'Please check the phone number.',
-    badField: 'Please check this.',
-    close: 'Close',
-  },
-  'pt-BR': {
-    required: 'Preencha este campo.',
-    unticked: 'Marque para continuar.',
-    badEmail: 'Confira o e-mail.',
-    badPhone: 'Confira o telefone.',
-    badField: 'Confira este campo.',
-    close: 'Fechar',
-  },
-  es: {
-    required: 'Completa este campo.',
-    unticked: 'Marca la casilla para continuar.',
-    badEmail: 'Revisa el correo electrónico.',
-    badPhone: 'Revisa el teléfono.',
-    badField: 'Revisa este campo.',
-    close: 'Cerrar',
-  },
-}
-
-const wrongOf = ({ type, validity }, t) =>
-  validity.valueMissing
-    ? t(type === 'checkbox' ? 'unticked' : 'required')
-    : t(type === 'email' ? 'badEmail' : type === 'tel' ? 'badPhone' : 'badField')
-
-/**
- * A form with `noValidate` whose faults are told at their fields, in the shopper's language: the browser's own first,
- * then what the server refused (`email: must be…`). `trouble`: said where nothing can be said of a field.
- */
-export function useForm({ t, trouble, send }) {
-  const [state, setState] = useState({ faults: {} })
-  const tell = (fields, said = '') => {
-    const faults = Object.fromEntries(fields.map((field) => [field.name, wrongOf(field, t)]))
-    setState({ faults, said })
-    fields[0]?.focus()
-  }
-  const onSubmit = async (event) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const fields = [...form.elements].filter(({ name }) => name)
-    const invalid = fields.filter(({ validity }) => !validity.valid)
-    if (invalid.length > 0) return tell(invalid)
-    setState({ faults: {}, isSending: true })
-    try {
-      await send(form)
-      setState({ faults: {} })
-    } catch (error) {
-      const named = new Set((error.message ?? '').split('; ').map((each) => each.split(':')[0]))
-      const refused = fields.filter(({ name }) => named.has(name))
-      tell(refused, refused.length > 0 ? '' : trouble)
-    }
-  }
-  return { ...state, onSubmit }
-}
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-const humanMs = 1600
-
-/**
- * Sends a form with its token. Who is quicker than people are waits, or would be taken for a machine; a token of
- * yesterday is read anew. `read`: asks for the form, `{ token }` at least.
- */
-export async function sendForm(ask, { read, ...form }, path, body) {
-  const send = async ({ token, readAt }) => {
-    await pause(humanMs - (performance.now() - readAt))
-    return ask(path, { token, ...body })
-  }
-  try {
-    return await send(form)
-  } catch (error) {
-    if (!error.message?.startsWith('token:')) throw error
-    return send({ ...(await read()), readAt: performance.now() })
-  }
-}
-
 /** A picture, or nothing where it does not load. */
 export function Picture({ src, alt = '', ...props }) {
   const [lost, setLost] = useState(null)
@@ -401,16 +296,6 @@ export function useSheet(host, css) {
     root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((each) => each !== sheet), sheet]
   }, [css])
 }
-
-/** What people do not see and machines fill in. */
-export const Trap = () =>
-  h('input', {
-    name: 'website',
-    tabIndex: -1,
-    autocomplete: 'off',
-    'aria-hidden': 'true',
-    style: 'display:none',
-  })
 
 /** Copies, and tells that it did; where the browser does not let it, the text is there to be marked. */
 export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
@@ -430,6 +315,15 @@ export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
     isCopied ? copiedText : copyText,
     h('span', { class: 'hidden', role: 'status' }, isCopied ? copiedText : ''),
   )
+}
+
+/** Black or white, whichever is read better on a colour (by its luminance, WCAG). */
+export function inkOn(colour) {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff'
 }
 
 /** Five stars with a word for who does not see them. */
@@ -453,33 +347,4 @@ export function Stars({ rating, label, color, size = 16 }) {
       '★★★★★',
     ),
   )
-}
-
-const productsAtOnce = 50
-
-/** Products by their ids, asked for once each: `products` by id, without those that are gone or not yet there. */
-export function useProducts(ask, ids) {
-  const [products, setProducts] = useState(new Map())
-  const [isFailed, setFailed] = useState(false)
-  const missing = ids.filter((id) => !products.has(id)).join(',')
-  useEffect(() => {
-    if (missing === '') return
-    let isStill = true
-    const all = missing.split(',')
-    const parts = Array.from({ length: Math.ceil(all.length / productsAtOnce) }, (_part, at) =>
-      all.slice(at * productsAtOnce, (at + 1) * productsAtOnce),
-    )
-    Promise.all(parts.map((some) => ask(`/products?${new URLSearchParams({ ids: some.join(',') })}`)))
-      .then((answers) => {
-        if (!isStill) return
-        setFailed(false)
-        const found = answers.flatMap(({ data }) => data.map((each) => [each.productId, each]))
-        setProducts((known) => new Map([...known, ...found]))
-      })
-      .catch(() => isStill && setFailed(true))
-    return () => {
-      isStill = false
-    }
-  }, [missing])
-  return { products, isFailed }
 }

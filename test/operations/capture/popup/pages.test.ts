@@ -276,6 +276,13 @@ test('the popup and the form are among the widgets, and events count', async () 
   const shop = await popupShop(app, { coupon: tenPercent })
   const widgets = async () => (await visit(shop, 'GET', '/widgets?page=home')).body
   expect((await widgets()).newsletter ?? (await widgets()).widgets?.newsletter).toBe(true)
+  // When it shows itself is told with it: the rest, and the form's token, once it does.
+  expect(Object.keys((await widgets()).newsletterRules).sort()).toEqual([
+    'display',
+    'layout',
+    'position',
+    'teaser',
+  ])
   const event = { id: crypto.randomUUID(), type: 'impression', widget: 'newsletter' }
   const told = await visit(shop, 'POST', '/events', { body: { visitorId: 'a'.repeat(20), events: [event] } })
   expect(told.status).toBe(204)
@@ -283,4 +290,5 @@ test('the popup and the form are among the widgets, and events count', async () 
   await shop.save({ isEnabled: false })
   const off = await widgets()
   expect(off.newsletter ?? off.widgets?.newsletter).toBeUndefined()
+  expect(off.newsletterRules).toBeUndefined()
 })

@@ -1,0 +1,99 @@
+// Forms for shoppers: what is wrong with their fields, and how they are sent. Fetched where one is shown.
+
+import { h, useState } from './elements.js'
+
+/** Said of fields, in every form's texts. */
+export const formTexts = {
+  en: {
+    required: 'Please fill this in.',
+    unticked: 'Please tick this to go on.',
+    badEmail: 'Please check the email address.',
+    badPhone: 'Please check the phone number.',
+    badField: 'Please check this.',
+    close: 'Close',
+  },
+  'pt-BR': {
+    required: 'Preencha este campo.',
+    unticked: 'Marque para continuar.',
+    badEmail: 'Confira o e-mail.',
+    badPhone: 'Confira o telefone.',
+    badField: 'Confira este campo.',
+    close: 'Fechar',
+  },
+  es: {
+    required: 'Completa este campo.',
+    unticked: 'Marca la casilla para continuar.',
+    badEmail: 'Revisa el correo electrónico.',
+    badPhone: 'Revisa el teléfono.',
+    badField: 'Revisa este campo.',
+    close: 'Cerrar',
+  },
+}
+
+const wrongOf = ({ type, validity }, t) =>
+  validity.valueMissing
+    ? t(type === 'checkbox' ? 'unticked' : 'required')
+    : t(type === 'email' ? 'badEmail' : type === 'tel' ? 'badPhone' : 'badField')
+
+/**
+ * A form with `noValidate` whose faults are told at their fields, in the shopper's language: the browser's own first,
+ * then what the server refused (`email: must be…`, `imageUrls.0: must be…`). `send` may answer a promise. `troubleOf`:
+ * what is said where nothing can be said of a field, by the error; `wordsOf`: of a field, in words of the form's own.
+ */
+export function useForm({ t, troubleOf, wordsOf, send }) {
+  const [state, setState] = useState({ faults: {} })
+  const tell = (fields, more) => {
+    const words = fields.map((field) => [field.name, wordsOf?.(field) || wrongOf(field, t)])
+    setState({ faults: Object.fromEntries(words), ...more })
+    fields[0]?.focus()
+  }
+  const onSubmit = async (event) => {
+    event.preventDefault()
+    if (state.isSending) return
+    const form = event.currentTarget
+    const fields = [...form.elements].filter(({ name }) => name)
+    const invalid = fields.filter(({ validity }) => !validity.valid)
+    if (invalid.length > 0) return tell(invalid)
+    setState({ faults: {}, isSending: true })
+    try {
+      await send(form)
+      setState({ faults: {} })
+    } catch (error) {
+      const named = (error.message ?? '').split('; ').map((each) => each.split(':')[0])
+      const isRefused = ({ name }) => named.some((each) => each === name || each.startsWith(`${name}.`))
+      const refused = error.code === 'bad_request' ? fields.filter(isRefused) : []
+      tell(refused, refused.length > 0 ? {} : { said: troubleOf(error), isFailed: true })
+    }
+  }
+  return { ...state, onSubmit }
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const humanMs = 1600
+
+/**
+ * Sends a form with its token. Who is quicker than people are waits, or would be taken for a machine; a token of
+ * yesterday is read anew. `read`: asks for the form, `{ token }` at least.
+ */
+export async function sendForm(ask, { read, ...form }, path, body) {
+  const send = async ({ token, readAt }) => {
+    await pause(humanMs - (performance.now() - readAt))
+    return ask(path, { token, ...body })
+  }
+  try {
+    return await send(form)
+  } catch (error) {
+    if (!error.message?.startsWith('token:')) throw error
+    return send({ ...(await read()), readAt: performance.now() })
+  }
+}
+
+/** What people do not see and machines fill in. */
+export const Trap = () =>
+  h('input', {
+    name: 'website',
+    tabIndex: -1,
+    autocomplete: 'off',
+    'aria-hidden': 'true',
+    style: 'display:none',
+  })

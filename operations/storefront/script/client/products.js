@@ -1,0 +1,32 @@
+// Products by their ids, for elements that show others than the page's. Fetched where one does.
+
+import { useEffect, useState } from './elements.js'
+
+const productsAtOnce = 50
+
+/** Products by their ids, asked for once each: `products` by id, without those that are gone or not yet there. */
+export function useProducts(ask, ids) {
+  const [products, setProducts] = useState(new Map())
+  const [isFailed, setFailed] = useState(false)
+  const missing = ids.filter((id) => !products.has(id)).join(',')
+  useEffect(() => {
+    if (missing === '') return
+    let isStill = true
+    const all = missing.split(',')
+    const parts = Array.from({ length: Math.ceil(all.length / productsAtOnce) }, (_part, at) =>
+      all.slice(at * productsAtOnce, (at + 1) * productsAtOnce),
+    )
+    Promise.all(parts.map((some) => ask(`/products?${new URLSearchParams({ ids: some.join(',') })}`)))
+      .then((answers) => {
+        if (!isStill) return
+        setFailed(false)
+        const found = answers.flatMap(({ data }) => data.map((each) => [each.productId, each]))
+        setProducts((known) => new Map([...known, ...found]))
+      })
+      .catch(() => isStill && setFailed(true))
+    return () => {
+      isStill = false
+    }
+  }, [missing])
+  return { products, isFailed }
+}
