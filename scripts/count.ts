@@ -1,5 +1,6 @@
 /** `npm run count`: adds up vitest's JSON reports; what `.ci/run` says last. */
 import { existsSync, readFileSync } from 'node:fs'
+import { basename, relative } from 'node:path'
 import type { Command } from 'commander'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
@@ -8,36 +9,61 @@ interface Report {
   numPassedTests: number
   numFailedTests: number
   numFailedTestSuites: number
+  testResults: {
+    name: string
+    status: string
+    message?: string
+    assertionResults: { status: string; fullName: string; failureMessages?: string[] | null }[]
+  }[]
 }
 
 export const countProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run count --')
     .description(
-      "Adds up vitest's JSON reports and prints `N passed, N failed`. Fails where a test failed, none passed, or a " +
-        'report is missing.',
+      "Adds up vitest's JSON reports: names what failed and how, then prints `N passed, N failed`. Fails where a test " +
+        'failed, none passed, or a report is missing.',
     )
     .argument('<reports...>', 'files that vitest wrote with --reporter=json --outputFile=<file>')
     .addHelpText('after', examples(terminal, 'npm run count -- .tmp/pglite.json .tmp/postgresql.json'))
     .action((files: string[]) => {
-      const { passed, failed } = countOf(files)
+      const { passed, failed, faults } = countOf(files)
+      for (const fault of faults) line(terminal.out, fault)
       line(terminal.out, `${passed} passed, ${failed} failed`)
       exitWith(failed > 0 || passed === 0 ? 1 : 0)
     })
 
-function countOf(files: readonly string[]): { passed: number; failed: number } {
+/** `faults`: what failed, said last, where an output that was cut still has it. */
+function countOf(files: readonly string[]): { passed: number; failed: number; faults: string[] } {
   let passed = 0
   let failed = 0
+  const faults: string[] = []
   for (const file of files) {
     if (!existsSync(file)) {
       failed += 1
+      faults.push(`no report ${file}`)
       continue
     }
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report
     passed += report.numPassedTests
     // A file that could not even be loaded has no failed test of its own.
     failed += Math.max(report.numFailedTests, report.numFailedTestSuites > 0 ? 1 : 0)
+    for (const { name, status, message, assertionResults } of report.testResults) {
+      if (status !== 'failed') continue
+      const of = `${basename(file, '.json')}: ${relative(process.cwd(), name)}`
+      const tests = assertionResults.filter((each) => each.status === 'failed')
+      if (tests.length === 0) faults.push(`failed ${of}\n${firstLines(message)}`)
+      for (const { fullName, failureMessages } of tests)
+        faults.push(`failed ${of} > ${fullName}\n${firstLines(failureMessages?.join('\n'))}`)
+    }
   }
-  return { passed, failed }
+  return { passed, failed, faults }
 }
+
+const firstLines = (message = ''): string =>
+  message
+    .split('\n')
+    .slice(0, 12)
+    .map((each) => `  ${each.slice(0, 300)}`)
+    .join('\n')
 
 if (import.meta.main) process.exitCode = await runProgram(countProgram)

@@ -1,9 +1,12 @@
 /** The demo, where all sections are full, as the tests of all resources look at it. */
 import { expect } from 'vitest'
 import { type Context, SystemContext } from '#runtime/context'
+import { exampleOf } from '#runtime/documents/example'
+import { publish } from '#runtime/documents/publish'
 import { readersOf } from '#runtime/gateway/if-match'
 import { JsonText } from '#runtime/operation'
 import type { LoadedOperation } from '#runtime/registry/loaded'
+import { ignoredKeys, z } from '#runtime/schema'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp, wholeRegistry } from '#test/support/app'
 
@@ -76,6 +79,47 @@ const found: readonly [RegExp, string][] = [
 
 export const pathOf = (path: string, params: Record<string, string>): string =>
   path.replace(/:([A-Za-z]+)/g, (_all, name: string) => encodeURIComponent(params[name]!))
+
+/** What is made of a schema fits no store. */
+const bodies: Record<string, object> = {
+  '/inbox/conversations/:id/tier': { tier: null },
+  '/subscription/create-preapproval': { planId: 'growth', billingCycle: 'monthly' },
+  '/officialapi/setup': { returnUrl: 'http://localhost/back' },
+}
+
+/** What was read, as far as the write takes it; for what is no write of the whole, its example. */
+export function bodyOf({ spec }: LoadedOperation, read: unknown, own: object): object | undefined {
+  const schema = spec.input?.body
+  if (!schema) return undefined
+  if (['PUT', 'PATCH'].includes(spec.method) && schema instanceof z.ZodObject) {
+    const ignored = ignoredKeys(schema)
+    const fields = Object.entries(read as object).filter(
+      ([name]) => name in schema.shape && !ignored.has(name),
+    )
+    if (schema.safeParse({ ...Object.fromEntries(fields), ...own }).success)
+      return { ...Object.fromEntries(fields), ...own }
+  }
+  return { ...((bodies[spec.path] ?? spec.example?.body ?? exampleOf(publish(schema))) as object), ...own }
+}
+
+/** What a body names its resource by, where its path does not. */
+export function namesInBody({ spec }: LoadedOperation, names: Record<string, string>): object {
+  const schema = spec.input?.body
+  const isNamed = schema instanceof z.ZodObject
+  return Object.fromEntries(
+    Object.entries(names).filter(
+      ([name]) => !spec.path.includes(`:${name}`) && isNamed && name in schema.shape,
+    ),
+  )
+}
+
+/** What takes its resource away, or the store's number, comes last. */
+export const lastOf = ({ spec }: LoadedOperation): number =>
+  /disconnect|\/session$|^\/officialapi\/|^\/subscription\//.test(spec.path)
+    ? 2
+    : spec.method === 'DELETE'
+      ? 1
+      : 0
 
 export async function openDemo() {
   const { operations } = await wholeRegistry()

@@ -3,50 +3,17 @@
  * changes nothing, what was read just now is taken or refused for a reason of its own.
  */
 import { describe, expect, test } from 'vitest'
-import { exampleOf } from '#runtime/documents/example'
-import { publish } from '#runtime/documents/publish'
 import { readersOf } from '#runtime/gateway/if-match'
-import type { LoadedOperation } from '#runtime/registry/loaded'
-import { ignoredKeys, z } from '#runtime/schema'
 import { isId } from '#runtime/values/ids'
 import { wholeRegistry } from '#test/support/app'
-import { openDemo, pathOf } from './demo.ts'
+import { bodyOf, lastOf, namesInBody, openDemo, pathOf } from './demo.ts'
 import { rowsOf } from './rows.ts'
 
 const { operations } = await wholeRegistry()
 const { app, storeId, send, namesOf, context, readNow } = await openDemo()
 
-/** What is made of a schema fits no store. */
-const bodies: Record<string, object> = {
-  '/inbox/conversations/:id/tier': { tier: null },
-  '/subscription/create-preapproval': { planId: 'growth', billingCycle: 'monthly' },
-  '/officialapi/setup': { returnUrl: 'http://localhost/back' },
-}
-
-/** What was read, as far as the write takes it; for what is no write of the whole, its example. */
-function bodyOf({ spec }: LoadedOperation, read: unknown, own: object): object | undefined {
-  const schema = spec.input?.body
-  if (!schema) return undefined
-  if (['PUT', 'PATCH'].includes(spec.method) && schema instanceof z.ZodObject) {
-    const ignored = ignoredKeys(schema)
-    const fields = Object.entries(read as object).filter(
-      ([name]) => name in schema.shape && !ignored.has(name),
-    )
-    if (schema.safeParse({ ...Object.fromEntries(fields), ...own }).success)
-      return { ...Object.fromEntries(fields), ...own }
-  }
-  return { ...((bodies[spec.path] ?? spec.example?.body ?? exampleOf(publish(schema))) as object), ...own }
-}
-
 const writes = operations.filter((operation) => readersOf(operations, operation).length > 0)
-/** What takes its resource away, or the store's number, comes last. */
-const last = ({ spec }: LoadedOperation): number =>
-  /disconnect|\/session$|^\/officialapi\/|^\/subscription\//.test(spec.path)
-    ? 2
-    : spec.method === 'DELETE'
-      ? 1
-      : 0
-writes.sort((a, b) => last(a) - last(b))
+writes.sort((a, b) => lastOf(a) - lastOf(b))
 
 const reads = operations.filter(({ spec }) => spec.method === 'GET' && spec.etag)
 
@@ -85,12 +52,7 @@ describe('a write with If-Match', () => {
   test.each(writes.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {
     const { spec } = operation
     const names = await namesOf(operation)
-    const schema = spec.input?.body
-    const isNamed = schema instanceof z.ZodObject
-    const inBody = Object.entries(names).filter(
-      ([name]) => !spec.path.includes(`:${name}`) && isNamed && name in schema.shape,
-    )
-    const own = Object.fromEntries(inBody)
+    const own = namesInBody(operation, names)
     const first = bodyOf(operation, {}, own)
     const resource = await readNow(operation, names, first)
     const body = bodyOf(operation, resource, own)

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { Packed } from '#runtime/http/packed'
 import type { Wired } from '#runtime/wiring'
 
 /** An element that a theme may place, and that places itself where no theme did. */
@@ -26,13 +26,6 @@ export interface ElementSpec {
   preview?: string
 }
 
-export interface Packed {
-  type: string
-  /** By the name of the encoding; `identity` is the text itself. */
-  bodies: Readonly<Record<'identity' | 'gzip' | 'br', Uint8Array<ArrayBuffer>>>
-  etag: string
-}
-
 const client = join(import.meta.dirname, 'client')
 const own = ['elements.js', 'places.js']
 const require = createRequire(import.meta.url)
@@ -41,22 +34,15 @@ const libraries: Readonly<Record<string, string>> = {
   'hooks.js': require.resolve('preact/hooks'),
 }
 
+/** Without what only readers of the file need. */
+const withoutComments = (text: string): string => text.replace(/^[ \t]*(\/\/.*|\/\*[\s\S]*?\*\/)\n/gm, '')
+
 /** What a module imports, by what it is called where it is served. */
 const served = (text: string): string =>
-  text
+  withoutComments(text)
     .replace(/(\bfrom\s*|\bimport\s*)(['"])preact\2/g, '$1$2./preact.js$2')
     .replace(/(\bfrom\s*)(['"])[^'"]*\/([\w-]+\.js)\2/g, '$1$2./$3$2')
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
-
-function pack(text: string, type: string): Packed {
-  const identity = Uint8Array.from(Buffer.from(text))
-  const br = brotliCompressSync(identity, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: identity.length } })
-  return {
-    type,
-    bodies: { identity, gzip: Uint8Array.from(gzipSync(identity, { level: 9 })), br: Uint8Array.from(br) },
-    etag: `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`,
-  }
-}
 
 export interface Modules {
   /** Stands for the text of them all. */
@@ -67,7 +53,7 @@ export interface Modules {
 const made = new WeakMap<Wired['elements'], Modules>()
 const script = 'text/javascript; charset=utf-8'
 
-/** Read and compressed once a process. */
+/** Read once a process. */
 export function modulesOf({ elements }: Pick<Wired, 'elements'>): Modules {
   const known = made.get(elements)
   if (known) return known
@@ -93,15 +79,15 @@ export function modulesOf({ elements }: Pick<Wired, 'elements'>): Modules {
   for (const name of [...texts.keys()].sort()) hash.update(`${name}\n${texts.get(name)}\n`)
   const modules = {
     release: hash.digest('base64url').slice(0, 16),
-    files: new Map([...texts].map(([name, text]) => [name, pack(text, script)])),
+    files: new Map(
+      [...texts].map(([name, text]) => [name, new Packed(text, { type: script, effort: 'lasting' })]),
+    ),
   }
   made.set(elements, modules)
   return modules
 }
 
-const loaderBody = readFileSync(join(client, 'loader.js'), 'utf8')
-  // What only readers of the file need.
-  .replace(/^\s*(\/\/.*|\/\*\*?[\s\S]*?\*\/)\n/gm, '')
+const loaderBody = withoutComments(readFileSync(join(client, 'loader.js'), 'utf8'))
 
 const loaders = new Map<string, Packed>()
 const loadersAtMost = 2000
@@ -134,31 +120,8 @@ export function loaderOf(
   ].join('\n')
   const known = loaders.get(text)
   if (known) return known
-  const packed = pack(text, script)
+  const packed = new Packed(text, { type: script, effort: 'passing' })
   if (loaders.size >= loadersAtMost) loaders.delete(loaders.keys().next().value!)
   loaders.set(text, packed)
   return packed
-}
-
-/** In the encoding that the browser would rather have. */
-export function packedAnswer(
-  { type, bodies, etag }: Packed,
-  accepts: string | null,
-  headers: Record<string, string>,
-): Response {
-  const taken = (accepts ?? '').split(',').flatMap((each) => {
-    const [name, quality] = each.trim().split(/\s*;\s*q\s*=\s*/)
-    return Number(quality ?? 1) > 0 ? [name!.toLowerCase()] : []
-  })
-  const encoding = (['br', 'gzip'] as const).find((each) => taken.includes(each)) ?? 'identity'
-  return new Response(bodies[encoding], {
-    headers: {
-      ...headers,
-      'content-type': type,
-      'x-content-type-options': 'nosniff',
-      vary: 'accept-encoding',
-      etag,
-      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
-    },
-  })
 }

@@ -4,16 +4,17 @@
  */
 import type { Context } from '#runtime/context'
 import { etagOf } from '#runtime/gateway/etag'
+import { Packed } from '#runtime/http/packed'
 import type { WidgetQuery, WidgetSpec } from './widgets.ts'
 
 export interface Published {
-  text: string
-  etag: string
+  packed: Packed
   /** When it will be another by itself, in milliseconds; null: never. */
   until: number | null
 }
 
 interface Entry extends Published {
+  size: number
   stamp: string
   builtAt: number
 }
@@ -55,7 +56,7 @@ const isGood = (entry: Entry, stamp: string, now: number): boolean =>
 function keep(key: string, entry: Entry): void {
   drop(key)
   entries.set(key, entry)
-  characters += entry.text.length
+  characters += entry.size
   for (const oldest of entries.keys()) {
     if (entries.size <= entriesAtMost && characters <= charactersAtMost) break
     drop(oldest)
@@ -66,7 +67,7 @@ function drop(key: string): void {
   const entry = entries.get(key)
   if (!entry) return
   entries.delete(key)
-  characters -= entry.text.length
+  characters -= entry.size
 }
 
 async function partOf(ctx: Context, key: string, spec: WidgetSpec, query: WidgetQuery) {
@@ -103,5 +104,7 @@ async function build(
   }
   if (query.cards.length > 0) shown.cards = cards
   const text = JSON.stringify(shown)
-  return { stamp, builtAt, until, text, etag: `"${revision}-${etagOf(text).slice(1, -1)}"` }
+  const etag = `"${revision}-${etagOf(text).slice(1, -1)}"`
+  const packed = new Packed(text, { type: 'application/json', effort: 'passing', etag })
+  return { stamp, builtAt, until, packed, size: text.length }
 }

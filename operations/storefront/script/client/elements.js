@@ -1,7 +1,7 @@
 // What every element is made with: its module gives `{ css, texts, places, view }`, and this draws it into a shadow
 // root of the element's own, so that neither the shop's styles nor ours reach the other's side.
 
-import { useEffect, useRef, useState } from './hooks.js'
+import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
 import { h, render } from './preact.js'
 
 export { h, useEffect, useRef, useState }
@@ -162,14 +162,18 @@ export function useSeen(tellSeen, keys = []) {
  */
 export function Dialog({ label, onClose, closeText, isBeside, isUnasked, children, ...props }) {
   const box = useRef(null)
-  useEffect(() => {
+  // Focus goes in and comes back with what is shown, not a frame later.
+  useLayoutEffect(() => {
     const opener = deepestFocus()
     if (!isBeside) box.current.showModal()
     else if (isUnasked) box.current.open = true
     else box.current.show()
+    const dialog = box.current
     return () => {
-      if (!isUnasked || !isBeside || deepestFocus() === document.body)
-        opener?.focus?.({ preventScroll: true })
+      const isAsked = !isUnasked || !isBeside || deepestFocus() === document.body
+      // While it is open nothing beside it can have the focus.
+      dialog.close()
+      if (isAsked) opener?.focus?.({ preventScroll: true })
     }
   }, [])
   useEffect(() => {

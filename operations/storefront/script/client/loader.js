@@ -25,13 +25,22 @@ const storeOf = (name) => ({
       // Nothing is remembered.
     }
   },
+  clear() {
+    try {
+      for (const key of Object.keys(window[name]))
+        if (key.startsWith('storefront.')) window[name].removeItem(key)
+    } catch {
+      // There is nothing.
+    }
+  },
 })
 
 // A theme with a banner of its own says `data-consent="ask"`, and `storefront.consent(true)` once the shopper agrees.
-let isAllowed = said('consent') !== 'ask'
+// What the shopper said last is kept, a no too.
+let isAllowed = true
 const keep = storeOf('localStorage')
 const session = storeOf('sessionStorage')
-if (keep.read('consent')) isAllowed = true
+isAllowed = (keep.read('consent') ?? (said('consent') === 'ask' ? '0' : '1')) === '1'
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
 const randomName = () =>
@@ -69,7 +78,8 @@ async function ask(path, body, again = 1) {
       cache: said('fresh') ? 'no-cache' : 'default',
       signal: AbortSignal.timeout?.(15_000),
     })
-    if (response.status >= 500) throw new Error(`The server answered ${response.status}`)
+    if (response.status >= 500 || (response.status === 429 && !text))
+      throw new Error(`The server answered ${response.status}`)
   } catch (error) {
     if (again === 0) throw error
     await new Promise((resolve) => setTimeout(resolve, 2000))
@@ -80,16 +90,16 @@ async function ask(path, body, again = 1) {
   return answer
 }
 
-// Events leave together, a moment after the first, and when the page goes away; what did not leave does so from the
-// next page. The server counts each once, by its id.
+// Events leave together, a moment after the first, and when the page goes away; they wait here until the server has
+// them, and what it did not take leaves from the next page. It counts each once, by its id.
 let waiting = unsent()
+let leaving = new Set()
 let timer = waiting.length > 0 ? setTimeout(sendEvents, 2000) : null
 
 /** Whatever else of the shop's may have written there. */
 function unsent() {
   try {
-    const kept = JSON.parse(keep.read('events') || '[]')
-    return Array.isArray(kept) ? kept : []
+    return JSON.parse(keep.read('events')).filter((each) => each?.id && each.type)
   } catch {
     return []
   }
@@ -104,27 +114,35 @@ function tell(type, widget, fields) {
   else timer ??= setTimeout(sendEvents, 2000)
 }
 
-function sendEvents() {
+function keepEvents() {
+  waiting = waiting.slice(-200)
+  keep.write('events', waiting.length > 0 ? JSON.stringify(waiting) : null)
+}
+
+async function sendEvents() {
   clearTimeout(timer)
   timer = null
-  const events = waiting.splice(0, 50)
+  const events = waiting.filter((each) => !leaving.has(each)).slice(0, 50)
   if (events.length === 0) return
-  keep.write('events', JSON.stringify(events))
-  const lost = () => {
-    waiting = [...events, ...waiting].slice(0, 200)
-    keep.write('events', JSON.stringify(waiting))
+  for (const each of events) leaving.add(each)
+  keepEvents()
+  let isTaken = false
+  try {
+    const { status } = await fetch(`${base}/events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ visitorId, device, events }),
+      credentials: 'omit',
+      keepalive: true,
+    })
+    isTaken = status < 500 && status !== 429
+  } catch {
+    // They wait.
   }
-  fetch(`${base}/events`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ visitorId, device, events }),
-    credentials: 'omit',
-    keepalive: true,
-  }).then((response) => {
-    if (response.status >= 500) lost()
-    else keep.write('events', waiting.length > 0 ? JSON.stringify(waiting) : null)
-    if (waiting.length > 0) timer ??= setTimeout(sendEvents, 2000)
-  }, lost)
+  leaving = new Set([...leaving].filter((each) => !events.includes(each)))
+  if (isTaken) waiting = waiting.filter((each) => !events.includes(each))
+  keepEvents()
+  if (waiting.length > 0) timer ??= setTimeout(sendEvents, isTaken ? 2000 : 30_000)
 }
 addEventListener('pagehide', sendEvents)
 document.addEventListener('visibilitychange', () => {
@@ -179,8 +197,10 @@ function widgetsOf(query) {
 }
 
 let now = null
-/** Settled once the page is known and its data is there; another one after each `refresh`. */
+/** Settled once the page is known and its data is there, or will not be; another one after each `refresh`. */
 let ready = null
+/** Of looks at the page: who comes back late finds that another has begun. */
+let turn = 0
 
 const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
@@ -215,8 +235,11 @@ class StorefrontElement extends HTMLElement {
   }
   async show() {
     this.isNear = true
+    const mine = {}
+    this.turn = mine
     const { widget, file, preview } = byTag.get(this.localName)
     await ready
+    if (!now) return
     const productId = this.getAttribute('product-id')
     // Of a product that the page lists all is known, even that there is nothing.
     const card = now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
@@ -225,7 +248,7 @@ class StorefrontElement extends HTMLElement {
     const all = isHere ? now.widgets : await widgetsOf({ page: 'product', productId })
     const data = all[widget]
     const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
-    if (!this.isConnected) return
+    if (!this.isConnected || this.turn !== mine) return
     this.hide?.()
     this.hide =
       data === undefined && !isPreviewed(preview)
@@ -234,7 +257,7 @@ class StorefrontElement extends HTMLElement {
   }
 }
 
-/** Elements that a theme did not place stand where its pages have a spot for them. */
+/** Elements that a theme did not place stand where its pages have a spot for them, in the order of `elements`. */
 async function placeAll() {
   const { page, widgets } = now
   const wanted = elements.filter(
@@ -252,7 +275,7 @@ async function placeAll() {
       if (!each.floats && !isSpotted) return
       try {
         const { places = () => [{ spot: 'floating' }] } = (await bring(each.file)).default
-        place(each.tag, await places(widgets[each.widget], api))
+        place(each.tag, await places(widgets[each.widget], api), elements.indexOf(each))
       } catch (error) {
         quiet(error)
       }
@@ -260,14 +283,20 @@ async function placeAll() {
   )
 }
 
-async function load() {
+const cardsAtOnce = 50
+const cardsAtMost = 200
+
+async function load(mine) {
   const { page, productId } = currentPage()
   carryClickToken()
-  const products = [...document.querySelectorAll('[data-product-id]')]
-    .map((each) => each.dataset.productId)
-    .filter((id) => id && id !== productId)
-  const listed = [...new Set(products)].slice(0, 50).sort()
-  const widgets = await widgetsOf({ page, productId, cards: listed.join(',') })
+  const ids = [...document.querySelectorAll('[data-product-id]')].map((each) => each.dataset.productId)
+  const listed = [...new Set(ids.filter((id) => id && id !== productId))].slice(0, cardsAtMost).sort()
+  const parts = []
+  for (let at = 0; at === 0 || at < listed.length; at += cardsAtOnce)
+    parts.push(widgetsOf({ page, productId, cards: listed.slice(at, at + cardsAtOnce).join(',') }))
+  const answered = await Promise.all(parts)
+  if (mine !== turn) return
+  const widgets = { ...answered[0], cards: Object.assign({}, ...answered.map(({ cards }) => cards)) }
   if (page === 'product' && productId && productId !== now?.productId)
     tell('product-view', 'page', { productId })
   now = { page, productId, widgets, listed }
@@ -276,8 +305,13 @@ async function load() {
 
 /** For shops that change their pages without loading them: reads page, product and data anew. */
 async function refresh() {
-  ready = load()
+  const mine = ++turn
+  answers.clear()
+  // What is shown stays where nothing new came.
+  ready = load(mine).catch(quiet)
   await ready
+  if (mine !== turn) return ready
+  if (!now) return
   document.dispatchEvent(new CustomEvent('storefront:widgets', { detail: api }))
   for (const { tag } of elements) {
     for (const each of document.querySelectorAll(tag)) {
@@ -285,7 +319,7 @@ async function refresh() {
       else if (each.isNear) each.show().catch(quiet)
     }
   }
-  await placeAll()
+  await placeAll().catch(quiet)
 }
 
 const api = {
@@ -300,21 +334,26 @@ const api = {
   ask,
   refresh,
   consent(isGiven) {
+    isAllowed = true
+    if (isGiven) {
+      keep.write('visitor', visitorId)
+      if (clickToken) keep.write('click', clickToken)
+    } else {
+      waiting = []
+      keep.clear()
+      session.clear()
+    }
+    keep.write('consent', isGiven ? '1' : '0')
     isAllowed = isGiven
-    if (!isGiven) return
-    keep.write('consent', '1')
-    keep.write('visitor', visitorId)
-    if (clickToken) keep.write('click', clickToken)
   },
 }
 window.storefront = api
 
-const begin = () => refresh().catch(quiet)
 if (document.readyState === 'loading') {
   ready = new Promise((resolve) => {
-    document.addEventListener('DOMContentLoaded', () => resolve(begin()))
+    document.addEventListener('DOMContentLoaded', () => resolve(refresh()))
   })
-} else begin()
+} else refresh()
 
 for (const { tag } of elements) {
   // A class is one element's alone. What a browser, or another script, has by this name stays.

@@ -136,23 +136,36 @@ const findFirst = (root, name, selectors) => {
 export const spotsOn = (page) =>
   page !== 'other' || find(document.documentElement, '[data-store-spot], [data-product-id]') !== null
 
-function put(tag, at, side, attributes) {
+const standing = new WeakMap()
+
+/** Neighbours stand in the order of their `rank`, whichever came first. */
+function put(tag, at, side, attributes, rank) {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) if (value != null) made.setAttribute(name, value)
   made.placed = at
   if (at.dataset.storeSpot?.startsWith('corner')) made.style.pointerEvents = 'auto'
-  at[side](made)
+  const there = (standing.get(at) ?? []).filter((each) => each.made.isConnected)
+  const beside = there.filter((each) => each.side === side)
+  const next = beside.find((each) => each.rank > rank)
+  if (next) next.made.before(made)
+  else if (beside.length > 0) beside.at(-1).made.after(made)
+  else Element.prototype[side].call(at, made)
+  const all = [...there, { made, side, rank }]
+  standing.set(
+    at,
+    all.sort((one, other) => one.rank - other.rank),
+  )
   return made
 }
 
 /**
  * `wanted`: `{ spot, attributes?, offset?, isPassing? }` of the page, or `{ card, attributes? }` of each product card.
- * Nothing is placed where the theme, or an earlier look, has one already.
+ * Nothing is placed where the theme, or an earlier look, has one already. `rank`: of the element among all.
  */
-export function place(tag, wanted) {
+export function place(tag, wanted, rank) {
   for (const { spot, card, attributes = {}, ...asked } of wanted) {
-    if (card) placeOnCards(tag, card, attributes)
-    else placeOnPage(tag, spot, attributes, asked)
+    if (card) placeOnCards(tag, card, attributes, rank)
+    else placeOnPage(tag, spot, attributes, asked, rank)
   }
 }
 
@@ -160,24 +173,25 @@ export function place(tag, wanted) {
 const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
-function placeOnPage(tag, name, attributes, asked) {
+function placeOnPage(tag, name, attributes, asked, rank) {
   const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
   if (there.some((each) => !each.closest('[data-product-id]'))) return
   const kept = keptPlace(name, asked)
-  if (kept) return put(tag, kept, 'append', attributes)
+  if (kept) return put(tag, kept, 'append', attributes, rank)
   const spot = spots[name]
   if (!spot) return
   const found = findFirst(document.documentElement, name, spot.in)
-  if (found) put(tag, found.at, found.side ?? spot.side, attributes)
+  if (found) put(tag, found.at, found.side ?? spot.side, attributes, rank)
 }
 
-function placeOnCards(tag, name, attributes) {
+function placeOnCards(tag, name, attributes, rank) {
   const spot = cardSpots[name]
   for (const card of document.querySelectorAll('[data-product-id]')) {
     if (find(card, sameAs(tag, attributes)) || card.localName.startsWith('store-')) continue
     const found = findFirst(card, name, spot.in)
-    if (found)
-      put(tag, found.at, found.side ?? spot.side, { ...attributes, 'product-id': card.dataset.productId })
+    if (!found) continue
+    const its = { ...attributes, 'product-id': card.dataset.productId }
+    put(tag, found.at, found.side ?? spot.side, its, rank)
   }
 }

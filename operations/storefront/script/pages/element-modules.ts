@@ -1,6 +1,7 @@
 import { refuse } from '#runtime/errors'
+import { packedAnswer } from '#runtime/http/packed'
 import { page } from '#runtime/page'
-import { modulesOf, packedAnswer } from '../modules.ts'
+import { modulesOf } from '../modules.ts'
 
 export default page({
   method: 'GET',
@@ -15,6 +16,6 @@ export default page({
     // A page that was open while we changed asks for what was: it gets what is, and does not keep it.
     const isOurs = request.params.release === release
     const control = isOurs ? 'public, max-age=31536000, immutable' : 'no-store'
-    return packedAnswer(file, request.header('accept-encoding'), { 'cache-control': control })
+    return packedAnswer(file, request, { 'cache-control': control })
   },
 })

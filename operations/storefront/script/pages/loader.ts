@@ -1,6 +1,6 @@
-import { isNamedBy } from '#runtime/gateway/etag'
+import { packedAnswer } from '#runtime/http/packed'
 import { storefrontPage } from '../../visits/visit.ts'
-import { loaderOf, modulesOf, packedAnswer } from '../modules.ts'
+import { loaderOf, modulesOf } from '../modules.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -19,10 +19,6 @@ export default storefrontPage({
       locale,
       currency,
     })
-    const headers = { 'cache-control': 'public, max-age=300' }
-    if (isNamedBy(visit.header('if-none-match') ?? undefined, loader.etag)) {
-      return new Response(null, { status: 304, headers: { ...headers, etag: loader.etag } })
-    }
-    return packedAnswer(loader, visit.header('accept-encoding'), headers)
+    return packedAnswer(loader, visit, { 'cache-control': 'public, max-age=300' })
   },
 })

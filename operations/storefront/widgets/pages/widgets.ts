@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { isNamedBy } from '#runtime/gateway/etag'
+import { packedAnswer } from '#runtime/http/packed'
 import { object, z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/visit.ts'
 import { publish } from '../published.ts'
@@ -25,13 +25,10 @@ export default storefrontPage({
     const { page, productId = null, cards: listed } = visit.query(query)
     const cards = [...new Set(listed?.split(',').filter((id) => id !== '' && id.length <= 64))].sort()
     if (cards.length > cardsAtMost) throw refuse('bad_request', `cards: may name ${cardsAtMost} products`)
-    const { text, etag, until } = await publish(ctx, visit, { page, productId, cards })
+    const { packed, until } = await publish(ctx, visit, { page, productId, cards })
     const left = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
     const maxAge = Math.max(0, Math.min(freshSeconds, left))
-    const headers = { etag, 'cache-control': `public, max-age=${maxAge}, stale-while-revalidate=300` }
-    if (isNamedBy(visit.header('if-none-match') ?? undefined, etag)) {
-      return new Response(null, { status: 304, headers })
-    }
-    return new Response(text, { headers: { ...headers, 'content-type': 'application/json' } })
+    const control = `public, max-age=${maxAge}, stale-while-revalidate=300`
+    return packedAnswer(packed, visit, { 'cache-control': control })
   },
 })

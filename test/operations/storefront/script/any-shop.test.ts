@@ -164,4 +164,138 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 10_000 }).toBe(1)
     expect(await page.evaluate(`localStorage.getItem('storefront.visitor')`)).toMatch(/^[\w-]{24}$/)
   })
+
+  test('a shopper who takes consent back: what was stored is gone, nothing more is, and the next page knows', async () => {
+    const { shop, loader } = await shopWithBars()
+    const { page } = await visitor()
+    const site = await foreignShop(() => ({ html: ordinary(loader) }))
+    await page.goto(`${site}/?mk=click-token`)
+    await freeShipping(page).waitFor()
+    await page.evaluate(`
+      localStorage.setItem('theme', 'dark')
+      window.storefront.tell('product-view', 'page', { productId: '1001' })
+      window.storefront.consent(false)
+      window.storefront.tell('product-view', 'page', { productId: '1002' })
+      dispatchEvent(new Event('pagehide'))
+    `)
+    const stored = `Object.entries(localStorage).sort()`
+    const left = [
+      ['storefront.consent', '0'],
+      ['theme', 'dark'],
+    ]
+    expect(await page.evaluate(stored)).toEqual(left)
+    await page.goto(`${site}/other`)
+    await freeShipping(page).waitFor()
+    await page.evaluate(`window.storefront.tell('product-view', 'page', { productId: '1003' })`)
+    expect(await page.evaluate(stored)).toEqual(left)
+    expect(await page.evaluate(`sessionStorage.length`)).toBe(0)
+    expect(await eventsOf(shop)).toEqual([])
+  })
+
+  test('what others wrote in our place is passed over, and what we kept there leaves', async () => {
+    const { shop, loader } = await shopWithBars()
+    for (const spoilt of ['not json', '{"a":1}', '7', 'null']) {
+      const { page, faults } = await visitor()
+      const site = await foreignShop(() => ({ html: ordinary(loader) }))
+      await page.addInitScript((text) => localStorage.setItem('storefront.events', text), spoilt)
+      await page.goto(site)
+      await freeShipping(page).waitFor()
+      expect(faults).toEqual([])
+    }
+    const { page } = await visitor()
+    const site = await foreignShop(() => ({ html: ordinary(loader) }))
+    const event = { id: crypto.randomUUID(), type: 'product-view', widget: 'page', productId: '1001' }
+    await page.addInitScript(
+      (text) => localStorage.setItem('storefront.events', text),
+      JSON.stringify([null, 5, event]),
+    )
+    await page.goto(site)
+    await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 10_000 }).toBe(1)
+  })
+
+  test('too many at once, then trouble: no event is lost, nor overtaken by another that was kept', async () => {
+    const { shop, loader } = await shopWithBars()
+    const { page } = await visitor()
+    const site = await foreignShop(() => ({ html: ordinary(loader) }))
+    const products = ['1001', '1002', '1001']
+    let answers = 0
+    await page.route(`${url}/storefront/${shop.publicId}/events`, async (route) => {
+      answers += 1
+      if (answers === 1)
+        return route.fulfill({ status: 429, headers: { 'access-control-allow-origin': '*' } })
+      if (answers <= products.length) return route.abort()
+      return route.continue()
+    })
+    await page.goto(site)
+    await freeShipping(page).waitFor()
+    const kept = `JSON.parse(localStorage.getItem('storefront.events') ?? '[]').map(({ productId }) => productId)`
+    for (const [at, productId] of products.entries()) {
+      await page.evaluate(`
+        window.storefront.tell('product-view', 'page', { productId: '${productId}' })
+        dispatchEvent(new Event('pagehide'))
+      `)
+      await expect.poll(() => answers).toBe(at + 1)
+      await expect.poll(() => page.evaluate(kept)).toEqual(products.slice(0, at + 1))
+    }
+    await page.goto(`${site}/other`)
+    await expect
+      .poll(async () => (await eventsOf(shop)).map((each) => each.product_id).sort(), { timeout: 20_000 })
+      .toEqual(products.toSorted())
+    await expect.poll(() => page.evaluate(kept)).toEqual([])
+  })
+
+  test('that changes its pages without loading them: the last look counts, however late an earlier one is answered', async () => {
+    const { shop, loader } = await shopWithBars()
+    const { page, faults } = await visitor()
+    const site = await foreignShop(() => ({ html: ordinary(loader) }))
+    await page.goto(site)
+    await freeShipping(page).waitFor()
+    await shop.call(saveFreeShipping, { body: { isEnabled: false } })
+    let held: (() => void) | null = null
+    await page.route(`${url}/storefront/${shop.publicId}/widgets*`, async (route) => {
+      if (!route.request().url().includes('productId=1001')) return route.continue()
+      await new Promise<void>((resolve) => {
+        held = resolve
+      })
+      return route.continue()
+    })
+    const look = (productId: string) =>
+      `(() => { window.storefrontPage = { page: 'product', productId: '${productId}' }; return window.storefront.refresh() })()`
+    const late = page.evaluate(look('1001'))
+    await expect.poll(() => held !== null).toBe(true)
+    await page.evaluate(look('1002'))
+    expect(await freeShipping(page).count()).toBe(0)
+    held!()
+    await late
+    expect(await page.evaluate(`window.storefront.productId`)).toBe('1002')
+    expect(faults).toEqual([])
+  })
+
+  test('neighbours stand in their order, whichever module comes first; products beyond fifty have theirs', async () => {
+    const { shop, loader } = await shopWithBars()
+    const { page } = await visitor()
+    const cards = Array.from(
+      { length: 120 },
+      (_card, at) => `<div data-product-id="p-${at}"><h3>A</h3></div>`,
+    )
+    const site = await foreignShop(() => ({ html: ordinary(loader).replace('A shop', cards.join('')) }))
+    await page.route('**/store-free-shipping-bar.js', async (route) => {
+      await page.locator('store-action-bar').waitFor({ state: 'attached' })
+      await route.continue()
+    })
+    const asked: number[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === `/storefront/${shop.publicId}/widgets`)
+        asked.push(searchParams.get('cards')!.split(',').length)
+    })
+    await page.goto(site)
+    await freeShipping(page).waitFor()
+    const order = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('store-free-shipping-bar, store-action-bar')].map(({ localName }) => localName)`,
+    )
+    const wired = app.services.wired.elements.map(({ tag }) => tag)
+    expect(order).toEqual(wired.filter((tag) => order.includes(tag)))
+    expect(asked.sort((one, other) => other - one)).toEqual([50, 50, 20])
+  })
 })

@@ -1,14 +1,16 @@
 /** What a shop pays for us: bytes and requests, as the theme guide promises them. */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
 import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop } from '#test/support/demo-shop'
+import { connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
 const kib = (bytes: { length: number }): number => bytes.length / 1024
 
-test('the first script has at most 5 KiB compressed, whatever the store is called', () => {
+test('the first script has at most 5 KiB compressed, whatever the store is called', async () => {
   const { wired } = app.services
   const loader = loaderOf(wired, {
     base: `https://api.a-long-name-of-a-platform.example.com/storefront/${'x'.repeat(20)}`,
@@ -17,16 +19,44 @@ test('the first script has at most 5 KiB compressed, whatever the store is calle
     locale: 'pt-BR',
     currency: 'BRL',
   })
-  expect(kib(loader.bodies.br)).toBeLessThan(5)
-  expect(kib(loader.bodies.gzip)).toBeLessThan(5.6)
+  expect(kib(await loader.body('br'))).toBeLessThan(5)
+  expect(kib(await loader.body('gzip'))).toBeLessThan(5.6)
 })
 
-test('what draws elements has at most 12 KiB compressed, a module at most 6', () => {
+test('what draws elements has at most 12 KiB compressed, a module at most 6', async () => {
   const { files } = modulesOf(app.services.wired)
-  const shared = ['elements.js', 'preact.js', 'hooks.js'].map((name) => kib(files.get(name)!.bodies.br))
+  const sizes = new Map(
+    await Promise.all(
+      [...files].map(async ([name, file]): Promise<[string, number]> => [name, kib(await file.body('br'))]),
+    ),
+  )
+  const shared = ['elements.js', 'preact.js', 'hooks.js'].map((name) => sizes.get(name)!)
   expect(shared.reduce((sum, each) => sum + each, 0)).toBeLessThan(12)
-  const large = [...files].filter(([name, { bodies }]) => !name.startsWith('preact') && kib(bodies.br) > 6)
-  expect(large.map(([name]) => name)).toEqual([])
+  const large = [...sizes].filter(([name, size]) => !name.startsWith('preact') && size > 6)
+  expect(large).toEqual([])
+})
+
+test('script, modules and data are compressed, each asked for again by its name costs nothing', async () => {
+  const shop = await connectedStore(app)
+  await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
+  const { release } = modulesOf(app.services.wired)
+  const base = `/storefront/${shop.publicId}`
+  for (const path of [`${base}/loader.js`, `${base}/widgets?page=home`, `/elements/${release}/elements.js`]) {
+    const plain = await app.fetch(new Request(`http://localhost${path}`))
+    const text = await plain.text()
+    expect([path, plain.status, plain.headers.get('content-encoding')]).toEqual([path, 200, null])
+    const unpacked = { br: brotliDecompressSync, gzip: gunzipSync }
+    for (const [encoding, unpack] of Object.entries(unpacked)) {
+      const headers = { 'accept-encoding': encoding }
+      const packed = await app.fetch(new Request(`http://localhost${path}`, { headers }))
+      expect([path, packed.headers.get('content-encoding')]).toEqual([path, encoding])
+      expect(packed.headers.get('vary')).toContain('accept-encoding')
+      expect(unpack(await packed.arrayBuffer()).toString()).toBe(text)
+    }
+    const named = { 'if-none-match': plain.headers.get('etag')! }
+    const again = await app.fetch(new Request(`http://localhost${path}`, { headers: named }))
+    expect([path, again.status]).toEqual([path, 304])
+  }
 })
 
 test.skipIf(!hasChromium)(

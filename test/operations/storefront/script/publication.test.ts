@@ -56,7 +56,7 @@ describe('the loader', () => {
     const element = { tag: 'store-thing', widget: 'things', module, pages: ['product', 'cart'] as const }
     const { wired } = withWiring(app.registry, { elements: [element] })
     const { release, files } = modulesOf(wired)
-    const textOf = (name: string): string => new TextDecoder().decode(files.get(name)!.bodies.identity)
+    const textOf = (name: string): string => files.get(name)!.text
     expect(textOf('store-thing.js')).toContain("from './elements.js'")
     expect(textOf('shared.js')).toContain('shared = 1')
     expect(textOf('hooks.js')).toMatch(/from\s*"\.\/preact\.js"/)
@@ -67,7 +67,7 @@ describe('the loader', () => {
       locale: 'en',
       currency: 'USD',
     }
-    const text = new TextDecoder().decode(loaderOf(wired, store).bodies.identity)
+    const text = loaderOf(wired, store).text
     expect(() => new Function(text)).not.toThrow()
     expect(text).toContain(
       '{"tag":"store-thing","widget":"things","file":"store-thing.js","pages":"product cart"}',
