@@ -204,7 +204,7 @@ test('every element has each of its words in every language', async () => {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
   const { files } = modulesOf(wired)
-  for (const [name, { bodies }] of files) await writeFile(join(folder, name), bodies.identity)
+  for (const [name, { text }] of files) await writeFile(join(folder, name), text)
   const names = [...files.keys()].filter((name) => name.startsWith('store-'))
   expect(names.length).toBeGreaterThan(20)
   const faults: string[] = []
