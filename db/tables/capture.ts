@@ -41,6 +41,13 @@ interface NewsletterSyncsRow {
   updated_at: Instant
 }
 
+interface NewsletterPullsRow {
+  store_id: StoreColumn
+  list_id: string
+  /** When the email provider was last asked who has left. */
+  pulled_at: Instant
+}
+
 interface ContactFormSettingsRow {
   store_id: StoreColumn
   settings: Json
@@ -116,6 +123,7 @@ export interface CaptureTables {
   newsletter_prizes: NewsletterPrizesRow
   newsletter_previews: NewsletterPreviewsRow
   newsletter_syncs: NewsletterSyncsRow
+  newsletter_pulls: NewsletterPullsRow
   contact_form_settings: ContactFormSettingsRow
   contact_form_submissions: ContactFormSubmissionsRow
   email_unsubscribes: EmailUnsubscribesRow
@@ -127,6 +135,7 @@ export const captureTables: Record<keyof CaptureTables, 'store_id'> = {
   newsletter_prizes: 'store_id',
   newsletter_previews: 'store_id',
   newsletter_syncs: 'store_id',
+  newsletter_pulls: 'store_id',
   contact_form_settings: 'store_id',
   contact_form_submissions: 'store_id',
   email_unsubscribes: 'store_id',

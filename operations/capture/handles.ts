@@ -7,6 +7,8 @@ export const contactFormExport = exports.handle('contact-form-export')
 
 export const contactFormNotify = handle('contact-form-notify', object({ submissionId: id }))
 
+export const mailproviderPull = handle('mailprovider-pull', object({}))
+
 export const mailproviderPush = handle('mailprovider-push', object({ subscriberId: id }))
 
 export const mailproviderSync = handle('mailprovider-sync', object({ syncId: id }))

@@ -14,8 +14,8 @@ import { readShopifyUrl } from './ecommerce/shopify/options.ts'
 import { ShopifyEcommerce } from './ecommerce/shopify/shopify.ts'
 import type { MailPort } from './mail/port.ts'
 import { openMail } from './mail/providers.ts'
-import { MailchimpMailingList, mailchimpUrl } from './mailing-list/mailchimp.ts'
 import type { MailingListPort } from './mailing-list/port.ts'
+import { openMailingLists } from './mailing-list/providers.ts'
 import { sandboxMailingList } from './mailing-list/sandbox.ts'
 import type { MessagingPort } from './messaging/port.ts'
 import { sandboxMessaging } from './messaging/sandbox.ts'
@@ -77,9 +77,7 @@ export async function openAdapters(settings: Settings, database: Database, clock
     },
     mailingList: {
       sandbox: sandboxMailingList({ db: database.root, clock }),
-      ...(settings.mailingListUrl === 'sandbox'
-        ? {}
-        : { mailchimp: new MailchimpMailingList(mailchimpUrl(settings.mailingListUrl)) }),
+      ...openMailingLists(settings.mailingListUrl),
     },
     ...openBilling(settings, database, clock),
     close,

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { silenceMs, usualDeadlines } from '#db/deadlines'
 import { mailUrl } from '#runtime/ports/mail/providers'
+import { mailingListUrl } from '#runtime/ports/mailing-list/providers'
 import { readWhatsappUrl } from '#runtime/ports/messaging/whatsapp/options'
 import { z } from '#runtime/schema'
 
@@ -64,10 +65,7 @@ const environment = z.object({
     .string()
     .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
     .default('sandbox'),
-  MAILING_LIST_URL: z
-    .string()
-    .regex(/^(mailchimp:\/\/[a-z0-9.-]+(:\d+)?\/?|sandbox)$/, 'must be mailchimp://api.mailchimp.com')
-    .default('sandbox'),
+  MAILING_LIST_URL: mailingListUrl.default('sandbox'),
   SANDBOX_MESSAGES_PER_SECOND: whole(500, 1),
   MESSAGING_APP_SECRET: z.string().optional(),
   MESSAGING_VERIFY_TOKEN: z.string().optional(),

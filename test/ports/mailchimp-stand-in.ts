@@ -1,6 +1,6 @@
 /**
- * The part of Mailchimp's Marketing API that the adapter uses, in memory, behind real HTTP, written from its public
- * reference: lists, the batch of a list, and one member by the MD5 of its address.
+ * The part of Mailchimp's Marketing API that the adapter uses, in memory, behind real HTTP: lists, the batch of a list,
+ * its members, and one of them by the MD5 of its address. What it takes and refuses is in `mailchimp-facts.md`.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,6 +11,10 @@ export interface StandInMember {
   status: string
   merge_fields: Record<string, string>
   tags: string[]
+  /** When they left; what their activity tells, also of one who was put away since. */
+  leftAt?: string
+  /** By a link of an email: nobody but they can undo it. */
+  leftThemselves?: boolean
 }
 
 /** What the service does with the next requests: a status, silence, or a connection that breaks. */
@@ -71,7 +75,8 @@ export async function mailchimpStandIn(apiKey: string, listId: string): Promise<
             'API Key Invalid',
             "Your API key may be invalid, or you've attempted the wrong datacenter.",
           )
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(answer === null ? '' : JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   standIn.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -105,10 +110,47 @@ function answerTo(
   if (request.method === 'GET' && url.pathname === '/3.0/lists') {
     return [200, { lists: [{ id: listId, name: 'Main' }], total_items: 1 }]
   }
-  const [, , , list, , hash] = url.pathname.split('/')
+  const [, , , list, members, hash, part] = url.pathname.split('/')
   if (list !== listId) return problem(404, 'Resource Not Found', 'The requested resource could not be found.')
-  if (request.method === 'POST') return batch(standIn, body as Batch)
-  return put(standIn, hash!, body as Put)
+  if (request.method === 'POST' && members === undefined) return batch(standIn, body as Batch)
+  if (request.method === 'PUT') return put(standIn, hash!, body as Put)
+  if (request.method === 'GET' && hash === undefined) return listed(standIn, url.searchParams)
+  const member = standIn.members.get(hash!)
+  if (!member) return problem(404, 'Resource Not Found', 'The requested resource could not be found.')
+  if (request.method === 'POST' && part === 'tags') return tag(member, body as Tags)
+  if (request.method === 'GET' && part === 'activity-feed') return activity(member, url.searchParams)
+  if (request.method === 'PATCH') return put(standIn, hash!, body as Put)
+  return [200, member]
+}
+
+interface Tags {
+  tags: { name: string; status: 'active' | 'inactive' }[]
+}
+
+function tag(member: StandInMember, { tags }: Tags): Answer {
+  const active = tags.filter(({ status }) => status === 'active').map(({ name }) => name)
+  member.tags = [...new Set([...member.tags, ...active])]
+  return [204, null]
+}
+
+function activity({ leftAt }: StandInMember, query: URLSearchParams): Answer {
+  if (query.get('activity_filters') !== 'unsub') return problem(400, 'Bad Request', 'Unknown filter.')
+  return [200, { activity: leftAt ? [{ activity_type: 'unsub', created_at_timestamp: leftAt }] : [] }]
+}
+
+function listed(standIn: MailchimpStandIn, query: URLSearchParams): Answer {
+  const status = query.get('status')
+  const since = query.get('unsubscribed_since')
+  if (since !== null && status !== 'unsubscribed') {
+    return problem(400, 'Bad Request', 'unsubscribed_since needs the status unsubscribed.')
+  }
+  const count = Number(query.get('count') ?? 10)
+  if (count > 1000) return problem(400, 'Invalid Resource', 'count must be at most 1000.')
+  const found = [...standIn.members.values()].filter(
+    (member) => member.status === status && (member.leftAt ?? '') >= (since ?? ''),
+  )
+  const offset = Number(query.get('offset') ?? 0)
+  return [200, { members: found.slice(offset, offset + count), total_items: found.length }]
 }
 
 interface Batch {
@@ -161,22 +203,22 @@ function batch(standIn: MailchimpStandIn, { members, update_existing }: Batch): 
 }
 
 interface Put {
-  email_address: string
+  email_address?: string
   status?: string
   status_if_new?: string
   merge_fields?: Record<string, string>
 }
 
 function put(standIn: MailchimpStandIn, hash: string, given: Put): Answer {
-  const { email_address, status, status_if_new, merge_fields = {} } = given
+  const { email_address = '', status, status_if_new, merge_fields = {} } = given
   const known = standIn.members.get(hash)
-  if (!isAddress(email_address)) {
+  if (!known && !isAddress(email_address)) {
     return problem(400, 'Invalid Resource', 'Please provide a valid email address.')
   }
   if (known?.status === 'forgotten') {
     return problem(400, 'Forgotten Email Not Subscribed', `${email_address} was permanently deleted.`)
   }
-  if (known?.status === 'compliance') {
+  if (known?.status === 'compliance' || (known?.leftThemselves && status === 'subscribed')) {
     return problem(
       400,
       'Member In Compliance State',
@@ -191,6 +233,9 @@ function put(standIn: MailchimpStandIn, hash: string, given: Put): Answer {
     status: known ? (status ?? known.status) : (status_if_new ?? 'subscribed'),
     merge_fields: { ...known?.merge_fields, ...merge_fields },
     tags: known?.tags ?? [],
+    ...(known?.leftAt ? { leftAt: known.leftAt } : {}),
+    ...(known?.leftThemselves ? { leftThemselves: true } : {}),
+    ...(status === 'unsubscribed' ? { leftAt: new Date().toISOString() } : {}),
   }
   standIn.members.set(hash, member)
   return [200, member]

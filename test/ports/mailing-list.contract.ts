@@ -17,6 +17,10 @@ export interface MailingListSetting {
   leaver: string
   /** Who the provider sends emails to. */
   subscribed(): Promise<Member[]>
+  /** Tags of somebody, by the adapter's own way of keeping them. */
+  tagsOf(email: string): Promise<readonly string[]>
+  /** Somebody leaves there by themselves. */
+  leave(email: string): Promise<void>
   setDown(isDown: boolean): Promise<void>
   close(): Promise<void>
 }
@@ -27,7 +31,7 @@ export const aPerson = (change: Partial<MailingListPerson> = {}): MailingListPer
   return {
     email: `person${people}@example.com`,
     name: `Ana Souza ${people}`,
-    phone: '+5511988887777',
+    phone: `+5511988${String(people).padStart(6, '0')}`,
     ...change,
   }
 }
@@ -95,6 +99,65 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect(await find(person.email)).toMatchObject({ name: null, phone: null })
     })
 
+    test('tags reach who is new and who is there, and stay', async () => {
+      const person = aPerson({ tags: ['vip'] })
+      await push(person)
+      expect(await setting.tagsOf(person.email)).toEqual(['vip'])
+      await push({ ...person, tags: ['back-in-stock'] })
+      await push({ ...person, tags: [] })
+      expect([...(await setting.tagsOf(person.email))].sort()).toEqual(['back-in-stock', 'vip'])
+    })
+
+    test('who left here is taken off there; with a new consent they come back', async () => {
+      const [one, two] = [aPerson(), aPerson()]
+      await push(one, two)
+      const off = (...emails: string[]) => setting.port.unsubscribe(setting.store, setting.listId, emails)
+      expect(await off(one.email, 'nobody@example.com')).toEqual([one.email])
+      expect(await find(one.email)).toBeUndefined()
+      expect(await find(two.email)).toBeDefined()
+      expect(await off(one.email)).toEqual([])
+      await off(setting.leaver)
+      expect((await push(aPerson({ email: setting.leaver })))[0]!.status).toBe('unsubscribed')
+      expect(await off()).toEqual([])
+      expect(await push({ ...one, isBack: true })).toEqual([{ email: one.email, status: 'updated' }])
+      expect(await find(one.email)).toBeDefined()
+    })
+
+    test('who left there is told since then, and no consent that we know of brings them back', async () => {
+      const [before, after, stays] = [aPerson(), aPerson(), aPerson()]
+      await push(before, after, stays)
+      const told = async (since: Date) => {
+        const emails: string[] = []
+        for await (const page of setting.port.leftSince(setting.store, setting.listId, since))
+          emails.push(...page)
+        return emails.map((email) => email.toLowerCase())
+      }
+      const begin = new Date(Date.now() - 60_000)
+      await setting.leave(before.email)
+      await setting.leave(after.email)
+      const left = await told(begin)
+      expect(left).toContain(before.email)
+      expect(left).toContain(after.email)
+      expect(left).not.toContain(stays.email)
+      expect(await told(new Date('2100-01-01T00:00:00Z'))).toEqual([])
+      expect((await push({ ...after, isBack: true }))[0]!.status).toBe('unsubscribed')
+      expect(await find(after.email)).toBeUndefined()
+    })
+
+    test('a check finds what is missing, and changes nothing', async () => {
+      const before = await setting.subscribed()
+      const faults = async (listId: string | null, store = setting.store) =>
+        (await setting.port.check(store, listId)).filter(({ isFine }) => !isFine)
+      expect(await faults(setting.listId)).toEqual([])
+      for (const listId of [null, 'nothing'])
+        expect(await faults(listId)).toMatchObject([
+          { code: 'list', remedy: expect.stringContaining(setting.listId) },
+        ])
+      const stranger = { ...setting.store, credentials: { apiKey: 'invalid' } }
+      expect(await faults(setting.listId, stranger)).toMatchObject([{ code: 'list-key-refused' }])
+      expect(await setting.subscribed()).toEqual(before)
+    })
+
     test('500 at once and no more; nobody is nobody', async () => {
       const many = Array.from({ length: 500 }, () => aPerson())
       const answers = await push(...many)
@@ -119,7 +182,11 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       await expect(setting.port.lists(setting.store)).rejects.toBeInstanceOf(Unavailable)
       await setting.setDown(false)
       const stranger = { ...setting.store, credentials: { apiKey: 'invalid' } }
-      await expect(setting.port.lists(stranger)).rejects.toBeInstanceOf(Unavailable)
+      await expect(setting.port.lists(stranger)).rejects.toMatchObject({
+        name: 'AccessLost',
+        code: 'list-key-refused',
+        remedy: expect.any(String),
+      })
       expect((await push(aPerson()))[0]!.status).toBe('added')
     })
   })

@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { BrevoMailingList, brevoUrl } from '#runtime/ports/mailing-list/brevo'
 import { MailchimpMailingList, mailchimpUrl } from '#runtime/ports/mailing-list/mailchimp'
-import { sandboxList, sandboxMailingList, sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
+import { openMailingLists } from '#runtime/ports/mailing-list/providers'
+import {
+  leaveSandboxList,
+  sandboxList,
+  sandboxMailingList,
+  sandboxMembers,
+} from '#runtime/ports/mailing-list/sandbox'
 import { readSettings } from '#runtime/server/settings'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
 import { standingClock, testsBeginAt } from '#test/support/test-clock'
-import { type MailchimpStandIn, mailchimpStandIn } from './mailchimp-stand-in.ts'
+import { type BrevoStandIn, brevoStandIn, type StandInContact } from './brevo-stand-in.ts'
+import { type MailchimpStandIn, mailchimpStandIn, type StandInMember } from './mailchimp-stand-in.ts'
 import { aPerson, mailingListContract } from './mailing-list.contract.ts'
 
 const apiKey = '0123456789abcdef0123456789abcdef-us21'
@@ -27,6 +35,9 @@ mailingListContract('sandbox', async () => {
     listId: sandboxList.id,
     leaver: 'unsub@example.com',
     subscribed: () => sandboxMembers(database.root, store.id),
+    tagsOf: async (email) =>
+      (await sandboxMembers(database.root, store.id)).find((member) => member.email === email)?.tags ?? [],
+    leave: (email) => leaveSandboxList(database.root, store.id, email, new Date()),
     async setDown(isDown) {
       if (isDown) await database.root.insertInto('sandbox_modes').values(mode).execute()
       else await database.root.deleteFrom('sandbox_modes').where('store_id', '=', store.id).execute()
@@ -51,13 +62,14 @@ async function mailchimp() {
   return { standIn, port, store: { id: 'store', credentials: { apiKey } } }
 }
 
-const put = (standIn: MailchimpStandIn, email_address: string, status: string) =>
-  standIn.members.set(createHash('md5').update(email_address).digest('hex'), {
-    email_address,
-    status,
-    merge_fields: {},
-    tags: [],
-  })
+const hashOf = (email: string): string => createHash('md5').update(email.toLowerCase()).digest('hex')
+const put = (
+  standIn: MailchimpStandIn,
+  email_address: string,
+  status: string,
+  change: Partial<StandInMember> = {},
+) =>
+  standIn.members.set(hashOf(email_address), { email_address, status, merge_fields: {}, tags: [], ...change })
 
 mailingListContract('Mailchimp', async () => {
   const { standIn, port, store } = await mailchimp()
@@ -75,6 +87,15 @@ mailingListContract('Mailchimp', async () => {
           name: [FNAME, LNAME].filter(Boolean).join(' ') || null,
           phone: PHONE ?? null,
         })),
+    tagsOf: async (email) => standIn.members.get(hashOf(email))?.tags ?? [],
+    async leave(email) {
+      const member = standIn.members.get(hashOf(email))!
+      Object.assign(member, {
+        status: 'unsubscribed',
+        leftAt: new Date().toISOString(),
+        leftThemselves: true,
+      })
+    },
     async setDown(isDown) {
       standIn.isDown = isDown
     },
@@ -104,17 +125,16 @@ describe('Mailchimp', () => {
     expect(standIn.requests.slice(1)).toEqual([
       'POST /3.0/lists/main',
       `PUT /3.0/lists/main/members/${createHash('md5').update(one.email).digest('hex')}`,
+      `POST /3.0/lists/main/members/${hashOf(one.email)}/tags`,
     ])
-    expect(standIn.bodies.at(-1)).not.toHaveProperty('status')
+    expect(standIn.bodies.at(-2)).not.toHaveProperty('status')
   })
 
   test.each([
     ['unsubscribed', 'unsubscribed'],
-    ['archived', 'unsubscribed'],
     ['forgotten', 'unsubscribed'],
     ['compliance', 'unsubscribed'],
     ['cleaned', 'invalid'],
-    ['pending', 'updated'],
   ])('who is %s there is %s here, and stays it', async (theirs, ours) => {
     const { standIn, push } = await started()
     put(standIn, 'known@example.com', theirs)
@@ -122,6 +142,48 @@ describe('Mailchimp', () => {
       { email: 'Known@example.com', status: ours },
     ])
     expect([...standIn.members.values()].map(({ status }) => status)).toEqual([theirs])
+  })
+
+  test.each(['transactional', 'pending', 'archived'])(
+    'who is %s there never left, and is subscribed',
+    async (theirs) => {
+      const { standIn, push } = await started()
+      put(standIn, 'known@example.com', theirs)
+      const person = aPerson({ email: 'Known@example.com', tags: ['popup'] })
+      expect(await push(person)).toEqual([{ email: 'Known@example.com', status: 'updated' }])
+      expect([...standIn.members.values()]).toMatchObject([{ status: 'subscribed', tags: ['popup'] }])
+    },
+  )
+
+  test('who left and was put away since stays away', async () => {
+    const { standIn, push } = await started()
+    put(standIn, 'known@example.com', 'archived', { leftAt: '2026-01-01T00:00:00Z' })
+    expect((await push(aPerson({ email: 'known@example.com' })))[0]!.status).toBe('unsubscribed')
+    expect([...standIn.members.values()]).toMatchObject([{ status: 'archived' }])
+  })
+
+  test('only who gets campaigns is taken off: a buyer of the shop stays one', async () => {
+    const { standIn, port, store } = await started()
+    put(standIn, 'buyer@example.com', 'transactional')
+    put(standIn, 'waits@example.com', 'pending')
+    expect(await port.unsubscribe(store, 'main', ['buyer@example.com', 'waits@example.com'])).toEqual([
+      'waits@example.com',
+    ])
+    expect([...standIn.members.values()].map(({ status }) => status)).toEqual([
+      'transactional',
+      'unsubscribed',
+    ])
+  })
+
+  test('who left is walked in pages of a thousand', async () => {
+    const { standIn, port, store } = await started()
+    for (let n = 0; n < 1001; n += 1)
+      put(standIn, `left${n}@example.com`, 'unsubscribed', { leftAt: '2026-02-01T00:00:00Z' })
+    put(standIn, 'long-ago@example.com', 'unsubscribed', { leftAt: '2025-01-01T00:00:00Z' })
+    const sizes: number[] = []
+    for await (const page of port.leftSince(store, 'main', new Date('2026-01-01T00:00:00Z')))
+      sizes.push(page.length)
+    expect(sizes).toEqual([1000, 1])
   })
 
   test('an audience whose fields do not take ours: the address alone', async () => {
@@ -193,6 +255,158 @@ describe('Mailchimp', () => {
   })
 })
 
+const brevoKey = 'xkeysib-0123456789abcdef'
+const opened: BrevoStandIn[] = []
+afterEach(async () => {
+  for (const standIn of opened.splice(0)) await standIn.close()
+})
+
+async function brevo() {
+  const standIn = await brevoStandIn(brevoKey)
+  const port = new BrevoMailingList({
+    endpoint: standIn.endpoint,
+    timeoutMs: 5000,
+    retryDelayMs: 1,
+    pauseAtMostMs: 50,
+  })
+  return { standIn, port, store: { id: 'store', credentials: { apiKey: brevoKey } } }
+}
+
+mailingListContract('Brevo', async () => {
+  const { standIn, port, store } = await brevo()
+  standIn.add('unsub@example.com', { emailBlacklisted: true, listIds: [2] })
+  return {
+    port,
+    store,
+    listId: '2',
+    leaver: 'unsub@example.com',
+    subscribed: async () =>
+      [...standIn.contacts.values()]
+        .filter(({ listIds, emailBlacklisted }) => listIds.includes(2) && !emailBlacklisted)
+        .map(({ email, attributes: { FIRSTNAME, LASTNAME, SMS } }) => ({
+          email,
+          name: [FIRSTNAME, LASTNAME].filter(Boolean).join(' ') || null,
+          phone: (SMS as string | undefined) ?? null,
+        })),
+    tagsOf: async (email) =>
+      Object.entries(standIn.contacts.get(email)?.attributes ?? {})
+        .filter(([, value]) => value === true)
+        .map(([name]) => name.toLowerCase().replaceAll('_', '-')),
+    async leave(email) {
+      Object.assign(standIn.contacts.get(email)!, {
+        emailBlacklisted: true,
+        modifiedAt: new Date().toISOString(),
+      })
+    },
+    async setDown(isDown) {
+      standIn.isDown = isDown
+    },
+    close: () => standIn.close(),
+  }
+})
+
+describe('Brevo', () => {
+  const started = async () => {
+    const all = await brevo()
+    opened.push(all.standIn)
+    const push = (...people: Parameters<typeof all.port.upsertSubscribers>[2]) =>
+      all.port.upsertSubscribers(all.store, '2', people)
+    return { ...all, push }
+  }
+  const contactOf = (standIn: BrevoStandIn, email: string): StandInContact => standIn.contacts.get(email)!
+
+  test('who is in another list of the account goes into ours; who left ours stays out of it', async () => {
+    const { standIn, push } = await started()
+    standIn.lists.set(3, 'Other')
+    standIn.add('other@example.com', { listIds: [3] })
+    standIn.add('left@example.com', { listIds: [3], listUnsubscribed: [2] })
+    const answers = await push(
+      aPerson({ email: 'other@example.com' }),
+      aPerson({ email: 'left@example.com' }),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(['updated', 'unsubscribed'])
+    expect(contactOf(standIn, 'other@example.com').listIds).toEqual([3, 2])
+    expect(contactOf(standIn, 'left@example.com')).toMatchObject({ listIds: [3], listUnsubscribed: [2] })
+  })
+
+  test('a phone that another contact has, or that Brevo does not know, is left out', async () => {
+    const { standIn, push } = await started()
+    const [one, two] = [aPerson({ phone: '+5511988887777' }), aPerson({ phone: '+5511988887777' })]
+    const odd = aPerson({ phone: '+12' })
+    expect((await push(one, two, odd)).map(({ status }) => status)).toEqual(['added', 'added', 'added'])
+    const phones = [one, two, odd].map(({ email }) => contactOf(standIn, email).attributes.SMS)
+    expect(phones.filter(Boolean)).toEqual(['+5511988887777'])
+    expect((await push(one, two, odd)).map(({ status }) => status)).toEqual(['updated', 'updated', 'updated'])
+  })
+
+  test('names go where the account of another language has them; tags where it has an attribute', async () => {
+    const { standIn, port, store, push } = await started()
+    standIn.attributes.clear()
+    for (const name of ['PRENOM', 'NOM', 'SMS']) standIn.attributes.set(name, 'text')
+    const person = aPerson({ name: 'Ana de Souza', tags: ['back-in-stock'] })
+    await push(person)
+    expect(contactOf(standIn, person.email).attributes).toEqual({
+      PRENOM: 'Ana',
+      NOM: 'de Souza',
+      SMS: person.phone,
+    })
+    const faults = (await port.check(store, '2')).filter(({ isFine }) => !isFine)
+    expect(faults).toMatchObject([{ code: 'tags', remedy: expect.stringContaining('BACK_IN_STOCK') }])
+    standIn.attributes.clear()
+    expect((await port.check(store, '2')).filter(({ isFine }) => !isFine)).toHaveLength(2)
+  })
+
+  test('five at once, no more; who was made meanwhile is updated', async () => {
+    const { standIn, push } = await started()
+    const people = Array.from({ length: 23 }, () => aPerson())
+    await push(...people)
+    expect(standIn.busiest).toBeLessThanOrEqual(5)
+    const person = aPerson()
+    // The first look finds nobody.
+    standIn.add(person.email)
+    standIn.faults.push({ status: 200, body: {} }, { status: 200, body: { attributes: [] } }, { status: 404 })
+    expect(await push(person)).toEqual([{ email: person.email, status: 'updated' }])
+    expect(contactOf(standIn, person.email).listIds).toEqual([2])
+  })
+
+  test('its limit is waited for, a long pause is told; errors are tried again', async () => {
+    const { standIn, push } = await started()
+    const limited = (reset: string) => ({ status: 429, headers: { 'x-sib-ratelimit-reset': reset } })
+    standIn.faults.push(limited('0.01'), { status: 502 }, 'drop')
+    expect((await push(aPerson()))[0]!.status).toBe('added')
+    standIn.faults.push(limited('3600'))
+    await expect(push(aPerson())).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 3_600_000 })
+    standIn.faults.push({ status: 402, body: { code: 'not_enough_credits', message: 'No\ncredits' } })
+    await expect(push(aPerson())).rejects.toMatchObject({
+      name: 'Refused',
+      message: 'The email provider refused this: No credits',
+    })
+  })
+
+  test('150 are taken off by one request; lists are read to their end', async () => {
+    const { standIn, port, store, push } = await started()
+    const people = Array.from({ length: 160 }, () => aPerson())
+    await push(...people)
+    standIn.requests.splice(0)
+    const emails = people.map(({ email }) => email)
+    expect(await port.unsubscribe(store, '2', emails)).toEqual(emails)
+    expect(standIn.requests).toEqual(Array(2).fill('POST /v3/contacts/lists/2/contacts/remove'))
+    for (let id = 10; id < 120; id += 1) standIn.lists.set(id, `List ${id}`)
+    expect(await port.lists(store)).toHaveLength(111)
+  })
+
+  test('no message holds the key', async () => {
+    const { port } = await started()
+    for (const apiKey of ['xkeysib-wrong', 'with\nbreak', '', null]) {
+      const error = await port
+        .lists({ id: 'store', credentials: { apiKey } })
+        .catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ name: 'AccessLost', code: 'list-key-refused' })
+      expect((error as Error).message).not.toContain(apiKey || 'nothing')
+    }
+  })
+})
+
 describe('MAILING_LIST_URL', () => {
   const env = (url: string) => ({ MAILING_LIST_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
 
@@ -206,10 +420,24 @@ describe('MAILING_LIST_URL', () => {
     expect(readSettings({ ...env(''), MAILING_LIST_URL: undefined }).mailingListUrl).toBe('sandbox')
   })
 
-  test.each(['https://api.mailchimp.com', 'mailchimp://key@host', 'mailchimp://host/path'])(
-    '%s is refused at the start',
-    (url) => {
-      expect(() => readSettings(env(url))).toThrow('MAILING_LIST_URL')
-    },
-  )
+  test('stores may choose between several', () => {
+    const both = 'mailchimp://api.mailchimp.com, brevo://api.brevo.com'
+    expect(Object.keys(openMailingLists(readSettings(env(both)).mailingListUrl))).toEqual([
+      'mailchimp',
+      'brevo',
+    ])
+    expect(openMailingLists('sandbox')).toEqual({})
+    expect(brevoUrl('brevo://api.brevo.com').endpoint).toBe('https://api.brevo.com')
+    expect(() => brevoUrl('brevo://key@api.brevo.com')).toThrow('MAILING_LIST_URL')
+  })
+
+  test.each([
+    'https://api.mailchimp.com',
+    'mailchimp://key@host',
+    'mailchimp://host/path',
+    'brevo://api.brevo.com,sandbox',
+    'constructor://host',
+  ])('%s is refused at the start', (url) => {
+    expect(() => readSettings(env(url))).toThrow('MAILING_LIST_URL')
+  })
 })

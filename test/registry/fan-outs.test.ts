@@ -53,6 +53,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'carts-sync': { table: 'connections', due: [connected], not: unconnected },
   'discounts-sync': { table: 'connections', due: [connected], not: unconnected },
+  'mailprovider-pull': {
+    table: 'connections',
+    due: [{ port: 'mailingList', provider: 'sandbox', connected_at: before }],
+    not: [
+      { port: 'mailingList', connected_at: null },
+      { port: 'ecommerce', connected_at: before },
+    ],
+  },
   'official-revalidate': {
     table: 'messaging_connections',
     due: [{ type: 'official', credentials: 'sealed' }],

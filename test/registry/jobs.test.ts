@@ -54,6 +54,8 @@ const queues: Readonly<Record<string, string>> = {
   'inbox-watchdog': '',
   'invitation-email': 'invitationId',
   'list-import': 'importId listId',
+  'mailprovider-pull': '',
+  'mailprovider-pull-all': '',
   'mailprovider-push': 'subscriberId',
   'mailprovider-sync': 'syncId',
   'message-settle': 'storeId? messageId?',

@@ -10,6 +10,8 @@ export interface Pushable {
   name: string | null
   phone: string | null
   revision: number
+  /** We took them off the list when they left here, and they are back. */
+  isBack: boolean
 }
 
 /** Who may be pushed: subscribed, with an email and consent for it. `mode` new: never pushed, or changed since. */
@@ -22,6 +24,9 @@ export function pushableRows(ctx: Context, mode: 'new' | 'all') {
   return mode === 'all' ? rows : rows.where(sql<boolean>`s.pushed_revision is distinct from s.revision`)
 }
 
+/** Pushed once, and nothing is known of them there any more: it was us who took them off. */
+export const isBack = sql<boolean>`(s.pushed_revision is not null and s.mailprovider_status is null)`
+
 /** Gives a batch to the provider. Not inside a transaction. */
 export async function pushBatch(
   { port, store }: Pick<NonNullable<Awaited<ReturnType<typeof connections.mailingList>>>, 'port' | 'store'>,
@@ -31,7 +36,12 @@ export async function pushBatch(
   const answers = await port.upsertSubscribers(
     store,
     listId,
-    people.map(({ email, name, phone }) => ({ email, name, phone })),
+    people.map(({ email, name, phone, isBack: back }) => ({
+      email,
+      name,
+      phone,
+      ...(back ? { isBack: true } : {}),
+    })),
   )
   return people.map((person, i) => ({ ...person, pushed: answers[i]!.status }))
 }
@@ -68,8 +78,8 @@ export async function recordPushed(
 const claimMs = 120_000
 
 /**
- * Pushes new subscribers who wait for it, this one or whoever else does: the first of many jobs takes them all.
- * `jobId` marks what it has claimed, so that a second try of it goes on with them.
+ * Pushes new subscribers who wait for it, this one or whoever else does, and takes off the list who has left here: the
+ * first of many jobs takes them all. `jobId` marks what it has claimed, so that a second try of it goes on with them.
  */
 export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal): Promise<void> {
   const connected = await connections.mailingList(ctx)
@@ -77,15 +87,73 @@ export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal):
   for (;;) {
     signal.throwIfAborted()
     const people = await claim(ctx, jobId)
-    if (people.length === 0) return
+    if (people.length === 0) break
     const pushed = await pushBatch(connected, connected.listId, people)
     await ctx.transaction((tx) => recordPushed(tx, pushed))
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const leavers = await claimLeavers(ctx, jobId)
+    if (leavers.length === 0) return
+    const emails = leavers.map(({ email }) => email)
+    const gone = new Set(await connected.port.unsubscribe(connected.store, connected.listId, emails))
+    await recordTakenOff(
+      ctx,
+      leavers.map((leaver) => ({ id: leaver.id, was_on: gone.has(leaver.email) })),
+    )
   }
 }
 
 function claim(ctx: Context, jobId: string): Promise<Pushable[]> {
+  return claimed(ctx, jobId, pushableRows(ctx, 'all'))
+    .returning([
+      's.id',
+      's.name',
+      's.phone',
+      's.revision',
+      sql<string>`s.email`.as('email'),
+      isBack.as('isBack'),
+    ])
+    .execute()
+}
+
+function claimLeavers(ctx: Context, jobId: string): Promise<{ id: string; email: string }[]> {
+  const left = ctx.db
+    .selectFrom('newsletter_subscribers as s')
+    .where('s.status', '=', 'unsubscribed')
+    .where('s.email', 'is not', null)
+  return claimed(ctx, jobId, left)
+    .returning(['s.id', sql<string>`s.email`.as('email')])
+    .execute()
+}
+
+/**
+ * Who came back meanwhile stays due. Nothing is known any more of who was on the list until now; who was not had left
+ * there by themselves.
+ */
+async function recordTakenOff(
+  ctx: Context,
+  leavers: readonly { id: string; was_on: boolean }[],
+): Promise<void> {
   const now = ctx.now()
-  const free = pushableRows(ctx, 'all')
+  await ctx.db
+    .updateTable('newsletter_subscribers as s')
+    .from(recordset({ id: 'uuid', was_on: 'bool' } as const, leavers))
+    .set({
+      mailprovider_status: sql`case when r.was_on then null else 'unsubscribed' end`,
+      mailprovider_synced_at: now,
+      push_due: sql<boolean>`s.status <> 'unsubscribed'`,
+      push_claim: null,
+      updated_at: now,
+    })
+    .whereRef('s.id', '=', 'r.id')
+    .where('s.id', '=', sql<string>`any(${leavers.map(({ id }) => id)}::uuid[])`)
+    .execute()
+}
+
+function claimed(ctx: Context, jobId: string, rows: ReturnType<typeof pushableRows>) {
+  const now = ctx.now()
+  const free = rows
     .where('s.push_due', '=', true)
     .where((eb) =>
       eb.or([
@@ -100,11 +168,9 @@ function claim(ctx: Context, jobId: string): Promise<Pushable[]> {
     .forUpdate()
     .skipLocked()
   return ctx.db
-    .updateTable('newsletter_subscribers')
+    .updateTable('newsletter_subscribers as s')
     .set({ push_claim: jobId, push_claimed_at: now })
-    .where('id', 'in', free)
-    .returning(['id', 'name', 'phone', 'revision', sql<string>`email`.as('email')])
-    .execute()
+    .where('s.id', 'in', free)
 }
 
 /** Told once a day: those who wait go with the next push. */

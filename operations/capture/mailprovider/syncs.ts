@@ -10,7 +10,7 @@ import { Refused, Throttled } from '#runtime/ports/errors'
 import { peopleAtOnce } from '#runtime/ports/mailing-list/port'
 import { count, object, queued, text, z } from '#runtime/schema'
 import { mailproviderSync } from '../handles.ts'
-import { pushableRows, pushBatch, recordPushed } from './push.ts'
+import { isBack, pushableRows, pushBatch, recordPushed } from './push.ts'
 
 export const syncInput = object({
   listId: text(1, 100).optional().describe("A list of the provider; default: the connection's"),
@@ -114,6 +114,7 @@ function nextBatch(ctx: Context, { mode, cursor }: Sync) {
     's.phone',
     's.revision',
     sql<string>`s.email`.as('email'),
+    isBack.as('isBack'),
   ])
   if (cursor) rows = rows.where('s.id', '>', cursor)
   return rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).execute()

@@ -83,6 +83,14 @@ export const connectedStores = ({ root }: SystemContext) =>
     .where('port', '=', 'ecommerce')
     .where('connected_at', 'is not', null)
 
+/** Every store that is connected to an email provider. */
+export const listedStores = ({ root }: SystemContext) =>
+  root
+    .selectFrom('connections')
+    .select('store_id')
+    .where('port', '=', 'mailingList')
+    .where('connected_at', 'is not', null)
+
 /** The same, refused with `conflict` when none is connected. */
 export async function requireEcommerce(ctx: Context): Promise<Connected<EcommercePort>> {
   const connected = await ecommerce(ctx)

@@ -1,25 +1,29 @@
 /**
  * Mailchimp's Marketing API. Credentials of a store: `{ apiKey }`, from the account's extras. New people go in by one
  * batch, which leaves those alone who are there already (`update_existing: false`); those are updated one by one with
- * `status_if_new`, the only way that never subscribes again who left.
+ * `status_if_new`, which never subscribes again who left. Its answer tells who never left and gets no campaigns all the
+ * same (`transactional`, `pending`, `archived`): they become subscribed by a second request.
  */
 import { createHash } from 'node:crypto'
 import { emailKey } from '#runtime/values/email'
 import { Refused } from '../errors.ts'
-import type { ProviderStore } from '../provider.ts'
+import type { Finding, ProviderStore } from '../provider.ts'
+import { usualTimes } from './http.ts'
+import { askMailchimp, keyLost, type MailchimpHttpOptions, MailchimpRefused } from './mailchimp-http.ts'
 import {
-  askMailchimp,
-  BadCredentials,
-  type MailchimpHttpOptions,
-  MailchimpRefused,
-} from './mailchimp-http.ts'
-import { type MailingListPerson, type MailingListPort, type PushedPerson, peopleAtOnce } from './port.ts'
+  checkLists,
+  type MailingListPerson,
+  type MailingListPort,
+  type PushedPerson,
+  peopleAtOnce,
+} from './port.ts'
 
 type Status = PushedPerson['status']
 
 /** The account allows ten connections at once, and others may use it too. */
 const updatesAtOnce = 5
 const listsAtMost = 1000
+const membersAtOnce = 1000
 
 const leftWords = /compliance state|permanently deleted|forgotten|unsubscribed/i
 const mergeWords = /merge field/i
@@ -38,7 +42,7 @@ export class MailchimpMailingList implements MailingListPort {
   readonly #http: MailchimpHttpOptions
 
   constructor(options: Pick<MailchimpHttpOptions, 'endpoint'> & Partial<MailchimpHttpOptions>) {
-    this.#http = { timeoutMs: 60_000, retryDelayMs: 500, pauseAtMostMs: 30_000, ...options }
+    this.#http = { ...usualTimes, ...options }
   }
 
   async lists(store: ProviderStore): Promise<{ id: string; name: string }[]> {
@@ -122,27 +126,115 @@ export class MailchimpMailingList implements MailingListPort {
   async #put(
     store: ProviderStore,
     listId: string,
-    { email }: MailingListPerson,
+    { email, tags, isBack }: MailingListPerson,
     fields: Record<string, string>,
   ): Promise<Status> {
-    const hash = createHash('md5').update(emailKey(email)).digest('hex')
-    const { status } = (await this.#ask(store, {
-      method: 'PUT',
-      path: `/lists/${encodeURIComponent(listId)}/members/${hash}?skip_merge_validation=true`,
-      body: { email_address: email.trim(), status_if_new: 'subscribed', merge_fields: fields },
-    })) as { status?: string }
+    const path = memberPath(listId, email)
+    const put = async (status: object): Promise<string | undefined> => {
+      const answer = await this.#ask(store, {
+        method: 'PUT',
+        path: `${path}?skip_merge_validation=true`,
+        body: { email_address: email.trim(), ...status, merge_fields: fields },
+      })
+      return (answer as { status?: string }).status
+    }
+    let status = await put({ status_if_new: 'subscribed' })
+    const isOutOnly = status === 'transactional' || status === 'pending'
+    const isOurs = status === 'unsubscribed' && isBack === true
+    if (isOutOnly || isOurs || (status === 'archived' && !(await this.#hasLeft(store, path)))) {
+      status = await put({ status: 'subscribed' })
+    }
     if (status === 'unsubscribed' || status === 'archived') return 'unsubscribed'
-    return status === 'cleaned' ? 'invalid' : 'updated'
+    if (status === 'cleaned') return 'invalid'
+    await this.#tag(store, path, tags)
+    return 'updated'
   }
+
+  /** Of somebody who was put away: the merchant does that to save money, and with people who have left too. */
+  async #hasLeft(store: ProviderStore, path: string): Promise<boolean> {
+    const feed = `${path}/activity-feed?activity_filters=unsub&count=10`
+    try {
+      const { activity = [] } = (await this.#ask(store, { method: 'GET', path: feed })) as {
+        activity?: { activity_type?: string }[]
+      }
+      return activity.some(({ activity_type: type }) => type === 'unsub')
+    } catch (error) {
+      // Nothing is kept of who was put away long ago.
+      if (error instanceof Refused && error.code === 'no-such-list') return false
+      throw error
+    }
+  }
+
+  /** A batch tags new people only. */
+  async #tag(store: ProviderStore, path: string, tags: readonly string[] = []): Promise<void> {
+    if (tags.length === 0) return
+    await this.#ask(store, {
+      method: 'POST',
+      path: `${path}/tags`,
+      body: { tags: tags.map((name) => ({ name, status: 'active' })) },
+    })
+  }
+
+  async unsubscribe(store: ProviderStore, listId: string, emails: readonly string[]): Promise<string[]> {
+    if (emails.length > peopleAtOnce) {
+      throw new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
+    }
+    const gone: string[] = []
+    for (let from = 0; from < emails.length; from += updatesAtOnce) {
+      const some = emails.slice(from, from + updatesAtOnce)
+      const were = await Promise.all(some.map((email) => this.#takeOff(store, memberPath(listId, email))))
+      gone.push(...some.filter((_, i) => were[i]))
+    }
+    return gone
+  }
+
+  async #takeOff(store: ProviderStore, path: string): Promise<boolean> {
+    try {
+      const found = (await this.#ask(store, { method: 'GET', path: `${path}?fields=status` })) as {
+        status?: string
+      }
+      if (found.status !== 'subscribed' && found.status !== 'pending') return false
+      await this.#ask(store, { method: 'PATCH', path, body: { status: 'unsubscribed' } })
+      return true
+    } catch (error) {
+      // Nobody of this list, or a list that is gone: nobody gets anything by it.
+      if (error instanceof Refused && error.code === 'no-such-list') return false
+      throw error
+    }
+  }
+
+  async *leftSince(store: ProviderStore, listId: string, since: Date): AsyncGenerator<string[]> {
+    const asked = new URLSearchParams({
+      status: 'unsubscribed',
+      unsubscribed_since: since.toISOString(),
+      fields: 'members.email_address,total_items',
+      count: String(membersAtOnce),
+    })
+    for (let offset = 0; ; offset += membersAtOnce) {
+      const path = `/lists/${encodeURIComponent(listId)}/members?${asked}&offset=${offset}`
+      const { members = [] } = (await this.#ask(store, { method: 'GET', path })) as {
+        members?: { email_address: string }[]
+      }
+      if (members.length > 0) yield members.map(({ email_address }) => email_address)
+      if (members.length < membersAtOnce) return
+    }
+  }
+
+  check = (store: ProviderStore, listId?: string | null): Promise<Finding[]> =>
+    checkLists(this, store, listId)
 
   #ask(store: ProviderStore, request: Parameters<typeof askMailchimp>[2]): Promise<unknown> {
     const { apiKey } = (store.credentials ?? {}) as { apiKey?: unknown }
     if (typeof apiKey !== 'string' || apiKey === '') {
-      throw new BadCredentials('no', 'The store has no API key of the email provider')
+      throw keyLost('The store has no API key of the email provider')
     }
     return askMailchimp(this.#http, apiKey, request)
   }
 }
+
+/** Members are known by the MD5 of their address in lower case. */
+const memberPath = (listId: string, email: string): string =>
+  `/lists/${encodeURIComponent(listId)}/members/${createHash('md5').update(emailKey(email)).digest('hex')}`
 
 interface BatchAnswer {
   new_members?: { email_address: string }[]

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { mailproviderPull } from '#operations/capture/handles'
 import syncContacts from '#operations/capture/mailprovider/api/sync-contacts'
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
+import { leaveNewsletter } from '#operations/capture/subscribers/leave-newsletter'
 import { connectMailingList, mailingList } from '#operations/store/connections/connections'
-import { sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
+import { leaveSandboxList, sandboxMembers } from '#runtime/ports/mailing-list/sandbox'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { popupShop, readToken, setMode, subscribersOf } from '#test/support/capture'
@@ -221,5 +223,100 @@ describe('pushing each new subscriber', () => {
     await shop.subscribe({ email: 'next@example.com' })
     await app.drainJobs()
     expect((await members(shop)).sort()).toEqual(['claimed@example.com', 'next@example.com'])
+  })
+})
+
+describe('who leaves', () => {
+  const pushedShop = async (...names: string[]) => {
+    const shop = await popupShop(app)
+    await connect(shop)
+    await shop.save({ isMailproviderEnabled: true })
+    for (const name of names) await shop.subscribe({ email: `${name}@example.com` })
+    await app.drainJobs()
+    return shop
+  }
+  const rowOf = async (shop: Shop, name: string) =>
+    (await subscribersOf(shop)).find(({ email }) => email === `${name}@example.com`)!
+  const leave = async (shop: Shop, name: string) => {
+    const { id } = await rowOf(shop, name)
+    const ctx = await shop.context()
+    await ctx.transaction((tx) => leaveNewsletter(tx, id))
+  }
+  const pull = async (shop: Shop) => {
+    const ctx = await shop.context()
+    await ctx.transaction((tx) => tx.queue(mailproviderPull, {}))
+    await app.drainJobs()
+  }
+
+  test('here is taken off there, and comes back with a new consent', async () => {
+    const shop = await pushedShop('ana', 'bia')
+    await leave(shop, 'ana')
+    await leave(shop, 'ana')
+    await app.drainJobs()
+    expect(await members(shop)).toEqual(['bia@example.com'])
+    expect(await rowOf(shop, 'ana')).toMatchObject({
+      status: 'unsubscribed',
+      mailprovider_status: null,
+      push_due: false,
+    })
+    // What we did ourselves is no news of theirs.
+    await pull(shop)
+    await shop.subscribe({ email: 'ana@example.com' })
+    await app.drainJobs()
+    expect((await members(shop)).sort()).toEqual(['ana@example.com', 'bia@example.com'])
+    expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'subscribed', mailprovider_status: 'updated' })
+  })
+
+  test('here, while the provider is down, is taken off once it is back', async () => {
+    const shop = await pushedShop('ana')
+    await setMode(shop, 'mailingList', 'down')
+    await leave(shop, 'ana')
+    await app.drainJobs({ allowFailures: true })
+    expect(await members(shop)).toEqual(['ana@example.com'])
+    await setMode(shop, 'mailingList', null)
+    await app.advance(120_000)
+    await app.drainJobs({ allowFailures: true })
+    expect(await members(shop)).toEqual([])
+  })
+
+  test('here without having been pushed is no request', async () => {
+    const shop = await pushedShop()
+    await add(shop, [{ email: 'quiet@example.com' }])
+    await leave(shop, 'quiet')
+    expect(await rowOf(shop, 'quiet')).toMatchObject({ status: 'unsubscribed', push_due: false })
+  })
+
+  test('there leaves here by the next pull, and only once', async () => {
+    const shop = await pushedShop('ana', 'bia')
+    await leaveSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
+    await pull(shop)
+    expect(await rowOf(shop, 'ana')).toMatchObject({
+      status: 'unsubscribed',
+      mailprovider_status: 'unsubscribed',
+    })
+    expect(await rowOf(shop, 'bia')).toMatchObject({ status: 'subscribed' })
+    // Back here with a consent of theirs: an old departure is not told again.
+    await app.database.root
+      .updateTable('newsletter_subscribers')
+      .set({ status: 'subscribed', unsubscribed_at: null })
+      .where('store_id', '=', shop.id)
+      .where('email', '=', 'ana@example.com')
+      .execute()
+    await pull(shop)
+    expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'subscribed' })
+    // A push asks the provider, who keeps them out.
+    expect((await sync(shop, { mode: 'all' })).status).toBe(202)
+    await app.drainJobs()
+    expect(await members(shop)).toEqual(['bia@example.com'])
+    expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed' })
+  })
+
+  test('another store’s people stay as they are', async () => {
+    const [one, two] = [await pushedShop('same'), await pushedShop('same')]
+    await leaveSandboxList(app.database.root, one.id, 'same@example.com', app.clock.now())
+    await pull(two)
+    await pull(one)
+    expect(await rowOf(one, 'same')).toMatchObject({ status: 'unsubscribed' })
+    expect(await rowOf(two, 'same')).toMatchObject({ status: 'subscribed' })
   })
 })

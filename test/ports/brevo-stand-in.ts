@@ -1,0 +1,249 @@
+/**
+ * The part of Brevo's API (v3) that the adapter uses, in memory, behind real HTTP. What it takes and refuses is in
+ * `brevo-facts.md`, each with its source.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface StandInContact {
+  email: string
+  id: number
+  emailBlacklisted: boolean
+  smsBlacklisted: boolean
+  createdAt: string
+  modifiedAt: string
+  listIds: number[]
+  listUnsubscribed: number[]
+  attributes: Record<string, unknown>
+}
+
+export type Fault = { status: number; headers?: Record<string, string>; body?: object } | 'silence' | 'drop'
+
+export interface BrevoStandIn {
+  endpoint: string
+  contacts: Map<string, StandInContact>
+  lists: Map<number, string>
+  /** Names of the account's attributes with their types. */
+  attributes: Map<string, 'text' | 'boolean'>
+  /** Such as `POST /v3/contacts`. */
+  requests: string[]
+  busiest: number
+  faults: Fault[]
+  isDown: boolean
+  /** Puts a contact there as somebody else would. */
+  add(email: string, change?: Partial<StandInContact>): StandInContact
+  close(): Promise<void>
+}
+
+type Answer = readonly [status: number, body?: object]
+type Body = Record<string, unknown>
+
+const refused = (code: string, message: string, metadata?: object): Answer => [
+  400,
+  { code, message, ...(metadata ? { metadata } : {}) },
+]
+const notFound = (message: string): Answer => [404, { code: 'document_not_found', message }]
+const isAddress = (text: string): boolean =>
+  /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) && !text.startsWith('invalid')
+
+export async function brevoStandIn(apiKey: string): Promise<BrevoStandIn> {
+  let open = 0
+  let ids = 0
+  const standIn: BrevoStandIn = {
+    endpoint: '',
+    contacts: new Map(),
+    lists: new Map([[2, 'Main']]),
+    attributes: new Map([
+      ['FIRSTNAME', 'text'],
+      ['LASTNAME', 'text'],
+      ['SMS', 'text'],
+      ['BACK_IN_STOCK', 'boolean'],
+      ['VIP', 'boolean'],
+    ]),
+    requests: [],
+    busiest: 0,
+    faults: [],
+    isDown: false,
+    add(email, change = {}) {
+      const now = new Date().toISOString()
+      ids += 1
+      const contact: StandInContact = {
+        ...{ email: email.toLowerCase(), id: ids, emailBlacklisted: false, smsBlacklisted: false },
+        ...{ createdAt: now, modifiedAt: now, listIds: [], listUnsubscribed: [], attributes: {} },
+        ...change,
+      }
+      standIn.contacts.set(contact.email, contact)
+      return contact
+    },
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+  const server = createServer(async (request, response) => {
+    open += 1
+    standIn.busiest = Math.max(standIn.busiest, open)
+    response.on('close', () => {
+      open -= 1
+    })
+    const body = await bodyOf(request)
+    standIn.requests.push(`${request.method} ${request.url?.split('?')[0]}`)
+    const fault = standIn.isDown ? { status: 503 } : standIn.faults.shift()
+    if (fault === 'silence') return
+    if (fault === 'drop') return void request.socket.destroy()
+    if (fault) return send(response, [fault.status, fault.body ?? {}], fault.headers)
+    if (request.headers['api-key'] !== apiKey) {
+      return send(response, [401, { message: 'Key not found', code: 'unauthorized' }])
+    }
+    send(response, answerTo(standIn, request, body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  standIn.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return standIn
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Body> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return text === '' ? {} : JSON.parse(text)
+}
+
+function send(response: ServerResponse, [status, body]: Answer, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(body === undefined ? '' : JSON.stringify(body))
+}
+
+function answerTo(standIn: BrevoStandIn, { method, url }: IncomingMessage, body: Body): Answer {
+  const { pathname, searchParams: query } = new URL(url!, 'http://stand-in')
+  const [, , first, second, third, fourth] = pathname.split('/').map(decodeURIComponent)
+  if (first !== 'contacts') return notFound('Not found')
+  if (method === 'GET' && second === undefined) return contacts(standIn, query)
+  if (method === 'POST' && second === undefined) return create(standIn, body)
+  if (method === 'GET' && second === 'attributes') {
+    const attributes = [...standIn.attributes].map(([name, type]) => ({ name, type, category: 'normal' }))
+    return [200, { attributes }]
+  }
+  if (second === 'lists') {
+    if (third === undefined) return lists(standIn, query)
+    const id = Number(third)
+    if (!standIn.lists.has(id)) return notFound('List ID does not exist')
+    if (method === 'GET' && fourth === undefined) return [200, { id, name: standIn.lists.get(id) }]
+    return remove(standIn, id, body)
+  }
+  if (query.get('identifierType') !== 'email_id') return refused('invalid_parameter', 'Invalid identifier')
+  if (!isAddress(second!)) return refused('invalid_parameter', 'Invalid email address')
+  const contact = standIn.contacts.get(second!.toLowerCase())
+  if (!contact) return notFound('Contact does not exist')
+  return method === 'PUT' ? update(standIn, contact, body) : [200, contact]
+}
+
+function pageOf(query: URLSearchParams, atMost: number): { limit: number; offset: number } | null {
+  const limit = Number(query.get('limit') ?? 50)
+  return limit > atMost ? null : { limit, offset: Number(query.get('offset') ?? 0) }
+}
+
+function contacts(standIn: BrevoStandIn, query: URLSearchParams): Answer {
+  const page = pageOf(query, 1000)
+  if (!page) return refused('out_of_range', 'Limit exceeds max value')
+  const since = query.get('modifiedSince') ?? ''
+  const found = [...standIn.contacts.values()].filter(({ modifiedAt }) => modifiedAt >= since)
+  return [200, { contacts: found.slice(page.offset, page.offset + page.limit), count: found.length }]
+}
+
+function lists(standIn: BrevoStandIn, query: URLSearchParams): Answer {
+  const page = pageOf(query, 50)
+  if (!page) return refused('out_of_range', 'Limit exceeds max value')
+  const all = [...standIn.lists].map(([id, name]) => ({ id, name }))
+  return [200, { lists: all.slice(page.offset, page.offset + page.limit), count: all.length }]
+}
+
+/** What is wrong with attributes, or null; one that the account does not have is ignored. */
+function faultOf(standIn: BrevoStandIn, given: Body, email: string, doing: string): Answer | null {
+  const { SMS: sms } = given as { SMS?: string }
+  if (sms === undefined) return null
+  if (!/^(\+|00)?[1-9]\d{7,14}$/.test(sms)) return refused('invalid_parameter', 'Invalid phone number')
+  const other = [...standIn.contacts.values()].find(({ attributes }) => attributes.SMS === sms)
+  if (!other || other.email === email) return null
+  return refused(
+    'duplicate_parameter',
+    `Unable to ${doing} contact, SMS is already associated with another Contact`,
+    { duplicate_identifiers: ['SMS'] },
+  )
+}
+
+const known = (standIn: BrevoStandIn, given: Body): Body =>
+  Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, value]) =>
+        standIn.attributes.has(name) &&
+        (standIn.attributes.get(name) === 'boolean') === (typeof value === 'boolean'),
+    ),
+  )
+
+function create(standIn: BrevoStandIn, body: Body): Answer {
+  const {
+    email: given = '',
+    attributes = {},
+    listIds = [],
+    updateEnabled = false,
+  } = body as {
+    email?: string
+    attributes?: Body
+    listIds?: number[]
+    updateEnabled?: boolean
+  }
+  const email = given.toLowerCase()
+  if (!isAddress(email)) return refused('invalid_parameter', 'email is not valid in: body')
+  if (!listIds.every((id) => standIn.lists.has(id))) return refused('invalid_parameter', 'Invalid list ids')
+  const there = standIn.contacts.get(email)
+  if (there && !updateEnabled) {
+    return refused(
+      'duplicate_parameter',
+      'Unable to create contact, email is already associated with another Contact',
+      { duplicate_identifiers: ['email'] },
+    )
+  }
+  const fault = faultOf(standIn, attributes, email, 'create')
+  if (fault) return fault
+  if (there) return update(standIn, there, { attributes, listIds })
+  const { id } = standIn.add(email, { attributes: known(standIn, attributes), listIds: [...listIds] })
+  return [201, { id }]
+}
+
+function update(standIn: BrevoStandIn, contact: StandInContact, body: Body): Answer {
+  const {
+    attributes = {},
+    listIds = [],
+    emailBlacklisted,
+  } = body as {
+    attributes?: Body
+    listIds?: number[]
+    emailBlacklisted?: boolean
+  }
+  if (!listIds.every((id) => standIn.lists.has(id))) return refused('invalid_parameter', 'Invalid list ids')
+  const fault = faultOf(standIn, attributes, contact.email, 'update')
+  if (fault) return fault
+  Object.assign(contact.attributes, known(standIn, attributes))
+  contact.listIds = [...new Set([...contact.listIds, ...listIds])]
+  contact.listUnsubscribed = contact.listUnsubscribed.filter((id) => !listIds.includes(id))
+  if (emailBlacklisted !== undefined) contact.emailBlacklisted = emailBlacklisted
+  contact.modifiedAt = new Date().toISOString()
+  return [204]
+}
+
+function remove(standIn: BrevoStandIn, list: number, { emails = [] }: { emails?: string[] }): Answer {
+  if (emails.length > 150) return refused('invalid_parameter', 'Only 150 emails can be passed at once')
+  const on = emails.filter((email) => standIn.contacts.get(email.toLowerCase())?.listIds.includes(list))
+  if (on.length === 0) {
+    return refused('invalid_parameter', 'Contact already removed from list and/or does not exist')
+  }
+  for (const email of on) {
+    const contact = standIn.contacts.get(email.toLowerCase())!
+    contact.listIds = contact.listIds.filter((id) => id !== list)
+    contact.modifiedAt = new Date().toISOString()
+  }
+  return [
+    201,
+    { contacts: { success: on, failure: emails.filter((email) => !on.includes(email)), total: on.length } },
+  ]
+}
