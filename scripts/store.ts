@@ -1,11 +1,12 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type ConnectionPort,
   connectEcommerce,
   connectMailingList,
   disconnect,
 } from '#operations/store/connections/connections'
+import { installLink } from '#operations/store/connections/install'
 import { type MemberRole, memberRoles } from '#operations/store/names'
 import { addMember } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
@@ -176,6 +177,10 @@ export function storeProgram(terminal: Terminal): Command {
     .addOption(portOption())
     .requiredOption('--provider <name>', 'such as sandbox')
     .option('--credentials <file>', 'JSON, as the provider takes them')
+    .option(
+      '--shop <domain>',
+      'prints the link with which its owner connects it, such as my-shop.myshopify.com',
+    )
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -183,12 +188,19 @@ export function storeProgram(terminal: Terminal): Command {
         terminal,
         'npm run store -- connect --store aurora --port ecommerce --provider sandbox',
         'npm run store -- connect --store aurora --port mailingList --provider mailchimp --credentials mailchimp.json',
+        'npm run store -- connect --store aurora --port ecommerce --provider shopify --shop my-shop.myshopify.com',
       ),
     )
-    .action(async ({ store, port, provider, credentials: file, json }: ConnectOptions) => {
+    .action(async ({ store, port, provider, credentials: file, shop, json }: ConnectOptions) => {
       const credentials = file === undefined ? null : await jsonFile('credentials', file)
       await withServices(env, async (services) => {
         const { id, slug } = await requireStore(services.database, store)
+        if (shop !== undefined) {
+          if (port !== 'ecommerce') throw new InvalidArgumentError('--shop is of the port ecommerce')
+          const link = installLink(await contextOf(services, id), provider, shop)
+          print(json, { port, provider, connected: false, link }, `Its owner connects ${shop} here: ${link}`)
+          return
+        }
         const connect = port === 'ecommerce' ? connectEcommerce : connectMailingList
         await connect(await contextOf(services, id), provider, credentials)
         print(json, { port, provider, connected: true }, `${slug} is connected to ${provider}`)
@@ -230,6 +242,7 @@ interface ConnectOptions extends Json {
   port: ConnectionPort
   provider: string
   credentials?: string
+  shop?: string
 }
 
 async function contextOf(services: Services, storeId: string, userId?: string): Promise<Context> {

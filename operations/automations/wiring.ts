@@ -1,4 +1,5 @@
 import { wiring } from '#runtime/wiring'
+import { forgetAllCarts, forgetCarts } from './carts/forget.ts'
 import { activeSince, templateUse } from './definitions/registrations.ts'
 import { createFirst } from './definitions/save.ts'
 import { executions } from './engine/lane.ts'
@@ -8,6 +9,8 @@ import { cartsSync } from './handles.ts'
 import { applyConversions } from './reports/conversions.ts'
 
 export default wiring({
+  personForgotten: [forgetCarts],
+  shopForgotten: [forgetAllCarts],
   providerEvents: { 'ecommerce:cart.updated': [async (ctx) => void (await ctx.queue(cartsSync, {}))] },
   platformConnected: [(ctx) => ctx.queue(cartsSync, {})],
   ordersChanged: [ordersChanged],

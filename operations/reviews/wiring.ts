@@ -1,5 +1,6 @@
 import { wiring } from '#runtime/wiring'
 import { uploads } from './pictures.ts'
+import { forgetReviewers } from './requests/forget.ts'
 import { requestMessages } from './requests/lane.ts'
 import { ordersChanged } from './requests/plan.ts'
 import {
@@ -18,6 +19,7 @@ import { activateTestimonials } from './testimonials/settings.ts'
 export default wiring({
   uploads,
   ordersChanged: [ordersChanged],
+  personForgotten: [forgetReviewers],
   senders: { rv: requestMessages },
   templateUses: [templateUse],
   widgets: {

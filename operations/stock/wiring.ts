@@ -5,9 +5,11 @@ import { alerts } from './sending/lane.ts'
 import { stockChanged } from './sending/reconcile.ts'
 import { turnOn } from './settings/settings.ts'
 import { applyConversions } from './subscriptions/conversions.ts'
+import { forgetSubscriptions } from './subscriptions/forget.ts'
 import { unsubscribed } from './subscriptions/subscribe.ts'
 
 export default wiring({
+  personForgotten: [forgetSubscriptions],
   providerEvents: { 'ecommerce:stock.updated': [stockChanged] },
   senders: { st: alerts },
   conversionsChanged: { 'stock-notification': [applyConversions] },

@@ -1,6 +1,7 @@
 /** What other sections give to the store's: who is told of what, and what its pages, files and jobs are made of. */
 import type { Context } from '#runtime/context'
 import { byKey, inOrder, type Known, listsByKey, points, single, type Wrong } from '#runtime/wiring'
+import type { Forgotten } from './connections/platform-events.ts'
 import type { ConversionChange, SourceType } from './conversions/attribution.ts'
 import {
   type PendingPart,
@@ -55,6 +56,10 @@ const declared = points({
   recentReviews: single<RecentReviews>(({ feature }, known) => ofFeature(feature, known)),
   /** What a newly connected platform brings about (a section's first sync); in the transaction that connects. */
   platformConnected: inOrder<Told>(),
+  /** Somebody wants to be forgotten, in a transaction: who knows them forgets them. */
+  personForgotten: inOrder<(ctx: Context, person: Forgotten) => Promise<void>>(),
+  /** A shop has left for good, in a transaction: who knows its shoppers from it forgets them. */
+  shopForgotten: inOrder<Told>(),
   /** In the transaction that writes the mirror, with the orders that did change; their items are written already. */
   ordersChanged: inOrder<(ctx: Context, changes: OrderChange[]) => Promise<void>>(),
   /** By source, in the transaction that writes the conversions, with those of it that did change. */

@@ -1,11 +1,28 @@
 import { wiring } from '#runtime/wiring'
+import {
+  appUninstalled,
+  customersAsked,
+  customersRedacted,
+  ordersDeleted,
+  shopRedacted,
+} from './connections/platform-events.ts'
 import { tellOfFailure } from './files/job-notices.ts'
 import { keepNamed, lookForFiles } from './files/uses.ts'
 import { ordersSync } from './handles.ts'
+import { forgetAllOrders, forgetOrders } from './orders/forget.ts'
 
 export default wiring({
   jobFailed: [tellOfFailure],
   references: { file: lookForFiles },
   keeps: [keepNamed],
-  providerEvents: { 'ecommerce:order.updated': [async (ctx) => void (await ctx.queue(ordersSync, {}))] },
+  personForgotten: [forgetOrders],
+  shopForgotten: [forgetAllOrders],
+  providerEvents: {
+    'ecommerce:order.updated': [async (ctx) => void (await ctx.queue(ordersSync, {}))],
+    'ecommerce:order.deleted': [ordersDeleted],
+    'ecommerce:app.uninstalled': [appUninstalled],
+    'ecommerce:customer.asked': [customersAsked],
+    'ecommerce:customer.redacted': [customersRedacted],
+    'ecommerce:shop.redacted': [shopRedacted],
+  },
 })

@@ -7,4 +7,10 @@ export const productSnapshotsRefresh = handle(
   object({ productIds: z.array(z.string().max(200)).min(1).max(50).optional() }),
 )
 
-export const storefrontScriptPublish = handle('storefront-script-publish', object({}))
+export const storefrontScriptPublish = handle(
+  'storefront-script-publish',
+  object({
+    /** What the merchant switched on does its work: what was put there for the same is taken away. */
+    isEmbedded: z.boolean().optional(),
+  }),
+)

@@ -4,6 +4,12 @@
 export interface ProviderStore {
   id: string
   credentials: unknown
+  /**
+   * For credentials that run out: `change` gets those that are kept now and answers those to keep, and what is kept then
+   * is answered. One at a time over all processes; whoever comes meanwhile waits, and gets what the other one kept.
+   * Left out where nothing is kept yet.
+   */
+  renew?: (change: (kept: unknown) => Promise<unknown>) => Promise<unknown>
 }
 
 /** Something a provider told us, as it is stored in `provider_events`. */

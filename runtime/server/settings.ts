@@ -54,7 +54,10 @@ const environment = z.object({
     .default('disk'),
   ECOMMERCE_URL: z
     .string()
-    .regex(/^(shopify:\/\/[a-z0-9.-]+(:\d+)?\/?|sandbox)$/, 'must be shopify://myshopify.com')
+    .regex(
+      /^(shopify:\/\/([^/@:]+:[^/@:]+@)?[a-z0-9.-]+(:\d+)?\/?|sandbox)$/,
+      'must be shopify://myshopify.com, or shopify://CLIENT_ID:CLIENT_SECRET@myshopify.com',
+    )
     .default('sandbox'),
   BILLING_URL: z
     .string()

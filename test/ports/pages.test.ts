@@ -33,7 +33,7 @@ function circling() {
 }
 
 test.each<[string, (client: never) => Promise<unknown>]>([
-  ['scripts', (client) => listScripts(client, store)],
+  ['scripts', (client) => listScripts(client, store, 0)],
   ['categories', (client) => listCategories(client, store)],
   ['discounts', (client) => activeDiscounts(client, store)],
   ['ledger', (client) => allEntries(client, store)],

@@ -274,6 +274,8 @@ describe('webhooks', () => {
       ],
     ],
     ['products/delete', { id: 4 }, [['product.updated', { id: '4' }]]],
+    ['orders/delete', { id: 7 }, [['order.deleted', { id: '7' }]]],
+    ['app/uninstalled', { id: 8, updated_at }, [['app.uninstalled', { id: '8' }]]],
     [
       'variants/in_stock',
       { id: 5, product_id: 6, updated_at },
@@ -300,7 +302,7 @@ describe('webhooks', () => {
     const { port, store, standIn } = opened
     const secret = port.webhookSecret(store)
     const foreign = new Headers(headers)
-    foreign.set('x-shopify-topic', 'app/uninstalled')
+    foreign.set('x-shopify-topic', 'themes/publish')
     expect(port.parseWebhook(foreign, body, secret)).toEqual([])
     const [nameless] = standIn.deliveries('orders/updated', { note: 'nothing' }, url)
     expect(() => port.parseWebhook(nameless!.headers, nameless!.body, secret)).toThrow(

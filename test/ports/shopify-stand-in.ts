@@ -12,6 +12,7 @@ import { Bucket } from './shopify-stand-in/bucket.ts'
 import { answerGraph } from './shopify-stand-in/graph.ts'
 import { answerRest } from './shopify-stand-in/rest.ts'
 import { Shop } from './shopify-stand-in/shop.ts'
+import { app, legacyToken, TokenDesk, type TokenRequest } from './shopify-stand-in/tokens.ts'
 
 /** What happens to the next request that fits: a status, silence before or after it is done, or a broken connection. */
 export interface Fault {
@@ -20,13 +21,6 @@ export interface Fault {
   is: { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop' | 'late'
 }
 
-export interface App {
-  clientId: string
-  clientSecret: string
-}
-
-const app: App = { clientId: 'f1e2d3c4b5a6978800112233', clientSecret: 'shpss_a_secret_of_the_app' }
-const legacyToken = 'shpat_a_token_of_a_custom_app'
 const name = 'loja.myshopify.com'
 
 export interface Options {
@@ -45,8 +39,7 @@ export class ShopifyStandIn {
   readonly requests: string[] = []
   readonly faults: Fault[] = []
   readonly deniedFields = new Set<string>()
-  /** Of the tokens that the app asked for. */
-  readonly tokens: string[] = []
+  readonly desk: TokenDesk
   /** How many answers told to slow down. */
   throttled = 0
   isDown = false
@@ -57,8 +50,14 @@ export class ShopifyStandIn {
 
   constructor({ rest = [400, 40], graph = [20_000, 2000], clock = standingClock() }: Options = {}) {
     this.shop = new Shop(clock)
+    this.desk = new TokenDesk(clock)
     this.#rest = new Bucket(...rest)
     this.#graph = new Bucket(...graph)
+  }
+
+  /** Of the tokens that the app asked for with its own credentials. */
+  get tokens(): string[] {
+    return this.desk.tokens
   }
 
   async listen(): Promise<this> {
@@ -119,20 +118,28 @@ export class ShopifyStandIn {
 
   #answer(request: IncomingMessage, url: URL, text: string): Answer {
     const { pathname } = url
-    if (pathname === '/admin/oauth/access_token') return this.#giveToken(JSON.parse(text) as TokenRequest)
-    const token = request.headers['x-shopify-access-token']
-    if (token !== legacyToken && this.tokens.at(-1) !== token) {
+    if (pathname === '/admin/oauth/access_token') return this.desk.give(JSON.parse(text) as TokenRequest)
+    const token = request.headers['x-shopify-access-token'] as string | undefined
+    const scopes = this.desk.scopesOf(token)
+    if (scopes === null) {
       const errors = '[API] Invalid API key or access token (unrecognized login or wrong password)'
       return { status: 401, body: { errors } }
     }
     const below = `/admin/api/${apiVersion}/`
     if (!pathname.startsWith(below)) return { status: 404, body: { errors: 'Not Found' } }
     const path = pathname.slice(below.length)
-    return path === 'graphql.json' ? this.#askGraph(text) : this.#askRest(request.method!, url, path, text)
+    if (path === 'graphql.json') return this.#askGraph(text, scopes)
+    const missing = this.desk.missing(scopes, request.method!, path)
+    if (missing) {
+      const errors = `[API] This action requires merchant approval for ${missing} scope.`
+      return { status: 403, body: { errors } }
+    }
+    return this.#askRest(request.method!, url, path, text)
   }
 
-  #askGraph(text: string): Answer {
-    const body = answerGraph(this.shop, JSON.parse(text) as { query: string }, this.#graph, this.deniedFields)
+  #askGraph(text: string, scopes: readonly string[]): Answer {
+    const asked = JSON.parse(text) as { query: string }
+    const body = answerGraph(this.shop, { ...asked, scopes }, this.#graph, this.deniedFields)
     if (JSON.stringify(body).includes('"THROTTLED"')) this.throttled += 1
     return { status: 200, body }
   }
@@ -157,32 +164,12 @@ export class ShopifyStandIn {
   #limit(): Record<string, string> {
     return { 'x-shopify-shop-api-call-limit': `${Math.ceil(this.#rest.used)}/${this.#rest.size}` }
   }
-
-  #giveToken({ client_id, client_secret, grant_type }: TokenRequest): Answer {
-    if (
-      client_id !== app.clientId ||
-      client_secret !== app.clientSecret ||
-      grant_type !== 'client_credentials'
-    ) {
-      const error = { error: 'application_cannot_be_found', error_description: 'Unknown client' }
-      return { status: 400, body: error }
-    }
-    const token = `shpat_${randomUUID()}`
-    this.tokens.push(token)
-    return { status: 200, body: { access_token: token, scope: 'read_products', expires_in: 86_399 } }
-  }
 }
 
 interface Answer {
   status: number
   headers?: Record<string, string>
   body: unknown
-}
-
-interface TokenRequest {
-  client_id: string
-  client_secret: string
-  grant_type: string
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

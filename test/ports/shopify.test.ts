@@ -19,7 +19,6 @@ async function opened(options: Parameters<typeof shopify>[0] = {}) {
 }
 
 const failed = (call: Promise<unknown>) => call.then(() => null).catch((error: unknown) => error)
-const src = 'https://api.example.com/loader.js'
 
 describe('credentials', () => {
   test('a token that Shopify does not take: told at the connection, else unavailable, never repeated', async () => {
@@ -78,12 +77,12 @@ describe('credentials', () => {
   test('what the app may not do is refused, with what to do', async () => {
     const { standIn, port, store } = await opened()
     const body = JSON.stringify({
-      errors: '[API] This action requires merchant approval for read_script_tags scope.',
+      errors: '[API] This action requires merchant approval for read_customers scope.',
     })
     standIn.faults.push({ is: { status: 403, body } })
-    const forbidden = await failed(port.listScripts(store))
+    const forbidden = await failed(port.listCustomers(store, { limit: 1 }))
     expect(forbidden).toMatchObject({ name: 'Refused', code: 'missing-permission' })
-    expect((forbidden as Error).message).toMatch(/read_script_tags.*give the app the permission/)
+    expect((forbidden as Error).message).toMatch(/read_customers.*give the app the permission/)
     standIn.deniedFields.add('collections')
     const denied = await failed(port.listCategories(store))
     expect(denied).toMatchObject({ name: 'Refused', code: 'missing-permission' })
@@ -202,25 +201,6 @@ describe('answers', () => {
     expect(await failed(port.listCategories(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('a script whose answer was lost is there once, also when the next comes', async () => {
-    const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
-    standIn.faults.push({ fits: /^POST script/, is: 'late' })
-    const first = await port.ensureScript(store, { src })
-    expect(await port.ensureScript(store, { src })).toEqual(first)
-    expect(shop.scripts).toHaveLength(1)
-    standIn.faults.push({ fits: /^POST script/, is: 'silence' })
-    const other = `${src}?2`
-    expect(await failed(port.ensureScript(store, { src: other }))).toMatchObject({ accepted: 'unknown' })
-    expect(shop.scripts).toHaveLength(1)
-  })
-
-  test('two who put a script there at once agree on one', async () => {
-    const { shop, port, store } = await opened()
-    const ids = await Promise.all([1, 2, 3].map(() => port.ensureScript(store, { src })))
-    expect(new Set(ids.map(({ id }) => id)).size).toBe(1)
-    expect(shop.scripts).toHaveLength(1)
-  })
-
   test('a coupon and a webhook whose answers were lost are there once', async () => {
     const { standIn, shop, port, store } = await opened({ timeoutMs: 300 })
     const coupon = { code: 'DEZ', type: 'amount', value: '10.00', minimumAmount: '50.00' } as const
@@ -247,11 +227,12 @@ describe('answers', () => {
 
   test('what it refuses is said in its words, on one line', async () => {
     const { standIn, port, store } = await opened()
-    const body = JSON.stringify({ errors: { src: ['is\nnot allowed', 'is too long'] } })
-    standIn.faults.push({ fits: /^POST script/, is: { status: 422, body } })
-    const error = await failed(port.ensureScript(store, { src }))
+    const body = JSON.stringify({ errors: { address: ['is\nnot allowed', 'is too long'] } })
+    standIn.faults.push({ fits: /^POST webhooks/, is: { status: 422, body } })
+    const url = 'https://api.example.com/hook'
+    const error = await failed(port.registerWebhook(store, { topic: 'order.updated', url, secret: 's' }))
     expect(error).toBeInstanceOf(Refused)
-    expect((error as Error).message).toBe('Shopify refused this: src is not allowed, is too long')
+    expect((error as Error).message).toBe('Shopify refused this: address is not allowed, is too long')
   })
 
   test('addresses that are not https are refused before Shopify is asked', async () => {
@@ -268,7 +249,10 @@ describe('ECOMMERCE_URL', () => {
   const env = (url: string) => ({ ECOMMERCE_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
 
   test('names where the shops are; the sandbox alone without it', () => {
-    expect(readShopifyUrl('shopify://myshopify.com')).toEqual({ domain: 'myshopify.com' })
+    expect(readShopifyUrl('shopify://myshopify.com')).toEqual({ domain: 'myshopify.com', app: null })
+    const withApp = 'shopify://an-id:a%2Fsecret@myshopify.com'
+    expect(readShopifyUrl(withApp).app).toEqual({ clientId: 'an-id', clientSecret: 'a/secret' })
+    expect(readSettings(env(withApp)).ecommerceUrl).toBe(withApp)
     expect(readSettings(env('shopify://myshopify.com')).ecommerceUrl).toBe('shopify://myshopify.com')
     expect(readSettings({ ...env(''), ECOMMERCE_URL: undefined }).ecommerceUrl).toBe('sandbox')
     expect(apiVersion).toMatch(/^\d{4}-\d{2}$/)

@@ -94,7 +94,7 @@ const queues: Readonly<Record<string, string>> = {
   'stock-list-push': 'subscriptionId',
   'stock-reconcile': '',
   'stock-reconcile-all': '',
-  'storefront-script-publish': '',
+  'storefront-script-publish': 'isEmbedded?',
   'subscription-tick': '',
   'template-sync': '',
   'template-sync-all': '',

@@ -12,9 +12,9 @@ export const publicationStatus = object({
   scriptUrl: z.string().describe('What the pages of the store load'),
   scriptId: z.string().nullable(),
   installedAt: instant.nullable(),
-  lastSeenAt: instant.nullable().describe('When a storefront last asked for the popup'),
+  lastSeenAt: instant.nullable().describe('When a storefront last asked for the script or the popup'),
   checkedAt: instant.nullable().describe('When the platform was asked'),
-  message: z.string().nullable().describe('Why it failed'),
+  message: z.string().nullable().describe('Why it failed, or what there is to do'),
 })
 
 /** Asks the platform, so not inside a transaction; throws `Unavailable` where it does not answer. */

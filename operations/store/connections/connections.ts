@@ -12,6 +12,7 @@ import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { seal, signaturesOf, unseal } from '#runtime/secrets'
 import { ordersSync } from '../handles.ts'
+import { renewCredentials } from './renewal.ts'
 
 export interface Connected<Port> {
   port: Port
@@ -45,11 +46,28 @@ export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> 
   if (!port) throw new Error(`No adapter of this server is named ${row.provider}`)
   return {
     port,
-    store: unsealed(ctx, 'ecommerce', row.credentials),
+    store: {
+      ...unsealed(ctx, 'ecommerce', row.credentials),
+      renew: renewing(ctx, 'ecommerce', row.connected_at),
+    },
     provider: row.provider,
     connectedAt: row.connected_at,
   }
 }
+
+/** What runs out of this connection is renewed, and kept. */
+const renewing =
+  (ctx: Context, port: ConnectionPort, connectedAt: Date): NonNullable<ProviderStore['renew']> =>
+  (change) => {
+    const context = sealContext(ctx, port)
+    const kept = {
+      port,
+      connectedAt,
+      open: (sealed: string) => unseal(ctx.settings, context, sealed),
+      seal: (credentials: unknown) => seal(ctx.settings, context, credentials),
+    }
+    return renewCredentials(ctx, kept, change)
+  }
 
 const unsealed = (ctx: Context, port: ConnectionPort, credentials: string | null): ProviderStore => ({
   id: ctx.store.id,

@@ -38,6 +38,42 @@ export async function receiveEcommerceHook(
   return events.length
 }
 
+/**
+ * What a platform tells the server's app of one of its shops, which may have removed it already. Answers how many events
+ * came in: none for a shop that is no store of ours. Refuses as above.
+ */
+export async function receiveAppHook(
+  ctx: SystemContext,
+  provider: string,
+  headers: Headers,
+  body: Uint8Array,
+): Promise<number> {
+  const { ecommerce: adapters } = ctx.adapters
+  const flow = Object.hasOwn(adapters, provider) ? adapters[provider]!.install : undefined
+  if (!flow) throw refuse('not_found', 'This server has no app there')
+  let told: ReturnType<typeof flow.hook>
+  try {
+    told = flow.hook(headers, body)
+  } catch (error) {
+    if (error instanceof Refused) throw refuse('unauthorized', error.message)
+    throw error
+  }
+  const store = await ctx.root
+    .selectFrom('stores')
+    .select('id')
+    .where('platform', '=', provider)
+    .where('platform_store_id', '=', told.shopId)
+    .executeTakeFirst()
+  if (!store) return 0
+  await accept(
+    ctx,
+    'ecommerce',
+    provider,
+    told.events.map((event) => ({ ...event, storeId: store.id })),
+  )
+  return told.events.length
+}
+
 /** By the first secret that fits; refuses as the newest does. */
 function parsed(
   port: EcommercePort,

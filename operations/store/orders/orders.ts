@@ -56,6 +56,37 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
     ctx,
     sorted.filter((order) => changed.includes(order.id)),
   )
+  await tellOf(ctx, before, after)
+  return changed
+}
+
+/** Deleted at the platform: cancelled here, so that no figure counts them, and nobody waits for them. */
+export async function cancelDeleted(ctx: Context, ids: readonly string[]): Promise<void> {
+  const open = () =>
+    ctx.db.selectFrom('orders').selectAll().where(isAmong('id', ids)).where('status', '!=', 'cancelled')
+  const before = await open().orderBy('id').forUpdate().execute()
+  if (before.length === 0) return
+  const now = ctx.now()
+  const after = await ctx.db
+    .updateTable('orders')
+    .set({ status: 'cancelled', cancelled_at: now, updated_at: now })
+    .where(
+      isAmong(
+        'id',
+        before.map((order) => order.id),
+      ),
+    )
+    .returningAll()
+    .execute()
+  await tellOf(ctx, before, after)
+}
+
+async function tellOf(
+  ctx: Context,
+  before: readonly MirroredOrder[],
+  after: readonly MirroredOrder[],
+): Promise<void> {
+  const changed = after.map((order) => order.id)
   const known = new Map(before.map((order) => [order.id, order]))
   const changes = after.map((order) => ({ before: known.get(order.id) ?? null, after: order }))
   for (let i = 0; i < changed.length; i += attributedAtOnce) {
@@ -63,7 +94,6 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
   }
   await addActivity(ctx, changes.flatMap(activityOf))
   for (const told of ctx.wired.ordersChanged) await told(ctx, changes)
-  return changed
 }
 
 /** What a change means for the daily sums of counted orders (rule 2). */

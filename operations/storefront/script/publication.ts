@@ -58,11 +58,26 @@ export async function install(ctx: Context): Promise<void> {
   if (!connected) return note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
   try {
     const { id } = await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
-    await note(ctx, { state: 'installed', script_id: id, installed_at: ctx.now(), message: null })
+    // What the merchant has to switch on is seen once it works.
+    const isThere = id !== null
+    await note(ctx, {
+      state: isThere ? 'installed' : 'none',
+      script_id: id,
+      installed_at: isThere ? ctx.now() : null,
+      message: null,
+    })
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     await note(ctx, { state: 'failed', message: error.message })
   }
+}
+
+/** What the merchant switched on does its work: what was put there for the same goes. Not inside a transaction. */
+export async function retire(ctx: Context): Promise<void> {
+  const connected = await connections.ecommerce(ctx)
+  if (!connected?.port.removeScript) return
+  await connected.port.removeScript(connected.store, { src: scriptUrl(ctx) })
+  await note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
 }
 
 /** The platform did not answer, however often it was asked. */
@@ -75,6 +90,7 @@ interface Note {
   message: string | null
   script_id?: string | null
   installed_at?: Date | null
+  last_seen_at?: Date | null
 }
 
 async function note(ctx: Context, change: Note): Promise<void> {
@@ -88,12 +104,14 @@ async function note(ctx: Context, change: Note): Promise<void> {
 
 /** Another platform: it has no loader yet. In the transaction that connects. */
 export async function platformConnected(ctx: Context): Promise<void> {
-  await note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
+  await note(ctx, { state: 'none', script_id: null, installed_at: null, last_seen_at: null, message: null })
   const store = await ctx.db.selectFrom('stores').select('storefront_revision').executeTakeFirstOrThrow()
-  if (store.storefront_revision > untouched) await publish(ctx)
+  const connected = await connections.ecommerce(ctx)
+  // Where the merchant switches it on, they may do so before anything is to be seen.
+  if (store.storefront_revision > untouched || connected?.port.activationLink) await publish(ctx)
 }
 
-/** A storefront asked for the popup; written down once a minute. */
+/** A storefront asked for us; written down once a minute. */
 export async function seen(ctx: Context): Promise<void> {
   const now = ctx.now()
   const minuteAgo = new Date(now.getTime() - 60_000)
@@ -114,6 +132,16 @@ export async function seen(ctx: Context): Promise<void> {
     .execute()
 }
 
+/** The block that the merchant switched on asked, as ever so often: a tag that does the same goes. */
+export async function embedSeen(ctx: Context): Promise<void> {
+  await seen(ctx)
+  const row = await ctx.db.selectFrom('storefront_scripts').select('script_id').executeTakeFirst()
+  if (row?.script_id) await ctx.queue(storefrontScriptPublish, { isEmbedded: true })
+}
+
+/** A shop has visitors within it: who was not seen for so long is not there any more. */
+const seenForMs = 3 * 24 * 3_600_000
+
 export interface Publication {
   state: 'publishing' | 'failed' | 'not-installed' | 'installed'
   scriptUrl: string
@@ -123,7 +151,7 @@ export interface Publication {
   lastSeenAt: Date | null
   /** When the platform was asked; null where none is connected. */
   checkedAt: Date | null
-  /** Why it failed. */
+  /** Why it failed, or what the merchant has to do. */
   message: string | null
 }
 
@@ -134,19 +162,24 @@ export async function stateOf(ctx: Context): Promise<Publication> {
   const connected = await connections.ecommerce(ctx)
   const scripts = connected ? await connected.port.listScripts(connected.store) : []
   const script = scripts.find(({ src }) => src === url)
+  const lastSeenAt = row?.last_seen_at ?? null
+  // However it came there: a theme may have it in its own text.
+  const isSeen = lastSeenAt !== null && ctx.clock.ms() - lastSeenAt.getTime() <= seenForMs
   const state =
-    row?.state === 'publishing' || row?.state === 'failed'
+    row?.state === 'publishing' || (row?.state === 'failed' && !isSeen)
       ? row.state
-      : script
+      : script || isSeen
         ? 'installed'
         : 'not-installed'
+  const isWaited = state === 'not-installed' && connected?.port.activationLink
+  const link = isWaited ? await connected.port.activationLink!(connected.store) : null
   return {
     state,
     scriptUrl: url,
     scriptId: script?.id ?? null,
     installedAt: script ? (row?.installed_at ?? script.createdAt) : null,
-    lastSeenAt: row?.last_seen_at ?? null,
+    lastSeenAt,
     checkedAt: connected ? ctx.now() : null,
-    message: row?.state === 'failed' ? row.message : null,
+    message: state === 'failed' ? row!.message : link && `Switch it on in your theme, and save: ${link}`,
   }
 }

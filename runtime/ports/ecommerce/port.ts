@@ -1,5 +1,5 @@
 /** What an ecommerce platform does for us. Each call may throw `Refused` or `Unavailable` of ../errors.ts. */
-import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import type { Finding, ProviderEvent, ProviderStore } from '../provider.ts'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
 import type { Money } from './money.ts'
 
@@ -144,7 +144,21 @@ export interface CouponSpec {
 /** What a code gives at the platform. */
 export type CouponTerms = Omit<CouponSpec, 'code'>
 
+/** How a shop is connected by its owner, who follows a link to the platform and comes back. */
+export interface InstallFlow {
+  /** The link, and the shop as the platform writes it. Throws `Refused` for what is no shop. */
+  link(shop: string, back: { state: string; returnUrl: string }): { shop: string; url: string }
+  /** What the platform sent the owner back with. Throws `Refused` where it is not the platform's own, or no consent. */
+  read(query: URLSearchParams): { shop: string; code: string }
+  /** Credentials to keep. Throws `Refused` where they allow less than is needed. */
+  exchange(shop: string, code: string): Promise<unknown>
+  /** What the platform tells the app of a shop, named as `check` names it. Throws as `parseWebhook`. */
+  hook(headers: Headers, rawBody: Uint8Array): { shopId: string; events: ProviderEvent[] }
+}
+
 export interface EcommercePort {
+  /** Undefined where this server has no app that shops could install. */
+  readonly install?: InstallFlow | undefined
   /** Asked before a connection is kept: who the credentials belong to. */
   check(store: ProviderStore): Promise<{
     platformStoreId: string
@@ -154,6 +168,8 @@ export interface EcommercePort {
     currency: string
     timezone: string
   }>
+  /** What the connection needs and what of it is missing; nothing is changed. `url`: where webhooks are to come. */
+  findings?(store: ProviderStore, url?: string | null): Promise<Finding[]>
   searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }>
   /** Live; those that do not exist are left out. */
   getProducts(store: ProviderStore, query: { ids: string[] }): Promise<Product[]>
@@ -189,8 +205,12 @@ export interface EcommercePort {
   /** Orders that used them; those nobody used, or that are gone, are 0 or left out. */
   discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
-  /** Idempotent by `src`. */
-  ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }>
+  /** Idempotent by `src`. Without an id the platform knows the address, and the shop's owner has to switch it on. */
+  ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string | null }>
+  /** Once what the owner switched on does its work. Undefined where there is nothing to switch on. */
+  removeScript?(store: ProviderStore, script: { src: string }): Promise<void>
+  /** Where the shop's owner switches it on. Undefined as above. */
+  activationLink?(store: ProviderStore): Promise<string>
   /** Idempotent by topic and address. */
   registerWebhook(
     store: ProviderStore,

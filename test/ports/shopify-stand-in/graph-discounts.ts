@@ -1,6 +1,6 @@
 /** Mutations of discounts and metafields, with the errors that they name. */
 import { createHash } from 'node:crypto'
-import { automaticNode, codeNode, gid } from './graph-objects.ts'
+import { automaticNode, codeNode, gid, installationId } from './graph-objects.ts'
 import type { Shop, StoredCode, StoredDiscount, StoredItems } from './shop.ts'
 
 const userError = (field: string[], message: string, code: string) => ({
@@ -179,10 +179,13 @@ export function setMetafields(shop: Shop, inputs: MetafieldInput[]) {
     metafields: null,
     userErrors: [{ field: ['metafields', '0', field], message, code }],
   })
-  const known = ({ namespace, key }: MetafieldInput) =>
-    shop.metafields.find((each) => each.namespace === namespace && each.key === key)
+  const known = ({ ownerId, namespace, key }: MetafieldInput) =>
+    shop.metafields.find(
+      (each) => each.ownerId === ownerId && each.namespace === namespace && each.key === key,
+    )
+  const owners = [gid('Shop', shop.id), installationId]
   for (const input of inputs) {
-    if (input.ownerId !== gid('Shop', shop.id)) return failed('ownerId', 'Owner does not exist.', 'INVALID')
+    if (!owners.includes(input.ownerId)) return failed('ownerId', 'Owner does not exist.', 'INVALID')
     if (!/^[\w-]{2,64}$/.test(input.key)) return failed('key', 'Key is invalid.', 'INVALID')
     const isStale = 'compareDigest' in input && (known(input)?.compareDigest ?? null) !== input.compareDigest
     if (isStale) {
@@ -190,8 +193,8 @@ export function setMetafields(shop: Shop, inputs: MetafieldInput[]) {
     }
   }
   const metafields = inputs.map((input) => {
-    const { namespace, key, value } = input
-    const written = { namespace, key, value, compareDigest: digestOf(value) }
+    const { ownerId, namespace, key, value } = input
+    const written = { ownerId, namespace, key, value, compareDigest: digestOf(value) }
     const before = known(input)
     if (before) Object.assign(before, written)
     else shop.metafields.push(written)

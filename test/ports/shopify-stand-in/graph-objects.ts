@@ -12,6 +12,9 @@ import {
   type StoredProduct,
 } from './shop.ts'
 
+/** Of the app in this shop. */
+export const installationId = 'gid://shopify/AppInstallation/480'
+
 export const gid = (type: string, id: number | string): string => `gid://shopify/${type}/${id}`
 
 const totalStock = ({ variants }: StoredProduct): number =>
@@ -82,6 +85,7 @@ export const customerObject = (shop: Shop, customer: StoredCustomer): GraphObjec
   return {
     __typename: 'Customer',
     id: gid('Customer', customer.id),
+    firstName: customer.first_name,
     metafield: ({ namespace, key }: { namespace: string; key: string }) =>
       namespace === 'facts' && key === 'birth_date' && customer.birthDate
         ? { value: customer.birthDate }

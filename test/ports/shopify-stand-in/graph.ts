@@ -19,6 +19,7 @@ import {
   customerObject,
   discountsOf,
   gid,
+  installationId,
   orderFields,
   orderObject,
   productFields,
@@ -29,6 +30,7 @@ import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
 import { schema } from './schema.ts'
 import { conditionOf, type Searchable } from './search-syntax.ts'
 import type { Shop } from './shop.ts'
+import { app } from './tokens.ts'
 
 type ListArgs = PageArgs & { query?: string | null; sortKey?: string }
 type BxgyInput = Parameters<typeof saveDiscount>[1]
@@ -52,7 +54,14 @@ const folded = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').to
 const titleOf = ({ title }: { title: string }): string => folded(title)
 const one = (objects: readonly GraphObject[], id: string) => objects.find((each) => each.id === id) ?? null
 
-const queriesOf = (shop: Shop) => ({
+const queriesOf = (shop: Shop, scopes: readonly string[]) => ({
+  currentAppInstallation: {
+    __typename: 'AppInstallation',
+    id: installationId,
+    app: { __typename: 'App', id: 'gid://shopify/App/48', apiKey: app.clientId },
+    accessScopes: scopes.map((handle) => ({ handle, description: handle })),
+    metafield: metafieldOf(shop, installationId),
+  },
   shop: shopObject(shop),
   products: ({ query, sortKey, ...page }: ListArgs) => {
     const sorted = found(shop.products, query, productFields)
@@ -88,6 +97,11 @@ const queriesOf = (shop: Shop) => ({
     ]
     return ids.map((id) => one(all, id))
   },
+  customers: (page: PageArgs) =>
+    connection(
+      shop.customers.map((each) => customerObject(shop, each)),
+      page,
+    ),
   orders: ({ query, sortKey, ...page }: ListArgs) => {
     const sorted = found(shop.orders, query, orderFields)
     if (sortKey === 'UPDATED_AT') sorted.sort(by(({ updated_at }) => updated_at))
@@ -132,16 +146,22 @@ const shopObject = (shop: Shop): GraphObject => ({
   id: gid('Shop', shop.id),
   currencyCode: 'BRL',
   primaryDomain: { host: 'loja.example.com' },
-  metafield: ({ namespace, key }: { namespace: string; key: string }) =>
-    shop.metafields.find((each) => each.namespace === namespace && each.key === key) ?? null,
+  metafield: metafieldOf(shop, gid('Shop', shop.id)),
   metafields: ({ namespace, ...page }: PageArgs & { namespace: string }) =>
     connection(
       shop.metafields
-        .filter((each) => each.namespace === namespace)
+        .filter((each) => each.ownerId === gid('Shop', shop.id) && each.namespace === namespace)
         .map((each) => ({ __typename: 'Metafield', ...each })),
       page,
     ),
 })
+
+const metafieldOf =
+  (shop: Shop, ownerId: string) =>
+  ({ namespace, key }: { namespace: string; key: string }) =>
+    shop.metafields.find(
+      (each) => each.ownerId === ownerId && each.namespace === namespace && each.key === key,
+    ) ?? null
 
 const queryAtMost = 1000
 const refused = (message: string, code: string) => new GraphQLError(message, { extensions: { code } })
@@ -149,12 +169,12 @@ const refused = (message: string, code: string) => new GraphQLError(message, { e
 /** The whole body of an answer: data or errors, and what it cost. */
 export function answerGraph(
   shop: Shop,
-  { query, variables = {} }: { query: string; variables?: Variables },
+  { query, variables = {}, scopes }: { query: string; variables?: Variables; scopes: readonly string[] },
   bucket: Bucket,
   deniedFields: ReadonlySet<string>,
 ): unknown {
   try {
-    return answered(shop, parse(query), variables, bucket, deniedFields)
+    return answered(shop, parse(query), { variables, scopes }, bucket, deniedFields)
   } catch (error) {
     if (error instanceof GraphQLError) return { errors: [error.toJSON()] }
     throw error
@@ -164,7 +184,7 @@ export function answerGraph(
 function answered(
   shop: Shop,
   document: DocumentNode,
-  variables: Variables,
+  { variables, scopes }: { variables: Variables; scopes: readonly string[] },
   bucket: Bucket,
   deniedFields: ReadonlySet<string>,
 ): unknown {
@@ -198,7 +218,7 @@ function answered(
     }
   }
   const isMutation = operation.operation === OperationTypeNode.MUTATION
-  const rootValue = isMutation ? mutationsOf(shop) : queriesOf(shop)
+  const rootValue = isMutation ? mutationsOf(shop) : queriesOf(shop, scopes)
   const { data, errors } = executeSync({ schema, document, rootValue, variableValues: variables })
   if (errors) return { errors: errors.map((error) => own(error).toJSON()), extensions: cost(null) }
   const actual = isMutation ? 10 : Math.min(requested, actualCost(data) - 1)

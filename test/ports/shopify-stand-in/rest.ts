@@ -33,7 +33,10 @@ export function answerRest(shop: Shop, call: RestCall): RestAnswer {
     const page = pageOf(query)
     return page ? read(shop, { ...call, ...page }) : refused(400, { page_info: 'Invalid value.' })
   }
-  if (method === 'POST' && path === 'script_tags.json') return createScript(shop, call.body!.script_tag!)
+  // Since 1 October 2026, in every version.
+  if (['POST', 'PUT'].includes(method) && path.startsWith('script_tags')) {
+    return refused(422, { base: ['Script tags are deprecated and can no longer be created or updated'] })
+  }
   if (method === 'POST' && path === 'webhooks.json') return createWebhook(shop, call.body!.webhook!)
   const script = /^script_tags\/(\d+)\.json$/.exec(path)?.[1]
   if (method === 'DELETE' && script) {
@@ -154,14 +157,6 @@ function pageOf(query: URLSearchParams): { query: URLSearchParams; from: number 
   }
 }
 
-function createScript(shop: Shop, { src, event }: Record<string, unknown>): RestAnswer {
-  if (typeof src !== 'string' || !src.startsWith('https://')) return refused(422, { src: ['is not allowed'] })
-  if (event !== 'onload') return refused(422, { event: ['is invalid'] })
-  const script = { id: shop.nextId(), src, created_at: shop.now() }
-  shop.scripts.push(script)
-  return { status: 201, body: { script_tag: script } }
-}
-
 const topics = new Set(
   [
     'orders/create',
@@ -170,6 +165,8 @@ const topics = new Set(
     'checkouts/update',
     'products/create',
     'products/update',
+    'orders/delete',
+    'app/uninstalled',
   ].concat(['products/delete', 'variants/in_stock', 'variants/out_of_stock']),
 )
 

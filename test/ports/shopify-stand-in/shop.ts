@@ -39,6 +39,7 @@ export interface StoredCode {
   input: Record<string, unknown>
 }
 export interface StoredMetafield {
+  ownerId: string
   namespace: string
   key: string
   value: string

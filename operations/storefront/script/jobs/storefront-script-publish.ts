@@ -1,6 +1,6 @@
 import { job } from '#runtime/job'
 import { storefrontScriptPublish } from '../../handles.ts'
-import { giveUp, install } from '../publication.ts'
+import { giveUp, install, retire } from '../publication.ts'
 
 export default job(storefrontScriptPublish, {
   description: "Puts the loader of the store's widgets on its platform.",
@@ -8,6 +8,9 @@ export default job(storefrontScriptPublish, {
   timeoutSeconds: 60,
   oneAtATimePer: () => 'script',
   safeTwice: 'The platform keeps one script for each address.',
-  run: (ctx) => install(ctx),
-  failed: (ctx) => giveUp(ctx),
+  run: (ctx, { isEmbedded }) => (isEmbedded ? retire(ctx) : install(ctx)),
+  async failed(ctx, { isEmbedded }) {
+    // Two that do the same do no harm: a page that loads it twice runs it once.
+    if (!isEmbedded) await giveUp(ctx)
+  },
 })

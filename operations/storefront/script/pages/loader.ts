@@ -1,6 +1,11 @@
 import { packedAnswer } from '#runtime/http/packed'
+import { z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/visit.ts'
 import { loaderOf, modulesOf } from '../modules.ts'
+import { noteSeen } from '../seen.ts'
+
+/** What else an address has is the theme's. */
+const query = z.object({ via: z.string().optional() })
 
 export default storefrontPage({
   method: 'GET',
@@ -10,6 +15,7 @@ export default storefrontPage({
   kind: 'read',
   feature: null,
   handler(ctx, visit) {
+    noteSeen(ctx, visit.header('user-agent'), visit.query(query).via === 'embed')
     const { publicUrl } = ctx.settings
     const { publicId, name, locale, currency } = ctx.store
     const loader = loaderOf(ctx.wired, {

@@ -1,7 +1,13 @@
-/** Scripts of the online store. Shopify loads them on all its pages but those of the checkout. */
-import { Refused, Unavailable } from '../../errors.ts'
+/**
+ * The loader on the shop's pages: an app embed block of our theme app extension (./app), which its owner switches on in
+ * the theme's editor; it reads the loader's address from a metafield of the app's installation. Script tags, with which
+ * it was put there before, cannot be made since October 2026: those that are there load until March 2027, and go away
+ * once the block is seen to work.
+ */
+import { Refused } from '../../errors.ts'
 import { pagesOf } from '../../pages.ts'
 import type { ProviderStore } from '../../provider.ts'
+import { requireNoErrors, type UserError } from './http/answers.ts'
 import type { ShopifyClient } from './http/client.ts'
 
 export interface RestScript {
@@ -11,63 +17,106 @@ export interface RestScript {
 }
 
 const scriptsAtOnce = 250
+/** From this day on Shopify loads no script tag. */
+export const scriptTagsEndAt = Date.parse('2027-03-01T00:00:00Z')
 
+/** The name of the file of the app embed block, without its ending. */
+export const embedBlock = 'loader'
+/** Where the block finds the address, as `app.metafields.storefront.loader`. */
+export const loaderMetafield = { namespace: 'storefront', key: 'loader' } as const
+
+const installationDocument = `query Installation {
+  currentAppInstallation {
+    id
+    app { apiKey }
+    metafield(namespace: "${loaderMetafield.namespace}", key: "${loaderMetafield.key}") { value }
+  }
+}`
+const tellDocument = `mutation TellLoader($metafields: [MetafieldsSetInput!]!) {
+  metafieldsSet(metafields: $metafields) { userErrors { field message code } }
+}`
+
+interface Installation {
+  currentAppInstallation: { id: string; app: { apiKey: string }; metafield: { value: string } | null }
+}
+
+export async function installationOf(client: ShopifyClient, store: ProviderStore) {
+  const { currentAppInstallation } = await client.graph<Installation>(store, installationDocument)
+  return currentAppInstallation
+}
+
+/** Script tags that Shopify still loads; none where the app may not see them, and none after their end. */
 export async function listScripts(
   client: ShopifyClient,
   store: ProviderStore,
+  nowMs: number,
 ): Promise<{ id: string; src: string; createdAt: Date }[]> {
+  if (nowMs >= scriptTagsEndAt) return []
+  const scripts = await tagsOf(client, store)
+  return scripts.map(({ id, src, created_at }) => ({ id: String(id), src, createdAt: new Date(created_at) }))
+}
+
+async function tagsOf(client: ShopifyClient, store: ProviderStore): Promise<RestScript[]> {
   const scripts: RestScript[] = []
   const read = (page: string | null) =>
     client.rest<{ script_tags: RestScript[] }>(store, {
       path: 'script_tags.json',
       query: { limit: scriptsAtOnce, ...(page ? { page_info: page } : {}) },
     })
-  for await (const { body } of pagesOf(read, ({ next }) => next)) scripts.push(...body.script_tags)
-  return scripts.map(({ id, src, created_at }) => ({ id: String(id), src, createdAt: new Date(created_at) }))
+  try {
+    for await (const { body } of pagesOf(read, ({ next }) => next)) scripts.push(...body.script_tags)
+  } catch (error) {
+    // An app of today does not ask for this permission: it has no tags.
+    if (error instanceof Refused && error.code === 'missing-permission') return []
+    throw error
+  }
+  return scripts
 }
 
-/** Shopify would take one twice: it is looked for first, and two who came at once agree on the older. */
-export async function ensureScript(
+/** Tells the block the address. The id is that of a tag which does the same still, or null. */
+export async function placeLoader(
   client: ShopifyClient,
   store: ProviderStore,
   { src }: { src: string },
-): Promise<{ id: string }> {
+  nowMs: number,
+): Promise<{ id: string | null }> {
   if (!src.startsWith('https://')) {
     const why = 'Shopify loads scripts from https addresses alone: this server needs one (PUBLIC_URL)'
     throw new Refused('invalid-address', why)
   }
-  const known = (await scriptsFrom(client, store, src))[0]
-  if (known) return { id: String(known.id) }
-  const made = await create(client, store, src)
-  const [oldest, ...others] = await scriptsFrom(client, store, src)
-  for (const { id } of others) {
-    if (id === made?.id) await client.rest(store, { method: 'DELETE', path: `script_tags/${id}.json` })
+  const { id: ownerId, metafield } = await installationOf(client, store)
+  if (metafield?.value !== src) {
+    const written = { ...loaderMetafield, ownerId, type: 'single_line_text_field', value: src }
+    const { metafieldsSet } = await client.graph<{ metafieldsSet: { userErrors: UserError[] } }>(
+      store,
+      tellDocument,
+      { metafields: [written] },
+    )
+    requireNoErrors(metafieldsSet.userErrors)
   }
-  const kept = oldest ?? made
-  if (!kept) throw new Unavailable('unknown', 'Shopify did not say whether it took the script')
-  return { id: String(kept.id) }
+  const scripts = await listScripts(client, store, nowMs)
+  return { id: scripts.find((script) => script.src === src)?.id ?? null }
 }
 
-/** The oldest first. */
-async function scriptsFrom(client: ShopifyClient, store: ProviderStore, src: string): Promise<RestScript[]> {
-  const { body } = await client.rest<{ script_tags: RestScript[] }>(store, {
-    path: 'script_tags.json',
-    query: { src, limit: scriptsAtOnce },
-  })
-  return body.script_tags.sort((a, b) => a.id - b.id)
-}
-
-/** Null where nobody knows: it is looked for. */
-async function create(client: ShopifyClient, store: ProviderStore, src: string): Promise<RestScript | null> {
-  try {
-    const { body } = await client.rest<{ script_tag: RestScript }>(store, {
-      method: 'POST',
-      path: 'script_tags.json',
-      body: { script_tag: { event: 'onload', src, display_scope: 'online_store' } },
+/** Takes away the tags with this address: the block does their work. */
+export async function removeTags(
+  client: ShopifyClient,
+  store: ProviderStore,
+  { src }: { src: string },
+): Promise<void> {
+  for (const { id } of (await tagsOf(client, store)).filter((script) => script.src === src)) {
+    await client.rest(store, { method: 'DELETE', path: `script_tags/${id}.json` }).catch((error: unknown) => {
+      // Somebody else was faster.
+      if (!(error instanceof Refused && error.code === 'not-found')) throw error
     })
-    return body.script_tag
-  } catch (error) {
-    if (error instanceof Unavailable && error.accepted === 'unknown') return null
-    throw error
   }
+}
+
+/** Opens the theme's editor with the block switched on: what is left is to save. */
+export async function activationLink(client: ShopifyClient, store: ProviderStore): Promise<string> {
+  const credentials = client.credentialsOf(store)
+  const key =
+    credentials.kind === 'token' ? (await installationOf(client, store)).app.apiKey : credentials.clientId
+  const query = `context=apps&activateAppId=${encodeURIComponent(key)}/${embedBlock}`
+  return `https://${credentials.shop}/admin/themes/current/editor?${query}`
 }

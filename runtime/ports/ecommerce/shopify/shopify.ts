@@ -1,7 +1,6 @@
 /**
- * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./options.ts says. An app needs the
- * permissions `read_products`, `read_customers`, `read_orders` (`read_all_orders` for those older than 60 days),
- * `write_discounts` and `write_script_tags`.
+ * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./options.ts says, how to connect as
+ * ./SHOPIFY.md does. An app needs the permissions of ./install.ts.
  *
  * What Shopify cannot do, and this does not pretend:
  * - discounts: only promotions by quantity, of named categories or products (never `scope: all`), that count all units
@@ -16,13 +15,14 @@
  * - webhooks are signed with the secret of the app, not with one of ours.
  */
 import { Refused } from '../../errors.ts'
-import type { ProviderEvent, ProviderStore } from '../../provider.ts'
+import type { Finding, ProviderEvent, ProviderStore } from '../../provider.ts'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from '../discounts.ts'
 import type {
   Cart,
   Category,
   CouponSpec,
   EcommercePort,
+  InstallFlow,
   PlatformCustomer,
   PlatformOrder,
   Product,
@@ -34,11 +34,13 @@ import { listCategories } from './categories.ts'
 import { ensureCoupon } from './coupons.ts'
 import { listCustomers } from './customers.ts'
 import { ShopifyDiscounts } from './discounts.ts'
+import { findingsOf } from './findings.ts'
 import { ShopifyClient } from './http/client.ts'
+import { installFlow } from './install.ts'
 import { BadCredentials, type ShopifyOptions } from './options.ts'
 import { getOrder, listOrders } from './orders.ts'
 import { getProducts } from './products.ts'
-import { ensureScript, listScripts } from './scripts.ts'
+import { activationLink, listScripts, placeLoader, removeTags } from './scripts.ts'
 import { PlacesKept, searchProducts } from './search.ts'
 import { parseDelivery, registerWebhook } from './webhooks.ts'
 
@@ -56,10 +58,13 @@ export class ShopifyEcommerce implements EcommercePort {
   readonly #options: ShopifyOptions
   readonly #discounts: ShopifyDiscounts
   readonly #places = new PlacesKept()
+  readonly install: InstallFlow | undefined
 
   constructor(options: ShopifyOptions) {
     this.#options = options
     this.#client = new ShopifyClient(options)
+    const { app, domain, clock } = options
+    this.install = app ? installFlow(this.#client, { app, domain, clock }) : undefined
     this.#discounts = new ShopifyDiscounts(this.#client, options.clock)
   }
 
@@ -73,6 +78,11 @@ export class ShopifyEcommerce implements EcommercePort {
       if (error instanceof BadCredentials) throw new Refused('invalid-credentials', error.message)
       throw error
     }
+  }
+
+  findings(store: ProviderStore, url: string | null = null): Promise<Finding[]> {
+    const { app = null, clock } = this.#options
+    return findingsOf(this.#client, store, { url, app, clock })
   }
 
   searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }> {
@@ -137,11 +147,19 @@ export class ShopifyEcommerce implements EcommercePort {
   }
 
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]> {
-    return listScripts(this.#client, store)
+    return listScripts(this.#client, store, this.#options.clock.ms())
   }
 
-  ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string }> {
-    return ensureScript(this.#client, store, script)
+  ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string | null }> {
+    return placeLoader(this.#client, store, script, this.#options.clock.ms())
+  }
+
+  removeScript(store: ProviderStore, script: { src: string }): Promise<void> {
+    return removeTags(this.#client, store, script)
+  }
+
+  activationLink(store: ProviderStore): Promise<string> {
+    return activationLink(this.#client, store)
   }
 
   registerWebhook(

@@ -7,18 +7,31 @@ import type { WebhookTopic } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { instantOf } from './ids.ts'
 
-/** Which of theirs tell of ours. A product's update tells of its stock too. */
+/** Which of theirs tell of ours. A product's update tells of its stock too; with orders comes what ends them, and us. */
 const theirs: Record<WebhookTopic, readonly string[]> = {
-  'order.updated': ['orders/create', 'orders/updated'],
+  'order.updated': ['orders/create', 'orders/updated', 'orders/delete', 'app/uninstalled'],
   'cart.updated': ['checkouts/create', 'checkouts/update'],
   'product.updated': ['products/create', 'products/update', 'products/delete'],
   'stock.updated': ['variants/in_stock', 'variants/out_of_stock'],
 }
 
-const kindsOf = (topic: string): WebhookTopic[] =>
-  topic === 'products/update'
-    ? ['product.updated', 'stock.updated']
-    : (Object.keys(theirs) as WebhookTopic[]).filter((kind) => theirs[kind].includes(topic))
+/** All that are asked for. */
+export const theirTopics: readonly string[] = Object.values(theirs).flat()
+
+/** What tells of no object that is read anew. */
+const others: Readonly<Record<string, string>> = {
+  'orders/delete': 'order.deleted',
+  'app/uninstalled': 'app.uninstalled',
+  'customers/data_request': 'customer.asked',
+  'customers/redact': 'customer.redacted',
+  'shop/redact': 'shop.redacted',
+}
+
+function kindsOf(topic: string): string[] {
+  if (Object.hasOwn(others, topic)) return [others[topic]!]
+  if (topic === 'products/update') return ['product.updated', 'stock.updated']
+  return (Object.keys(theirs) as WebhookTopic[]).filter((kind) => theirs[kind].includes(topic))
+}
 
 interface RestWebhook {
   id: number
@@ -38,7 +51,7 @@ export async function registerWebhook(
       'Shopify delivers webhooks to https addresses alone: this server needs one (PUBLIC_URL)',
     )
   }
-  const known = await registered(client, store, url)
+  const known = await registeredTopics(client, store, url)
   const ids: number[] = []
   let created = false
   for (const their of theirs[topic]) {
@@ -50,7 +63,7 @@ export async function registerWebhook(
 }
 
 /** The ids of those for this address, by topic. */
-async function registered(
+export async function registeredTopics(
   client: ShopifyClient,
   store: ProviderStore,
   address: string,
@@ -78,7 +91,7 @@ async function create(
   } catch (error) {
     const mayBeThere =
       error instanceof Refused || (error instanceof Unavailable && error.accepted === 'unknown')
-    const other = mayBeThere ? (await registered(client, store, address)).get(topic) : undefined
+    const other = mayBeThere ? (await registeredTopics(client, store, address)).get(topic) : undefined
     if (other !== undefined) return other
     throw error
   }
@@ -105,7 +118,9 @@ export function parseDelivery(
   const delivery =
     headers.get('x-shopify-webhook-id') ??
     createHash('sha256').update(`${shop} ${topic} `).update(rawBody).digest('hex')
-  const updatedAt = object.updated_at ?? headers.get('x-shopify-triggered-at')
+  const triggeredAt = headers.get('x-shopify-triggered-at')
+  // When the app was removed is not when the shop was changed.
+  const updatedAt = topic === 'app/uninstalled' ? triggeredAt : (object.updated_at ?? triggeredAt)
   const isInstant = updatedAt !== null && isPlausible(Date.parse(updatedAt))
   return kindsOf(topic).map((kind) => ({
     key: `${delivery}:${kind}`,
@@ -116,6 +131,7 @@ export function parseDelivery(
       id: String(object.id),
       ...(isInstant ? { updatedAt: instantOf(updatedAt) } : {}),
       ...(object.product_id ? { productId: String(object.product_id) } : {}),
+      ...personIn(object),
     },
   }))
 }
@@ -124,6 +140,29 @@ interface Body {
   id: number | string
   product_id?: number
   updated_at?: string
+  /** What a request of privacy has in the place of an id. */
+  shop_id?: number
+  customer?: { id?: number | null; email?: string | null; phone?: string | null }
+  orders_requested?: number[]
+  orders_to_redact?: number[]
+}
+
+/** Whose data a request is about, where it is one. */
+function personIn({ customer, orders_requested, orders_to_redact }: Body) {
+  const orders = orders_to_redact ?? orders_requested
+  if (!orders) return {}
+  return {
+    customerId: customer?.id ? String(customer.id) : null,
+    email: customer?.email || null,
+    phone: customer?.phone || null,
+    orderIds: orders.map(String),
+  }
+}
+
+/** The shop that a delivery is of, by its id: of itself where it tells of the shop. */
+export function shopIdOf(rawBody: Uint8Array): string {
+  const { id, shop_id: shopId } = readBody(rawBody)
+  return String(shopId ?? id)
 }
 
 function readBody(rawBody: Uint8Array): Body {
@@ -133,7 +172,7 @@ function readBody(rawBody: Uint8Array): Body {
   } catch (error) {
     throw new Refused('bad-body', 'The body of the webhook cannot be read', { cause: error })
   }
-  const id = body?.id
+  const id = body?.id ?? body?.shop_id
   if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return { ...body, id }
   throw new Refused('bad-body', 'The body of the webhook names nothing')
 }

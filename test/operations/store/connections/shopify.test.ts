@@ -54,7 +54,7 @@ describe('a store on Shopify', () => {
       .where('port', '=', 'ecommerce')
       .execute()
     expect(connection[0]!.credentials).not.toContain(platform.standIn.accessToken)
-    expect(platform.shop.webhooks).toHaveLength(9)
+    expect(platform.shop.webhooks).toHaveLength(11)
   })
 
   test('wrong credentials are 400 of the connection, and change nothing', async () => {

@@ -2,7 +2,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Throttled, Unavailable } from '../../../errors.ts'
 import type { ProviderStore } from '../../../provider.ts'
-import { apiVersion, BadCredentials, readCredentials, type ShopifyOptions } from '../options.ts'
+import {
+  apiVersion,
+  BadCredentials,
+  readCredentials,
+  type ShopifyApp,
+  type ShopifyOptions,
+} from '../options.ts'
 import { type Answer, failureOf, graphData, jsonOf } from './answers.ts'
 import type { Call } from './call.ts'
 import { Gate } from './gate.ts'
@@ -33,14 +39,24 @@ export class ShopifyClient {
       timeoutMs: 10_000,
       retryDelayMs: 250,
       pauseAtMostMs: 10_000,
+      app: null,
       ...options,
     }
-    this.#tokens = new Tokens((call) => this.#patiently(`${call.shop} token`, call), options.clock)
+    this.#tokens = new Tokens(
+      (call) => this.#patiently(`${call.shop} token`, call),
+      (store) => this.credentialsOf(store),
+      options.clock,
+    )
   }
 
   /** The credentials of a store, read. */
   credentialsOf(store: ProviderStore) {
-    return readCredentials(store.credentials, this.#options.domain)
+    return readCredentials(store.credentials, this.#options.domain, this.#options.app)
+  }
+
+  /** What the server's app is given for a code. Throws `Refused` for one that is no longer good. */
+  install(shop: string, app: ShopifyApp, code: string) {
+    return this.#tokens.install(shop, app, code)
   }
 
   /**
@@ -83,10 +99,10 @@ export class ShopifyClient {
     bucket: 'rest' | 'graph',
     call: Omit<Call, 'shop' | 'headers'>,
   ): Promise<Answer & { data?: unknown }> {
-    const credentials = this.credentialsOf(store)
-    const { shop } = credentials
-    const ask = async () => {
-      const token = await this.#tokens.of(credentials)
+    const { shop } = this.credentialsOf(store)
+    let token = ''
+    const ask = async (refused: string | null) => {
+      token = await this.#tokens.of(store, refused)
       return this.#patiently(`${shop} ${bucket}`, {
         ...call,
         shop,
@@ -94,10 +110,11 @@ export class ShopifyClient {
       })
     }
     try {
-      return await ask()
+      return await ask(null)
     } catch (error) {
-      if (!(error instanceof BadCredentials) || !this.#tokens.forget(credentials)) throw error
-      return ask()
+      // Without a token it was not asked at all.
+      if (!(error instanceof BadCredentials) || token === '' || !this.#tokens.canRenew(store)) throw error
+      return ask(token)
     }
   }
 
