@@ -1,7 +1,6 @@
 /** What other sections give to the store's: who is told of what, and what its pages, files and jobs are made of. */
 import type { Context } from '#runtime/context'
 import { byKey, inOrder, type Known, listsByKey, points, single, type Wrong } from '#runtime/wiring'
-import type { Forgotten } from './connections/platform-events.ts'
 import type { ConversionChange, SourceType } from './conversions/attribution.ts'
 import {
   type PendingPart,
@@ -12,6 +11,7 @@ import {
 } from './dashboard/home-parts.ts'
 import type { ExportSource } from './files/exports.ts'
 import type { Purpose } from './files/uploads.ts'
+import type { Forgotten } from './forgotten.ts'
 import type { Switch } from './onboarding/activation.ts'
 import { type Evidence, stepsElsewhere } from './onboarding/onboarding.ts'
 import type { OrderChange } from './orders/orders.ts'

@@ -1,15 +1,15 @@
 import { wiring } from '#runtime/wiring'
+import { tellOfFailure } from './files/job-notices.ts'
+import { keepNamed, lookForFiles } from './files/uses.ts'
+import { ordersSync } from './handles.ts'
+import { forgetAllOrders, forgetOrders } from './orders/forget.ts'
 import {
   appUninstalled,
   customersAsked,
   customersRedacted,
   ordersDeleted,
   shopRedacted,
-} from './connections/platform-events.ts'
-import { tellOfFailure } from './files/job-notices.ts'
-import { keepNamed, lookForFiles } from './files/uses.ts'
-import { ordersSync } from './handles.ts'
-import { forgetAllOrders, forgetOrders } from './orders/forget.ts'
+} from './platform/events.ts'
 
 export default wiring({
   jobFailed: [tellOfFailure],

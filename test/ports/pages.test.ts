@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { listCategories } from '#runtime/ports/ecommerce/shopify/categories'
 import { activeDiscounts } from '#runtime/ports/ecommerce/shopify/discount-calls'
+import { listScripts } from '#runtime/ports/ecommerce/shopify/installation/scripts'
 import { allEntries } from '#runtime/ports/ecommerce/shopify/ledger'
 import { allVariants } from '#runtime/ports/ecommerce/shopify/products'
-import { listScripts } from '#runtime/ports/ecommerce/shopify/scripts'
 import { Unavailable } from '#runtime/ports/errors'
 import { pagesOf } from '#runtime/ports/pages'
 

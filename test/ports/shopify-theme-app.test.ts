@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { neededScopes, wishedScopes } from '#runtime/ports/ecommerce/shopify/install'
+import { neededScopes, wishedScopes } from '#runtime/ports/ecommerce/shopify/installation/install'
+import { embedBlock, loaderMetafield } from '#runtime/ports/ecommerce/shopify/installation/scripts'
 import { apiVersion } from '#runtime/ports/ecommerce/shopify/options'
-import { embedBlock, loaderMetafield } from '#runtime/ports/ecommerce/shopify/scripts'
 import { loadRegistry } from '#runtime/registry/registry'
 
 const app = join(import.meta.dirname, '../../runtime/ports/ecommerce/shopify/app')

@@ -1,5 +1,5 @@
 /** Carts of somebody who wants to be forgotten, and of a shop that left. */
-import type { Forgotten } from '#operations/store/door'
+import { type Forgotten, isTheirs } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
 const nobody = {
@@ -10,19 +10,9 @@ const nobody = {
   phone_key: null,
 }
 
-export async function forgetCarts(ctx: Context, { customerId, email, phoneKey }: Forgotten): Promise<void> {
-  if (customerId === null && email === null && phoneKey === null) return
-  await ctx.db
-    .updateTable('carts')
-    .set(nobody)
-    .where((eb) =>
-      eb.or([
-        ...(customerId === null ? [] : [eb('customer_id', '=', customerId)]),
-        ...(email === null ? [] : [eb(eb.fn('lower', ['customer_email']), '=', email.toLowerCase())]),
-        ...(phoneKey === null ? [] : [eb('phone_key', '=', phoneKey)]),
-      ]),
-    )
-    .execute()
+export async function forgetCarts(ctx: Context, person: Forgotten): Promise<void> {
+  const columns = { customer: 'customer_id', email: 'customer_email', phoneKey: 'phone_key' }
+  await ctx.db.updateTable('carts').set(nobody).where(isTheirs(person, columns)).execute()
 }
 
 export async function forgetAllCarts(ctx: Context): Promise<void> {

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Forgotten } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 
-export async function forgetSubscriptions(ctx: Context, { email, phoneKey }: Forgotten): Promise<void> {
-  const keys = [email?.toLowerCase(), phoneKey].filter((key) => key !== null && key !== undefined)
+export async function forgetSubscriptions(ctx: Context, { emailKey, phoneKey }: Forgotten): Promise<void> {
+  const keys = [emailKey, phoneKey].filter((key) => key !== null)
   if (keys.length === 0) return
   const now = ctx.now()
   await ctx.db

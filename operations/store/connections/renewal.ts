@@ -1,7 +1,7 @@
 /** Credentials that run out: renewed by one process at a time, however many hold the connection. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { pause } from '#runtime/pause'
 import { Unavailable } from '#runtime/ports/errors'
 import { newId } from '#runtime/values/ids'
 
@@ -52,7 +52,7 @@ export async function renewCredentials(
         .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
         .executeTakeFirst()
       if (!there) break
-      await wait(waitsMs)
+      if (!(await pause(waitsMs, ctx.services.ending))) break
       continue
     }
     const isOurs = sql<boolean>`settings->'renewal'->>'turn' = ${turn}`

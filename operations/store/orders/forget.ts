@@ -1,7 +1,7 @@
 /** Who ordered is forgotten; what was ordered stays, for the figures. */
 import type { Context } from '#runtime/context'
 import { isAmong } from '#runtime/database/recordset'
-import type { Forgotten } from '../connections/platform-events.ts'
+import { type Forgotten, isTheirs } from '../forgotten.ts'
 
 const nobody = {
   customer_id: null,
@@ -19,18 +19,11 @@ const nobodyJson = JSON.stringify({ id: null, name: null, email: null, phone: nu
 
 /** Orders of a person, and what became of them. */
 export async function forgetOrders(ctx: Context, person: Forgotten): Promise<void> {
-  const { customerId, email, phoneKey, orderIds } = person
+  const columns = { customer: 'customer_id', email: 'customer_email', phoneKey: 'phone_key', order: 'id' }
   const theirs = await ctx.db
     .updateTable('orders')
     .set(nobody)
-    .where((eb) =>
-      eb.or([
-        isAmong('id', orderIds),
-        ...(customerId === null ? [] : [eb('customer_id', '=', customerId)]),
-        ...(email === null ? [] : [eb(eb.fn('lower', ['customer_email']), '=', email.toLowerCase())]),
-        ...(phoneKey === null ? [] : [eb('phone_key', '=', phoneKey)]),
-      ]),
-    )
+    .where(isTheirs(person, columns))
     .returning('id')
     .execute()
   const ids = theirs.map(({ id }) => id)
@@ -39,16 +32,10 @@ export async function forgetOrders(ctx: Context, person: Forgotten): Promise<voi
     .set({ customer: nobodyJson })
     .where(isAmong('order_id', ids))
     .execute()
-  if (email === null && phoneKey === null) return
   await ctx.db
     .updateTable('attribution_touches')
     .set({ email: null, phone_key: null })
-    .where((eb) =>
-      eb.or([
-        ...(email === null ? [] : [eb(eb.fn('lower', ['email']), '=', email.toLowerCase())]),
-        ...(phoneKey === null ? [] : [eb('phone_key', '=', phoneKey)]),
-      ]),
-    )
+    .where(isTheirs(person, { email: 'email', phoneKey: 'phone_key' }))
     .execute()
 }
 

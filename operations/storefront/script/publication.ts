@@ -163,8 +163,9 @@ export async function stateOf(ctx: Context): Promise<Publication> {
   const scripts = connected ? await connected.port.listScripts(connected.store) : []
   const script = scripts.find(({ src }) => src === url)
   const lastSeenAt = row?.last_seen_at ?? null
-  // However it came there: a theme may have it in its own text.
-  const isSeen = lastSeenAt !== null && ctx.clock.ms() - lastSeenAt.getTime() <= seenForMs
+  // However it came there: a theme may have it in its own text. What we put there and is gone, somebody took away.
+  const isTaken = row?.script_id && !script && !connected?.port.activationLink
+  const isSeen = !isTaken && lastSeenAt !== null && ctx.clock.ms() - lastSeenAt.getTime() <= seenForMs
   const state =
     row?.state === 'publishing' || (row?.state === 'failed' && !isSeen)
       ? row.state

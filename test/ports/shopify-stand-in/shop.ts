@@ -2,9 +2,9 @@
 import type { Clock } from '#runtime/clock'
 import type { RestCheckout } from '#runtime/ports/ecommerce/shopify/carts'
 import type { RestCustomer } from '#runtime/ports/ecommerce/shopify/customers'
+import type { RestScript } from '#runtime/ports/ecommerce/shopify/installation/scripts'
 import type { RestOrder } from '#runtime/ports/ecommerce/shopify/order-map'
 import type { RestProduct, RestVariant } from '#runtime/ports/ecommerce/shopify/product-map'
-import type { RestScript } from '#runtime/ports/ecommerce/shopify/scripts'
 
 export interface StoredProduct extends RestProduct {
   collectionIds: number[]

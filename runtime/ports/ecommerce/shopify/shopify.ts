@@ -1,6 +1,6 @@
 /**
  * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./options.ts says, how to connect as
- * ./SHOPIFY.md does. An app needs the permissions of ./install.ts.
+ * ./SHOPIFY.md does. An app needs the permissions of ./installation/install.ts.
  *
  * What Shopify cannot do, and this does not pretend:
  * - discounts: only promotions by quantity, of named categories or products (never `scope: all`), that count all units
@@ -34,13 +34,13 @@ import { listCategories } from './categories.ts'
 import { ensureCoupon } from './coupons.ts'
 import { listCustomers } from './customers.ts'
 import { ShopifyDiscounts } from './discounts.ts'
-import { findingsOf } from './findings.ts'
 import { ShopifyClient } from './http/client.ts'
-import { installFlow } from './install.ts'
+import { findingsOf } from './installation/findings.ts'
+import { installFlow } from './installation/install.ts'
+import { activationLink, listScripts, placeLoader, removeTags } from './installation/scripts.ts'
 import { BadCredentials, type ShopifyOptions } from './options.ts'
 import { getOrder, listOrders } from './orders.ts'
 import { getProducts } from './products.ts'
-import { activationLink, listScripts, placeLoader, removeTags } from './scripts.ts'
 import { PlacesKept, searchProducts } from './search.ts'
 import { parseDelivery, registerWebhook } from './webhooks.ts'
 

@@ -1,20 +1,11 @@
 /** What a platform tells of itself: orders that are gone, our app removed, and what shoppers ask of their data. */
 import { notify } from '#operations/notifications/door'
 import type { Context } from '#runtime/context'
-import { cleanEmail } from '#runtime/values/email'
+import { emailKey } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
+import type { Forgotten } from '../forgotten.ts'
 import { cancelDeleted } from '../orders/orders.ts'
 import type { StoredEvent } from '../provider-events/accept.ts'
-
-/** Somebody who wants to be forgotten, by all that they are known by. */
-export interface Forgotten {
-  customerId: string | null
-  /** Without case. */
-  email: string | null
-  phoneKey: string | null
-  /** Whose orders they are, by their ids. */
-  orderIds: readonly string[]
-}
 
 interface Request {
   customerId?: string | null
@@ -76,7 +67,7 @@ export async function customersRedacted(ctx: Context, events: StoredEvent[]): Pr
     const parsed = phone ? parsePhone(phone, ctx.store.country) : null
     const person: Forgotten = {
       customerId,
-      email: email ? cleanEmail(email) || null : null,
+      emailKey: email ? emailKey(email) || null : null,
       phoneKey: parsed ? phoneKey(parsed) : null,
       orderIds,
     }

@@ -4,11 +4,11 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#runtime/clock'
-import { Refused } from '../../errors.ts'
-import type { InstallFlow } from '../port.ts'
-import type { ShopifyClient } from './http/client.ts'
-import { BadCredentials, readShop, type ShopifyApp } from './options.ts'
-import { parseDelivery, shopIdOf } from './webhooks.ts'
+import { Refused } from '../../../errors.ts'
+import type { InstallFlow } from '../../port.ts'
+import type { ShopifyClient } from '../http/client.ts'
+import { BadCredentials, readShop, type ShopifyApp } from '../options.ts'
+import { parseDelivery, shopIdOf } from '../webhooks.ts'
 
 /** Without these something does not work. */
 export const neededScopes = ['read_products', 'read_customers', 'read_orders', 'write_discounts'] as const

@@ -1,12 +1,12 @@
 /** What the connection of a shop needs, and what of it is missing: asked, and nothing changed. */
 import type { Clock } from '#runtime/clock'
-import { AccessLost, Refused } from '../../errors.ts'
-import type { Finding, ProviderStore } from '../../provider.ts'
-import type { ShopifyClient } from './http/client.ts'
+import { AccessLost, Refused } from '../../../errors.ts'
+import type { Finding, ProviderStore } from '../../../provider.ts'
+import type { ShopifyClient } from '../http/client.ts'
+import { apiVersion, type ShopifyApp } from '../options.ts'
+import { registeredTopics, theirTopics } from '../webhooks.ts'
 import { missingScopes, neededScopes, wishedScopes } from './install.ts'
-import { apiVersion, type ShopifyApp } from './options.ts'
 import { activationLink, scriptTagsEndAt } from './scripts.ts'
-import { registeredTopics, theirTopics } from './webhooks.ts'
 
 interface Installation {
   currentAppInstallation: {

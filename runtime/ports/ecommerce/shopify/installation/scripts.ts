@@ -1,14 +1,14 @@
 /**
- * The loader on the shop's pages: an app embed block of our theme app extension (./app), which its owner switches on in
+ * The loader on the shop's pages: an app embed block of our theme app extension (../app), which its owner switches on in
  * the theme's editor; it reads the loader's address from a metafield of the app's installation. Script tags, with which
  * it was put there before, cannot be made since October 2026: those that are there load until March 2027, and go away
  * once the block is seen to work.
  */
-import { Refused } from '../../errors.ts'
-import { pagesOf } from '../../pages.ts'
-import type { ProviderStore } from '../../provider.ts'
-import { requireNoErrors, type UserError } from './http/answers.ts'
-import type { ShopifyClient } from './http/client.ts'
+import { Refused } from '../../../errors.ts'
+import { pagesOf } from '../../../pages.ts'
+import type { ProviderStore } from '../../../provider.ts'
+import { requireNoErrors, type UserError } from '../http/answers.ts'
+import type { ShopifyClient } from '../http/client.ts'
 
 export interface RestScript {
   id: number
