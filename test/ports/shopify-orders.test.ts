@@ -220,6 +220,14 @@ describe('orders and carts', () => {
   })
 
   test.each([
+    ['JPY', '1000', '300', { total: '1000.00', refundedTotal: '300.00' }],
+    ['KWD', '12.345', '1.234', { total: '12.35', refundedTotal: '1.23' }],
+  ])('in %s, to the hundredth', (currency, total_price, amount, told) => {
+    const back = { ...facts, totalRefundedSet: { shopMoney: { amount } } }
+    expect(orderOf({ ...order, currency, total_price }, back)).toMatchObject({ currency, ...told })
+  })
+
+  test.each([
     [
       { financial_status: 'authorized' },
       { paymentStatus: 'pending', paidAt: null, paymentUrl: 'https://loja.example.com/pay' },

@@ -12,9 +12,16 @@ const nobody = {
 
 export async function forgetCarts(ctx: Context, person: Forgotten): Promise<void> {
   const columns = { customer: 'customer_id', email: 'customer_email', phoneKey: 'phone_key' }
-  await ctx.db.updateTable('carts').set(nobody).where(isTheirs(person, columns)).execute()
+  await ctx.db
+    .updateTable('carts')
+    .set({ ...nobody, updated_at: ctx.now() })
+    .where(isTheirs(person, columns))
+    .execute()
 }
 
 export async function forgetAllCarts(ctx: Context): Promise<void> {
-  await ctx.db.updateTable('carts').set(nobody).execute()
+  await ctx.db
+    .updateTable('carts')
+    .set({ ...nobody, updated_at: ctx.now() })
+    .execute()
 }

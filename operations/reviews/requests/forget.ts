@@ -7,10 +7,14 @@ const columns = { email: 'customer_email', phoneKey: 'phone_key', order: 'order_
 
 export async function forgetReviewers(ctx: Context, person: Forgotten): Promise<void> {
   const theirs = isTheirs(person, columns)
-  await ctx.db.updateTable('product_reviews').set(nobody).where(theirs).execute()
+  await ctx.db
+    .updateTable('product_reviews')
+    .set({ ...nobody, updated_at: ctx.now() })
+    .where(theirs)
+    .execute()
   await ctx.db
     .updateTable('review_dispatches')
-    .set({ ...nobody, customer_name: null })
+    .set({ ...nobody, customer_name: null, updated_at: ctx.now() })
     .where(theirs)
     .execute()
 }

@@ -22,14 +22,14 @@ export async function forgetOrders(ctx: Context, person: Forgotten): Promise<voi
   const columns = { customer: 'customer_id', email: 'customer_email', phoneKey: 'phone_key', order: 'id' }
   const theirs = await ctx.db
     .updateTable('orders')
-    .set(nobody)
+    .set({ ...nobody, updated_at: ctx.now() })
     .where(isTheirs(person, columns))
     .returning('id')
     .execute()
   const ids = theirs.map(({ id }) => id)
   await ctx.db
     .updateTable('conversions')
-    .set({ customer: nobodyJson })
+    .set({ customer: nobodyJson, updated_at: ctx.now() })
     .where(isAmong('order_id', ids))
     .execute()
   await ctx.db
@@ -41,6 +41,9 @@ export async function forgetOrders(ctx: Context, person: Forgotten): Promise<voi
 
 /** All of them. */
 export async function forgetAllOrders(ctx: Context): Promise<void> {
-  await ctx.db.updateTable('orders').set(nobody).execute()
-  await ctx.db.updateTable('conversions').set({ customer: nobodyJson }).execute()
+  await ctx.db
+    .updateTable('orders')
+    .set({ ...nobody, updated_at: ctx.now() })
+    .execute()
+  await ctx.db.updateTable('conversions').set({ customer: nobodyJson, updated_at: ctx.now() }).execute()
 }
