@@ -110,6 +110,9 @@ function openBilling(
   if (settings.billingUrl === 'sandbox') return { billing: { sandbox }, billingDefault: 'sandbox' }
   const { webhookSecret, ...http } = mercadoPagoUrl(settings.billingUrl)
   const findCoupon = couponsFile(settings.billingCoupons)
-  const mercadopago = new MercadoPagoBilling({ http, webhookSecret, clock, findCoupon })
+  const mercadopago = new MercadoPagoBilling({
+    ...{ http, webhookSecret, clock, findCoupon },
+    publicUrl: settings.publicUrl,
+  })
   return { billing: { sandbox, mercadopago }, billingDefault: 'mercadopago' }
 }

@@ -137,7 +137,12 @@ describe('Mercado Pago', () => {
     const http = { endpoint: standIn.endpoint, accessToken: 'APP_USR-wrong', timeoutMs: 100, retryDelayMs: 1 }
     const port = new MercadoPagoBilling({ http, webhookSecret: 'x', clock, findCoupon: () => null })
     const error = await failing(port, storeId).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    expect(error).toMatchObject({
+      name: 'AccessLost',
+      accepted: 'no',
+      code: 'billing-key-refused',
+      remedy: expect.stringContaining('BILLING_URL'),
+    })
     expect(String((error as Error).stack)).not.toContain('APP_USR')
     expect(standIn.requests).toHaveLength(1)
   })
@@ -247,6 +252,111 @@ describe('Mercado Pago', () => {
     expect(others).toHaveLength(2)
     for (const each of [notification!, ...others]) expect(await parse(each)).toEqual([])
     expect(await port.eventsOf(id, { since: new Date(0) })).toEqual([])
+  })
+
+  test('what is forbidden to us is somebody else’s, as long as our own key is taken', async () => {
+    const { port, standIn, clock } = await opened()
+    for (const type of ['subscription_preapproval', 'subscription_authorized_payment']) {
+      standIn.others.add('777')
+      const { headers, body } = standIn.sign({ type, data: { id: '777' } })
+      expect(await port.parseWebhook(headers, body)).toEqual([])
+    }
+    const http = { endpoint: standIn.endpoint, accessToken: 'revoked', retryDelayMs: 1 }
+    const revoked = new MercadoPagoBilling({
+      http,
+      webhookSecret: account.webhookSecret,
+      clock,
+      findCoupon: () => null,
+    })
+    const { headers, body } = standIn.sign({ type: 'subscription_preapproval', data: { id: '777' } })
+    await expect(revoked.parseWebhook(headers, body)).rejects.toMatchObject({ name: 'AccessLost' })
+  })
+
+  test('a notification reads what has changed, not the whole history', async () => {
+    const { port, standIn, storeId, clock } = await opened()
+    const { providerCheckoutId: id } = await failing(port, storeId)
+    standIn.pay(id, 'good')
+    for (let month = 0; month < 17; month += 1) standIn.charge(id)
+    const told = standIn.notifications().slice(-2)
+    const payment = JSON.parse(new TextDecoder().decode(told[1]!.body))
+    const invoice = JSON.parse(new TextDecoder().decode(told[0]!.body))
+    expect(payment).toMatchObject({ type: 'payment', date_created: expect.any(String) })
+    expect(invoice).toMatchObject({
+      entity: 'authorized_payment',
+      date: expect.any(String),
+      application_id: expect.any(String),
+    })
+    expect(invoice).not.toHaveProperty('date_created')
+    const read = async (hook: Hook) => {
+      standIn.requests.length = 0
+      const events = await port.parseWebhook(hook.headers, hook.body)
+      expect(events.map(({ data }) => data.payment?.id)).toContain(payment.data.id)
+      return standIn.requests.filter((request) => request.startsWith('GET /v1/payments/'))
+    }
+    for (const hook of told) expect(await read(hook)).toHaveLength(1)
+    // A date that is years old, or none: the instant that is signed, in seconds or milliseconds.
+    const { date: _, ...undated } = invoice
+    for (const body of [undated, { ...invoice, date: '2021-11-01T02:02:02Z' }]) {
+      for (const ts of [String(Math.floor(clock.ms() / 1000)), String(clock.ms())]) {
+        expect((await read(standIn.sign(body, { ts }))).length).toBeLessThanOrEqual(2)
+      }
+    }
+  })
+
+  test('the page to pay on is the documented one, and an email that is not told is none', async () => {
+    const { port, storeId } = await opened()
+    const { url, providerCheckoutId: id } = await failing(port, storeId)
+    expect(url).toBe(`https://www.mercadopago.com.br/subscriptions/checkout?preapproval_id=${id}`)
+    expect(await port.getAgreement(id)).toMatchObject({ checkoutUrl: url, payerEmail: null })
+  })
+
+  test('the seller cannot pay themselves, which is said before anybody is sent away', async () => {
+    const { port, standIn, storeId } = await opened()
+    const own = port.createCheckout(checkout(storeId, { payerEmail: standIn.seller.email }))
+    await expect(own).rejects.toMatchObject({
+      name: 'Refused',
+      message: expect.stringContaining('cannot be the same user'),
+    })
+  })
+
+  test('a boleto has its paper as receipt, a card none', async () => {
+    const { port, standIn, storeId } = await opened()
+    const { providerCheckoutId: id } = await failing(port, storeId)
+    standIn.pay(id, 'good')
+    const receipts = async () =>
+      (await port.listPayments(id, { since: new Date(0) })).map(({ receiptUrl }) => receiptUrl)
+    expect(await receipts()).toEqual([null])
+    const [payment] = await port.listPayments(id, { since: new Date(0) })
+    for (const [address, expected] of [
+      ['https://www.mercadopago.com/payments/1/ticket', 'https://www.mercadopago.com/payments/1/ticket'],
+      ['javascript:alert(1)', null],
+    ]) {
+      standIn.paperOf(payment!.id, address!)
+      expect(await receipts()).toEqual([expected])
+    }
+  })
+
+  test('a check says what is wrong, and changes nothing', async () => {
+    const { standIn, clock } = await opened()
+    const at = (publicUrl: string, accessToken = account.accessToken) =>
+      new MercadoPagoBilling({
+        http: { endpoint: standIn.endpoint, accessToken, retryDelayMs: 1 },
+        webhookSecret: 'x',
+        clock,
+        findCoupon: () => null,
+        publicUrl,
+      })
+    const faults = async (port: BillingPort) =>
+      (await port.check()).filter(({ isFine }) => !isFine).map(({ code, remedy }) => [code, typeof remedy])
+    expect(await faults(at('https://api.example.com'))).toEqual([])
+    expect(await faults(at('http://127.0.0.1:3000'))).toEqual([['address', 'string']])
+    expect(await faults(at('https://api.example.com', 'wrong'))).toEqual([['billing-key-refused', 'string']])
+    Object.assign(standIn.seller, { site_id: 'MLA', tags: ['test_user'] })
+    expect(await faults(at('https://api.example.com'))).toEqual([
+      ['country', 'string'],
+      ['seller', 'string'],
+    ])
+    expect(new Set(standIn.requests)).toEqual(new Set(['GET /users/me']))
   })
 
   test('a signature covers the id, the request and the instant', async () => {

@@ -1,7 +1,7 @@
 /**
- * The part of Mercado Pago's REST API that the adapter uses, in memory, behind real HTTP, written from their public
- * reference of subscriptions, invoices, payments, refunds and notifications. Signatures are computed here by
- * themselves, so that the two check each other.
+ * The part of Mercado Pago's REST API that the adapter uses, in memory, behind real HTTP: subscriptions, invoices,
+ * payments, refunds and notifications; what it takes and refuses is in `mercado-pago-facts.md`. Signatures are computed
+ * here by themselves, so that the two check each other.
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -64,10 +64,32 @@ export interface BillingStandIn {
   /** On the provider's own pages, weeks later; its invoice is left as it was. */
   refundPart(paymentId: string, amount: number): void
   setStatus(id: string, status: string): void
+  /** Of a payment by boleto or transfer. */
+  paperOf(paymentId: string, address: string): void
+  /** The account that the token is of; objects of others are forbidden. */
+  seller: { email: string; site_id: string; tags: string[] }
+  others: Set<string>
   /** The notifications since the last call, as they are signed. */
   notifications(): SignedNotification[]
   sign(body: Json, options?: { secret?: string; ts?: string; requestId?: string }): SignedNotification
   close(): Promise<void>
+}
+
+/** Notifications of payments and of subscriptions have other fields. */
+const ofPayments = { api_version: 'v1', live_mode: true, user_id: '123456789' }
+const ofSubscriptions = { application_id: '4448020804408138', version: 8 }
+const entities: Record<string, string> = {
+  subscription_preapproval: 'preapproval',
+  subscription_authorized_payment: 'authorized_payment',
+}
+
+/** The account that the token is of. */
+const collector = {
+  id: 123456789,
+  nickname: 'SELLER',
+  email: 'seller@example.com',
+  site_id: 'MLB',
+  tags: ['normal'],
 }
 
 const digits: Record<Card, string> = {
@@ -76,6 +98,8 @@ const digits: Record<Card, string> = {
   'declines-later': '0341',
   'charged-back': '0259',
 }
+
+const errors: Record<number, string> = { 400: 'bad_request', 403: 'forbidden' }
 
 class ApiError extends Error {
   readonly status: number
@@ -95,6 +119,7 @@ export async function billingStandIn(
   const cards = new Map<string, Card>()
   const answered = new Map<string, { status: number; body: unknown }>()
   const pending: Json[] = []
+  const others = new Set<string>()
   const requests: string[] = []
   const bodies: Json[] = []
   const keys: (string | null)[] = []
@@ -103,12 +128,33 @@ export async function billingStandIn(
   let isLost = false
   let onDone: ((method: string) => void) | null = null
   let last = 6_114_264_375
+  const seller = { ...collector, tags: [...collector.tags] }
 
   // Their instants carry an offset.
   const instant = (at = clock.now()): string =>
     new Date(at.getTime() - 4 * 3_600_000).toISOString().replace('Z', '-04:00')
   const notify = (type: string, id: string | number, action: string): void => {
-    pending.push({ action, type, date: instant(), data: { id: String(id) }, version: 1 })
+    const date = instant()
+    pending.push(
+      type === 'payment'
+        ? {
+            action,
+            type,
+            date_created: date,
+            data: { id: String(id) },
+            ...ofPayments,
+            id: pending.length + 1,
+          }
+        : {
+            action,
+            type,
+            date,
+            data: { id: String(id) },
+            ...ofSubscriptions,
+            entity: entities[type],
+            id: String(id),
+          },
+    )
   }
   const changed = (subscription: Subscription): void => {
     subscription.version += 1
@@ -134,6 +180,7 @@ export async function billingStandIn(
       date_created: instant(),
       date_approved: isApproved ? instant() : null,
       date_last_updated: instant(),
+      transaction_details: { external_resource_url: null },
       card: {
         last_four_digits: digits[card],
         expiration_month: 12,
@@ -167,11 +214,15 @@ export async function billingStandIn(
 
   function answer(method: string, url: URL, body: Json | null): { status: number; body: unknown } {
     const [, root, id, action] = url.pathname.split('/')
-    if (root === 'preapproval' && method === 'POST') return { status: 201, body: create(body!) }
+    if (url.pathname === '/users/me') return { status: 200, body: seller }
+    if (id !== undefined && others.has(id))
+      throw new ApiError(403, 'Caller is not authorized to perform this action')
+    if (root === 'preapproval' && method === 'POST')
+      return { status: 201, body: { ...create(body!), payer_email: '' } }
     if (root === 'preapproval' && id) {
       const found = subscriptionOf(id)
       if (method === 'PUT') update(found, body!)
-      return { status: 200, body: found }
+      return { status: 200, body: { ...found, payer_email: '' } }
     }
     if (root === 'authorized_payments' && id === 'search') {
       const { searchParams: query } = url
@@ -213,6 +264,12 @@ export async function billingStandIn(
     if (typeof body.payer_email !== 'string' || !body.payer_email.includes('@')) {
       throw new ApiError(400, 'payer_email must be a valid email')
     }
+    if (body.payer_email === seller.email) {
+      throw new ApiError(400, 'Payer and collector cannot be the same user')
+    }
+    if (body.back_url !== undefined && !URL.canParse(String(body.back_url))) {
+      throw new ApiError(400, 'Invalid value for back_url, must be a valid URL')
+    }
     if (!recurring || !(recurring.transaction_amount > 0)) {
       throw new ApiError(400, 'Cannot pay an amount lower than $ 0.50')
     }
@@ -224,7 +281,7 @@ export async function billingStandIn(
       status: 'pending',
       date_created: instant(),
       last_modified: instant(),
-      init_point: `https://www.mercadopago.com.br/subscriptions/checkout?preapproval_id=${id}`,
+      init_point: `https://www.mercadopago.com.br/subscriptions/checkout?preapproval_id=${id}&activation=true`,
       next_payment_date: recurring.start_date ?? instant(),
       auto_recurring: { ...recurring },
     }
@@ -282,7 +339,7 @@ export async function billingStandIn(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const { status, message } = error
-      return { status, body: { status, error: status === 400 ? 'bad_request' : 'not_found', message } }
+      return { status, body: { status, error: errors[status] ?? 'not_found', message } }
     }
   }
 
@@ -305,6 +362,8 @@ export async function billingStandIn(
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
+    seller,
+    others,
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     bodies,
@@ -359,8 +418,12 @@ export async function billingStandIn(
       subscriptionOf(id).status = status
       changed(subscriptionOf(id))
     },
-    notifications: () =>
-      pending.splice(0).map(({ date, ...body }) => sign({ ...body, date_created: date, live_mode: true })),
+    paperOf(paymentId, address) {
+      Object.assign(payments.get(Number(paymentId))!, {
+        transaction_details: { external_resource_url: address },
+      })
+    },
+    notifications: () => pending.splice(0).map((body) => sign(body)),
     close() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))

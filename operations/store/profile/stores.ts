@@ -32,6 +32,12 @@ export async function selectConnection(
   for (const told of ctx.wired.connectionSelected) await told(ctx)
 }
 
+/** One of the store's own preferences; null where there is none of this name. */
+export async function preference(ctx: Context, name: string): Promise<unknown> {
+  const value = sql<unknown>`preferences -> ${name}::text`.as('value')
+  return (await ctx.db.selectFrom('stores').select(value).executeTakeFirstOrThrow()).value ?? null
+}
+
 /** What the storefront was shown is another now: its settings are built anew. In the caller's transaction. */
 export const raiseStorefrontRevision = (ctx: Context) =>
   ctx.db.updateTable('stores').set({ storefront_revision: sql`storefront_revision + 1` }).execute()

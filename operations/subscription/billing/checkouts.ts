@@ -33,8 +33,9 @@ export async function openCheckout(
   const begun = await ctx.transaction(async (tx) => {
     const row = await lockRow(tx)
     const terms = decide(row, tx)
-    await insertCheckout(tx, { id, kind, provider, terms, amount: terms.amount })
-    return { terms, later: laterCharge(row, terms, tx.now()), payer: await payerEmail(tx) }
+    const payer = await payerEmail(tx)
+    await insertCheckout(tx, { id, kind, provider, terms, payer, amount: terms.amount })
+    return { terms, later: laterCharge(row, terms, tx.now()), payer }
   })
   const { terms, later, payer } = begun
   return finishOpening(
@@ -105,6 +106,8 @@ interface NewCheckout {
   kind: CheckoutKind
   provider: string
   terms: Terms | null
+  /** Whom the provider was told, which may not tell it again. */
+  payer?: string
   amount: string
   planId?: string
   billingCycle?: string
@@ -126,7 +129,7 @@ async function insertCheckout(tx: Context, checkout: NewCheckout): Promise<void>
       amount: checkout.amount,
       currency: terms?.currency ?? checkout.currency!,
       coupon_code: terms?.isCouponNew ? (terms.coupon?.code ?? null) : null,
-      terms: terms && JSON.stringify(terms),
+      terms: terms && JSON.stringify({ ...terms, payerEmail: checkout.payer }),
       expires_at: new Date(now.getTime() + lastsMs),
       created_at: now,
       updated_at: now,

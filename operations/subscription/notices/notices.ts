@@ -1,6 +1,8 @@
 /** What owners are told, and their addresses. */
-import { notify } from '#operations/store/door'
+import { notify, stores } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { email } from '#runtime/schema'
 
 export interface Owner {
   userId: string
@@ -27,8 +29,23 @@ export async function tellOwners(
   await notify(tx, { ...notice, recipientIds: owners.map((owner) => owner.userId) })
 }
 
-/** The payer of a new agreement: who asks for it, else the first owner. */
+/**
+ * The payer of a new agreement: the store's preference `payerEmail`, else who asks for it, else the first owner. A
+ * provider may take nobody but the account of this address. Refuses a preference that is no address.
+ */
 export async function payerEmail(ctx: Context): Promise<string> {
+  const preferred = await stores.preference(ctx, 'payerEmail')
+  if (preferred === null) return askingEmail(ctx)
+  const read = email.safeParse(preferred)
+  if (read.success) return read.data
+  throw refuse(
+    'conflict',
+    'The preference payerEmail of the store is no email address: change it by PATCH /store',
+  )
+}
+
+/** Who asks, else the first owner. */
+export async function askingEmail(ctx: Context): Promise<string> {
   const { userId } = ctx.actor
   const asking = userId
     ? await ctx.db
@@ -38,7 +55,7 @@ export async function payerEmail(ctx: Context): Promise<string> {
         .where('removed_at', 'is', null)
         .executeTakeFirst()
     : undefined
-  const email = asking?.email ?? (await ownersOf(ctx))[0]?.email
-  if (!email) throw new Error(`Store ${ctx.store.id} has no owner`)
-  return email
+  const found = asking?.email ?? (await ownersOf(ctx))[0]?.email
+  if (!found) throw new Error(`Store ${ctx.store.id} has no owner`)
+  return found
 }

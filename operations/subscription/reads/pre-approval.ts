@@ -1,10 +1,12 @@
 /** The agreement at the provider, live. */
+import { sql } from 'kysely'
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { z } from '#runtime/schema'
 import { cardOf } from '../cards.ts'
+import { askingEmail } from '../notices/notices.ts'
 import { readRow } from '../rows.ts'
 import type { preApproval } from '../schema.ts'
 
@@ -28,7 +30,7 @@ export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preA
       provider: agreement.provider,
       status: agreement.status,
       reason: agreement.reason,
-      payerEmail: agreement.payerEmail,
+      payerEmail: agreement.payerEmail ?? (await payerOf(ctx, known.id)),
       amount: Number(agreement.amount),
       currency: agreement.currency,
       frequency: agreement.frequency,
@@ -44,6 +46,16 @@ export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preA
     if (error instanceof Refused && error.code === 'not-found') throw none
     throw error
   }
+}
+
+/** Whom the provider was told when the agreement was made; of an older one, whom it would be told now. */
+async function payerOf(ctx: Context, id: string): Promise<string> {
+  const row = await ctx.db
+    .selectFrom('checkouts')
+    .select(sql<string | null>`terms->>'payerEmail'`.as('payer'))
+    .where('provider_checkout_id', '=', id)
+    .executeTakeFirst()
+  return row?.payer ?? askingEmail(ctx)
 }
 
 async function current(ctx: Context): Promise<Known | null> {

@@ -7,6 +7,8 @@ const notification = z.object({
   type: z.string().optional(),
   topic: z.string().optional(),
   date_created: z.string().optional(),
+  // Of subscriptions and their invoices, which have no `date_created`.
+  date: z.string().optional(),
   data: z.object({ id: z.union([z.string(), z.number()]).transform(String) }),
 })
 
@@ -14,9 +16,15 @@ export interface Notification {
   /** `payment`, `subscription_preapproval`, `subscription_authorized_payment`… */
   type: string
   id: string
-  /** When it was made; null where it does not say. */
-  at: Date | null
+  /** What it tells of has not changed before; null where that is not known. */
+  since: Date | null
 }
+
+const dayMs = 24 * 3_600_000
+/** What is told late, or once more. */
+const looksBackMs = 2 * dayMs
+/** Nothing is sent again for so long after it was first; `date` may be when its object was made, years ago. */
+const sentAgainForMs = 30 * dayMs
 
 /**
  * What a signed notification is about. The signature covers id, request id and instant alone, and so nothing else of
@@ -37,8 +45,16 @@ export function readNotification(secret: string, headers: Headers, rawBody: Uint
   if (!read.success || !type || !/^[\w-]{1,64}$/.test(id)) {
     throw new Refused('bad-body', 'The notification names no object')
   }
-  const at = Date.parse(read.data.date_created ?? '')
-  return { type, id, at: Number.isNaN(at) ? null : new Date(at) }
+  return { type, id, since: sinceOf(read.data.date_created ?? read.data.date, ts) }
+}
+
+/** The instant that is signed is when it was sent, this time; in seconds, or milliseconds. */
+function sinceOf(date: string | undefined, ts: string): Date | null {
+  const stamp = Number(ts)
+  const sentAt = /^\d{10,13}$/.test(ts) ? stamp * (ts.length > 11 ? 1 : 1000) : Number.NaN
+  const madeAt = Date.parse(date ?? '')
+  const known = [madeAt - looksBackMs, sentAt - sentAgainForMs].filter((at) => !Number.isNaN(at))
+  return known.length === 0 ? null : new Date(Math.max(...known))
 }
 
 /** What is signed: parts that a notification does not have are left out, ids are in lower case. */

@@ -1,6 +1,6 @@
 /** Requests to Mercado Pago's REST API: a time-out on each, retries where they are safe, its errors in our words. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { Refused, Throttled, Unavailable } from '../errors.ts'
+import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 
 export interface HttpOptions {
   /** `https://api.mercadopago.com` */
@@ -38,7 +38,7 @@ export class MercadoPagoHttp {
       try {
         return await this.#once(request)
       } catch (error) {
-        if (!(error instanceof Unavailable) || error instanceof BadCredentials) throw error
+        if (!(error instanceof Unavailable) || error instanceof AccessLost) throw error
         if (!isRepeatable || attempt === retries) throw error
         await wait(this.#options.retryDelayMs * 2 ** attempt)
       }
@@ -72,12 +72,14 @@ export class MercadoPagoHttp {
   }
 }
 
-class BadCredentials extends Unavailable {}
-
 function failureOf(response: Response, text: string, isRead: boolean): Error {
   const { status } = response
   if (status === 401 || status === 403) {
-    return new BadCredentials('no', `The provider does not take our credentials (${status})`)
+    return new AccessLost(
+      'billing-key-refused',
+      `The payment provider does not take our credentials (${status})`,
+      'The operator of this server must put the access token of the application at Mercado Pago in BILLING_URL',
+    )
   }
   if (status === 404) return new Refused('not-found', 'The payment provider knows no such object')
   if (status === 429) return new Throttled(retryAfterMs(response.headers.get('retry-after')))

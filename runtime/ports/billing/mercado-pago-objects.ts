@@ -20,6 +20,7 @@ export const preapproval = z.object({
   id: text,
   status: z.string(),
   reason: orNull(z.string()),
+  /** Answered as an empty text, mostly. */
   payer_email: orNull(z.string()),
   external_reference: orNull(text),
   init_point: orNull(z.string()),
@@ -64,6 +65,8 @@ export const payment = z.object({
   date_created: instant,
   date_approved: orNull(instant),
   date_last_updated: orNull(instant),
+  /** Of a boleto or a transfer the paper of it; cards have none. */
+  transaction_details: orNull(z.object({ external_resource_url: orNull(z.string()) })),
   card: orNull(
     z.object({
       last_four_digits: orNull(text),
@@ -73,6 +76,25 @@ export const payment = z.object({
   ),
 })
 export type Payment = z.output<typeof payment>
+
+/** The account that the access token is of. */
+export const seller = z.object({
+  email: orNull(z.string()),
+  site_id: orNull(z.string()),
+  tags: orNull(z.array(z.string())),
+})
+export type Seller = z.output<typeof seller>
+
+/**
+ * The page to pay on, as it is documented: since September 2026 `activation=true` stands in it, and opens a page that
+ * does not exist (sdk-nodejs#480).
+ */
+export function pageOf(initPoint: string): string {
+  const url = URL.parse(initPoint)
+  if (!url?.searchParams.has('activation')) return initPoint
+  url.searchParams.delete('activation')
+  return url.href
+}
 
 /** What the provider answered, checked; an answer of another form is as good as none. */
 export function objectOf<S extends z.ZodTypeAny>(schema: S, answer: unknown): z.output<S> {
@@ -96,7 +118,7 @@ export const agreementOf = (from: Preapproval, card: CardSummary | null): Agreem
     provider,
     status,
     reason: from.reason ?? '',
-    payerEmail: from.payer_email ?? '',
+    payerEmail: from.payer_email?.includes('@') ? from.payer_email : null,
     amount: from.auto_recurring.transaction_amount,
     currency: from.auto_recurring.currency_id,
     frequency: from.auto_recurring.frequency,
@@ -104,7 +126,7 @@ export const agreementOf = (from: Preapproval, card: CardSummary | null): Agreem
     startsAt: from.auto_recurring.start_date,
     nextPaymentAt: status === 'authorized' ? from.next_payment_date : null,
     paymentMethod: card,
-    checkoutUrl: status === 'pending' ? from.init_point : null,
+    checkoutUrl: status === 'pending' && from.init_point ? pageOf(from.init_point) : null,
   }
 }
 
@@ -146,10 +168,15 @@ export function paymentOf(
     attempt: (invoice.retry_attempt ?? 0) + 1,
     failureReason: status === 'rejected' ? failureOf(from.status_detail) : null,
     paymentMethod: cardOf(from),
-    receiptUrl: null,
+    receiptUrl: receiptOf(from),
     createdAt: from.date_created,
     updatedAt: from.date_last_updated ?? from.date_created,
   }
+}
+
+function receiptOf({ transaction_details: details }: Payment): string | null {
+  const address = details?.external_resource_url ?? ''
+  return URL.parse(address)?.protocol === 'https:' ? address : null
 }
 
 /** `cc_rejected_insufficient_amount` as `insufficient-amount`. */

@@ -6,7 +6,8 @@
  * merchant's own must make in the browser), and charge something now for a subscription that begins later. A subscription has one amount: a checkout with another first amount is made
  * over the first, and updated once it is paid. They have no coupons for subscriptions: those are a file of the server.
  */
-import { Refused } from '../errors.ts'
+import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
+import type { Finding } from '../provider.ts'
 import { type Charge, eventsOfSubscription, referenceOf, referenceText } from './mercado-pago-events.ts'
 import { readNotification } from './mercado-pago-hook.ts'
 import { type HttpOptions, MercadoPagoHttp } from './mercado-pago-http.ts'
@@ -19,17 +20,19 @@ import {
   objectOf,
   type Payment,
   type Preapproval,
+  pageOf,
   payment,
   paymentOf,
   preapproval,
   provider,
+  type Seller,
+  seller,
   statusOf,
 } from './mercado-pago-objects.ts'
 import type { Agreement, BillingEvent, BillingPort, CardSummary, CheckoutRequest, Coupon } from './port.ts'
 import { monthsOf, reasonOf } from './reason.ts'
 
 const checkoutLastsMs = 24 * 3_600_000
-const hookLooksBackMs = 48 * 3_600_000
 const pageSize = 50
 const longAgo = new Date(0)
 
@@ -39,13 +42,17 @@ export class MercadoPagoBilling implements BillingPort {
   readonly #clock: { now(): Date }
   readonly #webhookSecret: string
   readonly #findCoupon: (code: string) => Coupon | null
+  readonly #publicUrl: string | undefined
 
   constructor(options: {
     http: HttpOptions
     webhookSecret: string
     clock: { now(): Date }
     findCoupon: (code: string) => Coupon | null
+    /** Of this server, for the check. */
+    publicUrl?: string
   }) {
+    this.#publicUrl = options.publicUrl
     this.#http = new MercadoPagoHttp(options.http)
     this.#clock = options.clock
     this.#webhookSecret = options.webhookSecret
@@ -83,7 +90,7 @@ export class MercadoPagoBilling implements BillingPort {
     const made = objectOf(preapproval, answer)
     if (!made.init_point) throw new Refused('no-checkout', 'The payment provider gave no page to pay on')
     const expiresAt = new Date(this.#clock.now().getTime() + checkoutLastsMs)
-    return { providerCheckoutId: made.id, url: made.init_point, expiresAt }
+    return { providerCheckoutId: made.id, url: pageOf(made.init_point), expiresAt }
   }
 
   /** Of a checkout that was paid nothing is taken back. */
@@ -182,11 +189,9 @@ export class MercadoPagoBilling implements BillingPort {
 
   /** A notification names an object: what holds is asked for, of the whole subscription, so that none is missed. */
   async parseWebhook(headers: Headers, rawBody: Uint8Array): Promise<BillingEvent[]> {
-    const { type, id, at } = readNotification(this.#webhookSecret, headers, rawBody)
+    const { type, id, since } = readNotification(this.#webhookSecret, headers, rawBody)
     const named = await this.#named(type, id)
-    if (named === null) return []
-    const since = at ? new Date(at.getTime() - hookLooksBackMs) : longAgo
-    return this.#told(named.subscription, since, named.invoice)
+    return named === null ? [] : this.#told(named.subscription, since ?? longAgo, named.invoice)
   }
 
   async #named(type: string, id: string): Promise<{ subscription: string; invoice: string | null } | null> {
@@ -207,8 +212,74 @@ export class MercadoPagoBilling implements BillingPort {
     } catch (error) {
       // Something of another seller's, or the test notification of their panel: none of ours.
       if (error instanceof Refused && error.code === 'not-found') return null
-      throw error
+      // An object of another seller's is answered as if our key were wrong; it is not, if we are told who we are.
+      if (!(error instanceof AccessLost)) throw error
+      await this.#seller()
+      return null
     }
+  }
+
+  async #seller(): Promise<Seller> {
+    return objectOf(seller, await this.#http.ask({ method: 'GET', path: '/users/me' }))
+  }
+
+  async check(): Promise<Finding[]> {
+    const findings = [this.#checkedAddress()]
+    try {
+      const { email, site_id: site, tags } = await this.#seller()
+      const isTest = tags?.includes('test_user') ?? false
+      findings.push(
+        {
+          code: 'access',
+          isFine: true,
+          message: `Mercado Pago takes the access token of ${email ?? 'the seller'}`,
+        },
+        site === 'MLB'
+          ? { code: 'country', isFine: true, message: 'The account is of Brazil, and charges BRL' }
+          : {
+              code: 'country',
+              isFine: false,
+              message: `The account is of ${site ?? 'no country that is told'}, and charges its own currency alone`,
+              remedy: 'Use an account of Brazil: plans are charged in BRL, or USD, which no account charges',
+            },
+        isTest
+          ? {
+              code: 'seller',
+              isFine: false,
+              message: 'The access token is of a test user: only test users can pay',
+              remedy: 'Put the production credentials of the application in BILLING_URL',
+            }
+          : { code: 'seller', isFine: true, message: 'The account is a real one' },
+        {
+          code: 'notifications',
+          isFine: true,
+          message:
+            'Not asked: Mercado Pago tells nobody which notifications are on. They must be payment, subscription_preapproval and subscription_authorized_payment',
+        },
+      )
+    } catch (error) {
+      if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused))
+        throw error
+      const isLost = error instanceof AccessLost
+      findings.push({
+        code: isLost ? error.code : 'access',
+        isFine: false,
+        message: error.message,
+        remedy: isLost ? error.remedy : 'Try again later',
+      })
+    }
+    return findings
+  }
+
+  #checkedAddress(): Finding {
+    return this.#publicUrl === undefined || this.#publicUrl.startsWith('https://')
+      ? { code: 'address', isFine: true, message: 'Payers and notifications come back by https' }
+      : {
+          code: 'address',
+          isFine: false,
+          message: `${this.#publicUrl} is no https address: payers come back to it, and notifications arrive there`,
+          remedy: 'Set PUBLIC_URL to the https address of this server',
+        }
   }
 
   async #preapproval(id: string): Promise<Preapproval> {

@@ -1,5 +1,5 @@
 /** The billing port: recurring agreements, their payments, cards and coupons. Money is a decimal string (`"224.10"`). */
-import type { ProviderEvent } from '../provider.ts'
+import type { Finding, ProviderEvent } from '../provider.ts'
 
 /** What a checkout is for; the adapter shows it to the payer. */
 export type CheckoutKind = 'subscribe' | 'update-plan' | 'resume' | 'card-update'
@@ -22,7 +22,8 @@ export interface Agreement {
   status: 'pending' | 'authorized' | 'paused' | 'cancelled'
   /** What it says on the payer's statement: `Growth, monthly`. */
   reason: string
-  payerEmail: string
+  /** Null where the provider does not tell it. */
+  payerEmail: string | null
   amount: string
   currency: string
   /** Months between charges: 1 or 12. */
@@ -138,6 +139,8 @@ export interface BillingPort {
     /** A checkout may charge `firstAmount` now and begin at `startsAt`. Where not, both are refused. */
     startsLater: boolean
   }
+  /** What billing needs of the account there, and of this server; changes nothing. */
+  check(): Promise<Finding[]>
   /** `providerCheckoutId` is the id of the agreement it makes, `pending` until then: all that takes an agreement takes it. */
   createCheckout(q: CheckoutRequest): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
   /** What is closed already is success. To be called after a rejected one too: providers go on trying. */

@@ -38,11 +38,11 @@ const checkoutLastsMs = 24 * 3_600_000
 
 export class SandboxBilling implements BillingPort {
   readonly capabilities = { chargeNow: true, cardUpdate: true, pause: true, startsLater: true }
+  check = async () => [{ code: 'sandbox', isFine: true, message: 'Payments are played: no money moves' }]
   readonly #db: BillingDb
   readonly #clock: Clock
   readonly #secret: string
   readonly #publicUrl: string
-
   constructor(options: { db: BillingDb; clock: Clock; secret: string; publicUrl: string }) {
     this.#db = options.db
     this.#clock = options.clock

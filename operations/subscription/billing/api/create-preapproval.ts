@@ -9,7 +9,7 @@ export default operation({
   path: '/subscription/create-preapproval',
   description: 'Start a checkout for a plan; the merchant opens its address to pay.',
   details:
-    'From a trial, a cancelled or an ended subscription. A new checkout takes the place of an open one. Paid time that is left is credited.',
+    'From a trial, a cancelled or an ended subscription. A new checkout takes the place of an open one. Paid time that is left is credited. The payer is the preference `payerEmail` of the store (PATCH /store), else who asks: the provider may take nobody but the account of that address.',
   words: 'subscribe, buy a plan, checkout',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
@@ -22,7 +22,10 @@ export default operation({
     }),
   },
   answer: { status: 201, body: checkout },
-  refuses: { conflict: 'The status calls for another operation, which the message names' },
+  refuses: {
+    conflict:
+      'The status calls for another operation, which the message names; or the preference `payerEmail` is none',
+  },
   transaction: 'own',
   example: { body: { planId: 'growth', billingCycle: 'monthly', couponCode: 'WELCOME10' } },
   async handler(ctx, { body }) {

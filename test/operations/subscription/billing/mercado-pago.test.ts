@@ -57,6 +57,34 @@ async function payer(): Promise<Billed> {
   return me
 }
 
+test('the payer is the store’s preference, checked before anybody is sent away, and told again', async () => {
+  await startAt(app, '2026-11-01T00:00:00.000Z')
+  const me = await billed(app)
+  const prefer = (payerEmail: unknown) =>
+    app.database.root
+      .updateTable('stores')
+      .set({ preferences: JSON.stringify(payerEmail === null ? {} : { payerEmail }) })
+      .where('id', '=', me.shop.id)
+      .execute()
+  await prefer('not an address')
+  const refused = await me.post(createPreapproval, { planId: 'starter' })
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    'The preference payerEmail of the store is no email address: change it by PATCH /store',
+  ])
+  await prefer('payer@mercado.example')
+  expect((await me.post(createPreapproval, { planId: 'starter' })).status).toBe(201)
+  expect(standIn.bodies.at(-1)).toMatchObject({ payer_email: 'payer@mercado.example' })
+  await prefer(null)
+  // The provider answers an empty one.
+  expect((await me.read(getPreApproval)).payerEmail).toBe('payer@mercado.example')
+  const own = await me.post(createPreapproval, { planId: 'starter' })
+  expect(own.status).toBe(201)
+  expect((await me.read(getPreApproval)).payerEmail).toBe(
+    standIn.bodies.findLast(({ payer_email: each }) => each)!.payer_email,
+  )
+})
+
 test('an upgrade within the cycle: a checkout, and a new period from its payment on', async () => {
   const me = await payer()
   const old = (await me.read(getPreApproval)).id
