@@ -12,6 +12,25 @@ interface MessagingSetupsRow {
   claimed_at: NullableInstant
   ended_at: NullableInstant
   outcome: string | null
+  /** Sealed: what the provider granted to a setup that waits for the merchant's answer. */
+  granted: string | null
+}
+
+interface NumberUsersRow {
+  store_id: StoreColumn
+  number_id: string
+  /** The provider's own id of somebody. */
+  user_id: string
+  phone: string
+  seen_at: Instant
+}
+
+interface NumberPinsRow {
+  store_id: StoreColumn
+  number_id: string
+  /** Sealed. */
+  pin: string
+  updated_at: Instant
 }
 
 interface MessagingReleasesRow {
@@ -174,6 +193,8 @@ export interface MessagingConnectionTables {
   contact_windows: ContactWindowsRow
   messaging_setups: MessagingSetupsRow
   messaging_releases: MessagingReleasesRow
+  number_users: NumberUsersRow
+  number_pins: NumberPinsRow
 }
 
 export interface MessagingConnectionSystemTables {
@@ -193,6 +214,8 @@ export const messagingConnectionTables: Record<keyof MessagingConnectionTables, 
   contact_windows: 'store_id',
   messaging_setups: 'store_id',
   messaging_releases: 'store_id',
+  number_users: 'store_id',
+  number_pins: 'store_id',
 }
 
 export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, true> = {

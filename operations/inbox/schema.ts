@@ -64,7 +64,10 @@ export const conversation = named(
   object({
     id,
     contactId: id,
-    phone: z.string().describe('E.164, as the provider last named it'),
+    phone: z
+      .string()
+      .nullable()
+      .describe('E.164, as the provider last named it; null: they hide it behind a username'),
     contactName: z
       .string()
       .nullable()

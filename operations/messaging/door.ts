@@ -1,5 +1,6 @@
 /** What other sections may use of this one. */
 
+export { addressesOf } from './callbacks/people.ts'
 export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './numbers/limit.ts'
 export { routeOfType } from './numbers/route.ts'
 export { numberLimit } from './official/health.ts'

@@ -1,6 +1,7 @@
 /** What others give to messaging: who sends and is told, and who uses templates. */
 import { messageSources } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import type { AddressBookData, MessageChangeData } from '#runtime/ports/messaging/inbound-hooks'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { byKey, inOrder, points, single } from '#runtime/wiring'
 import type { Subject } from './callbacks/apply.ts'
@@ -28,6 +29,15 @@ const declared = points({
   inbound: inOrder<(ctx: Context, message: InboundMessage) => Promise<void>>(),
   /** In the transaction that applies what the merchant wrote in the provider's own app; `phone`: to whom. */
   echoes: inOrder<(ctx: Context, message: InboundMessage) => Promise<void>>(),
+  /** In the same way, a message from before the number was connected, oldest first. */
+  earlier:
+    inOrder<(ctx: Context, message: InboundMessage, direction: 'inbound' | 'outbound') => Promise<void>>(),
+  /** In the transaction that applies it: answers whether the message is there, or is none of theirs. */
+  messageChanges: inOrder<(ctx: Context, change: MessageChangeData) => Promise<boolean>>(),
+  /** In the transaction that learns it: somebody goes by another address (phone, or the provider's id) from now on. */
+  readdressed: inOrder<(ctx: Context, address: { from: string; to: string }) => Promise<void>>(),
+  /** How the merchant's own app calls somebody. */
+  addressBook: inOrder<(ctx: Context, entry: AddressBookData) => Promise<void>>(),
   /** What events without a store may be about; the first that says so has one. */
   subjects: inOrder<Subject>(),
   /** A part of each statement that changes opt-outs. */

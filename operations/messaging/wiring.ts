@@ -3,6 +3,8 @@ import { forgetMember } from './assistant/codes.ts'
 import { hear, isForAssistant } from './assistant/heard.ts'
 import { buttonWidget, connectedNumberChanged } from './button/button.ts'
 import { applyEchoes, applyInbound, applyStatuses, findStores } from './callbacks/apply.ts'
+import { applyPersonChanges } from './callbacks/people.ts'
+import { applyAddressBook, applyHistory, applyMessageChanges } from './callbacks/told.ts'
 import {
   applyNumberAccount,
   applyNumberHealth,
@@ -14,6 +16,7 @@ import { applySessionEvents, storesOfSessions } from './qr/events.ts'
 import { singleSends } from './sends/lane.ts'
 import {
   applyTemplateCategories,
+  applyTemplateFlags,
   applyTemplateQualities,
   applyTemplateStatuses,
   storesOfTemplates,
@@ -26,9 +29,14 @@ export default wiring({
     'messaging:status': [applyStatuses],
     'messaging:inbound': [applyInbound],
     'messaging:echo': [applyEchoes],
+    'messaging:history': [applyHistory],
+    'messaging:message-change': [applyMessageChanges],
+    'messaging:person-change': [applyPersonChanges],
+    'messaging:address-book': [applyAddressBook],
     'messaging:template-status': [applyTemplateStatuses],
     'messaging:template-quality': [applyTemplateQualities],
     'messaging:template-category': [applyTemplateCategories],
+    'messaging:template-flagged': [applyTemplateFlags],
     'messaging:qr-session': [applySessionEvents],
     'messaging:number-health': [applyNumberHealth],
     'messaging:number-name': [applyNumberName],

@@ -62,9 +62,10 @@ export async function openAdapters(settings: Settings, database: Database, clock
       // First: the assistant's number is that of the first that has one.
       ...(settings.messagingProvider === 'whatsapp'
         ? {
-            whatsapp: new WhatsappMessaging(
-              readWhatsappUrl(settings.messagingUrl, settings.messagingAppSecret),
-            ),
+            whatsapp: new WhatsappMessaging({
+              ...readWhatsappUrl(settings.messagingUrl, settings.messagingAppSecret),
+              callbackUrl: `${settings.publicUrl}/hooks/messaging/whatsapp`,
+            }),
           }
         : {}),
       sandbox: sandboxMessaging({

@@ -49,13 +49,18 @@ export class AccessLost extends Unavailable {
 
 /** Too fast: nothing was sent, and the same request may be made again after `retryAfterMs` milliseconds. */
 export class Throttled extends Error {
-  override readonly name = 'Throttled'
+  override readonly name: string = 'Throttled'
   readonly retryAfterMs: number
 
   constructor(retryAfterMs: number, message = 'The provider asks to slow down', options?: Cause) {
     super(message, options)
     this.retryAfterMs = retryAfterMs
   }
+}
+
+/** Too fast for this one recipient: others may be written to meanwhile. */
+export class RecipientThrottled extends Throttled {
+  override readonly name = 'RecipientThrottled'
 }
 
 /** The sender's number has used up what it may send; nothing was sent. */

@@ -95,8 +95,11 @@ export function renderLoosely(text: string, values: Values): string {
 export function renderParameter(text: string, values: Values): RenderedText {
   const { text: filled, missing } = fill(text, values)
   const gapless = missing.length === 0 ? filled : closeGaps(filled)
-  return { text: gapless.replace(/\s+/g, ' ').trim(), missing }
+  return { text: asParameter(gapless), missing }
 }
+
+/** What a parameter of a template may be: networks refuse line breaks, tabs and more than four blanks in a row. */
+export const asParameter = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 function fill(text: string, values: Values): RenderedText {
   const parsed = parseVariables(text)

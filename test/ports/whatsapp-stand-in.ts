@@ -1,13 +1,15 @@
 /**
- * The part of the WhatsApp Business Cloud API that the adapter uses, in memory, behind real HTTP, built from its public
- * documentation: Graph API errors by code, throttling, silence, paging by cursors, the embedded signup's exchange.
+ * The part of the WhatsApp Business Cloud API that the adapter uses, in memory, behind real HTTP. What it knows and what
+ * it refuses is told with its sources in whatsapp-facts.md: Graph API errors by code, throttling, silence, paging by
+ * cursors, the embedded signup, two-step PINs, numbers of the WhatsApp Business app, people without a phone.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface SentBody {
-  to: string
+  to?: string
+  recipient?: string
   biz_opaque_callback_data: string
   type: string
   [part: string]: unknown
@@ -19,7 +21,15 @@ export interface StandInTemplate {
   language: string
   category: string
   status: string
-  components: { type: string }[]
+  components: StandInComponent[]
+}
+
+interface StandInComponent {
+  type: string
+  text?: string
+  format?: string
+  example?: unknown
+  buttons?: { type: string; text?: string }[]
 }
 
 /** What a request gets instead of its answer. */
@@ -31,24 +41,46 @@ export interface Fault {
   headers?: Record<string, string>
 }
 
+export interface StandInNumber extends Record<string, unknown> {
+  id: string
+  /** Of its two-step verification; null: it has none. */
+  pin: string | null
+}
+
 export interface WhatsappStandIn {
-  /** `http://127.0.0.1:port/v23.0` */
+  /** `http://127.0.0.1:port/v26.0` */
   graphUrl: string
   appId: string
   appSecret: string
   account: string
-  number: Record<string, unknown> & { id: string }
+  /** Accounts that the merchant shared with us, by what the token says. */
+  accounts: string[]
+  number: StandInNumber
+  /** More of the account's numbers. */
+  otherNumbers: StandInNumber[]
   token: string
+  scopes: string[]
   messages: SentBody[]
+  /** Accepted, and never to arrive. */
+  dropped: SentBody[]
   templates: Map<string, StandInTemplate>
   /** Whether our app is subscribed to the account's callbacks. */
   isSubscribed: boolean
+  /** What the app is told of, and where. */
+  callbacks: { url: string; fields: string[] } | null
+  accountReview: string
+  /** The fields of a number that this version knows. */
+  numberFields: Set<string>
+  /** The code that registering fails with; null: it does what it does. */
+  registerFault: number | null
+  /** Syncs of the WhatsApp Business app that were asked for. */
+  syncs: string[]
   readMessages: string[]
   files: Map<string, Buffer>
   /** `METHOD path` of every request. */
   requests: string[]
-  /** A code as the signup hands it back, for this return address. */
-  issueCode(returnUrl: string): string
+  /** The merchant goes through the page of the signup: the code that comes back. Throws where it would not open. */
+  signUp(url: string): string
   /** Each request fails so, until null. */
   fail(fault: Fault | 'silence' | null): void
   close(): Promise<void>
@@ -65,6 +97,27 @@ class Failure extends Error {
 const bad = (code: number, message = 'Invalid parameter', subcode?: number): Failure =>
   new Failure({ status: 400, code, message, ...(subcode ? { subcode } : {}) })
 
+const version = 'v26.0'
+/** Of the node of a number; `messaging_limit_tier` is deprecated, and gone here. */
+const numberFields = [
+  'id',
+  'display_phone_number',
+  'verified_name',
+  'status',
+  'name_status',
+  'quality_rating',
+  'throughput',
+  'whatsapp_business_manager_messaging_limit',
+  'health_status',
+  'is_on_biz_app',
+  'platform_type',
+  'last_onboarded_time',
+  'code_verification_status',
+]
+const userId = /^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/
+const forbiddenInParameters = /[\n\r\t]| {5}/
+const drawn = /[*_~`\n\r]|\p{Emoji_Presentation}/u
+
 export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
   const codes = new Map<string, string>()
   let fault: Fault | 'silence' | null = null
@@ -75,10 +128,11 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const state: WhatsappStandIn = {
-    graphUrl: `${origin}/v23.0`,
+    graphUrl: `${origin}/${version}`,
     appId: '4711',
     appSecret: 'the secret of the app',
     account: '102290129340398',
+    accounts: ['102290129340398'],
     number: {
       id: '106540352242922',
       display_phone_number: '+55 11 4000-1000',
@@ -87,19 +141,36 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
       name_status: 'APPROVED',
       quality_rating: 'GREEN',
       throughput: { level: 'STANDARD' },
-      messaging_limit_tier: 'TIER_2K',
-      last_onboarded_time: '2026-11-20T12:00:00+0000',
+      whatsapp_business_manager_messaging_limit: 'TIER_2K',
+      is_on_biz_app: false,
+      platform_type: 'NOT_APPLICABLE',
+      last_onboarded_time: new Date().toISOString(),
+      pin: null,
     },
+    otherNumbers: [],
     token: 'EAAtokenofthemerchant0123456789',
+    scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'],
     messages: [],
+    dropped: [],
     templates: new Map(),
     isSubscribed: false,
+    callbacks: null,
+    accountReview: 'APPROVED',
+    numberFields: new Set(numberFields),
+    registerFault: null,
+    syncs: [],
     readMessages: [],
     files: new Map(),
     requests: [],
-    issueCode(returnUrl) {
+    signUp(url) {
+      const query = new URL(url).searchParams
+      const wanted = ['client_id', 'config_id', 'redirect_uri', 'state', 'extras']
+      for (const name of wanted) if (!query.get(name)) throw new Error(`The dialog lacks ${name}`)
+      const { version: signup, sessionInfoVersion } = JSON.parse(query.get('extras')!)
+      if (!/^v[34]/.test(signup)) throw new Error('This version of Embedded Signup has ended')
+      if (!sessionInfoVersion) throw new Error('No session info is told')
       const code = randomUUID()
-      codes.set(code, returnUrl)
+      codes.set(code, query.get('redirect_uri')!)
       return code
     },
     fail(next) {
@@ -114,7 +185,7 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', origin)
-    const path = url.pathname.replace(/^\/v23\.0\//, '')
+    const path = url.pathname.replace(`/${version}/`, '')
     state.requests.push(`${request.method} ${path}`)
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -151,24 +222,20 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
     const body = isJson ? JSON.parse(bytes.toString('utf8')) : null
     if (path === 'oauth/access_token') return exchange(body)
     if (path === 'debug_token') return debug(request, url)
+    if (path === `${state.appId}/subscriptions`) return subscriptions(request)
     requireToken(request)
-    const { id } = state.number
+    const numbers = [state.number, ...state.otherNumbers]
+    const [, numberId = '', edge = ''] = /^(\d+)(?:\/(\w+))?$/.exec(path) ?? []
+    const number = numbers.find(({ id }) => id === numberId)
+    if (number) return ofNumber(number, `${method} ${edge}`, url, body)
     switch (`${method} ${path}`) {
-      case `POST ${id}/messages`:
-        return takeMessage(body)
-      case `POST ${id}/register`:
-        if (!/^\d{6}$/.test(body.pin)) throw bad(133005, 'Two-step verification PIN mismatch')
-        state.number.status = 'CONNECTED'
-        return { success: true }
-      case `GET ${id}`:
-        return numberWith(url.searchParams.get('fields'))
       case `GET ${state.account}/phone_numbers`:
-        return {
-          data: [
-            { ...numberWith(null), id: '1', last_onboarded_time: '2020-01-01T00:00:00+0000' },
-            numberWith(null),
-          ],
-        }
+        return paged(
+          numbers.map((each) => fieldsOf(each, url)),
+          url,
+        )
+      case `GET ${state.account}`:
+        return { id: state.account, account_review_status: state.accountReview }
       case `POST ${state.account}/subscribed_apps`:
         state.isSubscribed = true
         return { success: true }
@@ -193,13 +260,48 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
     }
   }
 
+  function ofNumber(number: StandInNumber, call: string, url: URL, body: Record<string, string>): unknown {
+    switch (call) {
+      case 'GET ':
+        return fieldsOf(number, url)
+      case 'POST messages':
+        return takeMessage(body as never)
+      case 'POST register':
+        return register(number, body)
+      case 'POST smb_app_data':
+        return syncApp(number, body)
+      default:
+        throw bad(100, 'Unsupported post request', 33)
+    }
+  }
+
+  function register(number: StandInNumber, { pin = '', messaging_product: product }: Record<string, string>) {
+    if (state.registerFault !== null) throw bad(state.registerFault)
+    if (product !== 'whatsapp' || !/^\d{6}$/.test(pin)) throw bad(100)
+    // Registering takes the number out of the app that its merchant uses.
+    if (number.is_on_biz_app) throw bad(133010, 'Phone number is in use with the WhatsApp Business app')
+    if (number.pin !== null && number.pin !== pin) throw bad(133005, 'Two step verification PIN Mismatch')
+    Object.assign(number, { pin, status: 'CONNECTED', platform_type: 'CLOUD_API' })
+    return { success: true }
+  }
+
+  function syncApp(number: StandInNumber, { sync_type: kind = '' }: Record<string, string>) {
+    if (!number.is_on_biz_app) throw bad(100, 'The number is not in use with the WhatsApp Business app')
+    if (!['smb_app_state_sync', 'history'].includes(kind)) throw bad(100)
+    // This step can be performed once.
+    if (state.syncs.includes(kind)) throw bad(100, 'It was asked for already')
+    state.syncs.push(kind)
+    return { messaging_product: 'whatsapp', request_id: randomUUID() }
+  }
+
   function other(
     method: string,
     path: string,
-    body: { category: string; components: { type: string }[] },
+    body: Pick<StandInTemplate, 'category' | 'components'>,
   ): unknown {
     const template = state.templates.get(path)
     if (method === 'POST' && template) {
+      checkComponents(body.components)
       Object.assign(template, { category: body.category, components: body.components, status: 'PENDING' })
       return { success: true }
     }
@@ -225,6 +327,10 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
     throw new Failure({ status: 401, code: 190, message: `Malformed access token ${token}` })
   }
 
+  function requireApp(request: IncomingMessage): void {
+    if (request.headers.authorization !== `Bearer ${state.appId}|${state.appSecret}`) throw bad(190)
+  }
+
   function exchange(body: Record<string, string>): unknown {
     const { client_id: appId, client_secret: secret, code = '', redirect_uri: returnUrl } = body
     if (appId !== state.appId || secret !== state.appSecret) throw bad(1, 'Error validating application')
@@ -235,11 +341,26 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
   }
 
   function debug(request: IncomingMessage, url: URL): unknown {
-    if (request.headers.authorization !== `Bearer ${state.appId}|${state.appSecret}`) throw bad(190)
-    if (url.searchParams.get('input_token') !== state.token) throw bad(190)
-    const scope = (name: string) => ({ scope: name, target_ids: [state.account] })
-    const scopes = [scope('whatsapp_business_management'), scope('whatsapp_business_messaging')]
-    return { data: { is_valid: true, granular_scopes: scopes } }
+    requireApp(request)
+    if (url.searchParams.get('input_token') !== state.token) return { data: { is_valid: false, scopes: [] } }
+    const granular = state.scopes.map((scope) => ({ scope, target_ids: state.accounts }))
+    return { data: { is_valid: true, scopes: state.scopes, granular_scopes: granular } }
+  }
+
+  function subscriptions(request: IncomingMessage): unknown {
+    requireApp(request)
+    if (!state.callbacks) return { data: [] }
+    const { url, fields } = state.callbacks
+    return {
+      data: [
+        {
+          object: 'whatsapp_business_account',
+          callback_url: url,
+          active: true,
+          fields: fields.map((name) => ({ name, version })),
+        },
+      ],
+    }
   }
 
   function takeMessage(body: SentBody & { status?: string; message_id?: string }): unknown {
@@ -247,22 +368,83 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
       state.readMessages.push(body.message_id!)
       return { success: true }
     }
-    if (!/^\d{8,15}$/.test(body.to) || !body[body.type]) throw bad(100)
-    if (body.to.endsWith('0001')) throw bad(131026, 'Message undeliverable')
-    state.messages.push(body)
+    const { to, recipient } = body
+    if (to === undefined && recipient === undefined) throw bad(131008, 'Required parameter is missing')
+    if (body.recipient_type !== 'individual' || !body[body.type]) throw bad(100)
+    if (recipient !== undefined && to === undefined && !userId.test(recipient)) throw bad(131009)
+    if (body.type === 'audio' && 'caption' in (body.audio as object)) throw bad(100)
+    if (body.type === 'template') checkParameters(body.template as never)
+    if (to?.endsWith('0001')) throw bad(131026, 'Message undeliverable')
     const id = `wamid.${randomUUID()}`
+    const isPhone = to === undefined || /^\+?\d{8,15}$/.test(to)
+    // An id in the field of phones is taken, and never arrives.
+    if (isPhone) state.messages.push(body)
+    else state.dropped.push(body)
     return {
       messaging_product: 'whatsapp',
-      contacts: [{ input: body.to, wa_id: body.to }],
+      contacts: [
+        to === undefined
+          ? { input: recipient, user_id: recipient }
+          : { input: to, wa_id: to.replace(/^\D+/, '') },
+      ],
       messages: [{ id }],
     }
   }
 
-  function numberWith(fields: string | null): Record<string, unknown> {
-    const wanted = fields?.split(',')
-    return Object.fromEntries(
-      Object.entries(state.number).filter(([name]) => !wanted || wanted.includes(name)),
-    )
+  function checkParameters({
+    components = [],
+  }: {
+    components?: { parameters: { text?: string }[] }[]
+  }): void {
+    for (const { text } of components.flatMap(({ parameters }) => parameters)) {
+      if (text === '') throw bad(131008, 'Required parameter is missing')
+      if (text !== undefined && forbiddenInParameters.test(text)) {
+        const rule = 'Param text cannot have new-line/tab characters or more than 4 consecutive spaces'
+        throw bad(132018, rule)
+      }
+    }
+  }
+
+  function fieldsOf(number: StandInNumber, url: URL): Record<string, unknown> {
+    const wanted = (url.searchParams.get('fields') ?? 'id,display_phone_number,verified_name').split(',')
+    for (const field of wanted) {
+      if (state.numberFields.has(field)) continue
+      throw bad(
+        100,
+        `Tried accessing nonexisting field (${field}) on node type (WhatsAppBusinessPhoneNumber)`,
+      )
+    }
+    return Object.fromEntries(Object.entries(number).filter(([name]) => wanted.includes(name)))
+  }
+
+  function paged(all: Record<string, unknown>[], url: URL): unknown {
+    const from = Number(url.searchParams.get('after') ?? 0)
+    const limit = Math.min(pageSize, Number(url.searchParams.get('limit') ?? 25))
+    const data = all.slice(from, from + limit)
+    const next = from + limit < all.length ? { next: `${state.graphUrl}/next` } : {}
+    return { data, paging: { cursors: { before: String(from), after: String(from + limit) }, ...next } }
+  }
+
+  function checkComponents(components: readonly StandInComponent[]): void {
+    if (!components.some((component) => component.type === 'BODY')) throw bad(100)
+    for (const { type, text = '', buttons = [], example } of components) {
+      const isPlain = type !== 'BODY'
+      if (isPlain && drawn.test(text.replaceAll(/\{\{\d+\}\}/g, ''))) {
+        throw bad(
+          100,
+          `The ${type} can't have any new lines, formatting characters, emojis or asterisks`,
+          2388072,
+        )
+      }
+      if (type === 'BODY' && /^\s*\{\{|\}\}\s*$/.test(text)) {
+        throw bad(100, 'Variables can’t be at the start or end of the template', 2388299)
+      }
+      if (/\{\{/.test(text) && !example) throw bad(100, 'Parameters need an example', 2388043)
+      if (buttons.some((button) => drawn.test(button.text ?? '') || /\{\{/.test(button.text ?? ''))) {
+        const rule = "Buttons can't have any variables, newlines, emojis, or formatting characters"
+        throw bad(100, rule, 2388049)
+      }
+    }
   }
 
   function createTemplate(body: Omit<StandInTemplate, 'id' | 'status'>): unknown {
@@ -271,7 +453,8 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
         throw bad(100, 'Content in this language already exists', 2388024)
       }
     }
-    if (!body.components.some((component) => component.type === 'BODY')) throw bad(100)
+    if (!/^[a-z0-9_]{1,512}$/.test(body.name)) throw bad(100)
+    checkComponents(body.components)
     const id = String(1_000_000 + state.templates.size)
     state.templates.set(id, { ...body, id, status: 'PENDING' })
     return { id, status: 'PENDING', category: body.category }

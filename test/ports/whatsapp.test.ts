@@ -11,7 +11,9 @@ import { openWhatsapp, type SentBody, type WhatsappStandIn } from './whatsapp-st
 
 const optionsOf = (standIn: WhatsappStandIn): WhatsappOptions => ({
   graphUrl: standIn.graphUrl,
-  dialogUrl: 'https://www.facebook.com/v23.0/dialog/oauth',
+  dialogUrl: 'https://www.facebook.com/v26.0/dialog/oauth',
+  signupVersion: 'v4',
+  callbackUrl: 'https://api.example.com/hooks/messaging/whatsapp',
   appId: standIn.appId,
   appSecret: standIn.appSecret,
   configId: '99',
@@ -51,11 +53,15 @@ messagingContract('WhatsApp Business Cloud API', async () => {
   const standIn = await openWhatsapp()
   standIn.files.set('5', Buffer.from(sandboxFile('image')!.bytes))
   const { token } = standIn
+  const options = optionsOf(standIn)
+  const gone = await openWhatsapp()
+  const nowhere = gone.graphUrl
+  await gone.close()
   return {
-    port: new WhatsappMessaging(optionsOf(standIn)),
+    port: new WhatsappMessaging(options),
     store: storeOf(standIn),
     async arrived(phone) {
-      const sent = standIn.messages.filter((body) => `+${body.to}` === phone)
+      const sent = standIn.messages.filter((body) => `+${body.to}` === phone || body.recipient === phone)
       return sent.map((body) => ({
         key: body.biz_opaque_callback_data,
         calls: 1,
@@ -64,12 +70,13 @@ messagingContract('WhatsApp Business Cloud API', async () => {
     },
     async setMode(mode) {
       standIn.token = token
-      if (mode === 'down') standIn.fail({ status: 503, code: 131016, message: 'Service unavailable' })
-      else if (mode === 'throttle') standIn.fail({ status: 429, code: 130429, message: 'Rate limit hit' })
+      // Of the service's own failures it never says that nothing was taken: one that is not reached took nothing.
+      options.graphUrl = mode === 'down' ? nowhere : standIn.graphUrl
+      if (mode === 'throttle') standIn.fail({ status: 429, code: 130429, message: 'Rate limit hit' })
       else standIn.fail(mode === 'timeout' ? 'silence' : null)
     },
     async goThroughSetup(url) {
-      return standIn.issueCode(new URL(url).searchParams.get('redirect_uri')!)
+      return standIn.signUp(url)
     },
     async breakAccess() {
       standIn.token = 'another token'
@@ -110,18 +117,23 @@ describe('WhatsApp Business Cloud API', async () => {
     [132005, { name: 'Refused', code: 'too-long' }],
     [132015, { name: 'Refused', code: 'template-refused' }],
     [131009, { name: 'Refused', code: 'provider-error' }],
-    [190, { name: 'Refused', code: 'disconnected' }],
+    [190, { name: 'AccessLost', code: 'token-expired', accepted: 'no' }],
+    [200, { name: 'AccessLost', code: 'permission-missing', accepted: 'no' }],
+    [131062, { name: 'Refused', code: 'template-refused' }],
+    [132018, { name: 'Refused', code: 'template-refused' }],
     [131031, { name: 'Refused', code: 'disconnected' }],
     [131042, { name: 'Refused', code: 'disconnected' }],
     [131037, { name: 'Refused', code: 'disconnected' }],
     [33, { name: 'Refused', code: 'disconnected' }],
-    [131005, { name: 'Refused', code: 'disconnected' }],
+    [131005, { name: 'AccessLost', code: 'permission-missing' }],
     [131048, { name: 'NumberLimit' }],
     [130429, { name: 'Throttled', retryAfterMs: 2_000 }],
     [80008, { name: 'Throttled', retryAfterMs: 60_000 }],
     [80007, { name: 'Throttled', retryAfterMs: 60_000 }],
-    [131056, { name: 'Throttled', retryAfterMs: 6_000 }],
-    [131016, { name: 'Unavailable', accepted: 'no' }],
+    [131056, { name: 'RecipientThrottled', retryAfterMs: 6_000 }],
+    [2, { name: 'Unavailable', accepted: 'unknown' }],
+    [131016, { name: 'Unavailable', accepted: 'unknown' }],
+    [131057, { name: 'Unavailable', accepted: 'unknown' }],
     [131000, { name: 'Unavailable', accepted: 'unknown' }],
   ])('error %i of a send', async (code, expected) => {
     standIn.fail({ status: code === 131000 ? 500 : 400, code })
@@ -168,7 +180,7 @@ describe('WhatsApp Business Cloud API', async () => {
       code: 'media-gone',
     })
     const other = { ...store, credentials: { ...store.credentials, accessToken: 'EAAother' } }
-    expect(await failure(port.fetchMedia(other, { mediaId: '77' }))).toMatchObject({ name: 'Unavailable' })
+    expect(await failure(port.fetchMedia(other, { mediaId: '77' }))).toMatchObject({ name: 'AccessLost' })
   })
 
   test.each([
@@ -284,6 +296,34 @@ describe('WhatsApp Business Cloud API', async () => {
     ])
   })
 
+  test('parameters go as the network takes them: on one line, without runs of blanks', async () => {
+    await port.sendTemplate(store, {
+      ...aMessage(),
+      template: { name: 'order', language: 'pt_BR' },
+      parameters: { header: ['Oi\tAna'], body: ['Rua A,\n\n12', 'x       y'], buttons: ['p/1 '] },
+      headerMediaUrl: null,
+      layout: { headerMediaType: null, dynamicButtons: [{ index: 0, type: 'url' }] },
+    })
+    const texts = JSON.stringify(standIn.messages[0]!.template)
+    for (const text of ['Oi Ana', 'Rua A, 12', 'x y', 'p/1']) expect(texts).toContain(`"${text}"`)
+  })
+
+  test('who wrote to the shared number is answered plainly; who did not gets the template', async () => {
+    await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja*\nOi', isWindowOpen: true })
+    await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja*\nOi' })
+    expect(standIn.messages).toMatchObject([
+      { type: 'text', text: { body: '*Loja*\nOi' } },
+      { type: 'template', template: { components: [{ parameters: [{ text: '*Loja* Oi' }] }] } },
+    ])
+  })
+
+  test('an id in the field of phones would be taken and dropped: it goes in its own', async () => {
+    await port.sendText(store, { ...aMessage(), phone: 'BR.1349120', text: 'Oi' })
+    expect(standIn.dropped).toEqual([])
+    expect(standIn.messages).toMatchObject([{ recipient: 'BR.1349120', recipient_type: 'individual' }])
+    expect(standIn.messages[0]).not.toHaveProperty('to')
+  })
+
   test("on the shared number a text goes inside the service's template; a document keeps its name", async () => {
     await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja* Oi' })
     await port.sendMedia(store, {
@@ -363,11 +403,12 @@ describe('WhatsApp Business Cloud API', async () => {
 })
 
 describe('MESSAGING_URL', () => {
-  const url = 'whatsapp://4711@graph.facebook.com/v23.0?config=99'
+  const url = 'whatsapp://4711@graph.facebook.com/v26.0?config=99'
   test('names the app, its configuration, and the numbers of the server', () => {
     expect(readWhatsappUrl(url, 'secret')).toMatchObject({
-      graphUrl: 'https://graph.facebook.com/v23.0',
-      dialogUrl: 'https://www.facebook.com/v23.0/dialog/oauth',
+      graphUrl: 'https://graph.facebook.com/v26.0',
+      dialogUrl: 'https://www.facebook.com/v26.0/dialog/oauth',
+      signupVersion: 'v4',
       appId: '4711',
       configId: '99',
       shared: null,

@@ -1,8 +1,9 @@
-/** The people who write to a store: one by the match form of their phone. */
+/** The people who write to a store: one by the match form of their address, a phone or the provider's id of who shows none. */
 import { sql } from 'kysely'
 import type { optOuts } from '#operations/messaging/door'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
+import { inboxContactTier } from '../handles.ts'
 import { searchTextOf } from '../words.ts'
 
 const longestName = 200
@@ -142,6 +143,42 @@ export const moveConversations: optOuts.Mark = (db, now) =>
       eb.selectFrom('contacts as k').innerJoin('changed as x', 'x.phone_key', 'k.phone_key').select('k.id'),
     )
     .returning('conversations.id')
+
+/** Somebody goes by another address: their contact keeps its conversation, unless the other address has one already. */
+export async function moveContact(ctx: Context, { from, to }: { from: string; to: string }): Promise<void> {
+  const contact = await findByKey(ctx, phoneKey(from))
+  if (!contact || (await findByKey(ctx, phoneKey(to)))) return
+  await ctx.db
+    .updateTable('contacts')
+    .set({ phone: to, phone_key: phoneKey(to), updated_at: ctx.now() })
+    .where('id', '=', contact.id)
+    .execute()
+  await ctx.db
+    .updateTable('conversations')
+    .set({ updated_at: ctx.now() })
+    .where('contact_id', '=', contact.id)
+    .execute()
+  await refreshOrderNames(ctx, [contact.id])
+  await ctx.queue(inboxContactTier, { contactIds: [contact.id] })
+}
+
+/** The name in the merchant's own address book, for who is a contact and was given none here. */
+export async function nameFromAddressBook(
+  ctx: Context,
+  { phone, name }: { phone: string; name: string | null },
+): Promise<void> {
+  const contact = await findByKey(ctx, phoneKey(phone))
+  if (!contact || contact.given_name !== null || name === null) return
+  if (!(await giveName(ctx, contact.id, [...name.trim()].slice(0, longestName).join('') || null))) return
+  await ctx.db
+    .updateTable('conversations')
+    .set({ updated_at: ctx.now() })
+    .where('contact_id', '=', contact.id)
+    .execute()
+}
+
+/** Of a contact's address: null for the provider's id of who shows no phone. Needs the alias `k`. */
+export const shownPhone = sql<string | null>`case when k.phone like '+%' then k.phone end`
 
 /** Among these phones, the conversations there are: by match form. */
 export async function conversationsOf(

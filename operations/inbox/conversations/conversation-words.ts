@@ -3,6 +3,32 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { wordsOf } from '../words.ts'
 
+/** Of a message that says something else now: words that no other message of the conversation has are not found any more. */
+export async function dropWords(ctx: Context, conversationId: string, messageId: string): Promise<void> {
+  const [gone] = await ctx.db
+    .deleteFrom('inbox_message_words')
+    .where('message_id', '=', messageId)
+    .returning(sql<string[]>`tsvector_to_array(words)`.as('words'))
+    .execute()
+  if (!gone) return
+  await ctx.db
+    .deleteFrom('inbox_conversation_words')
+    .where('conversation_id', '=', conversationId)
+    .where('word', '=', sql<string>`any(${gone.words}::text[])`)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('inbox_message_words as w')
+            .select('w.message_id')
+            .where('w.conversation_id', '=', conversationId)
+            .where(sql<boolean>`tsvector_to_array(w.words) @> array[inbox_conversation_words.word]`),
+        ),
+      ),
+    )
+    .execute()
+}
+
 /** In the transaction that writes the messages. */
 export async function addWords(
   ctx: Context,

@@ -4,6 +4,7 @@ import type { TenantTables } from '#db/tables'
 import { isOptedOut } from '#operations/messaging/door'
 import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
 import { preparedOne } from '#runtime/database/rows'
+import { shownPhone } from './contacts.ts'
 
 type Db = Kysely<TenantTables>
 
@@ -29,7 +30,7 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
   return jsonObject({
     id: 'c.id',
     contactId: 'c.contact_id',
-    phone: 'k.phone',
+    phone: shownPhone,
     contactName: sql`coalesce(k.given_name, k.profile_name, k.order_name)`,
     profileName: 'k.profile_name',
     status: 'c.status',

@@ -87,7 +87,10 @@ function searched(ctx: Context, rows: Rows, search: string): Rows {
     .select('c.id')
     // Of accents alone nothing is left, which every name has.
     .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${literally(name)}`)
-  const called = conversationRows(ctx.db).select('c.id').where(phoneLike('k.phone', digits))
+  const called = conversationRows(ctx.db)
+    .select('c.id')
+    .where(phoneLike('k.phone', digits))
+    .where('k.phone', 'like', '+%')
   const written = writtenIn(ctx, wordsOf(search))
   // Not one condition with `or`: each part has an index of its own. UNION and not UNION ALL: the planner then knows
   // how many there will be.

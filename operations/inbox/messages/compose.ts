@@ -60,12 +60,12 @@ async function fromTemplate(
 ): Promise<Composed> {
   const template = await templates.get(ctx, templateId)
   if (!template) throw refuse('not_found', 'officialapiTemplateId: there is no such template')
-  const parameters: Parameters = {
+  const asked: Parameters = {
     header: given?.header ?? [],
     body: given?.body ?? [],
     buttons: given?.buttons ?? [],
   }
-  templates.refuseMiscounted(template, parameters, 'templateParameters')
+  const parameters = templates.fitted(template, asked, 'templateParameters')
   if (template.status !== 'approved') {
     throw refuse(
       'conflict',

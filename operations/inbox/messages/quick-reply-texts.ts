@@ -39,7 +39,7 @@ export async function valuesFor(ctx: Context, conversationId: string): Promise<V
     customerName: name,
     name,
     firstName: name?.trim().split(/\s+/)[0] ?? null,
-    phone: contact.phone,
+    phone: contact.phone.startsWith('+') ? contact.phone : null,
     agentName: userId === null ? null : await memberName(ctx, userId),
     storeName: ctx.store.name,
     storeUrl: `https://${ctx.store.domain}`,

@@ -7,16 +7,25 @@ import { inboxMediaFetch } from '../handles.ts'
 import { isReceiving } from '../state.ts'
 import { readInbound } from './inbound.ts'
 import { noteOutbound } from './outbound.ts'
-import { existingConversation, isKnown, storeMessage } from './receive.ts'
+import { ensureConversation, existingConversation, isKnown, storeMessage } from './receive.ts'
 
 export async function receiveEcho(ctx: Context, message: sending.InboundMessage): Promise<void> {
   if (message.via === 'official' && (await isReceiving(ctx))) await takeInEcho(ctx, message)
 }
 
-/** Stores it once; false when it was there already, or is written to nobody of the inbox. */
-export async function takeInEcho(ctx: Context, message: sending.InboundMessage): Promise<boolean> {
+/**
+ * Stores it once; false when it was there already, or is written to nobody of the inbox. `isEarlier`: from before the
+ * number was connected.
+ */
+export async function takeInEcho(
+  ctx: Context,
+  message: sending.InboundMessage,
+  isEarlier = false,
+): Promise<boolean> {
   if (await isKnown(ctx, message.providerMessageId)) return false
-  const conversationId = await existingConversation(ctx, message.phone)
+  const conversationId = isEarlier
+    ? await ensureConversation(ctx, message, null, true)
+    : await existingConversation(ctx, message.phone)
   if (conversationId === null) return false
   // Of two copies at once the second waits here, and finds the first.
   await ctx.db

@@ -25,6 +25,8 @@ export interface Manner {
   counts: boolean
   /** Whether it opens a conversation that was closed at this instant. */
   mayOpen(closedAt: Date): boolean
+  /** From before the number was connected: nobody waits, and no window is open for it. */
+  isEarlier?: boolean
 }
 
 /** Stores a message once; false when it was there already. */
@@ -38,7 +40,7 @@ export async function takeIn(
   const isReaction = part.type === 'reaction'
   const conversationId = isReaction
     ? await existingConversation(ctx, message.phone)
-    : await ensureConversation(ctx, message)
+    : await ensureConversation(ctx, message, null, manner.isEarlier)
   // A reaction to a message outside the inbox begins no conversation.
   if (conversationId === null) return false
   const conversation = await ctx.db
@@ -51,6 +53,7 @@ export async function takeIn(
     direction: 'inbound',
     source: 'customer',
     status: 'received',
+    ...(manner.isEarlier ? { created_at: message.at } : {}),
   })
   if (id === null) return false
   const opens =
@@ -64,7 +67,14 @@ export async function takeIn(
       ...(isReaction
         ? {}
         : {
-            last_inbound_at: greatestKnown<Date>(sql.ref('last_inbound_at'), sql`${message.at}::timestamptz`),
+            ...(manner.isEarlier
+              ? { settled_at: greatestKnown<Date>(sql.ref('settled_at'), sql`${message.at}::timestamptz`) }
+              : {
+                  last_inbound_at: greatestKnown<Date>(
+                    sql.ref('last_inbound_at'),
+                    sql`${message.at}::timestamptz`,
+                  ),
+                }),
             ...(opens || conversation.status === 'open' ? { waiting_since: waitingSince(ctx.db) } : {}),
             ...(manner.counts ? { unread_count: sql<number>`unread_count + 1` } : {}),
             ...(isNewest
@@ -95,7 +105,7 @@ export async function storeMessage(
   conversationId: string,
   { at, providerMessageId }: sending.InboundMessage,
   { type, text, media, content, refersTo }: InboundPart,
-  own: Pick<NewRow<'inbox_messages'>, 'direction' | 'source' | 'status' | 'sent_at'>,
+  own: Pick<NewRow<'inbox_messages'>, 'direction' | 'source' | 'status' | 'sent_at'> & { created_at?: Date },
 ): Promise<string | null> {
   const isReaction = type === 'reaction'
   const referred = refersTo === null ? null : await idOf(ctx, conversationId, refersTo)
@@ -105,6 +115,7 @@ export async function storeMessage(
     .values({
       id: ctx.newId(),
       conversation_id: conversationId,
+      created_at: now,
       ...own,
       type,
       text,
@@ -113,7 +124,6 @@ export async function storeMessage(
       reply_to_message_id: isReaction ? null : referred,
       provider_message_id: providerMessageId,
       occurred_at: at,
-      created_at: now,
       updated_at: now,
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -139,11 +149,15 @@ export async function existingConversation(ctx: Context, phone: string): Promise
   return found?.conversationId ?? null
 }
 
-/** Two first messages at the same instant make one contact and one conversation. `firstId`: of one in the ledger already. */
+/**
+ * Two first messages at the same instant make one contact and one conversation. `firstId`: of one in the ledger already.
+ * `isEarlier`: it begins closed.
+ */
 export async function ensureConversation(
   ctx: Context,
   { phone, name, at }: { phone: string; name: string | null; at: Date },
   firstId: string | null = null,
+  isEarlier = false,
 ): Promise<string> {
   const contact = await ensureContact(ctx, phone, name)
   const added = await ctx.db
@@ -152,6 +166,7 @@ export async function ensureConversation(
       id: ctx.newId(),
       contact_id: contact.id,
       last_message_at: at,
+      ...(isEarlier ? { status: 'closed', closed_at: at, settled_at: at } : {}),
       created_at: ctx.now(),
       updated_at: ctx.now(),
     })

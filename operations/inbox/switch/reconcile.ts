@@ -1,14 +1,16 @@
 /** What came while nobody looked is put in its place (rule 9). */
 
 import { sql } from 'kysely'
-import { routeOfType, type sending } from '#operations/messaging/door'
+import { addressesOf, routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { InboundData, StatusData } from '#runtime/ports/messaging/hook-body'
+import type { StatusData } from '#runtime/ports/messaging/hook-body'
+import type { HistoryData, InboundData } from '#runtime/ports/messaging/inbound-hooks'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { conversationsOf } from '../conversations/contacts.ts'
 import { takeInEcho } from '../receiving/echo.ts'
+import { takeInEarlier } from '../receiving/history.ts'
 import { takeIn } from '../receiving/receive.ts'
 import { applyCallback } from '../sending/lane.ts'
 import { requireInbox } from '../state.ts'
@@ -82,7 +84,7 @@ async function storedPage(ctx: Context, since: Date, numberId: string, after: st
     occurred_at: Date
     payload: { storeRef: string | null; data: unknown }
   }>`select id, key, kind, occurred_at, payload from provider_events
-     where store_id = ${ctx.store.id}::uuid and port = 'messaging' and kind in ('inbound', 'echo')
+     where store_id = ${ctx.store.id}::uuid and port = 'messaging' and kind in ('inbound', 'echo', 'history')
        and occurred_at >= ${since}::timestamptz and payload->>'storeRef' = ${numberId}::text
        and (${after}::text = '' or (occurred_at, id) > (
          select e.occurred_at, e.id from provider_events e where e.id = nullif(${after}::text, '')::uuid))
@@ -106,23 +108,28 @@ async function replay(
 ): Promise<number> {
   const touched = new Set<string>()
   let added = 0
-  for (const event of events) {
-    if (event.storeRef !== numberId || !(event.kind === 'inbound' || event.kind === 'echo')) continue
-    const data = event.data as InboundData
+  const written = events.filter(
+    ({ storeRef, kind }) => storeRef === numberId && ['inbound', 'echo', 'history'].includes(kind),
+  )
+  const addresses = await addressesOf(tx, written)
+  for (const [i, event] of written.entries()) {
+    const phone = addresses[i]!
     const at = new Date(event.occurredAt)
-    const known = [...(await conversationsOf(tx, [data.phone])).values()][0]
+    const known = [...(await conversationsOf(tx, [phone])).values()][0]
     const answeredAt = known ? await lastOutboundAt(tx, known.conversationId) : null
-    const message: sending.InboundMessage = { ...data, at, via: 'official' }
+    const message: sending.InboundMessage = { ...(event.data as InboundData), phone, at, via: 'official' }
     const isNew =
-      event.kind === 'echo'
-        ? await takeInEcho(tx, message)
-        : await takeIn(tx, message, {
-            counts: at.getTime() > tx.clock.ms() - dayMs && (answeredAt === null || at > answeredAt),
-            mayOpen: (closedAt) => at > closedAt,
-          })
+      event.kind === 'history'
+        ? await takeInEarlier(tx, message, (event.data as HistoryData).direction)
+        : event.kind === 'echo'
+          ? await takeInEcho(tx, message)
+          : await takeIn(tx, message, {
+              counts: at.getTime() > tx.clock.ms() - dayMs && (answeredAt === null || at > answeredAt),
+              mayOpen: (closedAt) => at > closedAt,
+            })
     if (!isNew) continue
     added += 1
-    for (const { conversationId } of (await conversationsOf(tx, [data.phone])).values()) {
+    for (const { conversationId } of (await conversationsOf(tx, [phone])).values()) {
       touched.add(conversationId)
     }
   }

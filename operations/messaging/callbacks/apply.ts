@@ -10,6 +10,7 @@ import { isId } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DeliveryStatus, InboundMessage } from '../sending/deliver.ts'
 import { openSharedWindows } from '../sending/shared-text.ts'
+import { addressesAnywhere, addressesOf, notePeople } from './people.ts'
 
 type StoredEvent = events.StoredEvent
 
@@ -21,6 +22,7 @@ interface Located {
 
 /** Statuses to their senders and the ledger; answers the events about messages that the ledger does not know. */
 export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
+  await notePeople(ctx, stored)
   const located = await locate(ctx, stored)
   for (const [kind, changes] of byKind(located)) await ctx.wired.senders[kind]?.applyStatuses(ctx, changes)
   const changes = located.map(({ change }) => change)
@@ -126,6 +128,7 @@ async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<strin
 
 /** Inbound messages: the 24-hour window of the official number, then whoever listens. */
 export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise<void> {
+  await notePeople(ctx, stored)
   const messages = (await messagesOf(ctx, stored)).map((message) => ({
     message,
     isReaction: message.type === 'reaction',
@@ -138,7 +141,10 @@ export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise
   )
   await openSharedWindows(
     ctx,
-    stored.filter((_event, i) => messages[i]!.message.via === 'shared' && !messages[i]!.isReaction),
+    messages.flatMap(({ message, isReaction }, i) => {
+      const { storeRef: numberId } = stored[i]!
+      return message.via === 'shared' && !isReaction && numberId ? [{ numberId, ...message }] : []
+    }),
   )
   for (const { message } of messages) {
     for (const told of ctx.wired.inbound) await told(ctx, message)
@@ -152,12 +158,13 @@ export async function applyEchoes(ctx: Context, stored: StoredEvent[]): Promise<
   }
 }
 
-async function messagesOf(ctx: Context, stored: readonly StoredEvent[]): Promise<InboundMessage[]> {
+export async function messagesOf(ctx: Context, stored: readonly StoredEvent[]): Promise<InboundMessage[]> {
   const via = await connectionsByNumber(ctx)
-  return stored.map((event) => {
-    const { phone, text, type, name, content, providerMessageId } = event.data as InboundData
+  const addresses = await addressesOf(ctx, stored)
+  return stored.map((event, i) => {
+    const { text, type, name, content, providerMessageId } = event.data as InboundData
     return {
-      phone,
+      phone: addresses[i]!,
       text,
       name,
       type,
@@ -242,12 +249,14 @@ async function storesOnShared(
     stored.map((event) => event.storeRef ?? ''),
   )
   const stores = new Map<string, string | null>()
-  const given = stored.flatMap(({ id, storeRef, data }) => {
+  const addresses = await addressesAnywhere(ctx, stored)
+  const given = stored.flatMap(({ id, storeRef, data }, i) => {
     if (!shared.has(storeRef ?? '')) {
       stores.set(id, null)
       return []
     }
-    const { key, phone } = data as Partial<StatusData & InboundData>
+    const { key } = data as Partial<StatusData>
+    const phone = addresses[i]
     const messageId = parseKey(key ?? null)?.messageId ?? null
     return [{ id, ref: storeRef, message_id: messageId, phone_key: phone ? phoneKey(phone) : null }]
   })

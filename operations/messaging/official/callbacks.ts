@@ -86,6 +86,7 @@ export const applyNumberHealth = (ctx: Context, stored: StoredEvent[]): Promise<
         qualityRating: data.qualityRating ?? before.qualityRating,
         numberStatus: data.numberStatus ?? before.numberStatus,
         messagingLimitTier: data.messagingLimitTier ?? before.messagingLimitTier,
+        throughput: data.throughput ?? before.throughput,
       },
       null,
     )

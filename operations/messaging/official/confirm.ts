@@ -1,25 +1,45 @@
 /** What comes back from the provider's setup page: a number, or nothing. */
 
+import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
+import { Refusal, refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import type { NumberHealth, OfficialNumber } from '#runtime/ports/messaging/number-port'
-import { seal } from '#runtime/secrets'
+import {
+  type NumberHealth,
+  type OfficialNumber,
+  type OfficialSetup,
+  SetupQuestion,
+} from '#runtime/ports/messaging/number-port'
+import { seal, unseal } from '#runtime/secrets'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import { templateSync } from '../handles.ts'
 import { claimPhone, welcome } from '../numbers/connected.ts'
+import { keepPin, pinOf } from '../numbers/pins.ts'
 import { type Provider, providerNamed } from '../numbers/provider.ts'
 import { addRelease } from '../numbers/releases.ts'
 import { withinTime } from '../numbers/within-time.ts'
 import { forgetAllTemplates } from '../templates/moves.ts'
-import { changeOfficial, lockOfficial, type OfficialNumberRow, takeOverHealth } from './state.ts'
+import { changeOfficial, keepPinOf, lockOfficial, type OfficialNumberRow, takeOverHealth } from './state.ts'
 
 export interface Confirmation {
   state: string
   /** Exactly one of these two. */
   code?: string | undefined
   error?: string | undefined
+  /** What the merchant says where they were asked, or the provider's page told who opened it. */
+  pin?: string | undefined
+  numberId?: string | undefined
+  accountId?: string | undefined
+}
+
+/** The setup waits for something that only the merchant knows: the same confirmation, with it, goes on. */
+export class SetupWaits extends Refusal {
+  readonly question: SetupQuestion
+  constructor(question: SetupQuestion) {
+    super('bad_request', `${question.field}: ${question.message}`)
+    this.question = question
+  }
 }
 
 const answerWithinMs = 20_000
@@ -28,7 +48,7 @@ const deadAfterMs = 60_000
 
 /**
  * Ends a setup: with a code the number connects (or is under review), with an error the status is the one before.
- * Outside a transaction. Refuses a state that is not of this store, a link that is over, a code that the provider does
+ * Outside a transaction. What only the merchant knows is asked for by the name of its field. Refuses a state that is not of this store, a link that is over, a code that the provider does
  * not take (the link stays open) and a number of another store.
  */
 export async function confirmSetup(ctx: Context, confirmation: Confirmation): Promise<void> {
@@ -39,7 +59,7 @@ export async function confirmSetup(ctx: Context, confirmation: Confirmation): Pr
   const setup = await claimSetup(ctx, sha256(state))
   if (code === undefined) return ctx.transaction((tx) => deny(tx, setup.id))
   try {
-    await connect(ctx, setup, code)
+    await connect(ctx, setup, code, answersOf(confirmation))
   } catch (failure) {
     await ctx.db
       .updateTable('messaging_setups')
@@ -50,9 +70,18 @@ export async function confirmSetup(ctx: Context, confirmation: Confirmation): Pr
   }
 }
 
+const answersOf = ({ pin, numberId, accountId }: Confirmation): NonNullable<OfficialSetup['answers']> => ({
+  ...(pin === undefined ? {} : { pin }),
+  ...(numberId === undefined ? {} : { numberId }),
+  ...(accountId === undefined ? {} : { accountId }),
+})
+
 interface ClaimedSetup {
   id: string
   returnUrl: string
+  startedAt: Date
+  /** Sealed. */
+  granted: string | null
   provider: Provider
 }
 
@@ -67,7 +96,7 @@ async function claimSetup(ctx: Context, stateHash: string): Promise<ClaimedSetup
     .where((eb) =>
       eb.or([eb('claimed_at', 'is', null), eb('claimed_at', '<=', new Date(now.getTime() - deadAfterMs))]),
     )
-    .returning(['id', 'return_url'])
+    .returning(['id', 'return_url', 'started_at', 'granted'])
     .executeTakeFirst()
   if (!claimed) throw await refusalOf(ctx, stateHash)
   const row = await ctx.db
@@ -75,7 +104,8 @@ async function claimSetup(ctx: Context, stateHash: string): Promise<ClaimedSetup
     .select('provider')
     .where('type', '=', 'official')
     .executeTakeFirstOrThrow()
-  return { id: claimed.id, returnUrl: claimed.return_url, provider: providerNamed(ctx, row.provider) }
+  const { id, return_url: returnUrl, started_at: startedAt, granted } = claimed
+  return { id, returnUrl, startedAt, granted, provider: providerNamed(ctx, row.provider) }
 }
 
 async function refusalOf(ctx: Context, stateHash: string): Promise<Error> {
@@ -103,7 +133,7 @@ async function deny(tx: Context, setupId: string): Promise<void> {
 async function endSetup(tx: Context, id: string, outcome: 'confirmed' | 'denied'): Promise<boolean> {
   const ended = await tx.db
     .updateTable('messaging_setups')
-    .set({ ended_at: tx.now(), outcome })
+    .set({ ended_at: tx.now(), outcome, granted: null })
     .where('id', '=', id)
     .where('ended_at', 'is', null)
     .returning('id')
@@ -111,13 +141,30 @@ async function endSetup(tx: Context, id: string, outcome: 'confirmed' | 'denied'
   return ended !== undefined
 }
 
-async function connect(ctx: Context, setup: ClaimedSetup, code: string): Promise<void> {
-  const { id: setupId, returnUrl, provider } = setup
-  const store = { id: ctx.store.id, credentials: null }
+async function connect(
+  ctx: Context,
+  setup: ClaimedSetup,
+  code: string,
+  answers: OfficialSetup['answers'],
+): Promise<void> {
+  const { id: setupId, returnUrl, startedAt, provider } = setup
+  const granted = setup.granted && unseal(ctx.settings, ctx.store.id, setup.granted)
+  const store = { id: ctx.store.id, credentials: granted || null }
   const number = await withinTime(
-    provider.port.finishOfficialSetup(store, { code, returnUrl }),
+    provider.port.finishOfficialSetup(store, {
+      code,
+      returnUrl,
+      startedAt,
+      answers: answers ?? {},
+      sharedAccounts: await accountsSharedSince(ctx, provider.name, startedAt),
+      pinOf: (numberId) => pinOf(ctx, numberId),
+    }),
     answerWithinMs,
-  ).catch((error: unknown) => {
+  ).catch(async (error: unknown) => {
+    if (error instanceof SetupQuestion) {
+      await keepGranted(ctx, setupId, error.granted)
+      throw new SetupWaits(error)
+    }
     if (error instanceof Refused) {
       throw refuse('bad_request', `code: The provider refused it: ${error.message}`)
     }
@@ -143,6 +190,48 @@ async function connect(ctx: Context, setup: ClaimedSetup, code: string): Promise
       : `${number.phone} is connected to another store: disconnect it there, or use another number`
   })
   if (refused) throw refuse('conflict', refused)
+  await askForHistory(ctx, provider, number)
+}
+
+/** The code was exchanged: what came of it is kept until the merchant has answered, as long as the link holds. */
+async function keepGranted(ctx: Context, setupId: string, granted: unknown): Promise<void> {
+  await ctx.db
+    .updateTable('messaging_setups')
+    .set({ granted: sealed(ctx, granted) })
+    .where('id', '=', setupId)
+    .where('ended_at', 'is', null)
+    .execute()
+}
+
+const clocksDifferMs = 120_000
+
+/** Accounts that callbacks said were shared with us, newest first: of several the one of this setup is among them. */
+async function accountsSharedSince(ctx: Context, provider: string, since: Date): Promise<string[]> {
+  const { rows } = await sql<{ account: string }>`select payload -> 'data' ->> 'account' as account
+    from provider_events
+    where id > ${lowestId(since.getTime() - clocksDifferMs)}::uuid and port = 'messaging'
+      and provider = ${provider}::text and kind = 'account-shared'
+    order by id desc limit 100`.execute(ctx.system)
+  return rows.map((row) => row.account)
+}
+
+/** Below every id that was made from then on. */
+function lowestId(ms: number): string {
+  const time = Math.floor(ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
+/** A number goes on without it: there may be none, or the merchant does not share it. */
+async function askForHistory(
+  ctx: Context,
+  { port }: Provider,
+  { credentials }: OfficialNumber,
+): Promise<void> {
+  try {
+    await withinTime(port.requestHistory({ id: ctx.store.id, credentials }), 8_000)
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the messages from before a number was connected cannot be had')
+  }
 }
 
 const sealed = (ctx: Context, credentials: unknown): string =>
@@ -162,6 +251,17 @@ async function healthOf(
   }
 }
 
+/** Of the number that connects, and of the one before it. */
+async function keepPins(
+  tx: Context,
+  row: OfficialNumberRow,
+  { port }: Provider,
+  { credentials }: OfficialNumber,
+): Promise<void> {
+  await keepPinOf(tx, row)
+  await keepPin(tx, port.numberPin({ id: tx.store.id, credentials }))
+}
+
 async function takeNumber(
   tx: Context,
   row: OfficialNumberRow,
@@ -170,6 +270,7 @@ async function takeNumber(
   health: NumberHealth | null,
 ): Promise<void> {
   const { numberId, accountId, phone, displayName, ready } = number
+  await keepPins(tx, row, provider, number)
   if (row.credentials && row.phone_key !== phoneKey(phone)) {
     await addRelease(tx, {
       kind: row.account_id === accountId ? 'templates' : 'official',

@@ -6,7 +6,7 @@ import { addRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
 import { forgetAllTemplates } from '../templates/moves.ts'
 import { endSetups } from './setup.ts'
-import { changeOfficial, lockOfficial } from './state.ts'
+import { changeOfficial, keepPinOf, lockOfficial } from './state.ts'
 
 /**
  * In the caller's transaction: status, credentials, templates and the inbox at once; at the provider by job. Refuses
@@ -24,6 +24,7 @@ export async function disconnectOfficial(ctx: Context): Promise<void> {
   const noSetup = { started_at: null, expires_at: null, ended_at: null }
   const { status } = row ? officialAt({ ...row, ...(setup ?? noSetup) }, ctx.now()) : { status: 'none' }
   if (!row || status === 'none') throw refuse('conflict', 'There is no official number to disconnect')
+  await keepPinOf(ctx, row)
   const templates = await forgetAllTemplates(ctx)
   if (row.credentials || templates.length > 0) {
     const { provider, credentials, account_id: subject } = row

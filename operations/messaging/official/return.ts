@@ -3,8 +3,9 @@ import { entitlementOf, escaped, htmlAnswer } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse, statusOf } from '#runtime/errors'
 import { Unavailable } from '#runtime/ports/errors'
+import type { SetupQuestion } from '#runtime/ports/messaging/number-port'
 import { sha256 } from '#runtime/values/ids'
-import { confirmSetup } from './confirm.ts'
+import { confirmSetup, SetupWaits } from './confirm.ts'
 import { readOfficial } from './read.ts'
 
 /** Confirms what the provider handed back, for the store whose setup has this state. */
@@ -24,6 +25,7 @@ export async function finishReturn(ctx: SystemContext, query: URLSearchParams): 
     await confirm(store, state, query)
     return await resultPage(store)
   } catch (error) {
+    if (error instanceof SetupWaits) return questionPage(error.question, query)
     return failurePage(ctx, error)
   }
 }
@@ -38,7 +40,30 @@ async function confirm(store: Context, state: string, query: URLSearchParams): P
   }
   const error = query.get('error') ?? undefined
   const code = error === undefined ? (query.get('code') ?? undefined) : undefined
-  await confirmSetup(store, { state, code, error })
+  const answer = (name: string): string | undefined => query.get(name)?.trim() || undefined
+  await confirmSetup(store, { state, code, error, pin: answer('pin'), numberId: answer('numberId') })
+}
+
+/** What only the merchant knows; the answer comes back to the same address, with what this request had. */
+function questionPage({ field, message, choices }: SetupQuestion, query: URLSearchParams): Response {
+  const kept = ['state', 'code', 'pin', 'numberId'].filter((name) => name !== field && query.get(name))
+  const hidden = kept
+    .map((name) => `<input type="hidden" name="${name}" value="${escaped(query.get(name)!)}">`)
+    .join('')
+  const asked =
+    field === 'pin'
+      ? '<label>PIN <input name="pin" inputmode="numeric" pattern="[0-9]{6}" maxlength="6" autocomplete="off" required></label>'
+      : choices
+          .map(
+            ({ value, label }) =>
+              `<p><label><input type="radio" name="numberId" value="${escaped(value)}" required> ${escaped(label)}</label></p>`,
+          )
+          .join('')
+  return htmlAnswer(
+    'One more thing',
+    `<p>${escaped(message)}.</p><form method="post" action="/messaging/return">${hidden}${asked}<p><button>Go on</button></p></form>`,
+    statusOf('bad_request'),
+  )
 }
 
 async function resultPage(store: Context): Promise<Response> {

@@ -104,7 +104,7 @@ export async function endSetups(
 ): Promise<void> {
   await tx.db
     .updateTable('messaging_setups')
-    .set({ ended_at: tx.now(), outcome })
+    .set({ ended_at: tx.now(), outcome, granted: null })
     .where('ended_at', 'is', null)
     .execute()
 }

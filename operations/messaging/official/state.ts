@@ -4,12 +4,15 @@ import type { Row, RowChange } from '#db/tables'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
+import { unseal } from '#runtime/secrets'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { templateSync } from '../handles.ts'
 import { claimPhone, welcome } from '../numbers/connected.ts'
 import { setNumberLimit, tierLimits } from '../numbers/limit.ts'
 import { describeIssue } from '../numbers/official-clock.ts'
+import { keepPin } from '../numbers/pins.ts'
+import { providerNamed } from '../numbers/provider.ts'
 import { endSetups } from './setup.ts'
 
 export type OfficialNumberRow = Row<'messaging_connections'>
@@ -23,6 +26,14 @@ export async function lockOfficial(ctx: Context): Promise<OfficialNumberRow | nu
     .forUpdate()
     .executeTakeFirst()
   return row ?? null
+}
+
+/** Before its access is destroyed: the number is asked for its PIN when it connects anew. */
+export async function keepPinOf(ctx: Context, { credentials, provider }: OfficialNumberRow): Promise<void> {
+  if (!credentials) return
+  const { port } = providerNamed(ctx, provider)
+  const unsealed = unseal(ctx.settings, ctx.store.id, credentials)
+  if (unsealed) await keepPin(ctx, port.numberPin({ id: ctx.store.id, credentials: unsealed }))
 }
 
 export async function changeOfficial(ctx: Context, set: RowChange<'messaging_connections'>): Promise<void> {

@@ -1,5 +1,6 @@
 /** Handing over: one call a message, several at once, one recipient's refusal stopping no other. */
 import type { Context } from '#runtime/context'
+import { pause } from '#runtime/pause'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
 import { takeRecipients } from '../numbers/limit.ts'
@@ -18,7 +19,8 @@ export type Letter<M> = Posted & { message: M }
 
 /** Why it certainly did not leave, though nothing is wrong with the recipient: it may leave later. */
 export type Trouble =
-  | { reason: 'throttled'; afterMs: number }
+  /** `isOfRecipient`: others may be written to meanwhile. */
+  | { reason: 'throttled'; afterMs: number; isOfRecipient?: true }
   | { reason: 'provider-unavailable' | 'number-limit' | 'disconnected' }
 
 /** What is certain of a message after its call. */
@@ -58,6 +60,20 @@ async function mailed(
   }
 }
 
+const isOfRecipient = (trouble: Trouble): boolean =>
+  trouble.reason === 'throttled' && trouble.isOfRecipient === true
+
+const waitsAtMostMs = 10_000
+
+/** One of a batch: who was written to a moment ago is tried once more, while the others leave. */
+async function callPatiently(ctx: Context, posted: Posted, key: string): Promise<Answer> {
+  const told = await call(ctx, posted, key, true)
+  if (told.is !== 'back' || told.because.reason !== 'throttled' || !told.because.isOfRecipient) return told
+  const { afterMs } = told.because
+  const hasWaited = afterMs <= waitsAtMostMs && (await pause(afterMs, ctx.services.ending))
+  return hasWaited ? call(ctx, posted, key, true) : told
+}
+
 function toldOf(outcome: Outcome, at: Date): Answer {
   switch (outcome.outcome) {
     case 'accepted':
@@ -67,8 +83,9 @@ function toldOf(outcome: Outcome, at: Date): Answer {
     case 'disconnected':
       return { is: 'back', because: { reason: 'disconnected' } }
     case 'retry': {
-      const { reason, afterMs } = outcome
-      return { is: 'back', because: reason === 'throttled' ? { reason, afterMs } : { reason } }
+      if (outcome.reason !== 'throttled') return { is: 'back', because: { reason: outcome.reason } }
+      const { outcome: _is, ...because } = outcome
+      return { is: 'back', because }
     }
     case 'unknown':
       return { is: 'unknown' }
@@ -120,11 +137,13 @@ export async function handOver<M extends Pick<Standing, 'id' | 'attempt'>, Row e
   const hasRoom = (letter: Letter<M>): boolean => recipients?.has(phoneOf(letter) ?? '') ?? true
   const unsent: string[] = []
   let isOver = false
+  let limited: Trouble | null = null
   const note = (letter: Letter<M>, told: Answer): void => {
     const phone = phoneOf(letter)
     if (phone !== null && (told.is === 'failed' || told.is === 'back')) unsent.push(phone)
     const trouble = told.is === 'back' ? told.because : told.is === 'unknown' ? unavailable : null
-    if (trouble) {
+    if (trouble && isOfRecipient(trouble)) limited = trouble
+    else if (trouble) {
       handed.trouble ??= trouble
       // A mail server may put off one address alone: the others are tried.
       isOver ||= phone !== null || trouble.reason === 'throttled'
@@ -141,7 +160,7 @@ export async function handOver<M extends Pick<Standing, 'id' | 'attempt'>, Row e
       const letter = allowed[next]!
       next += 1
       try {
-        if (await isOurs(letter)) note(letter, await call(ctx, letter, keyOf(lane, letter.message), true))
+        if (await isOurs(letter)) note(letter, await callPatiently(ctx, letter, keyOf(lane, letter.message)))
       } catch (error) {
         handed.error ??= error
       }
@@ -152,7 +171,10 @@ export async function handOver<M extends Pick<Standing, 'id' | 'attempt'>, Row e
   for (const letter of allowed.slice(next)) note(letter, { is: 'back', because })
   for (const letter of letters)
     if (!hasRoom(letter)) note(letter, { is: 'back', because: { reason: 'number-limit' } })
-  if (connection && handed.trouble?.reason === 'throttled') {
+  const isNumberHeld = handed.trouble?.reason === 'throttled'
+  // Nothing but people who were written to a moment ago: whoever asks goes on later, and the number is free meanwhile.
+  if (handed.told.every(({ told }) => told.is === 'back')) handed.trouble ??= limited
+  if (connection && isNumberHeld && handed.trouble?.reason === 'throttled') {
     await throttled(ctx, connection, new Date(ctx.clock.ms() + handed.trouble.afterMs))
   }
   await recipients?.giveBack(unsent)

@@ -162,7 +162,10 @@ async function step<Row extends Single>(
 ): Promise<Next> {
   const told = await call(ctx, taken.letter, keyOf(lane, taken.row))
   if (told.is === 'back') {
-    if (told.because.reason === 'throttled') await slowDown(later(ctx.now(), told.because.afterMs))
+    const { because } = told
+    if (because.reason === 'throttled' && !because.isOfRecipient) {
+      await slowDown(later(ctx.now(), because.afterMs))
+    }
     return back(ctx, lane, taken, told.because)
   }
   if (told.is === 'unknown') return keepHeld(ctx, lane, taken)

@@ -3,7 +3,14 @@
 import { attribution, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { pause } from '#runtime/pause'
-import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import {
+  AccessLost,
+  NumberLimit,
+  RecipientThrottled,
+  Refused,
+  Throttled,
+  Unavailable,
+} from '#runtime/ports/errors'
 import type { StatusFailure } from '#runtime/ports/messaging/hook-body'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
 import { officialRevalidate } from '../handles.ts'
@@ -56,7 +63,7 @@ export type Content =
     }
 
 export interface OutgoingMessage {
-  /** E.164. */
+  /** E.164, or the provider's own id of who shows none. */
   phone: string
   content: Content
   /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
@@ -72,7 +79,9 @@ export type Outcome =
   /** For good, this recipient only; codes of rule 5. */
   | { outcome: 'refused'; code: RefusalCode; message: string }
   /** Certainly not accepted: may be tried again. `numberLimit`: not before the number's day is over. */
-  | { outcome: 'retry'; afterMs: number; reason: 'throttled' | 'provider-unavailable' | 'number-limit' }
+  | { outcome: 'retry'; afterMs: number; reason: 'provider-unavailable' | 'number-limit' }
+  /** The same; `isOfRecipient`: others may be written to meanwhile. */
+  | { outcome: 'retry'; afterMs: number; reason: 'throttled'; isOfRecipient?: true }
   /** Not selected or not connected any more. */
   | { outcome: 'disconnected' }
   /** Nobody knows whether it was accepted. */
@@ -123,7 +132,8 @@ async function hand(
   }
 }
 
-const isDisconnection = (error: unknown): boolean => error instanceof Refused && error.code === 'disconnected'
+const isDisconnection = (error: unknown): boolean =>
+  error instanceof AccessLost || (error instanceof Refused && error.code === 'disconnected')
 
 const sharedTextAtMost = 900
 
@@ -167,8 +177,8 @@ async function send(
     })
   }
   if (connection.type === 'shared') {
-    const text = await sharedTextFor(ctx, connection.numberId, { phone, text: content.text })
-    return port.sendText(store, { ...head, text })
+    const shared = await sharedTextFor(ctx, connection.numberId, { phone, text: content.text })
+    return port.sendText(store, { ...head, ...shared })
   }
   if (!media) return port.sendText(store, { ...head, text: content.text })
   return port.sendMedia(store, { ...head, media, text: content.text || null })
@@ -185,13 +195,14 @@ function layoutOf({ header, buttons }: Template): TemplateSend['layout'] {
 }
 
 function outcomeOf(ctx: Context, error: unknown): Outcome {
+  if (isDisconnection(error)) return { outcome: 'disconnected' }
   if (error instanceof Refused) {
-    if (isDisconnection(error)) return { outcome: 'disconnected' }
     const code = refusalCode(error.code)
     return { outcome: 'refused', code, message: error.message }
   }
   if (error instanceof Throttled) {
-    return { outcome: 'retry', afterMs: error.retryAfterMs, reason: 'throttled' }
+    const told = { outcome: 'retry', afterMs: error.retryAfterMs, reason: 'throttled' } as const
+    return error instanceof RecipientThrottled ? { ...told, isOfRecipient: true } : told
   }
   if (error instanceof NumberLimit) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
   if (error instanceof Unavailable && error.accepted === 'no') {
@@ -355,6 +366,7 @@ export interface Sender {
 }
 
 export interface InboundMessage {
+  /** E.164, or the provider's own id of who shows no phone: an answer goes to it as it is. */
   phone: string
   text: string | null
   at: Date

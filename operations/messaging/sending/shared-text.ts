@@ -1,18 +1,17 @@
 /** What leaves through the shared number: inside the service's own template, with the store's name before it (rule 1). */
 import { sql } from 'kysely'
-import type { events } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
-import type { InboundData } from '#runtime/ports/messaging/hook-body'
 import { phoneKey } from '#runtime/values/phone'
+import { asParameter } from '#runtime/values/variables'
 
 const windowMs = 24 * 3_600_000
 
-/** The text as the recipient reads it. A template that opens a conversation has no line breaks. */
+/** The text as the recipient reads it: a parameter of a template where it opens a conversation, as written in an answer. */
 export function sharedText(storeName: string, text: string, isWindowOpen: boolean): string {
   // An asterisk in the name would end the bold there.
-  const name = `*${storeName.replaceAll('*', ' ').replace(/\s+/g, ' ').trim()}*`
-  return isWindowOpen ? `${name}\n${text}` : `${name} ${text.replace(/\s*[\r\n]+\s*/g, ' ').trim()}`
+  const name = `*${asParameter(storeName.replaceAll('*', ' '))}*`
+  return isWindowOpen ? `${name}\n${text}` : asParameter(`${name} ${text}`)
 }
 
 /** The same for one recipient, by whether they wrote to the shared number in the last 24 hours, to whatever store. */
@@ -20,26 +19,28 @@ export async function sharedTextFor(
   ctx: Context,
   numberId: string,
   message: { phone: string; text: string },
-): Promise<string> {
+): Promise<{ text: string; isWindowOpen: boolean }> {
   const row = await ctx.system
     .selectFrom('shared_windows')
     .select('last_inbound_at')
     .where('number_id', '=', numberId)
     .where('phone_key', '=', phoneKey(message.phone))
     .executeTakeFirst()
-  const isOpen = row !== undefined && ctx.now().getTime() < row.last_inbound_at.getTime() + windowMs
-  return sharedText(ctx.store.name, message.text, isOpen)
+  const isWindowOpen = row !== undefined && ctx.now().getTime() < row.last_inbound_at.getTime() + windowMs
+  return { text: sharedText(ctx.store.name, message.text, isWindowOpen), isWindowOpen }
 }
 
 /** Notes who wrote to a shared number, in the transaction that applies it. */
-export async function openSharedWindows(ctx: Context, stored: readonly events.StoredEvent[]): Promise<void> {
+export async function openSharedWindows(
+  ctx: Context,
+  messages: readonly { numberId: string; phone: string; at: Date }[],
+): Promise<void> {
   const latest = new Map<string, { number_id: string; phone_key: string; last_inbound_at: Date }>()
-  for (const { storeRef, data, occurredAt } of stored) {
-    if (!storeRef) continue
-    const key = phoneKey((data as InboundData).phone)
-    const known = latest.get(`${storeRef} ${key}`)
-    if (known && known.last_inbound_at >= occurredAt) continue
-    latest.set(`${storeRef} ${key}`, { number_id: storeRef, phone_key: key, last_inbound_at: occurredAt })
+  for (const { numberId, phone, at } of messages) {
+    const key = phoneKey(phone)
+    const known = latest.get(`${numberId} ${key}`)
+    if (known && known.last_inbound_at >= at) continue
+    latest.set(`${numberId} ${key}`, { number_id: numberId, phone_key: key, last_inbound_at: at })
   }
   if (latest.size === 0) return
   await ctx.system

@@ -12,7 +12,7 @@ import type { Route } from '../numbers/route.ts'
 import { deadAfterMs } from '../outbox/lane.ts'
 import { checkRecipient, checkRoute, type Objection } from '../sending/check.ts'
 import { type Content, unfitFor } from '../sending/deliver.ts'
-import { refuseMiscounted, render, type Template, get as templateOf } from '../templates/read.ts'
+import { fitted, render, type Template, get as templateOf } from '../templates/read.ts'
 import { contentOf } from './content.ts'
 import { settleSend } from './lane.ts'
 import { readSend } from './rows.ts'
@@ -52,8 +52,8 @@ export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText>
     await settleSend(ctx, before, true)
     return answerOf(ctx, before)
   }
-  const { route, template } = await requireSendable(ctx, { ...send, phone })
-  const id = await writeDown(ctx, { ...send, phone }, route, template, requestKey)
+  const { route, template, content } = await requireSendable(ctx, { ...send, phone })
+  const id = await writeDown(ctx, { ...send, phone, content }, route, template, requestKey)
   await settleSend(ctx, id, true)
   return answerOf(ctx, id)
 }
@@ -77,7 +77,7 @@ async function findRequest(ctx: Context, requestKey: string): Promise<string | n
 async function requireSendable(
   ctx: Context,
   { phone, content, via }: SingleSend,
-): Promise<{ route: Route; template: Template | null }> {
+): Promise<{ route: Route; template: Template | null; content: Content }> {
   const route = await checkRoute(ctx, via)
   if ('code' in route) throw refusalOf(route)
   const { type } = route.connection
@@ -87,11 +87,13 @@ async function requireSendable(
   const template = content.kind === 'template' ? await requireTemplate(ctx, content.templateId) : null
   const unfit = unfitFor(type, content, template)
   if (unfit) throw refusalOf(unfit)
-  if (template && content.kind === 'template')
-    refuseMiscounted(template, content.parameters, 'templateParameters')
+  const sent =
+    template && content.kind === 'template'
+      ? { ...content, parameters: fitted(template, content.parameters, 'templateParameters') }
+      : content
   const objection = await checkRecipient(ctx, route, template, { phone })
   if (objection) throw refusalOf(objection)
-  return { route, template }
+  return { route, template, content: sent }
 }
 
 async function requireTemplate(ctx: Context, id: number): Promise<Template> {

@@ -4,10 +4,18 @@ import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import type {
   TemplateCategoryData,
+  TemplateFlaggedData,
   TemplateQualityData,
   TemplateStatusData,
 } from '#runtime/ports/messaging/template-port'
-import { forgetTemplate, lockByProviderIds, moveCategory, moveStatus } from './moves.ts'
+import {
+  forgetTemplate,
+  lockByProviderIds,
+  moveCategory,
+  moveStatus,
+  warnOfCategory,
+  warnOfEnd,
+} from './moves.ts'
 import type { TemplateRow } from './rows.ts'
 
 type StoredEvent = events.StoredEvent
@@ -53,8 +61,14 @@ export const applyTemplateQualities = (ctx: Context, stored: StoredEvent[]) =>
   })
 
 export const applyTemplateCategories = (ctx: Context, stored: StoredEvent[]) =>
-  applyEach<TemplateCategoryData>(ctx, stored, async (row, { category }) => {
-    await moveCategory(ctx, row, category)
+  applyEach<TemplateCategoryData>(ctx, stored, async (row, { category, isToCome = false, from = null }) => {
+    if (isToCome) await warnOfCategory(ctx, row, category, from)
+    else await moveCategory(ctx, row, category)
+  })
+
+export const applyTemplateFlags = (ctx: Context, stored: StoredEvent[]) =>
+  applyEach<TemplateFlaggedData>(ctx, stored, async (row, { disabledAt }) => {
+    await warnOfEnd(ctx, row, disabledAt)
   })
 
 /** The stores of templates, by the provider's id. */

@@ -111,6 +111,42 @@ export async function moveCategory(ctx: Context, row: TemplateRow, category: str
   return true
 }
 
+/** Another category from some day on: there is time to use another template, or to change this one. */
+export async function warnOfCategory(
+  ctx: Context,
+  { id, name, language, category: before }: TemplateRow,
+  category: string,
+  from: string | null,
+): Promise<void> {
+  if (before === category) return
+  const day = from === null ? 'soon' : `on ${from.slice(0, 10)}`
+  await notify(ctx, {
+    type: 'template-recategorised',
+    level: 'warning',
+    title: `The template ${name} becomes ${category}`,
+    message: `The provider moves it from ${before} to ${category} ${day}. Marketing messages cost more than others: change its text before, or use another template.`,
+    data: { templateId: id, name, language, category },
+    dedupeKey: `template-recategorised:${id}:${category}:${from ?? ''}`,
+  })
+}
+
+/** People take it badly: it is disabled unless that changes. */
+export async function warnOfEnd(
+  ctx: Context,
+  { id, name, language }: TemplateRow,
+  disabledAt: string | null,
+): Promise<void> {
+  const day = disabledAt === null ? 'soon' : `on ${disabledAt.slice(0, 10)}`
+  await notify(ctx, {
+    type: 'template-flagged',
+    level: 'warning',
+    title: `The template ${name} may be disabled ${day}`,
+    message: 'Too many people blocked or reported it. Change its text, or send it to fewer people.',
+    data: { templateId: id, name, language },
+    dedupeKey: `template-flagged:${id}:${disabledAt ?? ''}`,
+  })
+}
+
 /**
  * Tells, once a change, where a template is used with another number of parameters than it takes from now on. In the
  * caller's transaction, after the change. `before`: how many it took.

@@ -2,6 +2,7 @@
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
+import { asParameter } from '#runtime/values/variables'
 import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './content.ts'
 
 export { forgetAllTemplates as forgetAll } from './moves.ts'
@@ -52,6 +53,21 @@ export async function get(ctx: Context, id: number): Promise<Template | null> {
 export function refuseMiscounted(template: Template, parameters: Parameters, field: string): void {
   const wrong = miscounted(template, parameters)
   if (wrong) throw refuse('bad_request', `${field}.${wrong.part}: ${wrong.fault}`)
+}
+
+/**
+ * Parameters that somebody typed, as the network takes them. Refuses, by the name of their part below `field`, too few or
+ * too many, and one of which nothing is left.
+ */
+export function fitted<P extends Parameters>(template: Template, given: P, field: string): P {
+  refuseMiscounted(template, given, field)
+  const parts = given as Parameters
+  const entries = Object.entries(parts).map(([part, values]) => [part, values?.map(asParameter)] as const)
+  for (const [part, values] of entries) {
+    const empty = values?.indexOf('') ?? -1
+    if (empty >= 0) throw refuse('bad_request', `${field}.${part}.${empty}: must not be blank`)
+  }
+  return Object.fromEntries(entries) as unknown as P
 }
 
 /** Fills the numbered placeholders; pure. */

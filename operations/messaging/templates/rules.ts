@@ -82,8 +82,9 @@ const withoutGaps = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K
 export function refuseUnfit(content: TemplateContent): void {
   checkHeader(content.header)
   checkBody(content.body)
-  if (content.footer !== null && /[{}]/.test(content.footer)) {
-    throw bad('footer', 'must have no placeholder')
+  if (content.footer !== null) {
+    if (/[{}]/.test(content.footer)) throw bad('footer', 'must have no placeholder')
+    checkLine('footer', content.footer)
   }
   checkButtons(content)
   checkExamples(content)
@@ -115,7 +116,7 @@ function checkHeader(header: TemplateContent['header']): void {
   if (type === 'text') {
     if (mediaUrl !== null) throw bad('header.mediaUrl', 'does not belong to a header of type text')
     if (text === null || text.trim() === '') throw bad('header.text', 'must not be empty')
-    if (/[\r\n]/.test(text)) throw bad('header.text', 'must be one line')
+    checkPlainLine('header.text', text)
     if (countNumbered('header.text', text) > 1) throw bad('header.text', 'may have one placeholder')
   } else if (type === 'image' || type === 'video') {
     if (text !== null) throw bad('header.text', `does not belong to a header of type ${type}`)
@@ -123,6 +124,19 @@ function checkHeader(header: TemplateContent['header']): void {
   } else {
     throw bad('header.type', 'must be text, image or video')
   }
+}
+
+/** What parameters and the small parts of a template may be. */
+function checkLine(field: string, text: string): void {
+  if (/[\r\n]/.test(text)) throw bad(field, 'must be one line')
+  if (/\t| {5}/.test(text)) throw bad(field, 'must have no tab, and at most four blanks in a row')
+}
+
+/** Headers and buttons are shown as they are: the network takes nothing in them that phones would draw. */
+function checkPlainLine(field: string, text: string): void {
+  checkLine(field, text)
+  if (/[*_~`]/.test(text)) throw bad(field, 'must have none of the signs * _ ~ `')
+  if (/\p{Emoji_Presentation}|\uFE0F/u.test(text)) throw bad(field, 'must have no emoji')
 }
 
 const placeholdersAtMost = 20
@@ -135,6 +149,9 @@ function checkBody(body: string): void {
   if (trimmed === '') throw bad('body', 'must not be empty')
   if (/^\{\{/.test(trimmed)) throw bad('body', 'must not begin with a placeholder')
   if (/\}\}$/.test(trimmed)) throw bad('body', 'must not end with a placeholder')
+  if (!/[\p{L}\p{N}]/u.test(body.replaceAll(placeholder, ''))) {
+    throw bad('body', 'must have words besides its placeholders')
+  }
   if (body.includes('}}{{')) throw bad('body', 'has two placeholders that touch: put words between them')
   if (/(?:\r\n|\r|\n){3}/.test(body)) throw bad('body', 'may have at most two line breaks in a row')
 }
@@ -160,6 +177,7 @@ function checkButtons({ buttons, category }: TemplateContent): void {
     }
     if (button.text !== null) {
       if (/[{}]/.test(button.text)) throw bad(`${place}.text`, 'must have no placeholder')
+      checkPlainLine(`${place}.text`, button.text)
       if (texts.has(button.text)) throw bad(`${place}.text`, 'is the text of another button')
       texts.add(button.text)
     }
@@ -195,6 +213,10 @@ function checkExamples(content: TemplateContent): void {
     const has = content.examples[part].length
     if (has !== needed[part]) {
       throw bad(`examples.${part}`, `needs one for each placeholder: ${needed[part]}, and has ${has}`)
+    }
+    for (const [at, example] of content.examples[part].entries()) {
+      if (example.trim() === '') throw bad(`examples.${part}.${at}`, 'must not be blank')
+      checkLine(`examples.${part}.${at}`, example)
     }
   }
 }

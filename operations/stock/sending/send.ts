@@ -227,6 +227,11 @@ class Run {
     const unknown = await this.settle(alerts, (alert) => resultOf(alert, toldOf.get(alert.id)))
     if (error) throw error
     const now = this.#ctx.now()
+    for (const { told: each } of told) {
+      if (each.is === 'back' && each.because.reason === 'throttled') {
+        this.#laterAt(later(now, each.because.afterMs))
+      }
+    }
     if (unknown.length > 0) this.#laterAt(later(now, outbox.deadAfterMs))
     if (trouble?.reason === 'provider-unavailable') this.#trouble()
     else if (trouble?.reason === 'throttled') this.#laterAt(later(now, trouble.afterMs))

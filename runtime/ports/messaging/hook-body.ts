@@ -6,11 +6,9 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { isPlausible, storable } from '#runtime/values/storable'
 import { z } from '../../schema.ts'
 import type { ProviderEvent } from '../provider.ts'
+import { addressBookEvents, echoEvent, fields, historyEvents, inboundEvent, Named } from './inbound-hooks.ts'
 import { numberEvent } from './number-hooks.ts'
 import { templateEvent } from './template-hooks.ts'
-
-/** What the merchant wrote on the phone comes under a name of its own. */
-const echoField = 'smb_message_echoes'
 
 export const signatureHeader = 'x-hub-signature-256'
 
@@ -24,6 +22,8 @@ export function isSigned(secret: string, headers: Headers, body: Uint8Array): bo
   return given.length === right.length && timingSafeEqual(given, right)
 }
 
+export type { InboundData } from './inbound-hooks.ts'
+
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
 
 /** `data` of an event of kind `status`. */
@@ -34,20 +34,8 @@ export interface StatusData {
   status: MessageStatus
   failureCode: StatusFailure | null
   failureMessage: string | null
-}
-
-/** `data` of an event of kind `inbound`, and of `echo`: what the merchant wrote in the provider's own app. */
-export interface InboundData {
-  providerMessageId: string
-  /** E.164: who wrote, or to whom the merchant did. */
-  phone: string
-  name: string | null
-  /** The provider's word: `text`, `image`, `button`, `reaction`… */
-  type: string
-  /** Text, caption or the button that was pressed. */
-  text: string | null
-  /** The provider's own parts of it (media ids, location…), as they came. */
-  content: unknown
+  /** Whose phone it is that the message went to, where the provider names both. */
+  recipient: { phone: string; userId: string } | null
 }
 
 /** Why a message failed after it was accepted. */
@@ -101,34 +89,14 @@ const statusShape = z.object({
   status: z.enum(['sent', 'delivered', 'read', 'failed']),
   timestamp: z.union([z.string(), z.number()]),
   biz_opaque_callback_data: z.string().nullish(),
+  recipient_id: z.string().nullish(),
+  recipient_user_id: z.string().nullish(),
   errors: z.array(z.object({ code: z.number(), title: z.string().nullish() })).nullish(),
 })
-const words = z.object({ body: z.string() }).partial().nullish()
-// Their other parts are kept: media ids, ids of buttons.
-const captioned = z.object({ caption: z.string() }).partial().passthrough().nullish()
-const titled = z.object({ title: z.string() }).partial().passthrough().nullish()
-const messageShape = z
-  .object({
-    id: z.string().min(1),
-    from: z.string().regex(/^\+?\d{5,20}$/),
-    timestamp: z.union([z.string(), z.number()]),
-    type: z.string(),
-    text: words,
-    image: captioned,
-    video: captioned,
-    document: captioned,
-    button: z.object({ text: z.string() }).partial().passthrough().nullish(),
-    interactive: z.object({ button_reply: titled, list_reply: titled }).partial().passthrough().nullish(),
-  })
-  .passthrough()
-const echoShape = messageShape.extend({ from: z.unknown(), to: messageShape.shape.from })
 const echoesShape = z.object({
   metadata: z.object({ phone_number_id: z.string() }).partial().optional(),
+  contacts: z.array(z.unknown()).optional(),
   message_echoes: z.array(z.unknown()),
-})
-const contactShape = z.object({
-  wa_id: z.string(),
-  profile: z.object({ name: z.string() }).partial().nullish(),
 })
 const valueShape = z
   .object({
@@ -160,11 +128,25 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
   const events: ProviderEvent[] = []
   for (const entry of body.entry) {
     for (const { field, value } of entry.changes) {
-      const echoes = field === echoField ? echoesShape.safeParse(value).data : undefined
+      const told =
+        field === fields.history
+          ? historyEvents(value, instantOf)
+          : field === fields.addressBook
+            ? addressBookEvents(value, instantOf)
+            : null
+      if (told) {
+        events.push(...told)
+        continue
+      }
+      const echoes = field === fields.echo ? echoesShape.safeParse(value).data : undefined
       if (echoes) {
         const numberId = echoes.metadata?.phone_number_id ?? null
+        const named = new Named(echoes.contacts ?? [])
         for (const each of echoes.message_echoes) {
-          events.push(echoEvent(each, numberId) ?? otherEvent('echo-unknown', entry.id, null, each, numberId))
+          events.push(
+            echoEvent(each, numberId, named, instantOf) ??
+              otherEvent('echo-unknown', entry.id, null, each, numberId),
+          )
         }
         continue
       }
@@ -178,7 +160,7 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
       }
       const { metadata, contacts = [], statuses = [], messages = [], errors = [] } = read.data
       const numberId = metadata?.phone_number_id ?? null
-      const names = namesOf(contacts)
+      const named = new Named(contacts)
       for (const each of statuses) {
         events.push(
           statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId),
@@ -189,7 +171,7 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
       }
       for (const each of messages) {
         events.push(
-          inboundEvent(each, numberId, names) ??
+          inboundEvent(each, numberId, named, instantOf) ??
             otherEvent('inbound-unknown', entry.id, null, each, numberId),
         )
       }
@@ -203,6 +185,7 @@ function statusEvent(given: unknown, numberId: string | null): ProviderEvent | n
   const occurredAt = read.success ? instantOf(read.data.timestamp) : null
   if (!read.success || !occurredAt) return null
   const { id, status, biz_opaque_callback_data: key, errors } = read.data
+  const { recipient_id: digits, recipient_user_id: userId } = read.data
   const error = status === 'failed' ? (errors?.[0] ?? null) : null
   const failure = error ? failures[error.code] : undefined
   const data: StatusData = {
@@ -212,63 +195,10 @@ function statusEvent(given: unknown, numberId: string | null): ProviderEvent | n
     failureCode: status === 'failed' ? (failure?.code ?? 'provider-error') : null,
     failureMessage:
       status === 'failed' ? (failure?.message ?? error?.title ?? 'The network refused the message') : null,
+    recipient: userId && /^\d{5,20}$/.test(digits ?? '') ? { phone: `+${digits}`, userId } : null,
   }
   return { key: `status:${id}:${status}`, kind: 'status', occurredAt, storeRef: numberId, data }
 }
-
-function inboundEvent(
-  given: unknown,
-  numberId: string | null,
-  names: Map<string, string>,
-): ProviderEvent | null {
-  const read = messageShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
-  if (!read.success || !occurredAt) return null
-  const { id, from, timestamp: _read, type, ...content } = read.data
-  const digits = from.replace(/^\+/, '')
-  const data: InboundData = {
-    providerMessageId: id,
-    phone: `+${digits}`,
-    name: names.get(digits) ?? null,
-    type,
-    text: wordsOf(content),
-    content,
-  }
-  return { key: `inbound:${id}`, kind: 'inbound', occurredAt, storeRef: numberId, data }
-}
-
-function echoEvent(given: unknown, numberId: string | null): ProviderEvent | null {
-  const read = echoShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
-  if (!read.success || !occurredAt) return null
-  const { id, from: _own, to, timestamp: _read, type, ...content } = read.data
-  const phone = `+${to.replace(/^\+/, '')}`
-  const data: InboundData = {
-    providerMessageId: id,
-    phone,
-    name: null,
-    type,
-    text: wordsOf(content),
-    content,
-  }
-  return { key: `echo:${id}`, kind: 'echo', occurredAt, storeRef: numberId, data }
-}
-
-type Parts = Pick<
-  z.infer<typeof messageShape>,
-  'text' | 'image' | 'video' | 'document' | 'button' | 'interactive'
->
-
-/** Text, caption or what was pressed. */
-const wordsOf = ({ text, image, video, document, button, interactive }: Parts): string | null =>
-  text?.body ??
-  button?.text ??
-  interactive?.button_reply?.title ??
-  interactive?.list_reply?.title ??
-  image?.caption ??
-  video?.caption ??
-  document?.caption ??
-  null
 
 function otherEvent(
   kind: string,
@@ -286,15 +216,6 @@ function otherEvent(
     storeRef: numberId,
     data: { account, value: value ?? null },
   }
-}
-
-function namesOf(contacts: readonly unknown[]): Map<string, string> {
-  const names = new Map<string, string>()
-  for (const each of contacts) {
-    const read = contactShape.safeParse(each)
-    if (read.success && read.data.profile?.name) names.set(read.data.wa_id, read.data.profile.name)
-  }
-  return names
 }
 
 /** Seconds since 1970, as number or text; the sandbox's have decimals. */
@@ -347,7 +268,7 @@ function fieldsOf({ numberId, statuses, messages, contacts, echoes = [] }: Numbe
     ...(messages.length > 0 ? { messages, contacts } : {}),
   }
   if (echoes.length === 0) return [{ field: 'messages', value: told }]
-  const echoed = { field: echoField, value: { ...head, message_echoes: echoes } }
+  const echoed = { field: fields.echo, value: { ...head, message_echoes: echoes } }
   return statuses.length + messages.length === 0 ? [echoed] : [{ field: 'messages', value: told }, echoed]
 }
 

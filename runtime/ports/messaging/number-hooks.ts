@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { z } from '../../schema.ts'
 import type { ProviderEvent } from '../provider.ts'
 import type {
+  AccountSharedData,
   DisplayNameStatus,
   NumberAccountData,
   NumberHealthData,
@@ -27,6 +28,7 @@ const fields = {
   name: 'phone_number_name_update',
   account: 'account_update',
   review: 'account_review_update',
+  capability: 'business_capability_update',
   qr: 'qr_session',
 } as const
 
@@ -45,8 +47,17 @@ const nameShape = z.object({
   decision: z.string(),
   requested_verified_name: z.string().nullish(),
 })
+const limit = z.union([z.number(), z.string()]).nullish()
+const capabilityShape = z.object({
+  max_daily_conversations_per_business: limit,
+  max_daily_conversation_per_phone: limit,
+})
 const accountShape = z.object({
   phone_number: digits,
+  waba_info: z
+    .object({ waba_id: z.union([z.string(), z.number()]) })
+    .partial()
+    .nullish(),
   event: z.string(),
   ban_info: z.object({ waba_ban_state: z.unknown() }).partial().nullish(),
   restriction_info: z.unknown(),
@@ -67,6 +78,7 @@ type Read =
   | { kind: 'number-health'; data: NumberHealthData }
   | { kind: 'number-name'; data: NumberNameData }
   | { kind: 'number-account'; data: NumberAccountData }
+  | { kind: 'account-shared'; data: AccountSharedData }
   | { kind: 'qr-session'; data: QrSessionData }
 
 /** The event of a change about a number; null where the field is another, or the change says nothing to us. */
@@ -101,11 +113,26 @@ function readChange(field: string, value: unknown, account: string): Read | null
       }
       return { kind: 'number-name', data }
     }
+    case fields.capability: {
+      const read = capabilityShape.safeParse(value)
+      const told =
+        read.data?.max_daily_conversations_per_business ?? read.data?.max_daily_conversation_per_phone
+      const messagingLimitTier = tierOfLimit(told)
+      if (!messagingLimitTier) return null
+      return { kind: 'number-health', data: { account, ...nothingTold, messagingLimitTier } }
+    }
     case fields.account: {
       const read = accountShape.safeParse(value)
+      const shared = read.data?.waba_info?.waba_id
+      if (read.data?.event === 'PARTNER_ADDED' && shared !== undefined) {
+        return { kind: 'account-shared', data: { account: String(shared) } }
+      }
       const issue = read.success ? issueOf(read.data) : undefined
       if (!read.success || issue === undefined) return null
-      return { kind: 'number-account', data: { account, phone: phoneOf(read.data.phone_number), issue } }
+      // Told under the business that is our partner, it names the account it is about.
+      const about = shared === undefined ? account : String(shared)
+      const data = { account: about, phone: phoneOf(read.data.phone_number), issue }
+      return { kind: 'number-account', data }
     }
     case fields.review: {
       const read = reviewShape.safeParse(value)
@@ -137,6 +164,7 @@ function healthOf(change: z.infer<typeof healthShape>, account: string): NumberH
   const told = daily ?? (event === 'THROUGHPUT_UPGRADE' ? null : limit)
   return {
     account,
+    throughput: event === 'THROUGHPUT_UPGRADE' ? 1_000 : null,
     phone: phoneOf(change.display_phone_number),
     qualityRating:
       qualityOf(change.quality_rating) ??
@@ -148,9 +176,29 @@ function healthOf(change: z.infer<typeof healthShape>, account: string): NumberH
   }
 }
 
+const nothingTold = { phone: null, qualityRating: null, numberStatus: null, throughput: null }
+
+/** How many people a day: told as a number, -1 for as many as one likes, or as a tier. */
+function tierOfLimit(told: string | number | null | undefined): string | null {
+  if (told === null || told === undefined) return null
+  const named = tierOf(String(told))
+  if (named) return named
+  const many = Number(told)
+  if (!Number.isFinite(many)) return null
+  if (many < 0) return 'tier-unlimited'
+  const tiers = [
+    [100_000, 'tier-100k'],
+    [10_000, 'tier-10k'],
+    [2_000, 'tier-2k'],
+    [1_000, 'tier-1k'],
+  ] as const
+  return tiers.find(([atLeast]) => many >= atLeast)?.[1] ?? 'tier-250'
+}
+
 /** Undefined: the event is about something else. */
 function issueOf(change: z.infer<typeof accountShape>): NumberIssue | null | undefined {
   switch (change.event) {
+    // The app that the number is in as well has let it go, or it moved to another.
     case 'ACCOUNT_DELETED':
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
@@ -225,7 +273,7 @@ export function nameStatusOf(word: string): DisplayNameStatus {
 }
 
 /** For who writes a body: what is null is left out. */
-export const healthChangeOf = (data: Omit<NumberHealthData, 'account'>): NumberChange => ({
+export const healthChangeOf = (data: Omit<NumberHealthData, 'account' | 'throughput'>): NumberChange => ({
   field: fields.health,
   value: {
     display_phone_number: data.phone?.slice(1),

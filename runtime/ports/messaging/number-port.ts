@@ -1,5 +1,6 @@
 /** What a messaging provider does for the numbers of a store: linked by QR code, official, shared. */
 import type { Readable } from 'node:stream'
+import { Refused } from '../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../provider.ts'
 
 export type QualityRating = 'green' | 'yellow' | 'red' | 'unknown'
@@ -24,6 +25,39 @@ export interface OfficialNumber {
   displayName: string
   /** False while the provider still reviews number or name. */
   ready: boolean
+}
+
+/** What came back from a setup. */
+export interface OfficialSetup {
+  code: string
+  /** The one that the setup was started with. */
+  returnUrl: string
+  startedAt?: Date
+  /** What the merchant said where an earlier try asked them, or what the provider's page told who opened it. */
+  answers?: { pin?: string; numberId?: string; accountId?: string }
+  /** Accounts that the provider said were shared with us since the setup began, newest first. */
+  sharedAccounts?: readonly string[]
+  /** The PIN that a number had when it was last connected here. */
+  pinOf?(numberId: string): Promise<string | null>
+}
+
+/** The setup can go on once the merchant has said something; until then nothing is connected. */
+export class SetupQuestion extends Refused {
+  readonly field: 'pin' | 'numberId'
+  /** Handed in again as the store's credentials with the answer: the code holds once. */
+  readonly granted: unknown
+  readonly choices: readonly { value: string; label: string }[]
+
+  constructor(
+    field: 'pin' | 'numberId',
+    message: string,
+    asked: { granted: unknown; choices: readonly { value: string; label: string }[] },
+  ) {
+    super(`${field}-needed`, message)
+    this.field = field
+    this.granted = asked.granted
+    this.choices = asked.choices
+  }
 }
 
 export interface OfficialState {
@@ -57,13 +91,14 @@ export interface NumberPort {
     setup: { state: string; returnUrl: string },
   ): Promise<{ url: string }>
   /**
-   * Exchanges the code and subscribes to callbacks. Refuses a code that does not hold. `returnUrl`: the one that the
-   * setup was started with.
+   * Exchanges the code, subscribes to callbacks and registers the number. Refuses a code that does not hold; what only the
+   * merchant knows is a `SetupQuestion`.
    */
-  finishOfficialSetup(
-    store: ProviderStore,
-    setup: { code: string; returnUrl: string },
-  ): Promise<OfficialNumber>
+  finishOfficialSetup(store: ProviderStore, setup: OfficialSetup): Promise<OfficialNumber>
+  /** The PIN of a connected number, which it is asked for when it is connected anew; null where it has none. */
+  numberPin(store: ProviderStore): { numberId: string; pin: string } | null
+  /** Has the messages from before the number was connected told by callbacks, where the provider has them. */
+  requestHistory(store: ProviderStore): Promise<void>
   /** Also subscribes to callbacks again, where that was lost. Bad credentials are a state, not a failure. */
   officialState(store: ProviderStore): Promise<OfficialState>
   phoneHealth(store: ProviderStore): Promise<NumberHealth>
@@ -103,6 +138,13 @@ export interface NumberHealthData {
   qualityRating: QualityRating | null
   numberStatus: NumberStatus | null
   messagingLimitTier: string | null
+  /** Messages a second. */
+  throughput: number | null
+}
+
+/** `data` of an event of kind `account-shared`: a merchant's account was shared with us in a setup. */
+export interface AccountSharedData {
+  account: string
 }
 
 /** `data` of an event of kind `number-name`. */

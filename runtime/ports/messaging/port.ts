@@ -2,13 +2,14 @@
  * What a messaging provider does for us. Calls throw `Refused`, `Unavailable`, and sends also `Throttled` and
  * `NumberLimit`, of ../errors.ts.
  */
-import type { ProviderEvent, ProviderStore } from '../provider.ts'
+import type { Finding, ProviderEvent, ProviderStore } from '../provider.ts'
 import type { NumberPort } from './number-port.ts'
 import type { TemplatePort } from './template-port.ts'
 
 export type ConnectionType = 'qr' | 'official' | 'shared'
 
 export interface Send {
+  /** E.164, or the provider's own id of who shows no phone, as it came with what they wrote. */
   phone: string
   /** Which connection it leaves through; the assistant's number is the server's own. */
   via: ConnectionType | 'assistant'
@@ -43,11 +44,17 @@ export interface MessagingPort extends TemplatePort, NumberPort {
   capabilities: { idempotentSend: boolean; qr: boolean; shared: boolean }
   /** The number that merchants talk to the assistant on; null where this server has none. `phone`: E.164. */
   assistant: { numberId: string; phone: string } | null
-  sendText(store: ProviderStore, message: Send & { text: string }): Promise<Accepted>
+  /**
+   * `isWindowOpen`: they wrote to the shared number in the last 24 hours, so that it may answer them plainly; otherwise
+   * the text goes inside the service's own template.
+   */
+  sendText(store: ProviderStore, message: Send & { text: string; isWindowOpen?: boolean }): Promise<Accepted>
   sendMedia(store: ProviderStore, message: Send & { media: Media; text: string | null }): Promise<Accepted>
   sendTemplate(store: ProviderStore, message: Send & TemplateSend): Promise<Accepted>
   /** The pace of the number behind a connection. */
   sendLimits(store: ProviderStore, via: ConnectionType): Promise<{ perSecond: number; perDay: number | null }>
+  /** Says each thing that the store's connection lacks, the provider asked; changes nothing. */
+  check(store: ProviderStore): Promise<Finding[]>
   /** Compared in constant time. */
   verifySignature(headers: Headers, rawBody: Uint8Array): boolean
   parseEvents(rawBody: Uint8Array): ProviderEvent[]

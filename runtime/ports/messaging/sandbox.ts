@@ -121,6 +121,12 @@ export class SandboxMessaging implements MessagingPort {
     this.numbers.startOfficialSetup(store, setup)
   finishOfficialSetup: MessagingPort['finishOfficialSetup'] = (store, setup) =>
     this.numbers.finishOfficialSetup(store, setup)
+  check: MessagingPort['check'] = async () => [
+    { code: 'sandbox', isFine: true, message: 'The sandbox needs nothing' },
+  ]
+  numberPin: MessagingPort['numberPin'] = () => null
+  /** It never had another app. */
+  requestHistory: MessagingPort['requestHistory'] = async () => {}
   officialState: MessagingPort['officialState'] = (store) => this.numbers.officialState(store)
   phoneHealth: MessagingPort['phoneHealth'] = (store) => this.numbers.phoneHealth(store)
   releaseOfficial: MessagingPort['releaseOfficial'] = (store) => this.numbers.releaseOfficial(store)

@@ -3,7 +3,12 @@
 import { isPlausible } from '#runtime/values/storable'
 import { z } from '../../schema.ts'
 import type { ProviderEvent } from '../provider.ts'
-import type { TemplateCategoryData, TemplateQualityData, TemplateStatusData } from './template-port.ts'
+import type {
+  TemplateCategoryData,
+  TemplateFlaggedData,
+  TemplateQualityData,
+  TemplateStatusData,
+} from './template-port.ts'
 
 const fields = {
   status: 'message_template_status_update',
@@ -16,19 +21,34 @@ const statusShape = subject.extend({
   event: z.string(),
   reason: z.string().nullish(),
   paused_until: z.string().nullish(),
+  disable_info: z
+    .object({ disable_date: z.union([z.string(), z.number()]) })
+    .partial()
+    .nullish(),
   other_info: z.object({ title: z.string() }).partial().nullish(),
 })
 const qualityShape = subject.extend({ new_quality_score: z.string() })
-const categoryShape = subject.extend({ new_category: z.string() })
+const categoryShape = subject.extend({
+  new_category: z.string(),
+  // Of a change that is still to come: then `new_category` is the one it has now.
+  correct_category: z.string().nullish(),
+  category_update_timestamp: z.union([z.string(), z.number()]).nullish(),
+})
 
 const statuses: Record<string, TemplateStatusData['status']> = {
   APPROVED: 'approved',
   REINSTATED: 'approved',
+  UNARCHIVED: 'approved',
+  UNLOCKED: 'approved',
   REJECTED: 'rejected',
   PENDING: 'pending',
   IN_APPEAL: 'pending',
   PAUSED: 'paused',
+  // Nothing leaves with it, and it cannot be changed.
+  LOCKED: 'paused',
   DISABLED: 'disabled',
+  // For want of use; a month later it is deleted.
+  ARCHIVED: 'disabled',
   DELETED: 'gone',
   PENDING_DELETION: 'gone',
 }
@@ -76,10 +96,15 @@ function readChange(
 ): {
   kind: string
   word: string
-  data: TemplateStatusData | TemplateQualityData | TemplateCategoryData
+  data: TemplateStatusData | TemplateQualityData | TemplateCategoryData | TemplateFlaggedData
 } | null {
   if (field === fields.status) {
     const read = statusShape.safeParse(value)
+    if (read.success && read.data.event === 'FLAGGED') {
+      const { message_template_id: id, disable_info: info } = read.data
+      const data = { providerId: String(id), disabledAt: instantOf(info?.disable_date) }
+      return { kind: 'template-flagged', word: 'FLAGGED', data }
+    }
     const status = read.success ? statuses[read.data.event] : undefined
     if (!read.success || !status) return null
     const { event, message_template_id: id, reason } = read.data
@@ -104,14 +129,24 @@ function readChange(
   if (field === fields.category) {
     const read = categoryShape.safeParse(value)
     if (!read.success) return null
-    const { message_template_id: id, new_category: category } = read.data
+    const { message_template_id: id, new_category: current, correct_category: correct } = read.data
+    const category = correct ?? current
+    const from = correct ? instantOf(read.data.category_update_timestamp) : null
     return {
       kind: 'template-category',
-      word: category,
-      data: { providerId: String(id), category: category.toLowerCase() },
+      word: correct ? `${category}@${from ?? ''}` : category,
+      data: { providerId: String(id), category: category.toLowerCase(), isToCome: Boolean(correct), from },
     }
   }
   return null
+}
+
+/** Seconds since 1970, or a date as it is written. */
+function instantOf(given: string | number | null | undefined): string | null {
+  if (given === null || given === undefined) return null
+  const seconds = Number(given)
+  const at = new Date(Number.isFinite(seconds) ? seconds * 1000 : given)
+  return isPlausible(at.getTime()) ? at.toISOString() : null
 }
 
 /** The network says which pause it is: the first lasts three hours, the second six. */

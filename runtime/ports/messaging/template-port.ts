@@ -61,4 +61,14 @@ export interface TemplateQualityData {
 export interface TemplateCategoryData {
   providerId: string
   category: string
+  /** It is not of that category yet. */
+  isToCome?: boolean
+  /** When it will be, where the provider says so. */
+  from?: string | null
+}
+
+/** `data` of an event of kind `template-flagged`: it will be disabled unless people like it better. */
+export interface TemplateFlaggedData {
+  providerId: string
+  disabledAt: string | null
 }

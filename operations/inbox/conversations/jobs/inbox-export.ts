@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { exportOf } from '#operations/store/door'
 import { inboxExport } from '../../handles.ts'
+import { shownPhone } from '../contacts.ts'
 import { type ConversationFilters, filteredRows } from '../list.ts'
 
 export default exportOf(inboxExport, {
@@ -13,7 +14,7 @@ export default exportOf(inboxExport, {
   columns: {
     id: 'c.id',
     contact_name: sql`coalesce(k.given_name, k.profile_name, k.order_name)`,
-    phone: 'k.phone',
+    phone: shownPhone,
     status: 'c.status',
     assignee: 'c.assignee_name',
     tags: (db) =>

@@ -2,7 +2,7 @@
  * What the Cloud API's errors mean to us: by its error code, as its documentation asks, not by the HTTP status. Texts
  * about access never go on: they can name the token.
  */
-import { NumberLimit, Refused, Throttled, Unavailable } from '../../errors.ts'
+import { AccessLost, NumberLimit, RecipientThrottled, Refused, Throttled, Unavailable } from '../../errors.ts'
 
 export interface GraphError {
   status: number
@@ -12,6 +12,9 @@ export interface GraphError {
   /** From `Retry-After` or the account's usage. */
   retryAfterMs: number | null
 }
+
+/** Who can do something about a token: a store's merchant, or who runs this server. */
+export type TokenOwner = 'merchant' | 'operator'
 
 const within = (code: number, from: number, to: number): boolean => code >= from && code <= to
 
@@ -27,12 +30,13 @@ const throttling: Readonly<Record<number, number>> = {
   80008: 60_000,
   80012: 60_000,
   130429: 2_000,
-  // Too fast for this one recipient.
-  131056: 6_000,
   133016: 60_000,
 }
-/** Failures of the service itself, of which it says that nothing was taken. */
-const notTaken = new Set([2, 131016, 131057, 133004])
+/** A number may write to one person every six seconds. */
+const pairLimit = 131056
+const pairMs = 6_000
+/** Failures of the service itself, of which it never says that nothing was taken. */
+const unsure = new Set([1, 2, 131000, 131016, 131057, 133004])
 
 const refusals: Readonly<Record<number, { code: string; message: string }>> = {
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
@@ -46,42 +50,61 @@ const refusals: Readonly<Record<number, { code: string; message: string }>> = {
   131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
   131052: { code: 'media-refused', message: 'The network could not fetch the file' },
   131053: { code: 'media-refused', message: 'The network could not take the file' },
+  131062: { code: 'template-refused', message: 'The network does not send this to somebody without a phone' },
+  131063: { code: 'template-refused', message: 'The network takes no marketing templates of this account' },
   132005: { code: 'too-long', message: 'The text is too long once its parameters are filled in' },
 }
 
 /** Of a message: what the sending door decides by. */
-export function sendFailure(error: GraphError): Error {
+export function sendFailure(error: GraphError, owner: TokenOwner = 'merchant'): Error {
   const { code, subcode, status, retryAfterMs, message } = error
   const known = refusals[code]
   if (known) return new Refused(known.code, known.message)
   if (within(code, 132000, 132999)) return new Refused('template-refused', plain(message))
-  if (isAboutAccess(error))
-    return new Refused('disconnected', 'The provider does not accept our access any more')
+  if (isAboutAccess(error)) return accessLost(error, owner)
   // The number itself is gone: no fault of this message.
   const isGone = code === 100 && subcode === 33
   if (isGone || accountTrouble.has(code))
     return new Refused('disconnected', 'The account at the provider cannot send')
-  if (code === 131048) return new NumberLimit('The number may not send more: too many messages were blocked')
+  if (code === 131048 || code === 131064) return new NumberLimit('The number may not send more for now')
+  if (code === pairLimit) {
+    return new RecipientThrottled(
+      retryAfterMs ?? pairMs,
+      'The network takes no more for this person just now',
+    )
+  }
   const wait = throttling[code]
   if (wait !== undefined || status === 429) return new Throttled(retryAfterMs ?? wait ?? 2_000)
-  if (notTaken.has(code)) return new Unavailable('no', 'The provider is not working')
-  if (status >= 500 || code === 1 || code === 131000) {
+  if (status >= 500 || unsure.has(code)) {
     return new Unavailable('unknown', 'The provider failed and did not say whether it took the message')
   }
   return new Refused('provider-error', plain(message))
 }
 
 /** Of any other call: a 4xx about the request is refused, all else is asked again later. */
-export function callFailure(error: GraphError): Error {
+export function callFailure(error: GraphError, owner: TokenOwner = 'merchant'): Error {
   const { code, status, message } = error
-  if (isAboutAccess(error)) return new Unavailable('no', 'The provider does not accept our access')
+  if (isAboutAccess(error)) return accessLost(error, owner)
   if (throttling[code] !== undefined || status === 429) {
     return new Unavailable('no', 'The provider asks to slow down')
   }
-  if (status >= 500 || notTaken.has(code) || code === 1) {
+  if (status >= 500 || unsure.has(code)) {
     return new Unavailable('unknown', 'The provider is not working')
   }
   return new Refused(`whatsapp-${code}`, plain(message))
+}
+
+const remedies: Readonly<Record<TokenOwner, string>> = {
+  merchant: 'Connect the official number again, and grant the app all that it asks for',
+  operator: 'Put a token that holds into MESSAGING_URL, of a system user who may use the number',
+}
+
+/** Nothing was done, and nothing will be until somebody acts. */
+function accessLost({ code }: GraphError, owner: TokenOwner): AccessLost {
+  const isToken = code === 190 || code === 0
+  return isToken
+    ? new AccessLost('token-expired', 'The provider does not accept our access any more', remedies[owner])
+    : new AccessLost('permission-missing', 'The provider does not allow our access this', remedies[owner])
 }
 
 /** One sentence, without what looks like a token. */

@@ -1,6 +1,6 @@
 /** Calls to the Graph API: JSON both ways, a time-out each, its errors read. Nothing is tried a second time here. */
 import { Unavailable } from '../../errors.ts'
-import { callFailure, type GraphError, sendFailure } from './errors.ts'
+import { callFailure, type GraphError, sendFailure, type TokenOwner } from './errors.ts'
 import type { WhatsappOptions } from './options.ts'
 
 export interface GraphCall {
@@ -51,8 +51,13 @@ export class Graph {
     try {
       return await this.ask(call)
     } catch (error) {
-      throw error instanceof GraphFailure ? callFailure(error.graph) : error
+      throw this.failure(error, call.token)
     }
+  }
+
+  /** What `ask` threw as a failure of `../port.ts`. `token`: of the call. */
+  failure(error: unknown, token: string | null): unknown {
+    return error instanceof GraphFailure ? callFailure(error.graph, this.#ownerOf(token)) : error
   }
 
   /** A message: also `Throttled` and `NumberLimit`. */
@@ -60,8 +65,14 @@ export class Graph {
     try {
       return await this.ask(call, this.#sendMs)
     } catch (error) {
-      throw error instanceof GraphFailure ? sendFailure(error.graph) : error
+      throw error instanceof GraphFailure ? sendFailure(error.graph, this.#ownerOf(call.token)) : error
     }
+  }
+
+  #ownerOf(token: string | null): TokenOwner {
+    const { appId, appSecret, shared, assistant } = this.options
+    const own = [shared?.accessToken, assistant?.accessToken, `${appId}|${appSecret}`]
+    return token !== null && own.includes(token) ? 'operator' : 'merchant'
   }
 
   /** The same, with the API's own errors as `GraphFailure`. */

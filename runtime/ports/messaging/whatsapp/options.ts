@@ -7,14 +7,18 @@ export interface ServerNumber {
 }
 
 export interface WhatsappOptions {
-  /** With the version, without a slash at its end: `https://graph.facebook.com/v23.0`. */
+  /** With the version, without a slash at its end: `https://graph.facebook.com/v26.0`. */
   graphUrl: string
-  /** Where merchants sign up: `https://www.facebook.com/v23.0/dialog/oauth`. */
+  /** Where merchants sign up: `https://www.facebook.com/v26.0/dialog/oauth`. */
   dialogUrl: string
   appId: string
   appSecret: string
   /** The login configuration of the embedded signup. */
   configId: string
+  /** Of the embedded signup, `v4`; null leaves it to the configuration. */
+  signupVersion: string | null
+  /** Where callbacks come to, as `check` looks for it; null: it is not looked at. */
+  callbackUrl: string | null
   /** The service's number that stores share, and the approved template that their texts go inside of. */
   shared: (ServerNumber & { template: { name: string; language: string } }) | null
   /** The number that merchants talk to the assistant on. */
@@ -29,14 +33,17 @@ export interface WhatsappCredentials {
   accessToken: string
   numberId: string
   accountId: string
-  /** Of the two-step verification. */
-  pin: string
+  /** Of the two-step verification; null for a number that the signup itself connected. */
+  pin: string | null
+  /** In use with the WhatsApp Business app too. */
+  isOnApp?: boolean
 }
 
-const example = 'whatsapp://APP_ID@graph.facebook.com/v23.0?config=CONFIG_ID'
+const example = 'whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID'
 
 /**
- * Reads `MESSAGING_URL`: `whatsapp://APP_ID@graph.facebook.com/v23.0?config=CONFIG_ID`, and where the server has them
+ * Reads `MESSAGING_URL`: `whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID`, of another version of the embedded
+ * signup `&signup=v4`, and where the server has them
  * `&shared=NUMBER_ID:TOKEN&sharedTemplate=NAME/LANGUAGE` and `&assistant=NUMBER_ID:TOKEN&assistantPhone=+55…`, their
  * texts URL-encoded. Throws with a sentence that names the fault.
  */
@@ -66,6 +73,8 @@ export function readWhatsappUrl(text: string, appSecret: string | null): Whatsap
     appId,
     appSecret,
     configId,
+    signupVersion: (query.get('signup') ?? 'v4') || null,
+    callbackUrl: null,
     shared: shared && { ...shared, template: { name: name!, language: language! } },
     assistant: assistant && { ...assistant, phone },
   }

@@ -1,4 +1,5 @@
 /** Messages in the Cloud API's form. */
+import { asParameter } from '#runtime/values/variables'
 import { z } from '../../../schema.ts'
 import { Refused, Unavailable } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
@@ -39,7 +40,7 @@ export async function sendMessage(
     body: {
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
-      to: message.phone.replace(/^\+/, ''),
+      ...recipientOf(message.phone),
       ...(message.replyTo ? { context: { message_id: message.replyTo } } : {}),
       biz_opaque_callback_data: message.idempotencyKey,
       ...content,
@@ -50,25 +51,30 @@ export async function sendMessage(
   return { providerMessageId: read.data.messages[0]!.id }
 }
 
+/** An id in `to` is answered like a message that left, and dropped. */
+const recipientOf = (address: string): Content =>
+  address.startsWith('+') ? { to: address.slice(1) } : { recipient: address }
+
 export const textContent = (text: string): Content => ({
   type: 'text',
   text: { body: text, preview_url: /https?:\/\//.test(text) },
 })
 
-/** A store's text on the shared number: a parameter of the service's own template. */
+/** A store's text on the shared number, to who has not written: a parameter of the service's own template. */
 export const sharedContent = (template: { name: string; language: string }, text: string): Content =>
-  templateBody(template, [{ type: 'body', parameters: [{ type: 'text', text }] }])
+  templateBody(template, [{ type: 'body', parameters: texts([text]) }])
 
 export const mediaContent = (media: Media, caption: string | null): Content => ({
   type: media.type,
   [media.type]: {
     link: media.url,
-    ...(caption ? { caption } : {}),
+    ...(caption && media.type !== 'audio' ? { caption } : {}),
     ...(media.type === 'document' && media.fileName ? { filename: media.fileName } : {}),
   },
 })
 
-const texts = (values: readonly string[]) => values.map((text) => ({ type: 'text', text }))
+const texts = (values: readonly string[]) =>
+  values.map((value) => ({ type: 'text', text: asParameter(value) }))
 
 export function templateContent({ template, parameters, headerMediaUrl, layout }: TemplateSend): Content {
   const { headerMediaType: type, dynamicButtons } = layout
@@ -84,7 +90,9 @@ export function templateContent({ template, parameters, headerMediaUrl, layout }
         sub_type: button === 'url' ? 'url' : 'copy_code',
         index: String(index),
         parameters: [
-          button === 'url' ? { type: 'text', text: value } : { type: 'coupon_code', coupon_code: value },
+          button === 'url'
+            ? { type: 'text', text: asParameter(value) }
+            : { type: 'coupon_code', coupon_code: asParameter(value) },
         ],
       }
     }),

@@ -6,15 +6,17 @@ import { Refused } from '../../errors.ts'
 import type { ProviderEvent, ProviderStore } from '../../provider.ts'
 import { isSigned, parseHookBody } from '../hook-body.ts'
 import type { MessagingPort } from '../port.ts'
+import { WhatsappCheck } from './check.ts'
 import { Graph } from './graph.ts'
 import { fetchMedia } from './media.ts'
 import { WhatsappNumbers } from './numbers.ts'
 import type { WhatsappCredentials, WhatsappOptions } from './options.ts'
+import { appPace, PhoneNumbers, standardPace } from './phone-numbers.ts'
 import { mediaContent, senderOf, sendMessage, sharedContent, templateContent, textContent } from './send.ts'
+import { WhatsappSignup } from './signup.ts'
 import { WhatsappTemplates } from './templates.ts'
 
 const sharedPerSecond = 10
-const officialPerSecond = 80
 const paceKeptMs = 10 * 60_000
 
 const noQr = (): Refused => new Refused('no-qr', 'The provider links no phones by QR code')
@@ -24,6 +26,8 @@ export class WhatsappMessaging implements MessagingPort {
   readonly assistant: MessagingPort['assistant']
   readonly #graph: Graph
   readonly #numbers: WhatsappNumbers
+  readonly #signup: WhatsappSignup
+  readonly #check: WhatsappCheck
   readonly #templates: WhatsappTemplates
   readonly #paces = new Map<string, { until: number; perSecond: Promise<number> }>()
 
@@ -32,7 +36,10 @@ export class WhatsappMessaging implements MessagingPort {
     this.capabilities = { idempotentSend: false, qr: false, shared: shared !== null }
     this.assistant = assistant && { numberId: assistant.numberId, phone: assistant.phone }
     this.#graph = new Graph(options)
-    this.#numbers = new WhatsappNumbers(this.#graph)
+    const numbers = new PhoneNumbers(this.#graph)
+    this.#numbers = new WhatsappNumbers(this.#graph, numbers)
+    this.#signup = new WhatsappSignup(this.#graph, numbers)
+    this.#check = new WhatsappCheck(this.#graph, numbers)
     this.#templates = new WhatsappTemplates(this.#graph)
   }
 
@@ -45,12 +52,15 @@ export class WhatsappMessaging implements MessagingPort {
   async stopQr(): Promise<void> {}
 
   startOfficialSetup: MessagingPort['startOfficialSetup'] = (store, setup) =>
-    this.#numbers.startOfficialSetup(store, setup)
+    this.#signup.startOfficialSetup(store, setup)
   finishOfficialSetup: MessagingPort['finishOfficialSetup'] = (store, setup) =>
-    this.#numbers.finishOfficialSetup(store, setup)
+    this.#signup.finishOfficialSetup(store, setup)
   officialState: MessagingPort['officialState'] = (store) => this.#numbers.officialState(store)
   phoneHealth: MessagingPort['phoneHealth'] = (store) => this.#numbers.phoneHealth(store)
   releaseOfficial: MessagingPort['releaseOfficial'] = (store) => this.#numbers.releaseOfficial(store)
+  check: MessagingPort['check'] = (store) => this.#check.check(store)
+  numberPin: MessagingPort['numberPin'] = (store) => this.#numbers.numberPin(store)
+  requestHistory: MessagingPort['requestHistory'] = (store) => this.#numbers.requestHistory(store)
   joinShared: MessagingPort['joinShared'] = (store) => this.#numbers.joinShared(store)
   leaveShared: MessagingPort['leaveShared'] = (store) => this.#numbers.leaveShared(store)
 
@@ -66,7 +76,7 @@ export class WhatsappMessaging implements MessagingPort {
   sendText: MessagingPort['sendText'] = async (store, message) => {
     const { shared } = this.#graph.options
     const content =
-      message.via === 'shared' && shared
+      message.via === 'shared' && shared && !message.isWindowOpen
         ? sharedContent(shared.template, message.text)
         : textContent(message.text)
     return sendMessage(this.#graph, store, message, content)
@@ -85,13 +95,14 @@ export class WhatsappMessaging implements MessagingPort {
   }
 
   #paceOf(store: ProviderStore): Promise<number> {
-    const { numberId } = (store.credentials ?? {}) as Partial<WhatsappCredentials>
-    if (!numberId) return Promise.resolve(officialPerSecond)
+    const { numberId, isOnApp } = (store.credentials ?? {}) as Partial<WhatsappCredentials>
+    const usual = isOnApp ? appPace : standardPace
+    if (!numberId) return Promise.resolve(usual)
     const known = this.#paces.get(numberId)
     if (known && performance.now() < known.until) return known.perSecond
     const perSecond = this.phoneHealth(store).then(
       ({ throughput }) => throughput,
-      () => officialPerSecond,
+      () => usual,
     )
     this.#paces.set(numberId, { until: performance.now() + paceKeptMs, perSecond })
     return perSecond

@@ -1,0 +1,381 @@
+/** A merchant's number at the WhatsApp Business Cloud API, as its stand-in behaves: connected, lost, connected anew. */
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import listConversations from '#operations/inbox/conversations/api/list-conversations'
+import listMessages from '#operations/inbox/messages/api/list-messages'
+import sendMessage from '#operations/inbox/messages/api/send-message'
+import enable from '#operations/inbox/switch/api/enable'
+import { receiveHook } from '#operations/messaging/callbacks/receive'
+import { optOuts, sending } from '#operations/messaging/door'
+import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
+import disconnect from '#operations/messaging/official/api/disconnect'
+import getHealth from '#operations/messaging/official/api/get-phone-health'
+import startSetup from '#operations/messaging/official/api/start-setup'
+import { SystemContext } from '#runtime/context'
+import { signedChanges } from '#runtime/ports/messaging/hook-body'
+import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
+import { openWhatsapp } from '#test/ports/whatsapp-stand-in'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const standIn = await openWhatsapp()
+afterAll(() => standIn.close())
+const { appId, appSecret, account } = standIn
+const app = await testApp({
+  messagingProvider: 'whatsapp',
+  messagingUrl: `whatsapp://${appId}@graph.facebook.com/v26.0?config=99`,
+  messagingAppSecret: appSecret,
+})
+Object.assign(app.services.adapters.messaging, {
+  whatsapp: new WhatsappMessaging({
+    graphUrl: standIn.graphUrl,
+    dialogUrl: 'https://www.facebook.com/v26.0/dialog/oauth',
+    appId,
+    appSecret,
+    configId: '99',
+    signupVersion: 'v4',
+    callbackUrl: null,
+    shared: null,
+    assistant: null,
+  }),
+})
+const system = new SystemContext(app.services, app.services.log, 'test')
+const fresh = structuredClone(standIn.number)
+let numbers = 0
+
+beforeEach(() => {
+  numbers += 1
+  Object.assign(standIn.number, structuredClone(fresh), {
+    id: String(106_540_000 + numbers),
+    display_phone_number: `+55 11 4000-${2000 + numbers}`,
+    last_onboarded_time: new Date().toISOString(),
+  })
+  standIn.otherNumbers = []
+  standIn.syncs = []
+  standIn.messages = []
+})
+
+async function setUp(shop: Shop): Promise<{ state: string; code: string }> {
+  const { body } = await shop.call(startSetup)
+  return { state: new URL(body.setupUrl).searchParams.get('state')!, code: standIn.signUp(body.setupUrl) }
+}
+async function connected(): Promise<Shop> {
+  const shop = await store(app)
+  await app.setClock(new Date())
+  const { status, body } = await shop.call(confirmRedirect, { body: await setUp(shop) })
+  expect([status, body.status]).toEqual([200, 'connected'])
+  return shop
+}
+async function told(field: string, value: object, time = app.clock.ms()): Promise<void> {
+  const hook = signedChanges(appSecret, account, String(Math.floor(time / 1000)), [{ field, value }])
+  await receiveHook(system, 'whatsapp', hook.headers, hook.body)
+  await app.drainJobs()
+}
+const metadata = () => ({
+  display_phone_number: standIn.number.display_phone_number,
+  phone_number_id: standIn.number.id,
+})
+const seconds = (back = 0): string => String(Math.floor(app.clock.ms() / 1000) - back)
+let ids = 0
+const wamid = (): string => {
+  ids += 1
+  return `wamid.${numbers}.${ids}`
+}
+
+describe('the PIN of a number', () => {
+  test('is kept when it is disconnected, and given again when it connects anew', async () => {
+    const shop = await connected()
+    const { pin } = standIn.number
+    expect(pin).toMatch(/^\d{6}$/)
+    expect((await shop.call(disconnect)).status).toBe(200)
+    const kept = await (await shop.context()).db.selectFrom('number_pins').selectAll().execute()
+    expect(kept).toHaveLength(1)
+    expect(JSON.stringify(kept)).not.toContain(pin)
+    const again = await shop.call(confirmRedirect, { body: await setUp(shop) })
+    expect([again.status, again.body.status]).toEqual([200, 'connected'])
+    expect(standIn.number.pin).toBe(pin)
+  })
+
+  test('that was set elsewhere is asked for by its name; the same call with it goes on', async () => {
+    const shop = await store(app)
+    standIn.number.pin = '424242'
+    const body = await setUp(shop)
+    const asked = await shop.call(confirmRedirect, { body })
+    expect(asked).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/^pin: /) } },
+    })
+    expect((await shop.call(confirmRedirect, { body: { ...body, pin: '111111' } })).status).toBe(400)
+    const done = await shop.call(confirmRedirect, { body: { ...body, pin: '424242' } })
+    expect(done).toMatchObject({ status: 200, body: { status: 'connected' } })
+    const [setup] = await (await shop.context()).db.selectFrom('messaging_setups').select('granted').execute()
+    expect(setup).toEqual({ granted: null })
+  })
+
+  test('is asked for on the page that the merchant comes back to', async () => {
+    const shop = await store(app)
+    standIn.number.pin = '424242'
+    const query = new URLSearchParams(await setUp(shop))
+    const page = await app.fetch(new Request(`http://localhost/messaging/return?${query}`), {})
+    expect(page.status).toBe(400)
+    const html = await page.text()
+    expect(html).toContain('name="pin"')
+    expect(html).toContain('name="state"')
+    query.set('pin', '424242')
+    const answer = new Request('http://localhost/messaging/return', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: query.toString(),
+    })
+    const done = await app.fetch(answer, {})
+    expect([done.status, await done.text()]).toEqual([200, expect.stringContaining('Connected')])
+  })
+})
+
+test('of several numbers the merchant names one, as of several accounts', async () => {
+  const shop = await store(app)
+  await app.setClock(new Date())
+  standIn.number.last_onboarded_time = '2024-01-01T00:00:00+0000'
+  const other = { ...structuredClone(standIn.number), id: '77001', display_phone_number: '+55 11 4000-7001' }
+  standIn.otherNumbers = [other]
+  standIn.accounts = ['999', account]
+  const body = await setUp(shop)
+  await told('account_update', {
+    event: 'PARTNER_ADDED',
+    waba_info: { waba_id: account, owner_business_id: '5' },
+  })
+  const asked = await shop.call(confirmRedirect, { body })
+  expect(asked).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringMatching(/^numberId: /) } },
+  })
+  const done = await shop.call(confirmRedirect, { body: { ...body, numberId: '77001' } })
+  expect(done).toMatchObject({ status: 200, body: { phone: '+551140007001' } })
+  standIn.accounts = [account]
+})
+
+describe('a number of the WhatsApp Business app', () => {
+  test('brings its people and its messages, which wake nobody', async () => {
+    Object.assign(standIn.number, { is_on_biz_app: true, platform_type: 'CLOUD_API', status: 'CONNECTED' })
+    const shop = await connected()
+    expect(standIn.syncs).toEqual(['smb_app_state_sync', 'history'])
+    expect((await shop.call(getHealth)).body).toMatchObject({ throughput: 20 })
+    await shop.call(enable, { body: {} })
+    await app.drainJobs()
+    const own = standIn.number.display_phone_number as string
+    const message = (from: string, body: string, back: number) => ({
+      from: from.replace(/\D/g, ''),
+      ...(from === own ? { to: '5511988880001' } : {}),
+      id: wamid(),
+      timestamp: seconds(back),
+      type: 'text',
+      text: { body },
+      history_context: { status: 'READ' },
+    })
+    await told('history', {
+      messaging_product: 'whatsapp',
+      metadata: metadata(),
+      history: [
+        {
+          metadata: { phase: 0, chunk_order: 1, progress: 100 },
+          threads: [
+            {
+              id: '5511988880001',
+              messages: [message('5511988880001', 'Vocês abrem?', 7200), message(own, 'Sim!', 7100)],
+            },
+            { id: '5511988880002', messages: [message('5511988880002', 'Alô', 86_400 * 40)] },
+          ],
+        },
+      ],
+    })
+    await told('smb_app_state_sync', {
+      metadata: metadata(),
+      state_sync: [
+        {
+          type: 'contact',
+          contact: { full_name: 'Ana Lima', phone_number: '5511988880001' },
+          action: 'add',
+          metadata: { timestamp: seconds() },
+        },
+      ],
+    })
+    const { data } = (await shop.call(listConversations)).body
+    expect(data).toHaveLength(2)
+    const ana = data.find((each: { phone: string }) => each.phone === '+5511988880001')
+    expect(ana).toMatchObject({
+      contactName: 'Ana Lima',
+      status: 'closed',
+      unreadCount: 0,
+      waitingSince: null,
+      windowOpen: false,
+      messageCount: 2,
+      lastMessagePreview: 'Sim!',
+    })
+    const messages = (await shop.call(listMessages, { params: { id: ana.id } })).body.data
+    expect(messages.map((each: { text: string; source: string }) => [each.source, each.text])).toEqual([
+      ['provider', 'Sim!'],
+      ['customer', 'Vocês abrem?'],
+    ])
+    // What they write now opens it, and nobody waits for what was before.
+    await told('messages', {
+      messaging_product: 'whatsapp',
+      metadata: metadata(),
+      contacts: [{ wa_id: '5511988880002', profile: { name: 'Bia' } }],
+      messages: [
+        { from: '5511988880002', id: wamid(), timestamp: seconds(), type: 'text', text: { body: 'Oi' } },
+      ],
+    })
+    const bia = (await shop.call(listConversations)).body.data.find(
+      (each: { phone: string }) => each.phone === '+5511988880002',
+    )
+    expect(bia).toMatchObject({ status: 'open', unreadCount: 1 })
+    expect(Date.parse(bia.waitingSince)).toBeGreaterThan(app.clock.ms() - 60_000)
+  })
+})
+
+describe('people with a username', () => {
+  const userId = 'BR.13491208655302741918'
+  const inbound = (from: object, body: string, contact: object) =>
+    told('messages', {
+      messaging_product: 'whatsapp',
+      metadata: metadata(),
+      contacts: [contact],
+      messages: [{ ...from, id: wamid(), timestamp: seconds(), type: 'text', text: { body } }],
+    })
+  const withInbox = async () => {
+    const shop = await connected()
+    await shop.call(enable, { body: {} })
+    await app.drainJobs()
+    return shop
+  }
+  const conversations = async (shop: Shop) => (await shop.call(listConversations)).body.data
+
+  test('make a conversation without a phone, and are answered by their id', async () => {
+    const shop = await withInbox()
+    const contact = { user_id: userId, profile: { name: 'Rita', username: 'rita.s' } }
+    await inbound({ from_user_id: userId }, 'Olá', contact)
+    await inbound({ from_user_id: userId }, 'Tudo bem?', contact)
+    const [only, ...others] = await conversations(shop)
+    expect(others).toEqual([])
+    expect(only).toMatchObject({ phone: null, contactName: 'Rita', unreadCount: 2, windowOpen: true })
+    const sent = await shop.call(sendMessage, {
+      params: { id: only.id },
+      body: { type: 'text', text: 'Oi!' },
+    })
+    expect(sent.status).toBe(201)
+    await app.drainJobs()
+    expect(standIn.messages).toMatchObject([{ recipient: userId, text: { body: 'Oi!' } }])
+    expect(standIn.dropped).toEqual([])
+    // An opt-out holds for who has no phone, too.
+    await inbound({ from_user_id: userId }, 'STOP', contact)
+    expect((await conversations(shop))[0]).toMatchObject({ optedOut: true })
+  })
+
+  test('stay who they are when they hide the phone they had, and when they show it', async () => {
+    const shop = await withInbox()
+    const phone = '5511977770001'
+    const hidden = { user_id: userId, profile: { name: 'Rita', username: 'rita.s' } }
+    await inbound({ from_user_id: userId }, 'Olá', hidden)
+    const [before] = await conversations(shop)
+    const ctx = await shop.context()
+    await optOuts.add(ctx, userId, 'reply')
+    await inbound({ from: phone, from_user_id: userId }, 'Agora sim', { ...hidden, wa_id: phone })
+    const [shown, ...others] = await conversations(shop)
+    expect(others).toEqual([])
+    expect(shown).toMatchObject({ id: before.id, phone: `+${phone}`, messageCount: 2, optedOut: true })
+    await inbound({ from_user_id: userId }, 'E de novo', hidden)
+    expect(await conversations(shop)).toMatchObject([{ id: before.id, phone: `+${phone}`, messageCount: 3 }])
+    expect(await sending.connectionFor(ctx, 'official')).not.toBeNull()
+  })
+
+  test('are known by what became of a message to their phone', async () => {
+    const shop = await withInbox()
+    const status = {
+      id: wamid(),
+      status: 'delivered',
+      timestamp: seconds(),
+      recipient_id: '5511977770002',
+      recipient_user_id: 'BR.22222',
+    }
+    await told('messages', { messaging_product: 'whatsapp', metadata: metadata(), statuses: [status] })
+    await inbound({ from_user_id: 'BR.22222' }, 'Oi', { user_id: 'BR.22222', profile: { name: 'Caio' } })
+    expect(await conversations(shop)).toMatchObject([{ phone: '+5511977770002', contactName: 'Caio' }])
+  })
+
+  test('who change their number take their conversation with them', async () => {
+    const shop = await withInbox()
+    const contact = { wa_id: '5511977770003', profile: { name: 'Davi' } }
+    await inbound({ from: '5511977770003' }, 'Oi', contact)
+    await told('messages', {
+      messaging_product: 'whatsapp',
+      metadata: metadata(),
+      messages: [
+        {
+          from: '5511977770003',
+          id: wamid(),
+          timestamp: seconds(),
+          type: 'system',
+          system: { type: 'user_changed_number', body: 'changed', wa_id: '5511977770004' },
+        },
+      ],
+    })
+    expect(await conversations(shop)).toMatchObject([{ phone: '+5511977770004', messageCount: 1 }])
+  })
+})
+
+describe('what a contact wrote', () => {
+  test('is shown as they changed it, and no more once they took it back', async () => {
+    const shop = await connected()
+    await shop.call(enable, { body: {} })
+    await app.drainJobs()
+    const from = '5511966660001'
+    const original = wamid()
+    const say = (message: object) =>
+      told('messages', {
+        messaging_product: 'whatsapp',
+        metadata: metadata(),
+        contacts: [{ wa_id: from, profile: { name: 'Eva' } }],
+        messages: [{ from, id: wamid(), timestamp: seconds(), ...message }],
+      })
+    await say({ id: original, type: 'text', text: { body: 'Quero dois' } })
+    await say({
+      type: 'edit',
+      edit: {
+        original_message_id: original,
+        message: { type: 'text', text: { body: 'Quero três' }, context: { id: 'x' } },
+      },
+    })
+    const conversation = async () => (await shop.call(listConversations)).body.data[0]
+    expect(await conversation()).toMatchObject({ messageCount: 1, lastMessagePreview: 'Quero três' })
+    const found = (search: string) => shop.call(listConversations, { query: { search } })
+    expect((await found('tres')).body.total).toBe(1)
+    expect((await found('dois')).body.total).toBe(0)
+    await say({ type: 'revoke', revoke: { original_message_id: original } })
+    const { id } = await conversation()
+    const { data } = (await shop.call(listMessages, { params: { id } })).body
+    expect(data).toMatchObject([
+      { type: 'unsupported', text: 'This message was deleted by its sender', providerMessageId: original },
+    ])
+    expect((await found('tres')).body.total).toBe(0)
+  })
+})
+
+describe('limits and quality by callback', () => {
+  test('the limit is told for the business, the pace for the number', async () => {
+    const shop = await connected()
+    // What runs every so often has asked the provider by now.
+    await app.drainJobs()
+    await told('business_capability_update', {
+      max_daily_conversations_per_business: 100_000,
+      max_phone_numbers_per_waba: 25,
+    })
+    await told('phone_number_quality_update', {
+      display_phone_number: String(standIn.number.display_phone_number).replace(/\D/g, ''),
+      event: 'THROUGHPUT_UPGRADE',
+      current_limit: 'TIER_UNLIMITED',
+    })
+    expect((await shop.call(getHealth)).body).toMatchObject({
+      messagingLimitTier: 'tier-100k',
+      throughput: 1_000,
+    })
+  })
+})
