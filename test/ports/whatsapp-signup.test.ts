@@ -4,6 +4,7 @@ import { type OfficialSetup, SetupQuestion } from '#runtime/ports/messaging/numb
 import { webhookFields } from '#runtime/ports/messaging/whatsapp/check'
 import type { WhatsappOptions } from '#runtime/ports/messaging/whatsapp/options'
 import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
+import { testsBeginAt } from '#test/support/test-clock'
 import { openWhatsapp, type StandInNumber } from './whatsapp-stand-in.ts'
 
 const standIn = await openWhatsapp()
@@ -24,7 +25,7 @@ const port = new WhatsappMessaging(options)
 const store = { id: randomUUID(), credentials: null as unknown }
 const first = structuredClone(standIn.number)
 const returnUrl = 'https://api.example.com/messaging/return'
-const startedAt = new Date()
+const startedAt = testsBeginAt
 
 beforeEach(() => {
   standIn.fail(null)
@@ -120,7 +121,7 @@ describe('the embedded signup', () => {
 
   test('of several numbers the one of this setup, wherever it stands in the list', async () => {
     standIn.otherNumbers = ['1001', '1002', '1003', '1004'].map((id) => another(id))
-    standIn.otherNumbers[3]!.last_onboarded_time = new Date().toISOString()
+    standIn.otherNumbers[3]!.last_onboarded_time = '2026-11-20T12:00:30+0000'
     standIn.number.last_onboarded_time = '2024-01-01T00:00:00+0000'
     expect((await finish()).numberId).toBe('1004')
   })

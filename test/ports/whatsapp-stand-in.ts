@@ -144,7 +144,7 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
       whatsapp_business_manager_messaging_limit: 'TIER_2K',
       is_on_biz_app: false,
       platform_type: 'NOT_APPLICABLE',
-      last_onboarded_time: new Date().toISOString(),
+      last_onboarded_time: '2026-11-20T12:00:00+0000',
       pin: null,
     },
     otherNumbers: [],

@@ -35,24 +35,31 @@ export async function notePeople(ctx: Context, stored: readonly StoredEvent[]): 
 
 async function note(ctx: Context, known: readonly Known[]): Promise<void> {
   if (known.length === 0) return
-  const rows = known.map(({ numberId, userId, phone }) => ({
+  const before = await rowsOf(
+    ctx,
+    known.map(({ userId }) => userId),
+  )
+  const phones = new Map(before.map((row) => [keyOf(row.number_id, row.user_id), phoneKey(row.phone)]))
+  const fresh = known.filter(
+    ({ numberId, userId, phone }) => phones.get(keyOf(numberId, userId)) !== phoneKey(phone),
+  )
+  if (fresh.length === 0) return
+  const rows = fresh.map(({ numberId, userId, phone }) => ({
     number_id: numberId,
     user_id: userId,
     phone,
     seen_at: ctx.now(),
   }))
-  const fresh = await ctx.db
+  await ctx.db
     .insertInto('number_users')
     .values(rows.sort((a, b) => (a.user_id < b.user_id ? -1 : 1)))
     .onConflict((conflict) =>
       conflict
         .columns(['store_id', 'number_id', 'user_id'])
-        .doUpdateSet((eb) => ({ phone: eb.ref('excluded.phone'), seen_at: eb.ref('excluded.seen_at') }))
-        .whereRef('number_users.phone', '<>', 'excluded.phone'),
+        .doUpdateSet((eb) => ({ phone: eb.ref('excluded.phone'), seen_at: eb.ref('excluded.seen_at') })),
     )
-    .returning(['user_id', 'phone'])
     .execute()
-  for (const { user_id: userId, phone } of fresh) await readdress(ctx, userId, phone)
+  for (const { userId, phone } of fresh) await readdress(ctx, userId, phone)
 }
 
 /** What is kept under one address holds for the other from now on: opt-out, window, and what others wired keep. */
@@ -85,13 +92,15 @@ const openWindow = (ctx: Context, key: string, at: Date) =>
 export async function addressesOf(ctx: Context, stored: readonly StoredEvent[]): Promise<string[]> {
   const hidden = hiddenAmong(stored)
   if (hidden.length === 0) return stored.map(({ data }) => (data as InboundData).phone)
-  const rows = await ctx.db
+  return addressed(stored, await rowsOf(ctx, hidden))
+}
+
+const rowsOf = (ctx: Context, userIds: readonly string[]) =>
+  ctx.db
     .selectFrom('number_users')
     .select(['number_id', 'user_id', 'phone'])
-    .where('user_id', '=', sql<string>`any(${hidden}::text[])`)
+    .where('user_id', '=', sql<string>`any(${[...userIds]}::text[])`)
     .execute()
-  return addressed(stored, rows)
-}
 
 /** The same before the store of an event is known: of whichever store that uses its number. */
 export async function addressesAnywhere(

@@ -1,5 +1,6 @@
 /** Numbers as the Cloud API shows them, and what we take of it. */
 import { z } from '../../../schema.ts'
+import { pagesOf } from '../../pages.ts'
 import { nameStatusOf, numberStatusOf, qualityOf, tierOf } from '../number-hooks.ts'
 import type { NumberHealth, NumberIssue, OfficialState } from '../number-port.ts'
 import { type GraphError, isAboutAccess } from './errors.ts'
@@ -84,21 +85,18 @@ export class PhoneNumbers {
 
   /** All numbers of an account, page by page; failures are those of the port. */
   async ofAccount(token: string, accountId: string): Promise<PhoneNumber[]> {
+    const path = `${accountId}/phone_numbers`
+    const page = async (after: string | null) => {
+      const query = { limit: '100', ...(after ? { after } : {}) }
+      return pageShape.parse(await this.#read((asked) => ({ path, query: { ...query, ...asked }, token })))
+    }
     const numbers: PhoneNumber[] = []
-    let after: string | null = null
-    do {
-      const query: Record<string, string> = { limit: '100', ...(after ? { after } : {}) }
-      const answer = await this.#read((asked) => ({
-        path: `${accountId}/phone_numbers`,
-        query: { ...query, ...asked },
-        token,
-      })).catch((error: unknown) => {
-        throw this.#graph.failure(error, token)
-      })
-      const page = pageShape.parse(answer)
-      numbers.push(...page.data)
-      after = page.paging?.next ? (page.paging.cursors?.after ?? null) : null
-    } while (after !== null && numbers.length < atMost)
+    try {
+      const nextOf = ({ paging }: Page) => (paging?.next ? paging.cursors?.after : null)
+      for await (const { data } of pagesOf<Page>(page, nextOf)) numbers.push(...data)
+    } catch (error) {
+      throw this.#graph.failure(error, token)
+    }
     return numbers
   }
 
@@ -116,7 +114,6 @@ export class PhoneNumbers {
   }
 }
 
-const atMost = 1_000
 const pageShape = z.object({
   data: z.array(numberShape),
   paging: z
@@ -124,6 +121,7 @@ const pageShape = z.object({
     .partial()
     .nullish(),
 })
+type Page = z.infer<typeof pageShape>
 
 /** `(#100) Tried accessing nonexisting field (is_on_biz_app) on node type (…)`. */
 function unknownField({ code, message }: GraphError): string | null {

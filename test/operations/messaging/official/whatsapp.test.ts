@@ -47,7 +47,7 @@ beforeEach(() => {
   Object.assign(standIn.number, structuredClone(fresh), {
     id: String(106_540_000 + numbers),
     display_phone_number: `+55 11 4000-${2000 + numbers}`,
-    last_onboarded_time: new Date().toISOString(),
+    last_onboarded_time: app.clock.now().toISOString(),
   })
   standIn.otherNumbers = []
   standIn.syncs = []
@@ -60,7 +60,6 @@ async function setUp(shop: Shop): Promise<{ state: string; code: string }> {
 }
 async function connected(): Promise<Shop> {
   const shop = await store(app)
-  await app.setClock(new Date())
   const { status, body } = await shop.call(confirmRedirect, { body: await setUp(shop) })
   expect([status, body.status]).toEqual([200, 'connected'])
   return shop
@@ -133,7 +132,6 @@ describe('the PIN of a number', () => {
 
 test('of several numbers the merchant names one, as of several accounts', async () => {
   const shop = await store(app)
-  await app.setClock(new Date())
   standIn.number.last_onboarded_time = '2024-01-01T00:00:00+0000'
   const other = { ...structuredClone(standIn.number), id: '77001', display_phone_number: '+55 11 4000-7001' }
   standIn.otherNumbers = [other]
