@@ -15,6 +15,7 @@ const others: readonly [RegExp, string][] = [
   [/ roulette\.prizes\.id$|settings\.roulette\.prizes\.id$/, 'a prize of the popup itself'],
   [/ (linkUrl|announcements\.linkUrl|returnUrl|labelUrl)$/, 'an address anywhere: nothing of ours'],
   [/ clientId$/, 'the caller makes it up'],
+  [/^POST \/officialapi\/confirm-redirect (number|account)Id$/, "the messaging provider's, which is asked"],
   [/^POST \/mailprovider\/sync-contacts listId$/, 'a list of the email provider, which is asked'],
   [/^(PUT|PATCH|POST) \S+ id$/, 'the resource itself: 404, as in a path'],
   [/ ids$/, 'the rows themselves: each has its own answer'],

@@ -35,13 +35,15 @@ export async function changeMessage(
   else await files.setUses(ctx, `inbox-message:${id}`, [])
   await ctx.db
     .updateTable('conversations')
-    .set({ last_message_type: now.type, last_message_preview: previewOf(now.type, now.text) })
-    .where('id', '=', conversationId)
-    .where('last_message_id', '=', id)
-    .execute()
-  await ctx.db
-    .updateTable('conversations')
-    .set({ updated_at: ctx.now() })
+    .set((eb) => {
+      const leading = (column: 'last_message_type' | 'last_message_preview', text: string) =>
+        eb.case().when('last_message_id', '=', id).then(text).else(eb.ref(column)).end()
+      return {
+        last_message_type: leading('last_message_type', now.type),
+        last_message_preview: leading('last_message_preview', previewOf(now.type, now.text)),
+        updated_at: ctx.now(),
+      }
+    })
     .where('id', '=', conversationId)
     .execute()
   return true

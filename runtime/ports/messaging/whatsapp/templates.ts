@@ -19,8 +19,12 @@ const statuses: Readonly<Record<string, TemplateStatus>> = {
   PENDING: 'pending',
   IN_APPEAL: 'pending',
   REJECTED: 'rejected',
+  FLAGGED: 'approved',
+  UNARCHIVED: 'approved',
   PAUSED: 'paused',
+  LOCKED: 'paused',
   DISABLED: 'disabled',
+  ARCHIVED: 'disabled',
   LIMIT_EXCEEDED: 'disabled',
 }
 const statusOf = (word: string | null | undefined): TemplateStatus => statuses[word ?? ''] ?? 'pending'
