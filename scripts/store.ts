@@ -1,6 +1,7 @@
 /** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
+  activationLink,
   type ConnectionPort,
   connectEcommerce,
   connectMailingList,
@@ -202,8 +203,12 @@ export function storeProgram(terminal: Terminal): Command {
           return
         }
         const connect = port === 'ecommerce' ? connectEcommerce : connectMailingList
-        await connect(await contextOf(services, id), provider, credentials)
-        print(json, { port, provider, connected: true }, `${slug} is connected to ${provider}`)
+        const ctx = await contextOf(services, id)
+        await connect(ctx, provider, credentials)
+        const activate = port === 'ecommerce' ? await activationLink(ctx) : null
+        const left = activate ? `; its owner switches it on in the theme: ${activate}` : ''
+        const answer = { port, provider, connected: true, ...(activate ? { activate } : {}) }
+        print(json, answer, `${slug} is connected to ${provider}${left}`)
       })
     })
 

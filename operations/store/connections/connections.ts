@@ -93,6 +93,12 @@ export async function mailingList(
   }
 }
 
+/** Where the shop's owner switches on what shoppers see, on a platform where they have to; else null. */
+export async function activationLink(ctx: Context): Promise<string | null> {
+  const connected = await ecommerce(ctx)
+  return (await connected?.port.activationLink?.(connected.store)) ?? null
+}
+
 /** Every store that is connected to an ecommerce platform: what is synced by the clock asks here. */
 export const connectedStores = ({ root }: SystemContext) =>
   root

@@ -6,7 +6,7 @@ import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/erro
 import { isSigned, sign } from '#runtime/secrets'
 import { escaped, htmlAnswer } from '#runtime/values/html'
 import { isId } from '#runtime/values/ids'
-import { connectEcommerce, ecommerce } from './connections.ts'
+import { activationLink, connectEcommerce } from './connections.ts'
 
 const purpose = 'ecommerce-install'
 /** The owner may get the link by email. */
@@ -86,8 +86,7 @@ async function storeOf(
 
 async function connectedPage(store: Context): Promise<Response> {
   const shop = escaped(store.store.name)
-  const connected = await ecommerce(store)
-  const link = await connected?.port.activationLink?.(connected.store)
+  const link = await activationLink(store)
   const advice = link
     ? `<p>One thing is left: <a href="${escaped(link)}">switch it on in your theme</a>, and save there.</p>`
     : ''

@@ -72,6 +72,21 @@ export async function install(ctx: Context): Promise<void> {
   }
 }
 
+/**
+ * What the merchant switches on knows where the loader is, also where it was put there in another way before, or this
+ * server moved. Not inside a transaction. Throws `Unavailable`.
+ */
+export async function remind(ctx: Context): Promise<void> {
+  const connected = await connections.ecommerce(ctx)
+  if (!connected?.port.activationLink) return
+  try {
+    await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    ctx.log.warn({ err: error }, 'the platform was not told where the loader is')
+  }
+}
+
 /** What the merchant switched on does its work: what was put there for the same goes. Not inside a transaction. */
 export async function retire(ctx: Context): Promise<void> {
   const connected = await connections.ecommerce(ctx)

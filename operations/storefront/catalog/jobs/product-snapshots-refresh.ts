@@ -1,6 +1,7 @@
 import { connections } from '#operations/store/door'
 import { job } from '#runtime/job'
 import { productSnapshotsRefresh } from '../../handles.ts'
+import { remind } from '../../script/publication.ts'
 import { jobPatienceMs, refreshCatalog, refreshProducts } from '../refresh.ts'
 
 export default job(productSnapshotsRefresh, {
@@ -12,7 +13,10 @@ export default job(productSnapshotsRefresh, {
   safeTwice:
     'A snapshot is written only where the platform says something newer; reading again changes nothing.',
   async run(ctx, { productIds }, { signal }) {
-    if (!productIds) return refreshCatalog(ctx, signal)
+    if (!productIds) {
+      await refreshCatalog(ctx, signal)
+      return remind(ctx)
+    }
     const connected = await connections.ecommerce(ctx)
     if (connected) await refreshProducts(ctx, connected, productIds, { patienceMs: jobPatienceMs, signal })
   },

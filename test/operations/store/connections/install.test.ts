@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectEcommerce, ecommerce } from '#operations/store/connections/connections'
 import { installLink } from '#operations/store/connections/install'
 import { publication } from '#operations/storefront/door'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { shopify } from '#test/ports/shopify'
 import { fillCart, placeOrder } from '#test/ports/shopify-stand-in/orders'
@@ -171,6 +172,17 @@ describe('the loader in its theme', () => {
       .toBe(0)
     expect(await stateOf()).toMatchObject({ state: 'installed', scriptId: null })
   })
+})
+
+test('a shop that was connected before the block was there is told of the loader by itself', async () => {
+  const ctx = await shop.context()
+  await connectEcommerce(ctx, 'shopify', platform.store.credentials)
+  await app.drainJobs()
+  platform.shop.metafields.length = 0
+  await ctx.queue(productSnapshotsRefresh, {})
+  await app.drainJobs()
+  const src = (await publication.stateOf(ctx)).scriptUrl
+  expect(platform.shop.metafields).toMatchObject([{ namespace: 'storefront', key: 'loader', value: src }])
 })
 
 describe('what Shopify tells the app', () => {
