@@ -19,7 +19,7 @@ async function mercadoPago() {
   const clock = standingClock()
   const standIn = await billingStandIn(account, clock)
   const port = new MercadoPagoBilling({
-    http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 100, retryDelayMs: 1 },
+    http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 400, retryDelayMs: 1 },
     webhookSecret: account.webhookSecret,
     clock,
     findCoupon: sandboxCoupon,
@@ -134,7 +134,7 @@ describe('Mercado Pago', () => {
 
   test('bad credentials are an outage that says nothing of them', async () => {
     const { standIn, clock, storeId } = await opened()
-    const http = { endpoint: standIn.endpoint, accessToken: 'APP_USR-wrong', timeoutMs: 100, retryDelayMs: 1 }
+    const http = { endpoint: standIn.endpoint, accessToken: 'APP_USR-wrong', retryDelayMs: 1 }
     const port = new MercadoPagoBilling({ http, webhookSecret: 'x', clock, findCoupon: () => null })
     const error = await failing(port, storeId).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { testsBeginAt } from '#test/support/test-clock'
 
 export interface StandInContact {
   email: string
@@ -30,6 +31,8 @@ export interface BrevoStandIn {
   busiest: number
   faults: Fault[]
   isDown: boolean
+  /** Its clock. */
+  now: string
   /** Puts a contact there as somebody else would. */
   add(email: string, change?: Partial<StandInContact>): StandInContact
   close(): Promise<void>
@@ -64,8 +67,9 @@ export async function brevoStandIn(apiKey: string): Promise<BrevoStandIn> {
     busiest: 0,
     faults: [],
     isDown: false,
+    now: new Date(testsBeginAt).toISOString(),
     add(email, change = {}) {
-      const now = new Date().toISOString()
+      const { now } = standIn
       ids += 1
       const contact: StandInContact = {
         ...{ email: email.toLowerCase(), id: ids, emailBlacklisted: false, smsBlacklisted: false },
@@ -227,7 +231,7 @@ function update(standIn: BrevoStandIn, contact: StandInContact, body: Body): Ans
   contact.listIds = [...new Set([...contact.listIds, ...listIds])]
   contact.listUnsubscribed = contact.listUnsubscribed.filter((id) => !listIds.includes(id))
   if (emailBlacklisted !== undefined) contact.emailBlacklisted = emailBlacklisted
-  contact.modifiedAt = new Date().toISOString()
+  contact.modifiedAt = standIn.now
   return [204]
 }
 
@@ -240,7 +244,7 @@ function remove(standIn: BrevoStandIn, list: number, { emails = [] }: { emails?:
   for (const email of on) {
     const contact = standIn.contacts.get(email.toLowerCase())!
     contact.listIds = contact.listIds.filter((id) => id !== list)
-    contact.modifiedAt = new Date().toISOString()
+    contact.modifiedAt = standIn.now
   }
   return [
     201,

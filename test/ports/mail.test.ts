@@ -316,6 +316,10 @@ describe('smtp mail', () => {
     expect((await strict.check()).filter(({ isFine }) => !isFine)).toMatchObject([
       { code: 'mail-without-tls' },
     ])
+    // Not written as a private address is, and so none.
+    const foreign = smtpMail({ url: `smtp://user:s3cr3t@127.1:${server.port}`, from: sender })
+    closing.push(foreign.close)
+    await expect(foreign.send(aMail())).rejects.toMatchObject(lost('mail-without-tls'))
     expect(logins).toEqual([])
     await at('').send(aMail())
     expect(logins).toEqual(['user'])

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { testsBeginAt } from '#test/support/test-clock'
 
 export interface StandInMember {
   email_address: string
@@ -235,7 +236,7 @@ function put(standIn: MailchimpStandIn, hash: string, given: Put): Answer {
     tags: known?.tags ?? [],
     ...(known?.leftAt ? { leftAt: known.leftAt } : {}),
     ...(known?.leftThemselves ? { leftThemselves: true } : {}),
-    ...(status === 'unsubscribed' ? { leftAt: new Date().toISOString() } : {}),
+    ...(status === 'unsubscribed' ? { leftAt: new Date(testsBeginAt).toISOString() } : {}),
   }
   standIn.members.set(hash, member)
   return [200, member]

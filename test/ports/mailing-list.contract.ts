@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { MailingListPerson, MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
+import { testsBeginAt } from '#test/support/test-clock'
 
 export interface Member {
   email: string
@@ -132,7 +133,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
           emails.push(...page)
         return emails.map((email) => email.toLowerCase())
       }
-      const begin = new Date(Date.now() - 60_000)
+      const begin = new Date(new Date(testsBeginAt).getTime() - 60_000)
       await setting.leave(before.email)
       await setting.leave(after.email)
       const left = await told(begin)

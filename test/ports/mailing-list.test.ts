@@ -37,7 +37,7 @@ mailingListContract('sandbox', async () => {
     subscribed: () => sandboxMembers(database.root, store.id),
     tagsOf: async (email) =>
       (await sandboxMembers(database.root, store.id)).find((member) => member.email === email)?.tags ?? [],
-    leave: (email) => leaveSandboxList(database.root, store.id, email, new Date()),
+    leave: (email) => leaveSandboxList(database.root, store.id, email, new Date(testsBeginAt)),
     async setDown(isDown) {
       if (isDown) await database.root.insertInto('sandbox_modes').values(mode).execute()
       else await database.root.deleteFrom('sandbox_modes').where('store_id', '=', store.id).execute()
@@ -92,7 +92,7 @@ mailingListContract('Mailchimp', async () => {
       const member = standIn.members.get(hashOf(email))!
       Object.assign(member, {
         status: 'unsubscribed',
-        leftAt: new Date().toISOString(),
+        leftAt: new Date(testsBeginAt).toISOString(),
         leftThemselves: true,
       })
     },
@@ -295,7 +295,7 @@ mailingListContract('Brevo', async () => {
     async leave(email) {
       Object.assign(standIn.contacts.get(email)!, {
         emailBlacklisted: true,
-        modifiedAt: new Date().toISOString(),
+        modifiedAt: standIn.now,
       })
     },
     async setDown(isDown) {

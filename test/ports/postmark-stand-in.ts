@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { testsBeginAt } from '#test/support/test-clock'
 import type { ArrivedMail } from './mail.contract.ts'
 
 /** What the service does with the next requests: an answer, silence, or a connection that breaks. */
@@ -220,5 +221,8 @@ function email(standIn: PostmarkStandIn, request: IncomingMessage, text: string)
       content: new Uint8Array(Buffer.from(Content, 'base64')),
     })),
   })
-  return [200, { To, SubmittedAt: new Date().toISOString(), MessageID: id, ErrorCode: 0, Message: 'OK' }]
+  return [
+    200,
+    { To, SubmittedAt: new Date(testsBeginAt).toISOString(), MessageID: id, ErrorCode: 0, Message: 'OK' },
+  ]
 }

@@ -2,7 +2,7 @@
 import { notify, stores } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { email } from '#runtime/schema'
+import { readEmail } from '#runtime/schema'
 
 export interface Owner {
   userId: string
@@ -36,8 +36,8 @@ export async function tellOwners(
 export async function payerEmail(ctx: Context): Promise<string> {
   const preferred = await stores.preference(ctx, 'payerEmail')
   if (preferred === null) return askingEmail(ctx)
-  const read = email.safeParse(preferred)
-  if (read.success) return read.data
+  const read = typeof preferred === 'string' ? readEmail(preferred) : null
+  if (read !== null) return read
   throw refuse(
     'conflict',
     'The preference payerEmail of the store is no email address: change it by PATCH /store',
