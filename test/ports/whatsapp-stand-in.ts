@@ -121,6 +121,7 @@ const drawn = /[*_~`\n\r]|\p{Emoji_Presentation}/u
 export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
   const codes = new Map<string, string>()
   let fault: Fault | 'silence' | null = null
+  let made = 0
   const held = new Set<ServerResponse>()
   const server = createServer((request, response) => {
     void handle(request, response)
@@ -455,7 +456,8 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
     }
     if (!/^[a-z0-9_]{1,512}$/.test(body.name)) throw bad(100)
     checkComponents(body.components)
-    const id = String(1_000_000 + state.templates.size)
+    made += 1
+    const id = String(1_000_000 + made)
     state.templates.set(id, { ...body, id, status: 'PENDING' })
     return { id, status: 'PENDING', category: body.category }
   }

@@ -1,84 +1,20 @@
 /** A merchant's number at the WhatsApp Business Cloud API, as its stand-in behaves: connected, lost, connected anew. */
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import enable from '#operations/inbox/switch/api/enable'
-import { receiveHook } from '#operations/messaging/callbacks/receive'
 import { optOuts, sending } from '#operations/messaging/door'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import disconnect from '#operations/messaging/official/api/disconnect'
 import getHealth from '#operations/messaging/official/api/get-phone-health'
-import startSetup from '#operations/messaging/official/api/start-setup'
-import { SystemContext } from '#runtime/context'
-import { signedChanges } from '#runtime/ports/messaging/hook-body'
-import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
-import { openWhatsapp } from '#test/ports/whatsapp-stand-in'
-import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
+import { whatsappApp } from '#test/support/whatsapp'
 
-const standIn = await openWhatsapp()
-afterAll(() => standIn.close())
-const { appId, appSecret, account } = standIn
-const app = await testApp({
-  messagingProvider: 'whatsapp',
-  messagingUrl: `whatsapp://${appId}@graph.facebook.com/v26.0?config=99`,
-  messagingAppSecret: appSecret,
-})
-Object.assign(app.services.adapters.messaging, {
-  whatsapp: new WhatsappMessaging({
-    graphUrl: standIn.graphUrl,
-    dialogUrl: 'https://www.facebook.com/v26.0/dialog/oauth',
-    appId,
-    appSecret,
-    configId: '99',
-    signupVersion: 'v4',
-    callbackUrl: null,
-    shared: null,
-    assistant: null,
-  }),
-})
-const system = new SystemContext(app.services, app.services.log, 'test')
-const fresh = structuredClone(standIn.number)
-let numbers = 0
-
-beforeEach(() => {
-  numbers += 1
-  Object.assign(standIn.number, structuredClone(fresh), {
-    id: String(106_540_000 + numbers),
-    display_phone_number: `+55 11 4000-${2000 + numbers}`,
-    last_onboarded_time: app.clock.now().toISOString(),
-  })
-  standIn.otherNumbers = []
-  standIn.syncs = []
-  standIn.messages = []
-})
-
-async function setUp(shop: Shop): Promise<{ state: string; code: string }> {
-  const { body } = await shop.call(startSetup)
-  return { state: new URL(body.setupUrl).searchParams.get('state')!, code: standIn.signUp(body.setupUrl) }
-}
-async function connected(): Promise<Shop> {
-  const shop = await store(app)
-  const { status, body } = await shop.call(confirmRedirect, { body: await setUp(shop) })
-  expect([status, body.status]).toEqual([200, 'connected'])
-  return shop
-}
-async function told(field: string, value: object, time = app.clock.ms()): Promise<void> {
-  const hook = signedChanges(appSecret, account, String(Math.floor(time / 1000)), [{ field, value }])
-  await receiveHook(system, 'whatsapp', hook.headers, hook.body)
-  await app.drainJobs()
-}
-const metadata = () => ({
-  display_phone_number: standIn.number.display_phone_number,
-  phone_number_id: standIn.number.id,
-})
-const seconds = (back = 0): string => String(Math.floor(app.clock.ms() / 1000) - back)
-let ids = 0
-const wamid = (): string => {
-  ids += 1
-  return `wamid.${numbers}.${ids}`
-}
+const { app, standIn, newNumber, setUp, connected, withInbox, told, metadata, seconds, wamid } =
+  await whatsappApp()
+const { account } = standIn
+beforeEach(newNumber)
 
 describe('the PIN of a number', () => {
   test('is kept when it is disconnected, and given again when it connects anew', async () => {
@@ -239,12 +175,6 @@ describe('people with a username', () => {
       contacts: [contact],
       messages: [{ ...from, id: wamid(), timestamp: seconds(), type: 'text', text: { body } }],
     })
-  const withInbox = async () => {
-    const shop = await connected()
-    await shop.call(enable, { body: {} })
-    await app.drainJobs()
-    return shop
-  }
   const conversations = async (shop: Shop) => (await shop.call(listConversations)).body.data
 
   test('make a conversation without a phone, and are answered by their id', async () => {
