@@ -179,6 +179,19 @@ describe('while a server runs on the folder', () => {
     await refused('migrate', ['now'], 'too many arguments')
   })
 
+  test("a shop's owner gets a link, where the server has an app", async () => {
+    const connection = ['--store', 'aurora', '--port', 'ecommerce']
+    const withApp = { ...env, ECOMMERCE_URL: 'shopify://an-app:its-secret@myshopify.com' }
+    const install = ['connect', ...connection, '--provider', 'shopify', '--shop']
+    expect(await json('store', [...install, 'loja.myshopify.com'], withApp)).toMatchObject({
+      connected: false,
+      link: expect.stringMatching(
+        /^https:\/\/loja\.myshopify\.com\/admin\/oauth\/authorize\?client_id=an-app&/,
+      ),
+    })
+    await refused('store', [...install, 'loja.myshopify.com'], 'no app at shopify')
+  })
+
   test('people, agency and connections are set', async () => {
     const person = ['--store', 'aurora', '--email', 'Ada@Example.com', '--role', 'agent']
     const ada = await json('store', ['add-member', ...person, '--name', 'Ada'])
@@ -203,15 +216,6 @@ describe('while a server runs on the folder', () => {
     writeFileSync(credentials, '{"token":"the token of the shop"}')
     expect(await json('store', connect)).toEqual({ port: 'ecommerce', provider: 'sandbox', connected: true })
     await refused('store', ['connect', ...connection, '--provider', 'nobody'], 'provider: nobody')
-    const withApp = { ...env, ECOMMERCE_URL: 'shopify://an-app:its-secret@myshopify.com' }
-    const install = ['connect', ...connection, '--provider', 'shopify', '--shop']
-    expect(await json('store', [...install, 'loja.myshopify.com'], withApp)).toMatchObject({
-      connected: false,
-      link: expect.stringMatching(
-        /^https:\/\/loja\.myshopify\.com\/admin\/oauth\/authorize\?client_id=an-app&/,
-      ),
-    })
-    await refused('store', [...install, 'loja.myshopify.com'], 'no app at shopify')
   })
 
   test('a key works the moment it is made, and no more once its revocation is answered', async () => {
