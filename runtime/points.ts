@@ -2,10 +2,11 @@
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Context } from './context.ts'
+import type { Context, SystemContext } from './context.ts'
+import type { Outcome, PortName, Trouble } from './ports/heard.ts'
 import type { Look } from './references.ts'
 import type { z } from './schema.ts'
-import { byKey, inOrder, points } from './wiring.ts'
+import { byKey, inOrder, points, single } from './wiring.ts'
 
 /** A text for who builds on the API beyond its operations: read at `/docs/guides/<key>`. */
 export interface Guide {
@@ -37,6 +38,10 @@ const declared = points({
         said: { before: unknown; after: unknown },
       ) => Promise<void>
     >(),
+  /** Hears what becomes of calls of providers, where it is news; answers how the connection stands since. */
+  heard: single<(system: SystemContext, outcome: Outcome) => Promise<Trouble | null>>(),
+  /** The server's own providers that something is wrong with, as any process saw it. */
+  troubledProviders: single<(system: SystemContext) => Promise<{ port: PortName; provider: string }[]>>(),
   /** Told of a job of a store that failed for good. */
   jobFailed: inOrder<(ctx: Context, jobName: string, jobId: string, reason: string) => Promise<void>>(),
 })

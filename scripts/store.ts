@@ -1,4 +1,4 @@
-/** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect`: stores and people. */
+/** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect | check`: stores and people. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   activationLink,
@@ -13,6 +13,8 @@ import { addMember } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { read } from '#runtime/gateway/input'
 import { plans } from '#runtime/plans'
+import { type PortName, portNames } from '#runtime/ports/heard'
+import { checkConnections, told } from '#scripts/admin/check-connections'
 import { createStore, type NewStore } from '#scripts/admin/create-store'
 import {
   type BrandingInput,
@@ -26,7 +28,7 @@ import {
 } from '#scripts/admin/stores'
 import { withDatabase, withServices } from '#scripts/cli/database'
 import { jsonFile, jsonOption, storeOption } from '#scripts/cli/options'
-import { examples, newProgram, runProgram } from '#scripts/cli/program'
+import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import { type Column, table } from '#scripts/cli/table'
 import { line, type Terminal } from '#scripts/cli/terminal'
 
@@ -224,6 +226,32 @@ export function storeProgram(terminal: Terminal): Command {
         const { id, slug } = await requireStore(services.database, store)
         await disconnect(await contextOf(services, id), port)
         print(json, { port, connected: false }, `${slug} is no longer connected to its ${port}`)
+      }),
+    )
+
+  program
+    .command('check')
+    .description(
+      "Asks the providers of a store, and the server's own, what is missing; changes nothing. Exits with 1 where something is.",
+    )
+    .addOption(storeOption())
+    .addOption(new Option('--port <port>', 'one of them alone').choices(portNames))
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run store -- check --store aurora',
+        'npm run store -- check --store aurora --port ecommerce',
+      ),
+    )
+    .action(({ store, port, json }: { store: string; port?: PortName } & Json) =>
+      withServices(env, async (services) => {
+        const { id } = await requireStore(services.database, store)
+        const data = await checkConnections(await contextOf(services, id), port)
+        if (json) line(out, JSON.stringify({ data }))
+        else for (const each of data.flatMap(told)) line(out, each)
+        exitWith(data.every(({ isFine }) => isFine) ? 0 : 1)
       }),
     )
   return program

@@ -97,6 +97,43 @@ interface ConnectionsRow {
   updated_at: Instant
 }
 
+/** How a connection to a provider stands (store, rule 19). */
+export interface HealthColumns {
+  state: string
+  since: Instant
+  code: string | null
+  message: string | null
+  remedy: string | null
+  /** Failures that are not yet trouble. */
+  failed_at: DefaultJson
+  /** When it last failed, or was lost. */
+  troubled_at: Instant
+  checked_at: Instant
+  /** Whether the merchant heard of this loss. */
+  is_told: Generated<boolean>
+  /** Of the last loss that they heard of. */
+  told_at: NullableInstant
+  told_code: string | null
+  probes: Generated<number>
+  next_probe_at: NullableInstant
+  updated_at: Instant
+}
+
+interface ConnectionHealthRow extends HealthColumns {
+  store_id: StoreColumn
+  port: string
+  /** Which of the store's numbers; empty where a port has one connection. */
+  part: Generated<string>
+  provider: string
+  /** Of the connection that it is about: another one has another instant. */
+  connected_at: NullableInstant
+}
+
+interface ProviderHealthRow extends HealthColumns {
+  port: string
+  provider: string
+}
+
 interface FilesRow {
   store_id: StoreColumn
   id: string
@@ -177,6 +214,7 @@ export interface StoreTables {
   invitations: InvitationsRow
   api_keys: ApiKeysRow
   connections: ConnectionsRow
+  connection_health: ConnectionHealthRow
   files: FilesRow
   file_uses: FileUsesRow
   exports: ExportsRow
@@ -188,6 +226,7 @@ export interface StoreSystemTables {
   agencies: AgenciesRow
   users: UsersRow
   provider_events: ProviderEventsRow
+  provider_health: ProviderHealthRow
 }
 
 export const storeTables: Record<keyof StoreTables, 'id' | 'store_id'> = {
@@ -196,6 +235,7 @@ export const storeTables: Record<keyof StoreTables, 'id' | 'store_id'> = {
   invitations: 'store_id',
   api_keys: 'store_id',
   connections: 'store_id',
+  connection_health: 'store_id',
   files: 'store_id',
   file_uses: 'store_id',
   exports: 'store_id',
@@ -207,4 +247,5 @@ export const storeSystemTables: Record<keyof StoreSystemTables, true> = {
   agencies: true,
   users: true,
   provider_events: true,
+  provider_health: true,
 }

@@ -11,6 +11,7 @@ import {
   applyNumberName,
   storesOfAccounts,
 } from './official/callbacks.ts'
+import { numberKind } from './official/kind.ts'
 import { wakeLanes } from './outbox/rows.ts'
 import { applySessionEvents, storesOfSessions } from './qr/events.ts'
 import { singleSends } from './sends/lane.ts'
@@ -52,6 +53,7 @@ export default wiring({
   ],
   senders: { dm: singleSends },
   numberConnected: [wakeLanes],
+  connectionKinds: { messaging: numberKind },
   memberRemoved: [forgetMember],
   connectionSelected: [connectedNumberChanged],
   uploads: { [headerPurpose]: headerFiles },

@@ -15,6 +15,16 @@ export const ordersSync = handle(
   }),
 )
 
+export const connectionProbe = handle(
+  'connection-probe',
+  object({ port: z.enum(['ecommerce', 'messaging', 'mailingList']), part: z.string() }),
+)
+
+export const providerProbe = handle(
+  'provider-probe',
+  object({ port: z.enum(['billing', 'mail', 'storage']), provider: z.string() }),
+)
+
 export const providerEventApply = handle('provider-event-apply', object({}))
 
 export const conversionDaysRebuild = handle('conversion-days-rebuild', object({}))

@@ -12,6 +12,7 @@ import {
 import type { ExportSource } from './files/exports.ts'
 import type { Purpose } from './files/uploads.ts'
 import type { Forgotten } from './forgotten.ts'
+import type { ConnectionKind, ServerKind } from './health/kinds.ts'
 import type { Switch } from './onboarding/activation.ts'
 import { type Evidence, stepsElsewhere } from './onboarding/onboarding.ts'
 import type { OrderChange } from './orders/orders.ts'
@@ -32,6 +33,10 @@ const declared = points({
   providerEvents: listsByKey<Applies>((_applies, { key }) =>
     /^[a-zA-Z]+:[a-z.-]+$/.test(key) ? null : { wrong: 'is no event', remedy: 'write port:kind' },
   ),
+  /** Whose connections there are, by port. */
+  connectionKinds: byKey<ConnectionKind, 'ecommerce' | 'messaging' | 'mailingList'>(),
+  /** The server's own providers, by port. */
+  serverKinds: byKey<ServerKind, 'billing' | 'mail' | 'storage'>(),
   /** By port. */
   unplacedEvents: byKey<FindsStores>(),
   /** By the name of the job that makes them. */

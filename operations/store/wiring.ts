@@ -1,4 +1,5 @@
 import { wiring } from '#runtime/wiring'
+import { billingKind, ecommerceKind, mailingListKind, mailKind, storageKind } from './connections/kinds.ts'
 import { tellOfFailure } from './files/job-notices.ts'
 import { keepNamed, lookForFiles } from './files/uses.ts'
 import { ordersSync } from './handles.ts'
@@ -10,9 +11,14 @@ import {
   ordersDeleted,
   shopRedacted,
 } from './platform/events.ts'
+import { hear, troubledProviders } from './health/hear.ts'
 
 export default wiring({
   jobFailed: [tellOfFailure],
+  heard: hear,
+  troubledProviders,
+  connectionKinds: { ecommerce: ecommerceKind, mailingList: mailingListKind },
+  serverKinds: { billing: billingKind, mail: mailKind, storage: storageKind },
   references: { file: lookForFiles },
   keeps: [keepNamed],
   personForgotten: [forgetOrders],

@@ -1,11 +1,15 @@
 /** What a caller is told of an error, whatever door they came by. */
 import { Refusal, refuse, sqlState } from '#runtime/errors'
-import { NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { AccessLost, NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { serverPorts, type Trouble, troubleOf } from '#runtime/ports/heard'
 
 /** `ifMatch`: the request named what it expects to change. */
 export function refusalFrom(error: unknown, { ifMatch = false }: { ifMatch?: boolean } = {}): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof Refused) return refuse('conflict', error.message)
+  const trouble = troubleOf(error)
+  if (trouble) return refuse('unavailable', sayingWhy(trouble))
+  if (error instanceof AccessLost) return refuse('unavailable', `${error.message}: ${error.remedy}`)
   if (error instanceof Throttled || error instanceof NumberLimit || error instanceof Unavailable) {
     return refuse('unavailable', 'A system this depends on does not answer: try again later')
   }
@@ -18,3 +22,16 @@ export function refusalFrom(error: unknown, { ifMatch = false }: { ifMatch?: boo
     return refuse('bad_request', 'A value is out of range or not of the right form')
   return refuse('unavailable', 'Something went wrong on our side: try again later')
 }
+
+/** The cause and the remedy; of the server's own providers a merchant hears that it is not theirs to mend. */
+function sayingWhy({ port, provider, state, since, message, remedy }: Trouble): string {
+  const when = `since ${since.toISOString()}`
+  if ((serverPorts as readonly string[]).includes(port)) {
+    const what = port === 'mail' ? 'email' : port
+    return `The ${what} of this server does not work ${when}: whoever runs it has to look into it; nothing has to be done at the store`
+  }
+  if (state === 'lost') return `The connection to ${provider} is lost ${when}: ${sentences(message, remedy)}`
+  return `${provider} has not answered ${when}: ${sentences(remedy)}`
+}
+
+const sentences = (...texts: string[]): string => texts.map((text) => text.replace(/\.?$/, '')).join('. ')

@@ -61,6 +61,13 @@ export interface Queue {
   isBehindAnother(name: string, job: { id: string; singletonKey: string }): Promise<boolean>
   /** Puts a running job back to wait a while, its tries uncounted. */
   postpone(id: string, seconds: number): Promise<void>
+  /** Jobs of a store, or of all, that wait for a provider (`waitForProvider`) are due. */
+  bringForward(storeId: string | null, transaction?: Transaction<Tables> | null): Promise<void>
+  /**
+   * Puts a running job back until its provider may answer again, its tries uncounted. Of a job that runs one at a time,
+   * one that waits already stands for it.
+   */
+  waitForProvider(name: string, job: FetchedJob, seconds: number): Promise<void>
   /** Brings waiting jobs forward, as if that time had passed; a negative time puts them off, but for those due now (`keepDue`). */
   advance(milliseconds: number, options?: { keepDue?: boolean }): Promise<void>
   /** Tells what listens in this process that something was queued. */
@@ -199,6 +206,27 @@ export async function openQueue(
         [name, id, singletonKey],
       )
       return rows.length > 0
+    },
+    async bringForward(storeId, transaction = null) {
+      const query = `update pgboss.job set start_after = now()
+         where state = 'retry' and started_on is null and start_after > now()
+           and ($1::text is null or data ->> 'storeId' = $1)`
+      if (transaction) await transaction.executeQuery(CompiledQuery.raw(query, [storeId]))
+      else await database.query(query, [storeId])
+      for (const listener of listeners) listener()
+    },
+    async waitForProvider(name, { id, retryCount, singletonKey }, seconds) {
+      if (singletonKey) {
+        const others = await database.query(
+          `select 1 from pgboss.job where name = $1 and singleton_key = $2 and state < 'active' and id <> $3 limit 1`,
+          [name, singletonKey, id],
+        )
+        if (others.length > 0) {
+          await boss.complete(name, { id, retryCount })
+          return
+        }
+      }
+      await postpone(id, seconds)
     },
     async advance(milliseconds, { keepDue = false } = {}) {
       await database.query(

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
 import { type Job, type JobAttempt, JobLost, serverJob, WorkerStopping } from '#runtime/job'
+import { waitsFor } from '#runtime/ports/waiting'
 import { z } from '#runtime/schema'
 import type { Metrics } from '#runtime/server/metrics'
 import { handle } from './handle.ts'
@@ -238,11 +239,16 @@ export class Worker {
       this.ran += 1
       this.#metrics.observeJob(job.name, 'completed', performance.now() - startedAt)
     } catch (error) {
+      const waitMs = waitsFor(error, this.#services.clock.ms())
       try {
         if (taken.signal.reason instanceof JobLost) {
           log.warn('it was given to another worker, having said nothing for too long')
         } else if (this.#stopping && abort.signal.aborted) {
           await queue.handBack(fetched.id)
+        } else if (waitMs !== null) {
+          log.warn({ err: error, waitMs }, 'it waits for a provider')
+          this.#metrics.observeJob(job.name, 'waiting', performance.now() - startedAt)
+          await queue.waitForProvider(job.name, fetched, waitMs / 1000)
         } else {
           log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
           this.failed += 1

@@ -1,5 +1,16 @@
 /** What every provider port speaks of. */
 
+/** Which of a store's connections a call goes over, as its row stood when it was read. */
+export interface ConnectionRef {
+  port: 'ecommerce' | 'messaging' | 'mailingList'
+  /** Which of the store's numbers; empty where a port has one connection. */
+  part: string
+  /** Another connection has another instant. */
+  connectedAt: Date | null
+  /** Whether something was wrong with it: then a call that succeeds is news. */
+  isTroubled: boolean
+}
+
 /** A store as an adapter sees it: its id and the credentials of its connection, unsealed. */
 export interface ProviderStore {
   id: string
@@ -10,6 +21,8 @@ export interface ProviderStore {
    * Left out where nothing is kept yet.
    */
   renew?: (change: (kept: unknown) => Promise<unknown>) => Promise<unknown>
+  /** Left out: credentials that are being tried, or let go; what becomes of them says nothing of a connection. */
+  connection?: ConnectionRef
 }
 
 /** Something a provider told us, as it is stored in `provider_events`. */

@@ -4,7 +4,7 @@ import { readyMs } from '#db/deadlines'
 import { isMigrated, migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
 import { type MovableClock, machineClock } from '#runtime/clock'
-import type { Services } from '#runtime/context'
+import { type Services, SystemContext } from '#runtime/context'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { docsAnswer } from '#runtime/documents/docs'
 import { openApiText } from '#runtime/documents/openapi'
@@ -28,7 +28,8 @@ import { addressOfClient, type Env } from '#runtime/http/request'
 import { gatewayFirst } from '#runtime/http/web'
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
-import { type Adapters, openAdapters } from '#runtime/ports/adapters'
+import { openAdapters } from '#runtime/ports/adapters'
+import { heardAdapters, type Outcome, type Trouble } from '#runtime/ports/heard'
 import { catalogOf } from '#runtime/registry/catalog'
 import type { Registry } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
@@ -96,7 +97,9 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     supervise: options.supervise ?? true,
     onError: (error) => log.error({ err: error }, 'job queue'),
   })
-  const adapters: Adapters = await openAdapters(settings, database, clock)
+  const opening = await openAdapters(settings, database, clock)
+  const names = { mail: schemeOf(settings.mailUrl), storage: schemeOf(settings.storageUrl) }
+  const { adapters, watch } = heardAdapters(opening, names, clock, (outcome) => hear(outcome))
   const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
   const counters = shared && database.kind === 'postgres' ? database : null
   const services: Services = {
@@ -111,6 +114,16 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     limits: new Limits(clock, counters),
     accessChanged: (storeId) => keys.changed(storeId),
     ending: new AbortController().signal,
+  }
+  const hearing = new SystemContext(services, log, 'health')
+  const hear = async (outcome: Outcome): Promise<Trouble | null> => {
+    try {
+      return (await services.wired.heard?.(hearing, outcome)) ?? null
+    } catch (error) {
+      // Who called goes by what they were told; the next call is heard again.
+      log.error({ err: error, port: outcome.port }, 'how a connection stands could not be written down')
+      return null
+    }
   }
   const metrics = openMetrics(database, queue)
   const deadline = new Deadline(settings.requestTimeoutMs)
@@ -131,9 +144,9 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
   analysing?.unref()
   const housekeeping = setInterval(() => {
-    keepHouse(services, keys, clock, counters).catch((error) =>
-      log.error({ err: error }, 'housekeeping failed'),
-    )
+    keepHouse(services, keys, clock, counters)
+      .then(async () => watch((await services.wired.troubledProviders?.(hearing)) ?? []))
+      .catch((error) => log.error({ err: error }, 'housekeeping failed'))
   }, housekeepingMs)
   housekeeping.unref()
 
@@ -196,6 +209,8 @@ const given = (database: Database, shared = database.kind === 'postgres'): Opene
   shared,
   close: async () => {},
 })
+
+const schemeOf = (url: string): string => url.split(':')[0]!
 
 /** How far ahead of the machine the clock is, in milliseconds: one that the sandbox moved stays moved. */
 export async function savedOffset(database: Database, settings: Settings): Promise<number> {

@@ -7,7 +7,7 @@ import type { Queue } from '#runtime/jobs/queue'
 
 export interface Metrics {
   observe(operation: string, status: number, milliseconds: number): void
-  observeJob(queue: string, outcome: 'completed' | 'failed', milliseconds: number): void
+  observeJob(queue: string, outcome: 'completed' | 'failed' | 'waiting', milliseconds: number): void
   text(): Promise<string>
   readonly contentType: string
 }

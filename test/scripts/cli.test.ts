@@ -218,6 +218,22 @@ describe('while a server runs on the folder', () => {
     await refused('store', ['connect', ...connection, '--provider', 'nobody'], 'provider: nobody')
   })
 
+  test('connections are checked: 0 where nothing is missing, 1 where something is', async () => {
+    const { data } = await json('store', ['check', '--store', 'aurora'])
+    expect(data).toContainEqual({
+      ...{ port: 'ecommerce', part: '', provider: 'sandbox', isFine: true, state: 'connected', since: null },
+      findings: [{ code: 'answers', isFine: true, message: expect.any(String) }],
+    })
+    expect(new Set(data.map(({ port }: { port: string }) => port)).size).toBe(6)
+    const missing = await run('store', ['check', '--store', 'aurora', '--port', 'mailingList'])
+    expect([missing.code, missing.err]).toEqual([1, ''])
+    expect(missing.out).toMatch(
+      /MISSING {2}Nothing is connected.*\n.*npm run store -- connect --port mailingList/,
+    )
+    await refused('store', ['check', '--store', 'nowhere'], 'nowhere')
+    await refused('store', ['check', '--store', 'aurora', '--port', 'fax'], 'Allowed choices are ecommerce')
+  })
+
   test('a key works the moment it is made, and no more once its revocation is answered', async () => {
     const { id, key } = await json('keys', newKey('aurora'))
     const { status, body } = await get(server.url, key)

@@ -1,6 +1,6 @@
 /** What it means that a number connects: nobody else has it, it is selected, and what waited for it is due. */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/door'
+import { health, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
 import { phoneKey } from '#runtime/values/phone'
@@ -10,6 +10,19 @@ import { selectConnection } from './select.ts'
 /** Tells those who wait that a connection can send again, selected or not. */
 export async function tellConnected(ctx: Context, type: ConnectionType): Promise<void> {
   await connectedNumberChanged(ctx)
+  const row = await ctx.db
+    .selectFrom('messaging_connections')
+    .select(['provider', 'connected_at'])
+    .where('type', '=', type)
+    .executeTakeFirst()
+  if (row) {
+    const { provider, connected_at: connectedAt } = row
+    await health.moveConnection(
+      ctx,
+      { port: 'messaging', part: type, provider, connectedAt },
+      { is: 'connected' },
+    )
+  }
   for (const told of ctx.wired.numberConnected) await told(ctx, type)
 }
 

@@ -1,5 +1,5 @@
 /** The way a message takes: the store's selected connection, the adapter behind it, its credentials. */
-import { entitlementOf } from '#operations/store/door'
+import { entitlementOf, health } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { ConnectionType, MessagingPort } from '#runtime/ports/messaging/port'
@@ -16,21 +16,34 @@ export interface Connection {
 export interface Route {
   connection: Connection
   port: MessagingPort
+  provider: string
   store: ProviderStore
   isConnected: boolean
 }
+
+const columns = [
+  'c.type',
+  'c.status',
+  'c.provider',
+  'c.credentials',
+  'c.number_id',
+  'c.phone',
+  'c.connected_at',
+] as const
 
 const selectedRow = prepared((db) =>
   db
     .selectFrom('stores as s')
     .innerJoin('messaging_connections as c', 'c.type', 's.messaging_connection_type')
-    .select(['c.type', 'c.status', 'c.provider', 'c.credentials', 'c.number_id', 'c.phone']),
+    .select(columns)
+    .select(health.isTroubledSql(db, 'messaging', 'c.type').as('is_troubled')),
 )
 
 const rowOfType = prepared((db, values: { type: string }) =>
   db
     .selectFrom('messaging_connections as c')
-    .select(['c.type', 'c.status', 'c.provider', 'c.credentials', 'c.number_id', 'c.phone'])
+    .select(columns)
+    .select(health.isTroubledSql(db, 'messaging', 'c.type').as('is_troubled'))
     .where('c.type', '=', values.type),
 )
 
@@ -83,6 +96,8 @@ interface ConnectionRow {
   credentials: string | null
   number_id: string | null
   phone: string | null
+  connected_at: Date | null
+  is_troubled: boolean
 }
 
 function routeOf(ctx: Context, row: ConnectionRow): Route {
@@ -96,7 +111,15 @@ function routeOf(ctx: Context, row: ConnectionRow): Route {
       phone: row.phone,
     },
     port,
-    store: { id: ctx.store.id, credentials: credentials ?? null },
+    provider: row.provider,
+    store: {
+      id: ctx.store.id,
+      credentials: credentials ?? null,
+      connection: {
+        ...{ port: 'messaging', part: row.type },
+        ...{ connectedAt: row.connected_at, isTroubled: row.is_troubled },
+      },
+    },
     isConnected: row.status === 'connected',
   }
 }

@@ -1,13 +1,20 @@
 /** Asking the provider how the official number stands. */
 import type { Context } from '#runtime/context'
 import { type Refusal, refuse } from '#runtime/errors'
-import type { NumberHealth, OfficialState } from '#runtime/ports/messaging/number-port'
+import { AccessLost } from '#runtime/ports/errors'
+import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
 import { type Route, routeOfType } from '../numbers/route.ts'
 import { withinTime } from '../numbers/within-time.ts'
 import { readOfficial } from './read.ts'
 import { lockOfficial, takeOverHealth, takeOverState } from './state.ts'
 
 const answerWithinMs = 20_000
+const numberIssues: readonly NumberIssue[] = [
+  'token-expired',
+  'number-removed',
+  'account-restricted',
+  'payment-issue',
+]
 
 /**
  * Takes over what the provider says of state, names, issue and limits. Outside a transaction. Refuses where no number
@@ -48,6 +55,14 @@ const connectionOf = (ctx: Context) =>
 
 /** A number in trouble has no health that could be asked for. */
 async function ask({ port, store }: Route): Promise<{ state: OfficialState; health: NumberHealth | null }> {
-  const state = await port.officialState(store)
-  return { state, health: state.status === 'error' ? null : await port.phoneHealth(store) }
+  try {
+    const state = await port.officialState(store)
+    return { state, health: state.status === 'error' ? null : await port.phoneHealth(store) }
+  } catch (error) {
+    // Access that is gone is a state too: the merchant is told of it.
+    if (!(error instanceof AccessLost)) throw error
+    const issue = numberIssues.find((each) => each === error.code) ?? 'token-expired'
+    const unknown = { phone: '', displayName: '', displayNameStatus: null }
+    return { state: { status: 'error', issue, ...unknown }, health: null }
+  }
 }

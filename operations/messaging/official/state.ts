@@ -1,7 +1,7 @@
 /** Where an official number goes by its provider's word, and what the merchant is told of it. */
 
 import type { Row, RowChange } from '#db/tables'
-import { notify } from '#operations/store/door'
+import { health, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { NumberHealth, NumberIssue, OfficialState } from '#runtime/ports/messaging/number-port'
 import { unseal } from '#runtime/secrets'
@@ -91,11 +91,17 @@ export async function toTrouble(ctx: Context, row: OfficialNumberRow, issue: Num
   if (row.status === 'error' && row.issue_code === issue) return
   await changeOfficial(ctx, { status: 'error', issue_code: issue })
   await connectedNumberChanged(ctx)
+  const { message } = describeIssue(issue)
+  await health.moveConnection(
+    ctx,
+    { port: 'messaging', part: 'official', provider: row.provider, connectedAt: row.connected_at },
+    { is: 'lost', code: issue, message: 'The number cannot send', remedy: message },
+  )
   await notify(ctx, {
     type: 'official-number-issue',
     level: 'error',
     title: `The official number ${row.phone ?? ''} cannot send`.replace('  ', ' '),
-    message: `${describeIssue(issue).message}.`,
+    message: `${message}.`,
     data: { connectionType: 'official', issue },
   })
 }

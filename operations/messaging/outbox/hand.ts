@@ -3,6 +3,7 @@ import type { Context } from '#runtime/context'
 import { pause } from '#runtime/pause'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
+import { isInTrouble } from '#runtime/ports/waiting'
 import { takeRecipients } from '../numbers/limit.ts'
 import { type Connection, type Content, deliver, type Outcome, throttled } from '../sending/deliver.ts'
 import { keyOf, type Lane, type Standing } from './lane.ts'
@@ -21,7 +22,9 @@ export type Letter<M> = Posted & { message: M }
 export type Trouble =
   /** `isOfRecipient`: others may be written to meanwhile. */
   | { reason: 'throttled'; afterMs: number; isOfRecipient?: true }
-  | { reason: 'provider-unavailable' | 'number-limit' | 'disconnected' }
+  /** `isDown`: it is the connection, not this message, that is in trouble. */
+  | { reason: 'provider-unavailable'; isDown?: true }
+  | { reason: 'number-limit' | 'disconnected' }
 
 /** What is certain of a message after its call. */
 export type Told = Extract<Fate, { is: 'sent' | 'failed' }> | { is: 'back'; because: Trouble }
@@ -55,7 +58,10 @@ async function mailed(
     }
     if (!(error instanceof Unavailable)) throw error
     return error.accepted === 'no'
-      ? { is: 'back', because: { reason: 'provider-unavailable' } }
+      ? {
+          is: 'back',
+          because: { reason: 'provider-unavailable', ...(isInTrouble(error) ? { isDown: true as const } : {}) },
+        }
       : { is: 'unknown' }
   }
 }
@@ -83,9 +89,15 @@ function toldOf(outcome: Outcome, at: Date): Answer {
     case 'disconnected':
       return { is: 'back', because: { reason: 'disconnected' } }
     case 'retry': {
-      if (outcome.reason !== 'throttled') return { is: 'back', because: { reason: outcome.reason } }
-      const { outcome: _is, ...because } = outcome
-      return { is: 'back', because }
+      if (outcome.reason === 'throttled') {
+        const { outcome: _is, ...because } = outcome
+        return { is: 'back', because }
+      }
+      const { reason, isDown } = outcome
+      return {
+        is: 'back',
+        because: reason === 'number-limit' ? { reason } : { reason, ...(isDown ? { isDown } : {}) },
+      }
     }
     case 'unknown':
       return { is: 'unknown' }

@@ -62,6 +62,7 @@ export type Ready<Row> = { row: Row; letter: Posted } | Failure
 export type Next = Date | null
 
 const holdsMs = 60 * 60_000
+const downMs = 15 * 60_000
 const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
 interface Taken<Row> {
@@ -211,13 +212,15 @@ async function back<Row extends Single>(
     return putOff(ctx, lane, taken, later(ctx.now(), because.afterMs), false)
   // It may have left before: only its key, or a callback, tells.
   if (calledBefore) return keepHeld(ctx, lane, taken)
+  const waits = lane.waitsMs > 0 && !(await isTooLate(ctx, lane, row))
   if (because.reason === 'provider-unavailable') {
     const afterMs = lane.retriesAfterMs[row.tries - 1]
-    if (afterMs === undefined) return fail(ctx, lane, row, failures[because.reason])
-    return putOff(ctx, lane, taken, later(ctx.now(), afterMs))
+    if (afterMs !== undefined) return putOff(ctx, lane, taken, later(ctx.now(), afterMs))
+    // All have been tried; but it is down for everybody, which is not this message's fault.
+    if (!because.isDown || !waits) return fail(ctx, lane, row, failures[because.reason])
+    return putOff(ctx, lane, taken, later(ctx.now(), downMs), false)
   }
-  if (lane.waitsMs === 0 || (await isTooLate(ctx, lane, row)))
-    return fail(ctx, lane, row, failures[because.reason])
+  if (!waits) return fail(ctx, lane, row, failures[because.reason])
   return putOff(ctx, lane, taken, later(ctx.now(), holdsMs), false)
 }
 

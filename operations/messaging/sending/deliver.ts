@@ -13,6 +13,7 @@ import {
 } from '#runtime/ports/errors'
 import type { StatusFailure } from '#runtime/ports/messaging/hook-body'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '#runtime/ports/messaging/port'
+import { isInTrouble } from '#runtime/ports/waiting'
 import { officialRevalidate } from '../handles.ts'
 import { takeRecipients } from '../numbers/limit.ts'
 import { holdNumber, takePlaces } from '../numbers/pace.ts'
@@ -79,7 +80,8 @@ export type Outcome =
   /** For good, this recipient only; codes of rule 5. */
   | { outcome: 'refused'; code: RefusalCode; message: string }
   /** Certainly not accepted: may be tried again. `numberLimit`: not before the number's day is over. */
-  | { outcome: 'retry'; afterMs: number; reason: 'provider-unavailable' | 'number-limit' }
+  /** `isDown`: it is the connection, not this message. */
+  | { outcome: 'retry'; afterMs: number; reason: 'provider-unavailable' | 'number-limit'; isDown?: true }
   /** The same; `isOfRecipient`: others may be written to meanwhile. */
   | { outcome: 'retry'; afterMs: number; reason: 'throttled'; isOfRecipient?: true }
   /** Not selected or not connected any more. */
@@ -206,7 +208,8 @@ function outcomeOf(ctx: Context, error: unknown): Outcome {
   }
   if (error instanceof NumberLimit) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
   if (error instanceof Unavailable && error.accepted === 'no') {
-    return { outcome: 'retry', afterMs: tryAgainMs, reason: 'provider-unavailable' }
+    const down = isInTrouble(error) ? ({ isDown: true } as const) : {}
+    return { outcome: 'retry', afterMs: tryAgainMs, reason: 'provider-unavailable', ...down }
   }
   if (!(error instanceof Unavailable)) ctx.log.error({ err: error }, 'a send ended in an unforeseen way')
   return { outcome: 'unknown' }

@@ -7,12 +7,14 @@ import { unlessTaken } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
-import { Refused } from '#runtime/ports/errors'
+import { AccessLost, Refused } from '#runtime/ports/errors'
 import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { seal, signaturesOf, unseal } from '#runtime/secrets'
 import { ordersSync } from '../handles.ts'
 import { renewCredentials } from './renewal.ts'
+import { moveConnection } from '../health/hear.ts'
+import { isTroubledSql } from '../health/rows.ts'
 
 export interface Connected<Port> {
   port: Port
@@ -27,16 +29,23 @@ export type ConnectionPort = 'ecommerce' | 'mailingList'
 
 const topics: readonly WebhookTopic[] = ['order.updated', 'cart.updated', 'product.updated', 'stock.updated']
 
-const connectionOf = prepared<
-  { port: string },
-  { provider: string; credentials: string | null; settings: unknown; connected_at: Date | null }
->((db, values) =>
+const connectionOf = prepared<{ port: string }, ConnectionRow>((db, values) =>
   db
-    .selectFrom('connections')
-    .select(['provider', 'credentials', 'settings', 'connected_at'])
-    .where('port', '=', values.port)
-    .where('connected_at', 'is not', null),
+    .selectFrom('connections as c')
+    .select(['c.provider', 'c.credentials', 'c.settings', 'c.connected_at'])
+    // With the row, as one question: whoever calls the provider knows whether an answer is news.
+    .select(isTroubledSql(db, 'c.port', '').as('is_troubled'))
+    .where('c.port', '=', values.port)
+    .where('c.connected_at', 'is not', null),
 )
+
+interface ConnectionRow {
+  provider: string
+  credentials: string | null
+  settings: unknown
+  connected_at: Date | null
+  is_troubled: boolean
+}
 
 /** The ecommerce platform of the store, or null when none is connected. */
 export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> | null> {
@@ -46,10 +55,7 @@ export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> 
   if (!port) throw new Error(`No adapter of this server is named ${row.provider}`)
   return {
     port,
-    store: {
-      ...unsealed(ctx, 'ecommerce', row.credentials),
-      renew: renewing(ctx, 'ecommerce', row.connected_at),
-    },
+    store: { ...unsealed(ctx, 'ecommerce', row), renew: renewing(ctx, 'ecommerce', row.connected_at) },
     provider: row.provider,
     connectedAt: row.connected_at,
   }
@@ -69,10 +75,14 @@ const renewing =
     return renewCredentials(ctx, kept, change)
   }
 
-const unsealed = (ctx: Context, port: ConnectionPort, credentials: string | null): ProviderStore => ({
-  id: ctx.store.id,
-  credentials: credentials === null ? null : unseal(ctx.settings, sealContext(ctx, port), credentials),
-})
+const unsealed = (ctx: Context, port: ConnectionPort, row: ConnectionRow): ProviderStore => {
+  const { credentials, connected_at: connectedAt, is_troubled: isTroubled } = row
+  return {
+    id: ctx.store.id,
+    credentials: credentials === null ? null : unseal(ctx.settings, sealContext(ctx, port), credentials),
+    connection: { port, part: '', connectedAt, isTroubled },
+  }
+}
 
 /** The email provider of the store with the list chosen there, or null when none is connected. */
 export async function mailingList(
@@ -86,7 +96,7 @@ export async function mailingList(
   }
   return {
     port: adapters[row.provider]!,
-    store: unsealed(ctx, 'mailingList', row.credentials),
+    store: unsealed(ctx, 'mailingList', row),
     provider: row.provider,
     connectedAt: row.connected_at,
     listId: (row.settings as { listId?: string } | null)?.listId ?? null,
@@ -99,13 +109,29 @@ export async function activationLink(ctx: Context): Promise<string | null> {
   return (await connected?.port.activationLink?.(connected.store)) ?? null
 }
 
-/** Every store that is connected to an ecommerce platform: what is synced by the clock asks here. */
+/**
+ * Every store that is connected to an ecommerce platform which still takes our access: what is synced by the clock asks
+ * here. One that was lost is probed, and synced again once it is back.
+ */
 export const connectedStores = ({ root }: SystemContext) =>
   root
-    .selectFrom('connections')
-    .select('store_id')
-    .where('port', '=', 'ecommerce')
-    .where('connected_at', 'is not', null)
+    .selectFrom('connections as c')
+    .select('c.store_id')
+    .where('c.port', '=', 'ecommerce')
+    .where('c.connected_at', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('connection_health as h')
+            .select('h.port')
+            .whereRef('h.store_id', '=', 'c.store_id')
+            .whereRef('h.port', '=', 'c.port')
+            .where('h.part', '=', '')
+            .where('h.state', '=', 'lost')
+            .where(sql<boolean>`h.connected_at is not distinct from c.connected_at`),
+        ),
+      ),
+    )
 
 /** Every store that is connected to an email provider. */
 export const listedStores = ({ root }: SystemContext) =>
@@ -167,6 +193,7 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
       .values({ port: 'ecommerce', ...connection, created_at: now })
       .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
       .execute()
+    await moveConnection(tx, { port: 'ecommerce', part: '', provider, connectedAt: now }, { is: 'connected' })
     await takeOver(tx, provider, shop)
     await tx.queue(ordersSync, {})
     for (const told of tx.wired.platformConnected) await told(tx)
@@ -192,19 +219,26 @@ export async function connectMailingList(ctx: Context, provider: string, given: 
     const known = lists.map(({ id, name }) => `${id} (${name})`).join(', ')
     throw refuse('bad_request', `credentials.listId: the provider has no such list: ${known}`)
   }
-  const now = ctx.now()
-  const connection = {
-    provider,
-    credentials: seal(ctx.settings, sealContext(ctx, 'mailingList'), credentials),
-    settings: JSON.stringify({ listId }),
-    connected_at: now,
-    updated_at: now,
-  }
-  await ctx.db
-    .insertInto('connections')
-    .values({ port: 'mailingList', ...connection, created_at: now })
-    .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
-    .execute()
+  await ctx.transaction(async (tx) => {
+    const now = tx.now()
+    const connection = {
+      provider,
+      credentials: seal(tx.settings, sealContext(tx, 'mailingList'), credentials),
+      settings: JSON.stringify({ listId }),
+      connected_at: now,
+      updated_at: now,
+    }
+    await tx.db
+      .insertInto('connections')
+      .values({ port: 'mailingList', ...connection, created_at: now })
+      .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
+      .execute()
+    await moveConnection(
+      tx,
+      { port: 'mailingList', part: '', provider, connectedAt: now },
+      { is: 'connected' },
+    )
+  })
 }
 
 /** Forgets the credentials of a connection. Refuses when it is not connected. */
@@ -259,6 +293,9 @@ async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (error instanceof Refused) throw refuse('bad_request', `credentials: ${error.message}`)
+    if (error instanceof AccessLost) {
+      throw refuse('bad_request', `credentials: ${error.message}: ${error.remedy}`)
+    }
     throw error
   }
 }

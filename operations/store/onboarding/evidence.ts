@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { greatestKnown } from '#runtime/database/sql'
+import { isLostSql } from '../health/rows.ts'
 import type { OnboardingAnswers } from './schema.ts'
 
 type Db = Kysely<TenantTables>
@@ -20,13 +21,18 @@ export interface StoredOnboarding {
 export const requiredEvidence = (
   db: Db,
 ): Record<'platform' | 'answers' | 'features' | 'messaging', RawBuilder<Date | null>> => ({
-  platform: sql`(${db.selectFrom('connections as c').select('c.connected_at').where('c.port', '=', 'ecommerce')})`,
+  platform: sql`(${db
+    .selectFrom('connections as c')
+    .select('c.connected_at')
+    .where('c.port', '=', 'ecommerce')
+    .where(sql<boolean>`not ${isLostSql(db, 'c.port', '')}`)})`,
   answers: sql`(s.onboarding ->> 'answersSavedAt')::timestamptz`,
   features: sql`(s.onboarding ->> 'featuresActivatedAt')::timestamptz`,
   messaging: sql`(${db
     .selectFrom('messaging_connections as m')
     .select(sql`min(coalesce(m.connected_at, m.updated_at))`.as('at'))
-    .where('m.status', '=', 'connected')})`,
+    .where('m.status', '=', 'connected')
+    .where(sql<boolean>`not ${isLostSql(db, 'messaging', 'm.type', 'm')}`)})`,
 })
 
 /** When the last required step was done, or null while one is not. */

@@ -6,6 +6,7 @@ import { instantOf, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 import { defaultHours } from '../conversions/attribution-hours.ts'
+import { isLostSql } from '../health/rows.ts'
 import { onboardingCompletedAt } from '../onboarding/evidence.ts'
 import { planIdOf, planJson, statusOf } from '../quota/entitlement.ts'
 
@@ -51,14 +52,18 @@ const isConnected = (db: Db): RawBuilder<boolean> =>
     .selectFrom('connections as c')
     .select('c.port')
     .where('c.port', '=', 'ecommerce')
-    .where('c.connected_at', 'is not', null)})`
+    .where(works(db))})`
+
+/** Connected, and our access is not gone (rule 19). */
+const works = (db: Db): RawBuilder<boolean> =>
+  sql<boolean>`(c.connected_at is not null and not ${isLostSql(db, 'c.port', '')})`
 
 const connectionList = (db: Db) =>
   db.selectFrom('connections as c').select(
     sql`coalesce(json_agg(${jsonObject({
       port: 'c.port',
       provider: 'c.provider',
-      connected: sql`c.connected_at is not null`,
+      connected: works(db),
       connectedAt: instantOf('c.connected_at'),
     })} order by c.port), '[]')`.as('list'),
   )

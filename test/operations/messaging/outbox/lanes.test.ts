@@ -2,13 +2,15 @@
  * The contract of every lane: one recipient, and what may happen on the way. Whatever it is, they get one message or none,
  * the units are exact, and who got nothing has a reason, in the same words in all lanes.
  */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import sendTeamMessage from '#operations/inbox/messages/api/send-message'
 import { optOuts, outbox } from '#operations/messaging/door'
 import { tellConnected } from '#operations/messaging/numbers/connected'
 import sendSingle from '#operations/messaging/sends/api/send-message'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
+import { AccessLost } from '#runtime/ports/errors'
+import { unheard } from '#runtime/ports/heard'
 import { sandboxOf } from '#runtime/ports/messaging/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
@@ -167,6 +169,36 @@ const scenarios: Record<string, Scenario> = {
     },
     // Whoever waits in front of it is told; a campaign asks the merchant.
     ends: { dm: 'failed provider-error', in: 'failed provider-error', cm: 'pending', rest: 'sent' },
+  },
+  'the provider is down for three hours': {
+    async happens({ shop, go }) {
+      await mode(shop, 'down')
+      await go()
+      await app.drainJobs()
+      await later(1, 1, 5, 15, 15, 60, 15, 60, 15)
+      await mode(shop, 'up')
+      await later(16, 31)
+    },
+    // What nobody waits in front of goes on by itself.
+    ends: { dm: 'failed provider-error', in: 'failed provider-error', cm: 'pending', rest: 'sent' },
+  },
+  'our access to the number is gone, and comes back': {
+    async happens({ go }) {
+      const gone = async () => {
+        throw new AccessLost('token-revoked', 'The token was revoked', 'Connect the number again')
+      }
+      const sends = ['sendText', 'sendMedia', 'sendTemplate'] as const
+      for (const name of sends) vi.spyOn(unheard(sandbox), name).mockImplementation(gone)
+      try {
+        await go()
+        await app.drainJobs()
+        await later(2, 20)
+      } finally {
+        vi.restoreAllMocks()
+      }
+      await later(61, 16)
+    },
+    ends: { dm: 'failed disconnected', in: 'failed disconnected', cm: 'none', rest: 'sent' },
   },
   'the number is disconnected, and comes back': {
     async happens({ shop, go }) {

@@ -231,6 +231,12 @@ describe('sending', () => {
       await app.advance(minutes * 60_000)
       await app.drainJobs()
     }
+    // It does not answer anybody: that is not their fault, for a day.
+    expect((await shop.dispatches()).map((row) => row.status)).toEqual(['sending', 'sending'])
+    for (let quarters = 0; quarters < 4; quarters += 1) {
+      await app.advance(6 * 3_600_000)
+      await app.drainJobs()
+    }
     expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
       ['failed', 'provider-error'],
       ['failed', 'provider-error'],

@@ -141,11 +141,31 @@ describe('the loader', () => {
       await app.drainJobs({ allowFailures: true })
     }
     await expect(stateOf(shop)).rejects.toThrow('down')
+    // It does not answer at all: that is waited for, for a day.
+    await app.advance(24 * 3_600_000)
+    for (let i = 0; i < 6; i += 1) {
+      await app.drainJobs({ allowFailures: true })
+      await app.advance(600_000)
+    }
     await mode(shop, 'up')
     const failed = await stateOf(shop)
     expect(failed.state).toBe('failed')
     expect(failed.message).toContain('did not answer')
     await save(shop)
+    await app.drainJobs()
+    expect(await stateOf(shop)).toMatchObject({ state: 'installed', message: null })
+  })
+
+  test('waits for a platform that is down, and goes on by itself', async () => {
+    const shop = await connectedStore(app)
+    await mode(shop, 'down')
+    await save(shop)
+    for (let i = 0; i < 12; i += 1) {
+      await app.advance(600_000)
+      await app.drainJobs({ allowFailures: true })
+    }
+    await mode(shop, 'up')
+    await app.advance(70 * 60_000)
     await app.drainJobs()
     expect(await stateOf(shop)).toMatchObject({ state: 'installed', message: null })
   })

@@ -1,0 +1,5 @@
+/** What other sections use of a connection's health (rule 19). */
+export { checking } from './checking.ts'
+export { type About, moveConnection } from './hear.ts'
+export type { Checked, ConnectionKind } from './kinds.ts'
+export { isLostSql, isTroubledSql } from './rows.ts'

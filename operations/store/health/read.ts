@@ -1,0 +1,33 @@
+/** How the connections of a store stand, and the server's own, as far as something was ever wrong with them. */
+import type { Context } from '#runtime/context'
+import type { PortName } from '#runtime/ports/heard'
+import type { Standing } from './machine.ts'
+import { standingOf } from './rows.ts'
+
+export interface KnownStanding extends Standing {
+  port: PortName
+  part: string
+  provider: string
+}
+
+/** Those of connections before are left out. */
+export async function readStandings(ctx: Context): Promise<KnownStanding[]> {
+  const own = await ctx.db
+    .selectFrom('connection_health')
+    .selectAll()
+    .orderBy('port')
+    .orderBy('part')
+    .execute()
+  const servers = await ctx.system.selectFrom('provider_health').selectAll().orderBy('port').execute()
+  const known: KnownStanding[] = servers.map((row) => ({
+    ...standingOf(row),
+    ...{ port: row.port as PortName, part: '', provider: row.provider },
+  }))
+  for (const row of own) {
+    const port = row.port as 'ecommerce' | 'messaging' | 'mailingList'
+    const current = await ctx.wired.connectionKinds[port]?.current(ctx, row.part)
+    if (current === undefined || current?.getTime() !== row.connected_at?.getTime()) continue
+    known.push({ ...standingOf(row), port, part: row.part, provider: row.provider })
+  }
+  return known
+}

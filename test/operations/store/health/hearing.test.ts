@@ -1,0 +1,252 @@
+/** One connection that is lost, or down, and comes back: what the merchant sees, what waits, what goes on. */
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import listProducts from '#operations/store/connections/api/list-products'
+import { connectEcommerce, connectedStores, ecommerce } from '#operations/store/connections/connections'
+import { ordersSync } from '#operations/store/handles'
+import { readStandings } from '#operations/store/health/read'
+import getOnboarding from '#operations/store/onboarding/api/get-onboarding'
+import getInformation from '#operations/store/profile/api/get-information'
+import getStore from '#operations/store/profile/api/get-store'
+import { SystemContext } from '#runtime/context'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
+import { AccessLost, Unavailable } from '#runtime/ports/errors'
+import { type Outcome, unheard } from '#runtime/ports/heard'
+import { checkConnections, told } from '#scripts/admin/check-connections'
+import { testApp } from '#test/support/app'
+import { type ConnectedShop, connectedStore } from '#test/support/platform'
+
+const app = await testApp()
+const minuteMs = 60_000
+const platform = unheard(app.services.adapters.ecommerce.sandbox!) as EcommercePort & Record<string, unknown>
+
+/** What the platform answers from now on, whatever it is asked. */
+const answering = (error: () => Error): void => {
+  for (const name of Object.keys(platform)) {
+    if (typeof platform[name] !== 'function' || /^(webhookSecret|parseWebhook)$/.test(name)) continue
+    vi.spyOn(platform, name as 'listOrders').mockImplementation(async () => {
+      throw error()
+    })
+  }
+}
+const lost = () => new AccessLost('uninstalled', 'The app was uninstalled', 'Install the app again')
+const down = () => new Unavailable('no', 'The platform is down')
+const asBefore = (): void => void vi.restoreAllMocks()
+afterEach(asBefore)
+
+const notices = async (shop: ConnectedShop) =>
+  (await shop.request('GET', '/notifications')).body.data
+    .filter(({ type }: { type: string }) => type.startsWith('connection-') || type.includes('failed'))
+    .map(({ type, title, message }: Record<string, string>) => ({ type, title, message }))
+    .reverse()
+const standing = async (shop: ConnectedShop) =>
+  (await readStandings(await shop.context())).find(({ port }) => port === 'ecommerce')
+const synced = async (shop: ConnectedShop): Promise<string[]> => {
+  const { rows } = await connectedStores(new SystemContext(app.services, app.services.log, 'test'))
+    .execute()
+    .then((rows) => ({ rows }))
+  return rows.map(({ store_id: id }) => id).filter((id) => id === shop.id)
+}
+const jobsOf = (shop: ConnectedShop, name: string) =>
+  app.database.query<{ state: string; retry_count: number }>(
+    `select state::text as state, retry_count from pgboss.job
+     where name = $1 and data ->> 'storeId' = $2 and state in ('created', 'retry', 'active', 'failed')`,
+    [name, shop.id],
+  )
+
+describe('access that is gone', () => {
+  test('is told once, with its cause and remedy, wherever the merchant looks; and once that it is back', async () => {
+    const shop = await connectedStore(app)
+    expect((await shop.call(getStore)).body.connected).toBe(true)
+    answering(lost)
+    const answer = await shop.call(listProducts)
+    expect(answer.status).toBe(503)
+    expect(answer.body.error).toEqual({
+      code: 'unavailable',
+      message: `The connection to sandbox is lost since ${app.clock.now().toISOString()}: The app was uninstalled. Install the app again`,
+    })
+    await shop.call(listProducts)
+    expect((await shop.call(getStore)).body.connected).toBe(false)
+    expect((await shop.call(getInformation)).body.connections).toMatchObject([
+      { port: 'ecommerce', provider: 'sandbox', connected: false },
+    ])
+    const step = async () =>
+      (await shop.call(getOnboarding)).body.steps.find(({ id }: { id: string }) => id === 'platform').isDone
+    expect(await step()).toBe(false)
+    expect(await synced(shop)).toEqual([])
+    expect(await notices(shop)).toEqual([
+      {
+        type: 'connection-lost',
+        title: 'The connection to your ecommerce platform (sandbox) is lost',
+        message:
+          'The app was uninstalled. Install the app again. What waits for it goes on by itself once it works again.',
+      },
+    ])
+    asBefore()
+    await app.advance(minuteMs)
+    expect((await shop.call(listProducts)).status).toBe(200)
+    expect(await standing(shop)).toMatchObject({ state: 'connected', since: app.clock.now(), code: null })
+    expect((await shop.call(getStore)).body.connected).toBe(true)
+    expect(await step()).toBe(true)
+    expect(await synced(shop)).toEqual([shop.id])
+    expect((await notices(shop)).map(({ type }: { type: string }) => type)).toEqual([
+      'connection-lost',
+      'connection-back',
+    ])
+  })
+
+  test('is found to be back by a probe, and what waited goes on by itself', async () => {
+    const shop = await connectedStore(app)
+    answering(lost)
+    await (await shop.context()).queue(ordersSync, {})
+    await app.drainJobs()
+    expect(await jobsOf(shop, 'orders-sync')).toEqual([{ state: 'retry', retry_count: 0 }])
+    // The same, asked for again, is the one that waits.
+    await (await shop.context()).queue(ordersSync, {})
+    await app.drainJobs()
+    expect(await jobsOf(shop, 'orders-sync')).toHaveLength(1)
+    await app.advance(61_000 * 1.1)
+    await app.drainJobs()
+    expect((await standing(shop))!.probes).toBe(1)
+    asBefore()
+    await app.advance(6 * minuteMs)
+    await app.drainJobs()
+    expect(await standing(shop)).toMatchObject({ state: 'connected', probes: 0, nextProbeAt: null })
+    expect(await jobsOf(shop, 'orders-sync')).toEqual([])
+    expect((await notices(shop)).map(({ type }: { type: string }) => type)).toEqual([
+      'connection-lost',
+      'connection-back',
+    ])
+  })
+
+  test('ends when somebody connects anew; a call over the connection before says nothing of it', async () => {
+    const shop = await connectedStore(app)
+    const before = (await ecommerce(await shop.context()))!
+    answering(lost)
+    await shop.call(listProducts)
+    asBefore()
+    await app.advance(minuteMs)
+    await connectEcommerce(await shop.context(), 'sandbox', { token: 'sandbox' })
+    expect(await standing(shop)).toMatchObject({ state: 'connected' })
+    answering(lost)
+    await expect(before.port.listCategories(before.store)).rejects.toThrow(AccessLost)
+    expect(await standing(shop)).toMatchObject({ state: 'connected' })
+    expect((await shop.call(getStore)).body.connected).toBe(true)
+  })
+
+  test('of credentials that are only tried is a fault of theirs', async () => {
+    const shop = await connectedStore(app)
+    answering(lost)
+    await expect(connectEcommerce(await shop.context(), 'sandbox', {})).rejects.toThrow(
+      'credentials: The app was uninstalled: Install the app again',
+    )
+    expect(await standing(shop)).toBeUndefined()
+  })
+})
+
+describe('a provider that is down', () => {
+  test('is degraded after three calls in a row; work waits without burning its tries, and goes on', async () => {
+    const shop = await connectedStore(app)
+    answering(down)
+    const message = async () => (await shop.call(listProducts)).body.error.message
+    expect(await message()).toBe('A system this depends on does not answer: try again later')
+    expect(await message()).toBe('A system this depends on does not answer: try again later')
+    const since = app.clock.now().toISOString()
+    expect(await message()).toBe(
+      `sandbox has not answered since ${since}: Nothing has to be done: it is asked again by itself, and what waits for it goes on then`,
+    )
+    // It may be well in a moment: it stays connected, and nobody is alarmed.
+    expect((await shop.call(getStore)).body.connected).toBe(true)
+    await (await shop.context()).queue(ordersSync, {})
+    for (let hours = 0; hours < 5; hours += 1) {
+      await app.drainJobs({ allowFailures: true })
+      await app.advance(60 * minuteMs)
+    }
+    expect(await notices(shop)).toEqual([])
+    expect((await jobsOf(shop, 'orders-sync')).map(({ state }) => state)).not.toContain('failed')
+    asBefore()
+    await app.advance(70 * minuteMs)
+    await app.drainJobs()
+    expect(await standing(shop)).toMatchObject({ state: 'connected' })
+    expect(await jobsOf(shop, 'orders-sync')).toEqual([])
+  })
+
+  test('for a day is told as work that failed', async () => {
+    const shop = await connectedStore(app)
+    answering(down)
+    for (let calls = 0; calls < 3; calls += 1) await shop.call(listProducts)
+    await app.advance(25 * 60 * minuteMs)
+    await (await shop.context()).queue(ordersSync, {})
+    for (let tries = 0; tries < 6; tries += 1) {
+      await app.drainJobs({ allowFailures: true })
+      await app.advance(20 * minuteMs)
+    }
+    expect((await notices(shop)).map(({ type }: { type: string }) => type)).toContain('orders-sync-failed')
+  })
+
+  test('once in a while is no trouble', async () => {
+    const shop = await connectedStore(app)
+    for (let round = 0; round < 4; round += 1) {
+      answering(down)
+      await shop.call(listProducts)
+      await shop.call(listProducts)
+      asBefore()
+      expect((await shop.call(listProducts)).status).toBe(200)
+    }
+    expect(await standing(shop)).toMatchObject({ state: 'connected', failedAt: [] })
+  })
+})
+
+describe('a check of the command line', () => {
+  test('calls every port, says what is missing with its remedy, and changes nothing', async () => {
+    const shop = await connectedStore(app)
+    const ctx = await shop.context()
+    const well = await checkConnections(ctx)
+    expect(well.map(({ port, provider, isFine }) => [port, provider, isFine])).toEqual([
+      ['ecommerce', 'sandbox', true],
+      ['messaging', null, true],
+      ['mailingList', null, true],
+      ['billing', 'sandbox', true],
+      ['mail', 'sandbox', true],
+      ['storage', 'disk', true],
+    ])
+    answering(lost)
+    const [found] = await checkConnections(ctx, 'ecommerce')
+    expect(found).toMatchObject({
+      isFine: false,
+      state: 'connected',
+      findings: [{ code: 'uninstalled', isFine: false, remedy: 'Install the app again' }],
+    })
+    expect(told(found!)).toEqual([
+      'ecommerce: sandbox',
+      '  MISSING  The app was uninstalled (uninstalled)',
+      '           Install the app again',
+    ])
+    expect(await standing(shop)).toBeUndefined()
+    // What an adapter finds of itself is told as it is.
+    const findings = [
+      { code: 'scopes', isFine: false, message: 'read_orders is missing', remedy: 'Grant it' },
+      { code: 'webhooks', isFine: true, message: 'All are registered' },
+    ]
+    vi.spyOn(platform, 'check').mockImplementation(async () => findings as never)
+    expect((await checkConnections(ctx, 'ecommerce'))[0]).toMatchObject({ isFine: false, findings })
+  })
+})
+
+test('where nothing is wrong, nothing is heard: no write, no question more', async () => {
+  const outcomes: Outcome[] = []
+  const quiet = await testApp(
+    {},
+    {
+      wiring: {
+        heard: async (_system, outcome) => {
+          outcomes.push(outcome)
+          return null
+        },
+      },
+    },
+  )
+  const shop = await connectedStore(quiet)
+  await shop.call(listProducts)
+  await shop.sell({ items: [{ variantId: '2001', quantity: 1 }] })
+  expect(outcomes).toEqual([])
+})
