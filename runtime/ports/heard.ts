@@ -47,13 +47,18 @@ const asksNobody: Readonly<Record<PortName, readonly string[]>> = {
   storage: ['signUpload', 'signDownload'],
 }
 
+const findingMethods: readonly string[] = ['check', 'findings']
+
 /** Whether an answer shows that the provider still takes our access. */
 function provesAccess(port: PortName, method: string, answer: unknown): boolean {
   if (asksNobody[port].includes(method)) return false
   if (port === 'messaging' && method === 'officialState') {
     return (answer as { status?: unknown } | undefined)?.status !== 'error'
   }
-  if (method === 'check' && Array.isArray(answer)) return answer.every(({ isFine }: Finding) => isFine)
+  // What it finds of itself may be that nothing is answered.
+  if (findingMethods.includes(method) && Array.isArray(answer)) {
+    return answer.every(({ isFine }: Finding) => isFine)
+  }
   return true
 }
 

@@ -65,17 +65,17 @@ async function checkRoute(
   { port, store, provider }: Route,
   type: ConnectionType,
 ): Promise<Pick<health.Checked, 'provider' | 'findings'>> {
-  const adapter = unheard(port)
-  const asksState = type === 'official' && !('check' in adapter)
-  if (!asksState) return { provider, findings: await health.checking(adapter, store, null) }
-  let issue: Finding | null = null
-  const findings = await health.checking(adapter, store, async () => {
+  const adapter: typeof port & { check?(of: typeof store): Promise<Finding[]> } = unheard(port)
+  const findings = await health.checking(async () => {
+    if (adapter.check) return adapter.check(store)
+    if (type !== 'official') return adapter.sendLimits(store, type)
     const state = await adapter.officialState(store)
-    if (state.status !== 'error') return
+    if (state.status !== 'error') return state
     const code = state.issue ?? 'account-restricted'
-    issue = { code, isFine: false, message: 'The number cannot send', remedy: describeIssue(code).message }
+    const { message: remedy } = describeIssue(code)
+    return [{ code, isFine: false, message: 'The number cannot send', remedy }]
   })
-  return { provider, findings: issue ? [issue] : findings }
+  return { provider, findings }
 }
 
 /** A number that was given up meanwhile is nobody's to ask about. */

@@ -1,7 +1,10 @@
 /** How the platform, the email provider and the server's own providers are probed and checked (rule 19). */
 import type { Context } from '#runtime/context'
+import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { Refused } from '#runtime/ports/errors'
 import { type PortName, unheard } from '#runtime/ports/heard'
+import type { MailingListPort } from '#runtime/ports/mailing-list/port'
+import type { Finding, ProviderStore } from '#runtime/ports/provider'
 import { checking } from '../health/checking.ts'
 import type { Checked, ConnectionKind, ServerKind } from '../health/kinds.ts'
 import { billing, type Connected, ecommerce, mailingList } from './connections.ts'
@@ -15,20 +18,15 @@ const current = async (tx: Context, port: 'ecommerce' | 'mailingList'): Promise<
   return row?.connected_at ?? undefined
 }
 
-async function checkOne<Port extends object>(
+async function checkOne<Port extends object, C extends Connected<Port>>(
   port: PortName,
-  connected: Connected<Port> | null,
-  cheapest: (port: Port, connected: Connected<Port>) => Promise<unknown>,
+  connected: C | null,
+  asked: (adapter: Port, connected: C) => Promise<unknown>,
 ): Promise<Checked[]> {
   if (!connected) return [{ port, part: '', provider: null, findings: [] }]
-  const { provider, store } = connected
+  const { provider } = connected
   const adapter = unheard(connected.port)
-  return [
-    {
-      ...{ port, part: '', provider },
-      findings: await checking(adapter, store, () => cheapest(adapter, connected)),
-    },
-  ]
+  return [{ port, part: '', provider, findings: await checking(() => asked(adapter, connected)) }]
 }
 
 export const ecommerceKind: ConnectionKind = {
@@ -38,7 +36,12 @@ export const ecommerceKind: ConnectionKind = {
     const connected = await ecommerce(ctx)
     await connected?.port.check(connected.store)
   },
-  check: async (ctx) => checkOne('ecommerce', await ecommerce(ctx), (port, { store }) => port.check(store)),
+  check: async (ctx) =>
+    checkOne('ecommerce', await ecommerce(ctx), (adapter: EcommercePort & Finds, { store, provider }) =>
+      adapter.findings
+        ? adapter.findings(store, `${ctx.settings.publicUrl}/hooks/ecommerce/${provider}/${ctx.store.id}`)
+        : adapter.check(store),
+    ),
 }
 
 export const mailingListKind: ConnectionKind = {
@@ -49,7 +52,17 @@ export const mailingListKind: ConnectionKind = {
     await connected?.port.lists(connected.store)
   },
   check: async (ctx) =>
-    checkOne('mailingList', await mailingList(ctx), (port, { store }) => port.lists(store)),
+    checkOne('mailingList', await mailingList(ctx), (adapter: MailingListPort & Checks, { store, listId }) =>
+      adapter.check ? adapter.check(store, listId) : adapter.lists(store),
+    ),
+}
+
+/** Adapters that say of themselves what is missing. */
+interface Finds {
+  findings?(store: ProviderStore, webhookUrl: string): Promise<Finding[]>
+}
+interface Checks {
+  check?(...asked: unknown[]): Promise<Finding[]>
 }
 
 /** Nobody has an agreement or a file of this name: a provider that says so was asked, and takes our access. */
@@ -68,7 +81,8 @@ export const billingKind: ServerKind = {
   async check(ctx) {
     const { port, provider } = await billing(ctx)
     const adapter = unheard(port)
-    const findings = await checking(adapter, null, () => answers(adapter.getAgreement(nobodys)))
+    const { check } = adapter as Checks
+    const findings = await checking(() => check?.call(adapter) ?? answers(adapter.getAgreement(nobodys)))
     return [{ port: 'billing', part: '', provider, findings }]
   },
 }
@@ -77,20 +91,17 @@ export const storageKind: ServerKind = {
   probe: ({ adapters }) => adapters.storage.head(nobodys),
   async check({ adapters, settings }) {
     const adapter = unheard(adapters.storage)
-    const findings = await checking(adapter, null, () => adapter.head(nobodys))
+    const findings = await checking(() => adapter.check())
     return [{ port: 'storage', part: '', provider: settings.storageUrl.split(':')[0]!, findings }]
   },
 }
 
-/** Without a mail there is nothing that could be asked of every provider: where its adapter has no `check`, the next mail shows it. */
+/** Without sending a mail there is nothing else to ask. */
 export const mailKind: ServerKind = {
-  async probe({ adapters }) {
-    const { check } = adapters.mail as { check?(): Promise<unknown> }
-    await check?.()
-  },
+  probe: ({ adapters }) => adapters.mail.check(),
   async check({ adapters, settings }) {
     const adapter = unheard(adapters.mail)
-    const findings = await checking(adapter, null, null)
+    const findings = await checking(() => adapter.check())
     return [{ port: 'mail', part: '', provider: settings.mailUrl.split(':')[0]!, findings }]
   },
 }

@@ -1,26 +1,20 @@
 /** What a provider says is missing, or why it says nothing: for `npm run store -- check`, which changes nothing. */
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
+import type { Finding } from '#runtime/ports/provider'
 
-/** `cheapest`: a call that shows whether access holds, where the adapter has no `check` of its own; null: there is none. */
-export async function checking(
-  adapter: object,
-  store: ProviderStore | null,
-  cheapest: (() => Promise<unknown>) | null,
-): Promise<Finding[]> {
-  const { check } = adapter as { check?(store?: ProviderStore): Promise<unknown> }
+/** `asked`: what the adapter finds of itself, or a call that shows whether access holds. */
+export async function checking(asked: () => Promise<unknown>): Promise<Finding[]> {
   try {
-    const found = check
-      ? await (store ? check.call(adapter, store) : check.call(adapter))
-      : await cheapest?.()
-    if (Array.isArray(found)) return found as Finding[]
-    const message =
-      check || cheapest ? 'It answers, and takes our access' : 'Nothing can be asked of it beforehand'
-    return [{ code: 'answers', isFine: true, message }]
+    const found = await asked()
+    if (Array.isArray(found) && found.every(isFinding)) return found
+    return [{ code: 'answers', isFine: true, message: 'It answers, and takes our access' }]
   } catch (error) {
     return [findingOf(error)]
   }
 }
+
+const isFinding = (each: unknown): each is Finding =>
+  typeof each === 'object' && each !== null && 'isFine' in each
 
 function findingOf(error: unknown): Finding {
   if (error instanceof AccessLost) {

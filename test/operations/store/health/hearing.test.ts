@@ -11,6 +11,7 @@ import { SystemContext } from '#runtime/context'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
 import { AccessLost, Unavailable } from '#runtime/ports/errors'
 import { type Outcome, unheard } from '#runtime/ports/heard'
+import { waitsFor } from '#runtime/ports/waiting'
 import { checkConnections, told } from '#scripts/admin/check-connections'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
@@ -157,7 +158,7 @@ describe('a provider that is down', () => {
     // It may be well in a moment: it stays connected, and nobody is alarmed.
     expect((await shop.call(getStore)).body.connected).toBe(true)
     await (await shop.context()).queue(ordersSync, {})
-    for (let hours = 0; hours < 5; hours += 1) {
+    for (let hours = 0; hours < 3; hours += 1) {
       await app.drainJobs({ allowFailures: true })
       await app.advance(60 * minuteMs)
     }
@@ -170,17 +171,19 @@ describe('a provider that is down', () => {
     expect(await jobsOf(shop, 'orders-sync')).toEqual([])
   })
 
-  test('for a day is told as work that failed', async () => {
+  test('is waited for, for a day; access that is gone for three', async () => {
     const shop = await connectedStore(app)
-    answering(down)
-    for (let calls = 0; calls < 3; calls += 1) await shop.call(listProducts)
-    await app.advance(25 * 60 * minuteMs)
-    await (await shop.context()).queue(ordersSync, {})
-    for (let tries = 0; tries < 6; tries += 1) {
-      await app.drainJobs({ allowFailures: true })
-      await app.advance(20 * minuteMs)
+    const { port, store } = (await ecommerce(await shop.context()))!
+    const now = app.clock.ms()
+    const waitMs = async (error: () => Error, ...hours: number[]) => {
+      answering(error)
+      const thrown = await port.listCategories(store).catch((each: unknown) => each)
+      return hours.map((each) => waitsFor(thrown, now + each * 60 * minuteMs))
     }
-    expect((await notices(shop)).map(({ type }: { type: string }) => type)).toContain('orders-sync-failed')
+    expect(await waitMs(down, 0)).toEqual([null])
+    await waitMs(down, 0)
+    expect(await waitMs(down, 0, 0.5, 23.9, 24)).toEqual([minuteMs, 30 * minuteMs, 60 * minuteMs, null])
+    expect(await waitMs(lost, 0, 71.9, 72)).toEqual([minuteMs, 60 * minuteMs, null])
   })
 
   test('once in a while is no trouble', async () => {

@@ -140,7 +140,9 @@ test('a store that is handed to an adapter says which connection it is', () => {
     .map((file) => `operations/${file}`)
     .filter((file) => {
       const code = readFileSync(join(root, file), 'utf8')
-      return /\{\s*id: [^,{}]+,\s*credentials(?:: [^},]*)?,?\s*\}/.test(code.replace(/\.select\([^)]*\)/g, ''))
+      return /\{\s*id: [^,{}]+,\s*credentials(?:: [^},]*)?,?\s*\}/.test(
+        code.replace(/\.select\([^)]*\)/g, ''),
+      )
     })
   expect(without.filter((file) => !unkept.some((each) => file.startsWith(each)))).toEqual([])
   expect(unkept.filter((each) => !without.some((file) => file.startsWith(each)))).toEqual([])
