@@ -136,11 +136,7 @@ describe('the loader', () => {
     const shop = await connectedStore(app)
     await mode(shop, 'down')
     await save(shop)
-    for (let i = 0; i < 6; i += 1) {
-      await app.advance(600_000)
-      await app.drainJobs({ allowFailures: true })
-    }
-    await expect(stateOf(shop)).rejects.toThrow('down')
+    for (let i = 0; i < 3; i += 1) await expect(stateOf(shop)).rejects.toThrow('down')
     // It does not answer at all: that is waited for, for a day.
     await app.advance(24 * 3_600_000)
     for (let i = 0; i < 6; i += 1) {
@@ -160,10 +156,11 @@ describe('the loader', () => {
     const shop = await connectedStore(app)
     await mode(shop, 'down')
     await save(shop)
-    for (let i = 0; i < 12; i += 1) {
-      await app.advance(600_000)
-      await app.drainJobs({ allowFailures: true })
-    }
+    for (let i = 0; i < 3; i += 1) await expect(stateOf(shop)).rejects.toThrow('down')
+    await app.drainJobs({ allowFailures: true })
+    // Longer than all tries of the job would take.
+    await app.advance(3_600_000)
+    await app.drainJobs({ allowFailures: true })
     await mode(shop, 'up')
     await app.advance(70 * 60_000)
     await app.drainJobs()
