@@ -3,6 +3,7 @@ import { billingKind, ecommerceKind, mailingListKind, mailKind, storageKind } fr
 import { tellOfFailure } from './files/job-notices.ts'
 import { keepNamed, lookForFiles } from './files/uses.ts'
 import { ordersSync } from './handles.ts'
+import { hear, troubledProviders } from './health/hear.ts'
 import { forgetAllOrders, forgetOrders } from './orders/forget.ts'
 import {
   appUninstalled,
@@ -11,7 +12,6 @@ import {
   ordersDeleted,
   shopRedacted,
 } from './platform/events.ts'
-import { hear, troubledProviders } from './health/hear.ts'
 
 export default wiring({
   jobFailed: [tellOfFailure],

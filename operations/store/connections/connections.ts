@@ -12,9 +12,9 @@ import type { MailingListPort } from '#runtime/ports/mailing-list/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { seal, signaturesOf, unseal } from '#runtime/secrets'
 import { ordersSync } from '../handles.ts'
-import { renewCredentials } from './renewal.ts'
 import { moveConnection } from '../health/hear.ts'
 import { isTroubledSql } from '../health/rows.ts'
+import { renewCredentials } from './renewal.ts'
 
 export interface Connected<Port> {
   port: Port
