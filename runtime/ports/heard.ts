@@ -39,7 +39,7 @@ export type Hears = (outcome: Outcome) => Promise<Trouble | null>
 
 /** Methods that need not ask the provider: that they succeed says nothing. */
 const asksNobody: Readonly<Record<PortName, readonly string[]>> = {
-  ecommerce: ['discountCapabilities'],
+  ecommerce: ['discountCapabilities', 'activationLink'],
   messaging: ['startOfficialSetup', 'sendLimits', 'joinShared', 'leaveShared', 'history'],
   mailingList: [],
   billing: ['findCoupon', 'parseWebhook'],

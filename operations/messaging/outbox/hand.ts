@@ -60,7 +60,10 @@ async function mailed(
     return error.accepted === 'no'
       ? {
           is: 'back',
-          because: { reason: 'provider-unavailable', ...(isInTrouble(error) ? { isDown: true as const } : {}) },
+          because: {
+            reason: 'provider-unavailable',
+            ...(isInTrouble(error) ? { isDown: true as const } : {}),
+          },
         }
       : { is: 'unknown' }
   }

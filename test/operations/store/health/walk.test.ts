@@ -127,6 +127,7 @@ const unkept = [
   'operations/messaging/numbers/releases.ts',
   'operations/messaging/official/confirm.ts',
   'operations/messaging/official/setup.ts',
+  'operations/messaging/official/state.ts',
   'operations/messaging/qr/start.ts',
   'operations/messaging/shared/connect.ts',
   'operations/store/connections/connections.ts',
