@@ -43,7 +43,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await open()
     await dialog.waitFor()
     expect(await focused()).toBe('✕')
-    await page.getByRole('img', { name: 'Roleta de prêmios: 10% de desconto, Nada' }).waitFor()
+    await page.getByRole('img', { name: 'Roleta de prêmios: 10% de desconto e Nada' }).waitFor()
     await expectAccessible(page)
     await page.setViewportSize({ width: 320, height: 640 })
     const narrow = (await dialog.boundingBox())!

@@ -166,7 +166,7 @@ test('each widget that there is was asked for', () => {
     'Size guide',
     'Before',
     'Last one!',
-    '1x of R$120.00',
+    '{{installments}}x of {{amount}}',
   ])
     expect(texts, text).toContainEqual(expect.stringContaining(text))
 })
