@@ -49,6 +49,11 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** Nothing of ours breaks a rule of WCAG 2.2 AA, by axe; the shop around it is not ours, but the page is. */
 export async function expectAccessible(page: Page): Promise<void> {
+  expect(await violationsOf(page)).toEqual([])
+}
+
+/** The rules that are broken, with what breaks them. */
+export async function violationsOf(page: Page): Promise<string[]> {
   // The page's policy lets nothing be evaluated that came from outside: the debugger's own world may.
   const session = await page.context().newCDPSession(page)
   const { readFile } = await import('node:fs/promises')
@@ -61,5 +66,5 @@ export async function expectAccessible(page: Page): Promise<void> {
     returnByValue: true,
   })
   expect(exceptionDetails).toBeUndefined()
-  expect(result.value).toEqual([])
+  return result.value
 }

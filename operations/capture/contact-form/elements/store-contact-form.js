@@ -27,6 +27,11 @@ textarea { min-height: 110px; resize: vertical; }
 .action { font-weight: 600; min-height: 44px; margin-top: 8px; }
 .opener { display: inline-flex; align-items: center; gap: 8px; border: 0; padding: 10px 18px; min-height: 48px; border-radius: 24px; font-weight: 600; box-shadow: 0 2px 12px #0003; max-width: 100%; }
 .opener svg { flex: none; width: 20px; height: 20px; fill: none; stroke: currentColor; stroke-width: 2; }
+/* A phone has room for a sign; the words are for ears. */
+@media (max-width: 767px) {
+  .opener { justify-content: center; width: 48px; padding: 0; }
+  .opener .words { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+}
 `,
   texts: {
     en: { ...formTexts.en, open: 'Contact', again: 'Send another message' },
@@ -73,7 +78,7 @@ function Contact(props) {
         { viewBox: '0 0 24 24', 'aria-hidden': 'true' },
         h('path', { d: 'M3 5h18v14H3zM3 6l9 7 9-7' }),
       ),
-      title || t('open'),
+      h('span', { class: 'words' }, title || t('open')),
     ),
     isOpen
       ? h(

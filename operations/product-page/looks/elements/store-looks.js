@@ -22,6 +22,7 @@ ul { list-style: none; margin: 8px 0; padding: 0; }
 li { display: grid; grid-template-columns: 24px 48px minmax(0, 1fr) auto; gap: 8px; align-items: center; padding: 4px 0; }
 li img { width: 48px; height: 48px; object-fit: cover; background: #f3f4f6; }
 li input { width: 24px; height: 24px; }
+li a { min-height: 24px; }
 li select { grid-column: 3 / -1; min-height: 32px; }
 li.is-marked { outline: 2px solid currentColor; outline-offset: 2px; }
 h3 { margin: 8px 0 0; }

@@ -53,71 +53,104 @@ function measure(box, name, between = () => 0) {
 }
 const heightOf = (name) => `var(--storefront-${name}, 0px)`
 const gap = 12
+const margin = 16
 const isNarrow = matchMedia('(max-width: 767px)').matches
 
 /**
  * What is fixed shares one column a corner, and one strip an edge: nothing lies over its neighbour. A strip that is
  * `fixed` lies over the page and moves nothing of it. `offset`: `{ x, y }` of a corner, in pixels. `isPassing`: it comes
- * and goes. Where the window has no room for two corners side by side, one stands beyond the other, and what passes
- * beyond what stays.
+ * and goes. On a phone what stays in a corner stands in a row; two corners stand side by side where there is room, else
+ * one beyond the other, and what passes beyond what stays.
  */
 function keptPlace(name, asked) {
   const [kind, ...sides] = name.split('-')
   if (kind !== 'edge' && kind !== 'corner') return null
   const [block, inline] = sides
   const known = find(document.body, `[data-store-spot~="${name}"]`)
-  if (known) {
-    if (corners.has(known)) settle(known, asked)
-    return known
-  }
+  if (known && !corners.has(known)) return known
+  if (kind === 'corner') return cornerFor(block, inline, asked)
+  if (known) return known
   const made = document.createElement('div')
   made.dataset.storeSpot = name
-  if (kind === 'edge') {
-    const how = sides[1] ?? 'static'
-    const isFixed = how === 'fixed'
-    const from = isFixed ? heightOf(`${block}-sticky`) : 0
-    Object.assign(made.style, { [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
-    if (isFixed) made.style.insetInline = 0
-    if (block === 'top') document.body.prepend(made)
-    else document.body.append(made)
-    if (how !== 'static') measure(made, `${block}-${how}`)
-    return made
-  }
-  Object.assign(made.style, {
-    position: 'fixed',
-    zIndex: 9500,
-    display: 'flex',
-    flexDirection: block === 'top' ? 'column' : 'column-reverse',
-    gap: `${gap}px`,
-    maxWidth: 'calc(100vw - 32px)',
-    pointerEvents: 'none',
-    ...(inline === 'center'
-      ? { left: '50%', transform: 'translateX(-50%)', alignItems: 'center' }
-      : { alignItems: inline === 'left' ? 'flex-start' : 'flex-end' }),
-  })
-  corners.set(made, { block, inline, name: `${block}-${inline}` })
-  settle(made, asked)
-  document.body.append(made)
-  measure(made, `${block}-${inline}`, () => gap + corners.get(made).offset.y - 16)
+  const how = sides[1] ?? 'static'
+  const isFixed = how === 'fixed'
+  const from = isFixed ? heightOf(`${block}-sticky`) : 0
+  Object.assign(made.style, { [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
+  if (isFixed) made.style.insetInline = 0
+  if (block === 'top') document.body.prepend(made)
+  else document.body.append(made)
+  if (how !== 'static') measure(made, `${block}-${how}`)
   return made
 }
 
 const corners = new Map()
-const rankOf = ({ inline, isLasting }) => ['right', 'left', 'center'].indexOf(inline) + (isLasting ? 0 : 3)
 
-function settle(corner, { offset, isPassing }) {
+function cornerFor(block, inline, asked) {
+  const isPassing = Boolean(isNarrow && asked.isPassing)
+  const name = `${block}-${inline}${isPassing ? '-passing' : ''}`
+  let [corner] = [...corners].find(([, each]) => each.name === name) ?? []
+  if (!corner) {
+    corner = document.createElement('div')
+    corner.dataset.storeSpot = `corner-${name}`
+    const isRow = isNarrow && !isPassing
+    const wrap = block === 'top' ? 'wrap' : 'wrap-reverse'
+    const column = block === 'top' ? 'column' : 'column-reverse'
+    Object.assign(corner.style, {
+      position: 'fixed',
+      zIndex: 9500,
+      display: 'flex',
+      flexFlow: isRow ? `row ${wrap}` : column,
+      // By the window's sides, not the writing's.
+      justifyContent: isRow ? inline : '',
+      gap: `${gap}px`,
+      maxWidth: 'calc(100vw - 32px)',
+      pointerEvents: 'none',
+      ...(inline === 'center' ? { left: '50%', transform: 'translateX(-50%)' } : {}),
+    })
+    corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0 } })
+    document.body.append(corner)
+    new ResizeObserver(([{ borderBoxSize }]) => {
+      const { inlineSize: width, blockSize: height } = borderBoxSize[0]
+      corners.get(corner).size = { width, height }
+      settle(block)
+    }).observe(corner)
+  }
   const own = corners.get(corner)
-  own.offset = offset ?? own.offset ?? { x: 16, y: 16 }
-  own.isLasting ||= !isPassing
-  const { block } = own
+  own.offset = asked.offset ?? own.offset ?? { x: margin, y: margin }
+  own.isLasting ||= !asked.isPassing
+  settle(block)
+  return corner
+}
+
+const sides = ['right', 'left', 'center']
+const rankOf = ({ inline, isLasting }) => sides.indexOf(inline) + (isLasting ? 0 : sides.length)
+
+/** Of one edge: who stands beyond whom, and how high what passes may be. */
+function settle(block) {
+  const isRtl = getComputedStyle(document.body).direction === 'rtl'
   const all = [...corners].filter(([, each]) => each.block === block)
-  let beyond = `${heightOf(`${block}-sticky`)} + ${heightOf(`${block}-fixed`)}`
+  const edge = `${heightOf(`${block}-sticky`)} + ${heightOf(`${block}-fixed`)}`
+  // Those that stand side by side: their height, and how much of the window's width is left.
+  let row = { below: 0, height: 0, left: 0 }
   for (const [{ style }, each] of all.sort(([, one], [, other]) => rankOf(one) - rankOf(other))) {
-    const room = `${each.offset.y}px + ${beyond}`
+    const { size, offset, inline, isPassing } = each
+    const isBeside = !isNarrow || (size.width <= row.left && !isPassing && inline !== 'center')
+    if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin }
+    const room = `${offset.y + row.below}px + ${edge}`
     style[block] = `calc(${room})`
     style.maxHeight = `calc(100dvh - 16px - (${room}))`
-    if (each.inline !== 'center') style[each.inline] = `${each.offset.x}px`
-    if (isNarrow) beyond += ` + ${heightOf(each.name)}`
+    // With what stays at both edges, what passes covers no more than three fifths of a phone.
+    const passing = `calc(60dvh - (${room} + ${heightOf(`${block === 'top' ? 'bottom' : 'top'}-sticky`)}))`
+    // Nothing at all where there is no room for one that is whole.
+    const whole = `clamp(0px, (${passing} - 88px) * 9999, max(0px, ${passing}))`
+    style.setProperty('--storefront-passing', isPassing ? whole : 'none')
+    if (inline !== 'center') style[inline] = `${offset.x}px`
+    style.alignItems =
+      inline === 'center' ? 'center' : (inline === 'left') === isRtl ? 'flex-end' : 'flex-start'
+    if (isNarrow && !isPassing) style.alignItems = 'flex-start'
+    if (size.height === 0) continue
+    row.height = Math.max(row.height, size.height + gap + offset.y - margin)
+    row.left -= size.width + offset.x + gap
   }
 }
 
@@ -191,7 +224,10 @@ function placeOnCards(tag, name, attributes, rank) {
     if (find(card, sameAs(tag, attributes)) || card.localName.startsWith('store-')) continue
     const found = findFirst(card, name, spot.in)
     if (!found) continue
-    const its = { ...attributes, 'product-id': card.dataset.productId }
-    put(tag, found.at, found.side ?? spot.side, its, rank)
+    const own = { ...attributes, 'product-id': card.dataset.productId }
+    const made = put(tag, found.at, found.side ?? spot.side, own, rank)
+    // Its corner is the card's, though a theme's card never needed to say so.
+    if (attributes.placement === 'corner' && !card.contains(made.offsetParent))
+      made.parentElement.style.position = 'relative'
   }
 }

@@ -4,10 +4,20 @@ import { describe, expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/api/save-settings'
 import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { serveMedia } from '#test/support/demo-media'
+import { everythingOn } from '#test/support/every-element'
 import { type ForeignPage, foreignShop } from '#test/support/foreign-shop'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
+
+interface Control {
+  localName: string
+  textContent: string
+  ariaLabel: string | null
+}
+const ariaOf = ({ localName, textContent, ariaLabel }: Control): string =>
+  `${localName} ${ariaLabel ?? textContent}`.trim()
 
 async function shopWithBars(): Promise<{ shop: ConnectedShop; loader: string }> {
   const shop = await connectedStore(app, { locale: 'pt-BR' })
@@ -297,5 +307,45 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     const wired = app.services.wired.elements.map(({ tag }) => tag)
     expect(order).toEqual(wired.filter((tag) => order.includes(tag)))
     expect(asked.sort((one, other) => other - one)).toEqual([50, 50, 20])
+  })
+
+  test('whose product cards are one link each, or follow a press by a script: what is pressed in ours stays here', async () => {
+    const { shop, loader } = await shopWithBars()
+    await everythingOn(app, shop)
+    const { page, faults } = await visitor()
+    await serveMedia(page)
+    const card =
+      '<img src="https://cdn.example.com/a.png" width="200" height="200"><h3>Bule</h3><p class="price">R$</p>'
+    const site = await foreignShop(() => ({
+      html: ordinary(loader).replace(
+        'A shop',
+        `<div style="height: 600px"></div><a href="/linked" data-product-id="1003" style="display:block">${card}</a>
+        <div data-product-id="1002" onclick="location.href = '/scripted'">${card}</div><div style="height: 900px"></div>`,
+      ),
+    }))
+    await page.goto(`${site}/categories/1`)
+    // The wish, and the bell of what is sold out.
+    const linked = page.locator('[data-product-id="1003"]')
+    await linked.locator('store-stock-alert button').waitFor()
+    const tried: string[] = []
+    for (const button of await page.locator('[data-product-id] :is(button, input, select)').all()) {
+      const label = await button.evaluate(ariaOf)
+      await button.click()
+      const dialog = page.locator('dialog[open]')
+      for (let wait = 0; wait < 5 && (await dialog.count()) === 0; wait += 1) await page.waitForTimeout(50)
+      if ((await dialog.count()) > 0) {
+        for (const each of await dialog.locator('h2, p:visible, label, input:visible, select').all()) {
+          await each.click({ position: { x: 3, y: 3 } })
+        }
+        await page.keyboard.press('Escape')
+        await dialog.waitFor({ state: 'detached' })
+        tried.push(`${label} and its dialog`)
+      } else tried.push(label)
+      expect([label, new URL(page.url()).pathname]).toEqual([label, '/categories/1'])
+    }
+    expect(tried.filter((each) => each.endsWith('and its dialog'))).toHaveLength(3)
+    await linked.locator('h3').click()
+    await page.waitForURL('**/linked')
+    expect(faults).toEqual([])
   })
 })
