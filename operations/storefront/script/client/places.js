@@ -88,6 +88,8 @@ const corners = new Map()
 function cornerFor(block, inline, asked) {
   const isPassing = Boolean(isNarrow && asked.isPassing)
   const name = `${block}-${inline}${isPassing ? '-passing' : ''}`
+  // A shop that changes its pages without loading them may have taken the body with its corners.
+  for (const [each] of corners) if (!each.isConnected) corners.delete(each)
   let [corner] = [...corners].find(([, each]) => each.name === name) ?? []
   if (!corner) {
     corner = document.createElement('div')
@@ -111,6 +113,7 @@ function cornerFor(block, inline, asked) {
     document.body.append(corner)
     new ResizeObserver(([{ borderBoxSize }]) => {
       const { inlineSize: width, blockSize: height } = borderBoxSize[0]
+      if (!corners.has(corner)) return
       corners.get(corner).size = { width, height }
       settle(block)
     }).observe(corner)

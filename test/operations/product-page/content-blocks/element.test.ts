@@ -131,7 +131,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await at('below-description').getByText('Não quebra.').waitFor()
     await question.click()
     await page.waitForTimeout(1200)
-    const slider = at('page-bottom').getByRole('slider', { name: 'Before e After: mova para comparar' })
+    const slider = at('page-bottom').getByRole('slider', { name: 'Antes e Depois: mova para comparar' })
     await slider.scrollIntoViewIfNeeded()
     await slider.press('ArrowRight')
     await slider.press('ArrowRight')

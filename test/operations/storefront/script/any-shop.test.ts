@@ -332,8 +332,8 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
       const label = await button.evaluate(ariaOf)
       await button.click()
       const dialog = page.locator('dialog[open]')
-      for (let wait = 0; wait < 5 && (await dialog.count()) === 0; wait += 1) await page.waitForTimeout(50)
-      if ((await dialog.count()) > 0) {
+      if ((await button.getAttribute('aria-haspopup')) === 'dialog') {
+        await dialog.waitFor()
         for (const each of await dialog.locator('h2, p:visible, label, input:visible, select').all()) {
           await each.click({ position: { x: 3, y: 3 } })
         }

@@ -80,8 +80,21 @@ interface Motion {
   moving: string[]
 }
 
+/** How many answers a page waits for. */
+function waitingOf(page: Page): () => number {
+  let waiting = 0
+  page.on('request', () => {
+    waiting += 1
+  })
+  for (const event of ['requestfinished', 'requestfailed'] as const)
+    page.on(event as 'requestfinished', () => {
+      waiting -= 1
+    })
+  return () => waiting
+}
+
 /** Everything near has been near, and has what it asked for. */
-async function settled(page: Page): Promise<void> {
+async function settled(page: Page, waiting: () => number): Promise<void> {
   await page.evaluate(`(async () => {
     for (const tag of ${JSON.stringify(byHand)})
       if (!document.querySelector(tag)) document.querySelector('header').append(document.createElement(tag))
@@ -91,14 +104,16 @@ async function settled(page: Page): Promise<void> {
       for (let frame = 0; frame < 2; frame += 1) await painted()
     }
     scrollTo(0, 0)
-    // Until half a second has brought nothing more.
-    const drawn = () => [...document.querySelectorAll('*')].reduce((sum, { shadowRoot }) =>
-      sum + (shadowRoot?.querySelectorAll('*').length ?? 0), 0)
-    for (let before = -1; before !== drawn(); ) {
-      before = drawn()
-      await new Promise((resolve) => setTimeout(resolve, 600))
-    }
   })()`)
+  const drawn = `[...document.querySelectorAll('*')].reduce((sum, { shadowRoot }) =>
+    sum + (shadowRoot?.querySelectorAll('*').length ?? 0), 0)`
+  // Until nothing is on its way, and half a second has brought nothing more.
+  for (let before = -1; ; ) {
+    const now = await page.evaluate<number>(drawn)
+    if (now === before && waiting() <= 0) break
+    before = now
+    await page.waitForTimeout(600)
+  }
 }
 
 const paths = ['', '/categories/301', '/products/1001', '/products/1003', '/cart', '/wishlist', '/contact']
@@ -110,6 +125,7 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
     const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)
     await serveMedia(page)
+    const waiting = waitingOf(page)
     await page.setViewportSize({ width: 320, height: 720 })
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await page.route('**/sandbox/shop/**', async (route) => {
@@ -134,7 +150,7 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
     }
     for (const path of paths) {
       await open(path)
-      await settled(page)
+      await settled(page, waiting)
       const before = await page.evaluate<Motion>(motion)
       await page.waitForTimeout(1500)
       const after = await page.evaluate<Motion>(motion)
@@ -161,7 +177,7 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
       }
     }
     expect(wrong).toEqual([])
-    if (dir === 'ltr') expect([...drawn].sort()).toEqual(elements.map(({ tag }) => tag).sort())
+    expect([...drawn].sort()).toEqual(elements.map(({ tag }) => tag).sort())
     expect(faults.filter((fault) => !/Failed to load resource/.test(fault))).toEqual([])
   },
 )

@@ -216,6 +216,6 @@ describe('what shop and elements tell each other', () => {
   })
   test('what the first script reads of its tag', () => {
     const form = /\bsaid\('([a-z-]+)'\)/g
-    expect(allOf(guide, /\bdata-(page|product-id|consent)\b(?!-)/g)).toEqual(allOf(code, form))
+    expect(allOf(guide, /^\| `data-([a-z-]+)/gm)).toEqual(allOf(code, form))
   })
 })
