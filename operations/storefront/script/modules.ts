@@ -94,7 +94,7 @@ const loadersAtMost = 2000
 
 /** For the store whose storefront is at `base`. A page that loads it twice runs it once. */
 export function loaderOf(
-  wired: Pick<Wired, 'elements'>,
+  wired: Pick<Wired, 'elements' | 'widgets'>,
   store: { base: string; modules: string; name: string; locale: string; currency: string },
 ): Packed {
   const { base, modules, ...shop } = store
@@ -104,6 +104,7 @@ export function loaderOf(
     file: basename(fileURLToPath(module)),
     ...(pages ? { pages: pages === '*' ? '*' : pages.join(' ') } : {}),
     ...(floats ? { floats } : {}),
+    ...(wired.widgets[widget]?.cards ? { cards: true } : {}),
     ...(preview ? { preview } : {}),
   }))
   const text = [

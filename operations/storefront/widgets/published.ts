@@ -91,18 +91,18 @@ async function build(
   )
   const shown: Record<string, unknown> = {}
   let until: number | null = null
-  const cards: Record<string, Record<string, unknown>> = {}
+  // By ids that anybody may have written: a key of a plain object is not for them.
+  const cards = new Map<string, Record<string, unknown>>()
   for (const { key, widget, cards: its } of parts) {
     for (const [productId, card] of its ?? []) {
-      cards[productId] ??= {}
-      cards[productId][key] = card
+      cards.set(productId, { ...cards.get(productId), [key]: card })
     }
     // What shows nothing yet may begin to by itself.
     const at = widget?.until?.getTime() ?? null
     if (at !== null && (until === null || at < until)) until = at
     if (widget && widget.value !== null) shown[key] = widget.value
   }
-  if (query.cards.length > 0) shown.cards = cards
+  if (query.cards.length > 0) shown.cards = Object.fromEntries(cards)
   const text = JSON.stringify(shown)
   const etag = `"${revision}-${etagOf(text).slice(1, -1)}"`
   const packed = new Packed(text, { type: 'application/json', effort: 'passing', etag })

@@ -144,6 +144,9 @@ function Popup(props) {
   ]
 }
 
+/** In a corner or at an edge of ours; what a theme placed, or a layout that was saved since, stands by itself. */
+const isKept = ({ parentElement }) => /^(corner|edge)-/.test(parentElement?.dataset.storeSpot ?? '')
+
 const tellAll = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }))
 
 function Teaser({ host, text, buttonColor: background, buttonTextColor: color, fontFamily, customCss }) {
@@ -229,7 +232,7 @@ function Shown({ rules, ...props }) {
       isBeside: layout === 'slide-in' || layout === 'bar',
       isUnasked: shown.isUnasked,
       // Named for the CSS of merchants.
-      class: `storefront-popup ${layout} ${position}${isWide ? ' wide' : ''}${host.placed ? '' : ' alone'}`,
+      class: `storefront-popup ${layout} ${position}${isWide ? ' wide' : ''}${isKept(host) ? '' : ' alone'}`,
       style: {
         background: design.backgroundColor,
         color: design.textColor,

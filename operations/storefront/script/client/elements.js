@@ -2,7 +2,7 @@
 // root of the element's own, so that neither the shop's styles nor ours reach the other's side.
 
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
-import { h, render } from './preact.js'
+import { Component, h, render } from './preact.js'
 
 export { h, useEffect, useRef, useState }
 
@@ -31,6 +31,7 @@ dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); ma
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 `
 
+const canShare = 'adoptedStyleSheets' in document
 const sheets = new Map()
 /** Sheets of the browser's, which no policy for inline styles forbids; shared by all elements with the same text. */
 function sheetOf(text) {
@@ -40,6 +41,18 @@ function sheetOf(text) {
     sheets.set(text, sheet)
   }
   return sheets.get(text)
+}
+
+/** Puts a sheet on; a browser that shares none has a style after what is drawn. */
+function wear(root, text) {
+  if (canShare) {
+    const others = root.adoptedStyleSheets.filter((each) => each !== sheetOf(text))
+    root.adoptedStyleSheets = [...others, sheetOf(text)]
+  } else if (![...root.querySelectorAll('style')].some((each) => each.textContent === text)) {
+    const style = document.createElement('style')
+    style.textContent = text
+    root.append(style)
+  }
 }
 
 const controls = 'button, input, select, textarea, dialog'
@@ -64,20 +77,27 @@ function rootOf(host) {
  */
 export function mount(host, widget, context) {
   const root = host.shadowRoot ?? rootOf(host)
-  root.adoptedStyleSheets = [common, widget.css ?? '', context.data?.design?.customCss ?? ''].map(sheetOf)
+  const css = [common, widget.css ?? '', context.data?.design?.customCss ?? '']
+  if (canShare) root.adoptedStyleSheets = css.map(sheetOf)
   const { shop } = context
   const texts = textsOf(widget.texts ?? {}, shop.locale)
   const attribute = (name) => host.getAttribute(name)
   const props = { ...context, host, attribute, t: (name, values) => filled(texts[name] ?? name, values) }
-  const clear = () => render(null, root)
-  try {
-    host.lang ||= shop.locale
-    render(h(widget.view, props), root)
-  } catch (error) {
-    console.warn(`storefront: ${host.localName}:`, error)
-    clear()
+  host.lang ||= shop.locale
+  render(h(Guard, { host }, h(widget.view, props)), root)
+  if (!canShare) for (const text of css) wear(root, text)
+  return () => render(null, root)
+}
+
+/** What fails in an element, then or later, is its own affair: an effect that throws would end those of all others. */
+class Guard extends Component {
+  componentDidCatch(error) {
+    console.warn(`storefront: ${this.props.host.localName}:`, error)
+    this.setState({ isLost: true })
   }
-  return clear
+  render({ children }, { isLost }) {
+    return isLost ? null : children
+  }
 }
 
 const textsOf = (texts, locale) => ({
@@ -192,6 +212,8 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
       ref: box,
       'aria-label': label,
       onCancel(event) {
+        // A file that was not chosen is cancelled too.
+        if (event.target !== box.current) return
         event.preventDefault()
         onClose()
       },
@@ -255,15 +277,35 @@ function useTold(event, name) {
   return told
 }
 
-/** The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`. */
+const amountOf = (value) => (value == null || Number.isNaN(Number(value)) ? undefined : Number(value))
+/** Themes tell ids as numbers and prices as texts, too. */
+const idOf = (value) => (value == null ? undefined : String(value))
+const named = ({ productId, variantId, ...rest }) => ({
+  ...rest,
+  productId: idOf(productId),
+  variantId: idOf(variantId),
+})
+
+/** The cart as the theme last told it: `{ currency?, total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`. */
 export function useCart() {
-  return useTold('storefront:cart', 'storefrontCart') ?? null
+  const told = useTold('storefront:cart', 'storefrontCart')
+  if (!told) return null
+  const { total, totalBeforeDiscounts, items } = told
+  return {
+    ...told,
+    total: amountOf(total),
+    totalBeforeDiscounts: amountOf(totalBeforeDiscounts),
+    items: (items ?? []).map((each) => ({ ...named(each), total: amountOf(each.total) })),
+  }
 }
 
 /** The product as the theme last told it, once a variant is chosen: `{ productId, variantId, price }`. */
 export function useProduct(attribute) {
   const given = { productId: attribute('product-id'), variantId: attribute('variant-id') }
-  const product = useTold('storefront:product', 'storefrontProduct') ?? {}
+  const told = named(useTold('storefront:product', 'storefrontProduct') ?? {})
+  // What was told is of one product, and says nothing of another.
+  const isOfIt = !given.productId || told.productId === undefined || told.productId === given.productId
+  const product = isOfIt ? { ...told, price: amountOf(told.price) } : {}
   return { ...product, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
 }
 
@@ -294,10 +336,7 @@ export function Picture({ src, alt = '', ...props }) {
 /** A sheet that became known after the element was drawn. */
 export function useSheet(host, css) {
   useEffect(() => {
-    if (!css) return
-    const { shadowRoot: root } = host
-    const sheet = sheetOf(css)
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((each) => each !== sheet), sheet]
+    if (css) wear(host.shadowRoot, css)
   }, [css])
 }
 
@@ -339,7 +378,7 @@ export function Stars({ rating, label, color, size = 16 }) {
       role: 'img',
       'aria-label': label,
       part: 'stars',
-      style: `position:relative;display:inline-block;white-space:nowrap;font-size:${size}px;line-height:1;letter-spacing:2px;color:#d1d5db`,
+      style: `position:relative;display:inline-block;white-space:nowrap;forced-color-adjust:none;font-size:${size}px;line-height:1;letter-spacing:2px;color:#d1d5db`,
     },
     '★★★★★',
     h(

@@ -10,7 +10,14 @@ export function Html({ html, ...props }) {
   const box = useRef(null)
   useEffect(() => {
     const text = html.replace(/(<[a-z][^<>]*?) style="/gi, '$1 data-style="')
-    const body = parsed(text)
+    let body
+    try {
+      body = parsed(text)
+    } catch {
+      // A policy of the shop's lets nobody read HTML: its words are shown all the same.
+      box.current.textContent = html.replace(/<[^>]*>/g, ' ')
+      return
+    }
     for (const each of body.querySelectorAll('[data-style]')) {
       each.style.cssText = each.dataset.style
       delete each.dataset.style

@@ -4,7 +4,8 @@
 
 /* global base, modules, shop, elements */
 
-const script = document.currentScript
+// A module, or a script that others put in, is no current one.
+const script = document.currentScript ?? document.querySelector(`script[src^="${base}/loader.js"]`)
 const said = (name) => script?.getAttribute(`data-${name}`) || null
 
 /** Storage may be off, or full: nothing is remembered then. A session's is a page's where there is none. */
@@ -165,7 +166,7 @@ function carryClickToken() {
 }
 
 const paths = [
-  ['home', /^\/$/],
+  ['home', /^\/([a-z]{2}(-[a-z]{2})?\/?)?$/i],
   ['product', /^\/([a-z]{2}(-[a-z]{2})?\/)?(collections\/[^/]+\/)?(products?|produtos?)\//i],
   ['cart', /^\/([a-z]{2}(-[a-z]{2})?\/)?(cart|carrinho|carrito|comprar)\b/i],
   ['category', /^\/([a-z]{2}(-[a-z]{2})?\/)?(categor(y|ies)|collections?|categorias?)\b/i],
@@ -223,12 +224,17 @@ const near = new IntersectionObserver(
 
 class StorefrontElement extends HTMLElement {
   connectedCallback() {
-    if (byTag.get(this.localName).floats) this.show().catch(quiet)
+    // What was near and is moved may have no box of its own to be near by.
+    if (this.isNear || byTag.get(this.localName).floats) this.show().catch(quiet)
     else near.observe(this)
   }
   disconnectedCallback() {
     near.unobserve(this)
+    this.clear()
+  }
+  clear() {
     this.hide?.()
+    this.hide = null
   }
   attributeChangedCallback() {
     if (this.isNear) this.show().catch(quiet)
@@ -237,23 +243,24 @@ class StorefrontElement extends HTMLElement {
     this.isNear = true
     const mine = {}
     this.turn = mine
-    const { widget, file, preview } = byTag.get(this.localName)
+    const { widget, file, preview, cards } = byTag.get(this.localName)
     await ready
     if (!now) return
     const productId = this.getAttribute('product-id')
-    // Of a product that the page lists all is known, even that there is nothing.
-    const card = now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
+    // Of a product that the page lists all is known that cards show, even that there is nothing.
+    const card = cards && now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
     const isHere = !productId || productId === now.productId || card
     if (!isHere && this.placed) return
     const all = isHere ? now.widgets : await widgetsOf({ page: 'product', productId })
     const data = all[widget]
     const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
     if (!this.isConnected || this.turn !== mine) return
-    this.hide?.()
-    this.hide =
-      data === undefined && !isPreviewed(preview)
-        ? null
-        : mount(this, module.default, { ...api, data, all, card })
+    // What a shopper is about to do in it stays, as long as it is about the same.
+    const about = productId ?? now.productId
+    const isShown = data !== undefined || isPreviewed(preview)
+    if (!isShown || this.about !== about) this.clear()
+    this.about = about
+    if (isShown) this.hide = mount(this, module.default, { ...api, data, all, card })
   }
 }
 
@@ -275,7 +282,7 @@ async function placeAll() {
       if (!each.floats && !isSpotted) return
       try {
         const { places = () => [{ spot: 'floating' }] } = (await bring(each.file)).default
-        place(each.tag, await places(widgets[each.widget], api), elements.indexOf(each))
+        place(each.tag, await places(widgets[each.widget], api), elements.indexOf(each), now.productId)
       } catch (error) {
         quiet(error)
       }
@@ -294,7 +301,9 @@ async function load(mine) {
   const parts = []
   for (let at = 0; at === 0 || at < listed.length; at += cardsAtOnce)
     parts.push(widgetsOf({ page, productId, cards: listed.slice(at, at + cardsAtOnce).join(',') }))
-  const answered = await Promise.all(parts)
+  const [first, ...more] = parts
+  // A part of the list that is not answered takes nothing else away.
+  const answered = [await first, ...(await Promise.all(more.map((each) => each.catch(() => ({})))))]
   if (mine !== turn) return
   const widgets = { ...answered[0], cards: Object.assign({}, ...answered.map(({ cards }) => cards)) }
   if (page === 'product' && productId && productId !== now?.productId)

@@ -196,12 +196,12 @@ function put(tag, at, side, attributes, rank) {
 
 /**
  * `wanted`: `{ spot, attributes?, offset?, isPassing? }` of the page, or `{ card, attributes? }` of each product card.
- * Nothing is placed where the theme, or an earlier look, has one already. `rank`: of the element among all.
+ * Nothing is placed where the theme, or an earlier look, has one already. `rank`: of the element among all; `productId`: of the page.
  */
-export function place(tag, wanted, rank) {
+export function place(tag, wanted, rank, productId) {
   for (const { spot, card, attributes = {}, ...asked } of wanted) {
-    if (card) placeOnCards(tag, card, attributes, rank)
-    else placeOnPage(tag, spot, attributes, asked, rank)
+    if (card) placeOnCards(tag, card, attributes, rank, productId)
+    else placeOnPage(tag, spot, attributes, asked, rank, productId)
   }
 }
 
@@ -209,10 +209,12 @@ export function place(tag, wanted, rank) {
 const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
-function placeOnPage(tag, name, attributes, asked, rank) {
+function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
-  if (there.some((each) => !each.closest('[data-product-id]'))) return
+  // The page's own product may be in an element that says so: that is no card.
+  const cardOf = (each) => each.closest('[data-product-id]')
+  if (there.some((each) => [undefined, productId].includes(cardOf(each)?.dataset.productId))) return
   const kept = keptPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes, rank)
   const spot = spots[name]
@@ -221,10 +223,11 @@ function placeOnPage(tag, name, attributes, asked, rank) {
   if (found) put(tag, found.at, found.side ?? spot.side, attributes, rank)
 }
 
-function placeOnCards(tag, name, attributes, rank) {
+function placeOnCards(tag, name, attributes, rank, productId) {
   const spot = cardSpots[name]
   for (const card of document.querySelectorAll('[data-product-id]')) {
-    if (find(card, sameAs(tag, attributes)) || card.localName.startsWith('store-')) continue
+    if (card.dataset.productId === productId || card.localName.startsWith('store-')) continue
+    if (find(card, sameAs(tag, attributes))) continue
     const found = findFirst(card, name, spot.in)
     if (!found) continue
     const own = { ...attributes, 'product-id': card.dataset.productId }

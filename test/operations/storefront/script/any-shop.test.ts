@@ -327,13 +327,19 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     // The wish, and the bell of what is sold out.
     const linked = page.locator('[data-product-id="1003"]')
     await linked.locator('store-stock-alert button').waitFor()
+    await expect.poll(() => page.locator('[data-product-id] store-wishlist-button button').count()).toBe(2)
     const tried: string[] = []
-    for (const button of await page.locator('[data-product-id] :is(button, input, select)').all()) {
-      const label = await button.evaluate(ariaOf)
+    // Themselves, not their places among others, which a dialog changes.
+    const buttons = await page.locator('[data-product-id] :is(button, input, select)').elementHandles()
+    for (const button of buttons) {
+      const label: string = await button.evaluate(ariaOf as never)
       await button.click()
       const dialog = page.locator('dialog[open]')
-      if ((await button.getAttribute('aria-haspopup')) === 'dialog') {
-        await dialog.waitFor()
+      const isOpened = await dialog.waitFor({ timeout: 2000 }).then(
+        () => true,
+        () => false,
+      )
+      if (isOpened) {
         for (const each of await dialog.locator('h2, p:visible, label, input:visible, select').all()) {
           await each.click({ position: { x: 3, y: 3 } })
         }
@@ -347,5 +353,56 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     await linked.locator('h3').click()
     await page.waitForURL('**/linked')
     expect(faults).toEqual([])
+  })
+
+  test('whose policy lets nobody read HTML: its words are shown, and what stands beside it is as ever', async () => {
+    const { shop, loader } = await shopWithBars()
+    await everythingOn(app, shop)
+    const { page, faults } = await visitor()
+    await serveMedia(page)
+    const site = await foreignShop(() => ({
+      html: ordinary(loader).replace(
+        '<script async',
+        '<script async data-page="product" data-product-id="1001"',
+      ),
+      headers: { 'content-security-policy': "require-trusted-types-for 'script'; trusted-types 'none'" },
+    }))
+    await page.goto(`${site}/products/caneca`)
+    await page.locator('store-content-blocks').first().waitFor({ state: 'attached' })
+    await page.mouse.wheel(0, 2000)
+    await page.locator('store-messaging-button [part~=tooltip]').waitFor()
+    // Told by effects, which run one after the other in the whole page.
+    await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 20_000 }).toBeGreaterThan(0)
+    expect(faults.filter((fault) => !/Failed to load|TrustedTypePolicy|Trusted Type/.test(fault))).toEqual([])
+  })
+
+  test('that looks again: what a shopper writes stays, nothing stands twice, and what was moved is drawn where it is', async () => {
+    const { shop, loader } = await shopWithBars()
+    await everythingOn(app, shop)
+    const { page, faults } = await visitor()
+    await serveMedia(page)
+    const site = await foreignShop(() => ({
+      html: ordinary(loader)
+        .replace('<script async', '<script async data-page="product" data-product-id="1001"')
+        .replace(
+          'A shop',
+          `<section data-product-id="1001"><h1>Caneca</h1><p class="price">R$ 60,00</p></section>
+          <ul><li data-product-id="1002"><img src="https://cdn.example.com/a.png" width="200" height="200"><h3>Avental</h3></li></ul>
+          <store-contact-form></store-contact-form>`,
+        ),
+    }))
+    await page.goto(`${site}/products/caneca`)
+    const name = page.locator('store-contact-form').getByLabel('E-mail')
+    await name.fill('ana@example.com')
+    const card = page.locator('li [part~=stickers], li store-stickers *').first()
+    await card.waitFor()
+    const tags = `[...document.querySelectorAll('*')].map(({ localName }) => localName).filter((each) => each.startsWith('store-')).sort()`
+    const before = await page.evaluate<string[]>(tags)
+    for (let look = 0; look < 2; look += 1) await page.evaluate(`window.storefront.refresh()`)
+    expect(await page.evaluate(tags)).toEqual(before)
+    expect(await name.inputValue()).toBe('ana@example.com')
+    await page.evaluate(`document.querySelector('main').prepend(document.querySelector('ul'))`)
+    await card.waitFor()
+    expect(faults.filter((fault) => !/Failed to load/.test(fault))).toEqual([])
   })
 })

@@ -76,6 +76,18 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect([refused.status, refused.body.error.message]).toEqual([400, 'cards: may name 50 products'])
   })
 
+  test('ids called as what every object has are ids like others, and nobody else meets them', async () => {
+    const shop = await store(app)
+    await show(shop, { value: 1 })
+    const names = ['__proto__', 'constructor', 'prototype', 'toString']
+    for (const name of names) await read(shop, `?page=product&productId=${name}`)
+    const { body } = await read(shop, `?page=category&cards=${names.join(',')}`)
+    expect(Object.entries(body.cards).sort()).toEqual(
+      names.map((name) => [name, { testWishes: { wished: name } }]).sort(),
+    )
+    expect(Object.keys(Object.prototype)).toEqual([])
+  })
+
   test('refuses a page there is none of, and what it does not know', async () => {
     const shop = await store(app)
     expect((await read(shop, '?page=nowhere')).status).toBe(400)
