@@ -1,7 +1,7 @@
 // Looks: a picture with marks on what can be bought in it, and the whole of it in one step.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
-import { h, money, useSeen, useState } from '../../../storefront/script/client/elements.js'
+import { h, money, useRef, useSeen, useState } from '../../../storefront/script/client/elements.js'
 import { useProducts } from '../../../storefront/script/client/products.js'
 
 export default {
@@ -104,6 +104,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
   const [chosen, setChosen] = useState(() => new Set(canBuy.map(keyOf)))
   const [marked, setMarked] = useState(null)
   const [said, setSaid] = useState('')
+  const isBusy = useRef(false)
   const bought = canBuy.filter((item) => chosen.has(keyOf(item)))
   const total =
     bought.reduce((sum, { unitPrice, quantity }) => sum + Math.round(unitPrice * 100) * quantity, 0) / 100
@@ -111,7 +112,10 @@ function Look({ look, settings, shop, t, tell, ask }) {
   const clicked = (item) => tell('click', 'look', { resourceId: look.id, productId: item.productId })
 
   const buy = async () => {
+    if (isBusy.current) return
     if (bought.length === 0) return setSaid(t('none'))
+    isBusy.current = true
+    setSaid('')
     try {
       await addToCart(
         bought.map((item) => ({
@@ -126,6 +130,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
     } catch {
       setSaid(t('failed'))
     }
+    isBusy.current = false
   }
   return h(
     'article',

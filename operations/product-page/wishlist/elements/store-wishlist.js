@@ -1,7 +1,7 @@
 // The page of the shopper's list, or of one that somebody shared.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
-import { CopyButton, h, money, useEffect, useState } from '../../../storefront/script/client/elements.js'
+import { CopyButton, h, money, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { useProducts } from '../../../storefront/script/client/products.js'
 import { add, remove, useWishes } from './wishes.js'
 
@@ -72,6 +72,7 @@ function Wishlist(props) {
   const ids = shared ?? own.map(({ productId }) => productId)
   const { products, isFailed } = useProducts(ask, ids)
   const [said, setSaid] = useState('')
+  const isBusy = useRef(false)
   useEffect(() => {
     tell('impression', 'wishlist', {})
   }, [])
@@ -86,6 +87,9 @@ function Wishlist(props) {
     )
   }
   const buy = async (product, variant) => {
+    if (isBusy.current) return
+    isBusy.current = true
+    setSaid('')
     try {
       await addToCart(
         [{ productId: product.productId, variantId: variant.variantId, quantity: 1 }],
@@ -96,6 +100,7 @@ function Wishlist(props) {
     } catch {
       setSaid(t('failed'))
     }
+    isBusy.current = false
   }
   const isEmpty = ids.length === 0
   return h(
