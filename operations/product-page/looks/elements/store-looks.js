@@ -98,7 +98,11 @@ function Look({ look, settings, shop, t, tell, ask }) {
     variantId === null
       ? (products.get(productId)?.variants ?? []).filter(({ isAvailable }) => isAvailable)
       : []
-  const variantOf = (item) => item.variantId ?? variants[item.productId] ?? variantsOf(item)[0]?.variantId
+  const chosenOf = (item) =>
+    variantsOf(item).find(({ variantId }) => variantId === variants[item.productId]) ?? variantsOf(item)[0]
+  const variantOf = (item) => item.variantId ?? chosenOf(item)?.variantId
+  // Until the variants are there, as the server said.
+  const unitOf = (item) => chosenOf(item)?.price ?? item.unitPrice
   const seen = useSeen(() => tell('impression', 'look', { resourceId: look.id }))
   const canBuy = look.items.filter(({ status }) => status === 'available')
   const [chosen, setChosen] = useState(() => new Set(canBuy.map(keyOf)))
@@ -107,8 +111,8 @@ function Look({ look, settings, shop, t, tell, ask }) {
   const isBusy = useRef(false)
   const bought = canBuy.filter((item) => chosen.has(keyOf(item)))
   const total =
-    bought.reduce((sum, { unitPrice, quantity }) => sum + Math.round(unitPrice * 100) * quantity, 0) / 100
-  const priceOf = ({ unitPrice }) => (unitPrice === null ? '' : money(unitPrice, shop))
+    bought.reduce((sum, item) => sum + Math.round(unitOf(item) * 100) * item.quantity, 0) / 100
+  const priceOf = (item) => (unitOf(item) === null ? '' : money(unitOf(item), shop))
   const clicked = (item) => tell('click', 'look', { resourceId: look.id, productId: item.productId })
 
   const buy = async () => {
