@@ -1,7 +1,7 @@
 // What installments come to, as the server reckons it (`installments/math.ts`): whole cents, no floating point.
 
 /** An amount is what its decimals say, not what binary made of it. */
-const centsOf = (amount) => BigInt(amount.toFixed(2).replace('.', ''))
+const centsOf = (amount) => BigInt(Number(amount).toFixed(2).replace('.', ''))
 const amountOf = (cents) => Number(cents) / 100
 
 /** The rule that an amount falls in, or null. */

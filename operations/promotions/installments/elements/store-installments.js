@@ -59,9 +59,10 @@ small { display: block; font-size: 12px; }
 function Installments(props) {
   const { data, attribute, t, shop } = props
   const { settings, rules } = data
-  const price = usePrice(props)
+  // Themes tell prices as text, too.
+  const price = Number(usePrice(props))
   const placement = attribute('placement')
-  if (!(price > 0) || !isShown(settings, placement)) return null
+  if (!(price > 0 && Number.isFinite(price)) || !isShown(settings, placement)) return null
   const rule = ruleFor(price, rules)
   const options = optionsOf(price, rule)
   const named = namedOf(options, settings.display)
@@ -92,14 +93,13 @@ function Installments(props) {
 }
 
 /** Of the cart, of the product on a card, or of the variant that is chosen. */
-function usePrice({ data, card, host, attribute, productId }) {
+function usePrice({ data, card, attribute, productId }) {
   const cart = useCart()
   const told = useProduct(attribute)
   const placement = attribute('placement')
   if (placement === 'cart') return cart?.total
-  if (placement === 'card') {
-    return Number(host.closest('[data-price]')?.dataset.price) || card?.installments?.price
-  }
+  // What a card says of itself is not asked: some themes write cents there.
+  if (placement === 'card') return card?.installments?.price
   const own = attribute('product-id') ?? productId
   const isOwn = String(told.productId ?? own) === own
   return (isOwn ? told.price : null) ?? data.simulation?.amount
