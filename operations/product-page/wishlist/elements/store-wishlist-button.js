@@ -72,7 +72,9 @@ function WishlistButton(props) {
   const { settings } = data
   const told = useProduct(attribute)
   const productId = attribute('product-id') ?? ofPage
-  const variantId = told.productId === productId ? told.variantId : undefined
+  // Themes tell ids as numbers, too.
+  const variantId =
+    told.variantId && String(told.productId) === productId ? String(told.variantId) : undefined
   const isWished = useWishes(keep).some((each) => each.productId === productId)
   const [asks, setAsks] = useState(false)
   const [said, setSaid] = useState('')

@@ -14,8 +14,10 @@ export default {
 
 function Counter({ data, attribute }) {
   const { variantId } = useProduct(attribute)
-  const shown =
-    data.variants.find((each) => each.variantId === variantId) ?? (variantId ? null : data.variants[0])
+  // Themes tell ids as numbers, too.
+  const shown = variantId
+    ? data.variants.find((each) => each.variantId === String(variantId))
+    : data.variants[0]
   if (!shown) return null
   const { textColor: color, trackColor, barColor, fontSize, showProgressBar, threshold } = data
   const percent = Math.max(4, Math.min(100, (shown.stock / threshold) * 100))

@@ -18,6 +18,15 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const counter = page.locator('store-stock-counter')
     await counter.getByText('3').waitFor()
     await expectAccessible(page)
+    const tell = (variantId: number) =>
+      page.evaluate(
+        `document.dispatchEvent(new CustomEvent('storefront:product', { detail: { productId: 1001, variantId: ${variantId} } }))`,
+      )
+    // There are more of the other one.
+    await tell(2002)
+    await counter.getByText('3').waitFor({ state: 'detached' })
+    await tell(2001)
+    await counter.getByText('3').waitFor()
     expect(faults).toEqual([])
   },
 )
