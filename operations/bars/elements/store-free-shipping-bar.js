@@ -18,9 +18,12 @@ export default {
 }
 
 function FreeShipping({ data, t, ...others }) {
-  const counted = countedOf(data, useCart() ?? {})
+  const cart = useCart() ?? {}
+  const counted = countedOf(data, cart)
   const percent = Math.min(100, Math.floor((counted / data.threshold) * 100))
   const words = counted === 0 ? data.initialText : percent < 100 ? data.progressText : data.successText
+  // Amounts of one currency say nothing of a cart in another.
+  if (cart.currency && cart.currency !== data.currency) return null
   const text = filled(words, {
     threshold: money(data.threshold, data),
     remaining: money(Math.max(0, data.threshold - counted), data),

@@ -5,6 +5,7 @@ import {
   h,
   money,
   Picture,
+  useCart,
   useProduct,
   useRef,
   useSeen,
@@ -79,6 +80,9 @@ const isOn = ({ availability, endsAt }) =>
 
 function Bundles({ data, attribute, ...props }) {
   const told = useProduct(attribute)
+  const cart = useCart()
+  // Amounts of one currency say nothing of a cart in another.
+  if (cart?.currency && cart.currency !== props.shop.currency) return null
   return data.items.filter(isOn).map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, told }))
 }
 

@@ -167,7 +167,8 @@ function Cart({ data: { settings, items }, shop, ask, tell }) {
   const lines = (cart?.items ?? []).filter(({ isGift }) => !isGift)
   const cards = useCards(items, lines, ask)
   const now = useNow(settings.showCountdown || ticks(items, [settings.progressText, settings.successText]))
-  if (!settings.showInCart) return null
+  // Amounts of one currency say nothing of a cart in another.
+  if (!settings.showInCart || (cart?.currency && cart.currency !== shop.currency)) return null
   return items
     .filter((each) => isOn(each, now))
     .map((item) => {
