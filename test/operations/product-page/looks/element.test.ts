@@ -29,8 +29,8 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await shown.getByRole('heading', { name: 'Sala' }).waitFor()
     await shown.getByRole('button', { name: /Caneca/ }).click()
     await shown.getByLabel('Opção de Caneca').selectOption('2002')
-    // Of the chosen variant: 60,00, and twice 99,90.
-    await shown.getByText('Total: R$ 259,80').waitFor()
+    // Of the chosen variant: 60,00, and twice 100,00.
+    await shown.getByText('Total: R$ 260,00').waitFor()
     await expectAccessible(page)
     await page.waitForTimeout(1500)
     // Pressed twice it is bought once.
