@@ -19,12 +19,16 @@ export function wishesIn(keep) {
 function write(keep, wishes) {
   inMemory = wishes
   keep.write('wishes', JSON.stringify(wishes))
-  document.dispatchEvent(new CustomEvent(changed, { detail: { wishes } }))
+  tellChanged(wishes)
 }
+
+const tellChanged = (wishes) =>
+  document.dispatchEvent(new CustomEvent(changed, { detail: { wishes } }))
 
 export function add({ keep, tell }, { productId, variantId }) {
   const wishes = wishesIn(keep)
-  if (wishes.some((each) => each.productId === productId)) return
+  // Wished for elsewhere meanwhile, which this page has not heard of.
+  if (wishes.some((each) => each.productId === productId)) return tellChanged(wishes)
   write(keep, [{ productId, ...(variantId ? { variantId } : {}) }, ...wishes].slice(0, atMost))
   tell('wishlist-add', 'wishlist', { productId, ...(variantId ? { variantId } : {}) })
 }
@@ -45,7 +49,11 @@ export function useWishes(keep) {
     const look = () => setWishes(wishesIn(keep))
     document.addEventListener(changed, look)
     addEventListener('storage', look)
+    // A page that the browser kept for going back has heard of nothing meanwhile.
+    const onShow = ({ persisted }) => persisted && look()
+    addEventListener('pageshow', onShow)
     return () => {
+      removeEventListener('pageshow', onShow)
       document.removeEventListener(changed, look)
       removeEventListener('storage', look)
     }

@@ -29,6 +29,18 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const hearts = page.locator('[data-product-id="1002"] store-wishlist-button').getByRole('button')
     await hearts.waitFor()
     expect(await hearts.getAttribute('aria-pressed')).toBe('true')
+    // A page that the browser kept meanwhile, and one that did not hear of it before it is pressed.
+    const forget = `(() => {
+      const kept = localStorage.getItem('storefront.wishes')
+      localStorage.setItem('storefront.wishes', '[]')
+      dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
+      return kept
+    })()`
+    const kept = await page.evaluate<string>(forget)
+    await expect.poll(() => hearts.getAttribute('aria-pressed')).toBe('false')
+    await page.evaluate(`localStorage.setItem('storefront.wishes', ${JSON.stringify(kept)})`)
+    await hearts.click()
+    await expect.poll(() => hearts.getAttribute('aria-pressed')).toBe('true')
 
     await open('/wishlist')
     const list = page.locator('store-wishlist')
