@@ -5,7 +5,8 @@ import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
   css: `${barCss}
-.track { height: 6px; margin-top: 6px; border-radius: 3px; overflow: hidden; }
+/* Colours are all that it is made of. */
+.track { forced-color-adjust: none; height: 6px; margin-top: 6px; border-radius: 3px; overflow: hidden; }
 .progress { height: 100%; }
 `,
   texts: {

@@ -21,6 +21,9 @@ dialog.drawer { position: fixed; inset: 0; inset-inline-start: auto; margin: 0; 
 .units { display: inline-flex; margin: 0 0 8px; padding: 0; border: 1px solid #6b7280; border-radius: 6px; overflow: hidden; }
 .units button { border: 0; padding: 6px 16px; min-height: 32px; background: none; }
 .units button[aria-pressed=true] { background: #111827; color: #fff; }
+@media (forced-colors: active) {
+  .units button[aria-pressed=true] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+}
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 caption { text-align: start; font-weight: 600; padding: 8px 0; }

@@ -42,7 +42,8 @@ export default {
 img { flex: none; width: 56px; height: 56px; object-fit: cover; border-radius: 6px; background: #f3f4f6; }
 .what { flex: 1; min-width: 0; }
 p { margin: 0; }
-.track { height: 6px; margin-block-start: 8px; border-radius: 3px; overflow: hidden; background: #e5e7eb; }
+/* Colours are all that it is made of. */
+.track { forced-color-adjust: none; height: 6px; margin-block-start: 8px; border-radius: 3px; overflow: hidden; background: #e5e7eb; }
 .progress { height: 100%; background: var(--store-progress-color, #15803d); }
 .action { margin-block-start: 8px; background: var(--store-button-background, #111827); color: var(--store-button-color, #fff); }
 `,

@@ -39,7 +39,7 @@ export default {
 :host { display: block; overflow-wrap: anywhere; }
 p { margin: 4px 0; }
 .free::before { content: ''; display: inline-block; width: .6em; height: .6em; margin-inline-end: .4em; border-radius: 50%;
-  background: var(--highlight); }
+  background: var(--highlight); forced-color-adjust: none; }
 summary { cursor: pointer; min-height: 24px; }
 table { width: 100%; max-width: 480px; margin: 4px 0 8px; border-collapse: collapse; font-size: min(1em, 15px); }
 caption { text-align: start; font-weight: 600; padding: 4px 0; }

@@ -23,7 +23,8 @@ p { margin: 4px 0; }
 ${overCss}
 .label { padding: 3px 8px; font-weight: 600; line-height: 1.25; max-width: 100%; }
 .promotion { margin: 8px 0; }
-.track { height: 6px; border-radius: 3px; overflow: hidden; background: #e5e7eb; }
+/* Colours are all that it is made of. */
+.track { forced-color-adjust: none; height: 6px; border-radius: 3px; overflow: hidden; background: #e5e7eb; }
 .progress { height: 100%; }
 `,
   places: ({ settings }, { page }) => [

@@ -5,7 +5,8 @@ import { h, useProduct } from '../../../storefront/script/client/elements.js'
 export default {
   css: `
 :host { display: block; margin: 8px 0; }
-.track { height: 6px; margin-top: 4px; border-radius: 3px; overflow: hidden; }
+/* Colours are all that it is made of. */
+.track { forced-color-adjust: none; height: 6px; margin-top: 4px; border-radius: 3px; overflow: hidden; }
 .left { height: 100%; }
 `,
   places: ({ position }) => [{ spot: position }],
