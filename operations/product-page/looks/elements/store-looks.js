@@ -110,8 +110,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
   const [said, setSaid] = useState('')
   const isBusy = useRef(false)
   const bought = canBuy.filter((item) => chosen.has(keyOf(item)))
-  const total =
-    bought.reduce((sum, item) => sum + Math.round(unitOf(item) * 100) * item.quantity, 0) / 100
+  const total = bought.reduce((sum, item) => sum + Math.round(unitOf(item) * 100) * item.quantity, 0) / 100
   const priceOf = (item) => (unitOf(item) === null ? '' : money(unitOf(item), shop))
   const clicked = (item) => tell('click', 'look', { resourceId: look.id, productId: item.productId })
 

@@ -22,8 +22,7 @@ function write(keep, wishes) {
   tellChanged(wishes)
 }
 
-const tellChanged = (wishes) =>
-  document.dispatchEvent(new CustomEvent(changed, { detail: { wishes } }))
+const tellChanged = (wishes) => document.dispatchEvent(new CustomEvent(changed, { detail: { wishes } }))
 
 export function add({ keep, tell }, { productId, variantId }) {
   const wishes = wishesIn(keep)
