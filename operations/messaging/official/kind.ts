@@ -32,8 +32,9 @@ export const numberKind: health.ConnectionKind = {
   tellsItself: ['official'],
   async current(tx, part) {
     const row = await findConnection(tx, part)
-    const isThere = part === 'official' ? Boolean(row?.credentials) : row?.status === 'connected'
-    return isThere ? row!.connected_at : undefined
+    const statuses = part === 'official' ? ['connected', 'verifying', 'error'] : ['connected']
+    const isThere = row !== undefined && statuses.includes(row.status)
+    return isThere && (part !== 'official' || row.credentials) ? row.connected_at : undefined
   },
   async probe(ctx, part) {
     if (part === 'official') return reallyRevalidate(ctx)
