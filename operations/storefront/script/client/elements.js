@@ -31,7 +31,7 @@ dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); ma
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 `
 
-const canShare = 'adoptedStyleSheets' in document
+const canShare = 'adoptedStyleSheets' in (globalThis.Document?.prototype ?? {})
 const sheets = new Map()
 /** Sheets of the browser's, which no policy for inline styles forbids; shared by all elements with the same text. */
 function sheetOf(text) {

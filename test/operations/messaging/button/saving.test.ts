@@ -178,6 +178,8 @@ describe('the chat button', () => {
     expect(isEnabled).toBe(true)
     expect(await shown()).toEqual({
       ...settings,
+      // Never changed: in the store's language.
+      message: 'Olá! Preciso de ajuda com {{pageTitle}}',
       phone: '+5511988887777',
       storeName: ctx.store.name,
       timezone: ctx.store.timezone,
