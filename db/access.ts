@@ -42,6 +42,7 @@ export interface StoreFacts {
 }
 
 interface AccessRow extends SubscriptionInstants, PlanFacts {
+  hash: string
   key_id: string
   store_id: string
   user_id: string
@@ -59,19 +60,25 @@ interface AccessRow extends SubscriptionInstants, PlanFacts {
 }
 
 const accessText = `
-  select k.id as key_id, k.store_id, k.user_id, k.scopes, k.expires_at, m.role,
+  select k.hash, k.id as key_id, k.store_id, k.user_id, k.scopes, k.expires_at, m.role,
     s.name, s.slug, s.public_id, s.domain, s.country, s.currency, s.timezone, s.locale,
     b.plan_id, b.scheduled_change, b.status, b.current_period_end, b.trial_ends_at, b.grace_ends_at, b.ends_at, b.paused_at
   from api_keys k
   join memberships m on m.store_id = k.store_id and m.user_id = k.user_id and m.removed_at is null
   join stores s on s.id = k.store_id
   join subscriptions b on b.store_id = k.store_id
-  where k.hash = $1 and k.revoked_at is null`
+  where k.hash = any($1) and k.revoked_at is null`
 
-/** The holder of the key with this SHA-256, or null; its expiry is the caller's to compare with the clock. */
-export async function findAccess(database: Database, hash: string): Promise<Access | null> {
-  const [row] = await database.query<AccessRow>(accessText, [hash])
-  if (!row) return null
+/** The holders of the keys with these SHA-256, by hash; their expiry is the caller's to compare with the clock. */
+export async function findAccesses(
+  database: Database,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, Access>> {
+  const rows = await database.query<AccessRow>(accessText, [hashes], 'once')
+  return new Map(rows.map((row) => [row.hash, accessOf(row)]))
+}
+
+function accessOf(row: AccessRow): Access {
   return {
     keyId: row.key_id,
     storeId: row.store_id,
@@ -86,14 +93,14 @@ export async function findAccess(database: Database, hash: string): Promise<Acce
 
 /** The facts of one store, for jobs; null when it is gone. */
 export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
-  const [row] = await database.query<Omit<AccessRow, 'key_id'>>(
+  const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id'>>(
     'select name, slug, public_id, domain, country, currency, timezone, locale from stores where id = $1',
     [storeId],
   )
   return row ? storeFacts(storeId, row) : null
 }
 
-function storeFacts(id: string, row: Omit<AccessRow, 'key_id' | 'store_id'>): StoreFacts {
+function storeFacts(id: string, row: Omit<AccessRow, 'hash' | 'key_id' | 'store_id'>): StoreFacts {
   const { name, slug, domain, country, currency, timezone, locale } = row
   return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
 }

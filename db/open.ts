@@ -1,10 +1,10 @@
 /** Opens a database: PGlite in a folder (or in memory), or a PostgreSQL server. */
-import { PGlite } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
 import type { Database } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
+import { PreparingPglite } from './embedded/pglite.ts'
 import { PipelinedDialect } from './postgres/driver.ts'
 import { type Pace, postgresPool } from './postgres/pool.ts'
 import { revocable } from './revocable.ts'
@@ -19,12 +19,13 @@ const pgliteParsers = {
 
 /** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
 export async function openPglite(options: { dataDir?: string; snapshot?: Blob }): Promise<Database> {
-  const pglite = await PGlite.create({
+  const pglite = new PreparingPglite({
     dataDir: options.dataDir ?? 'memory://',
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
     parsers: pgliteParsers,
     extensions: { btree_gin, pg_trgm },
   })
+  await pglite.waitReady
   // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
   const dialect = new BreathingDialect({ pglite })
   const root = new Kysely<Tables>({ dialect })

@@ -1,3 +1,5 @@
+import type { Wording } from '#runtime/values/wording'
+
 /**
  * The eight ways a request can be refused. Logic throws `refuse(code, message)`; the message is one
  * sentence for the merchant. Status numbers live here and nowhere else.
@@ -20,15 +22,19 @@ export const statusOf = (code: ErrorCode): number => statuses[code]
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly headers: Record<string, string> | undefined
+  /** How it is said to shoppers; null where only who calls the API hears of it. */
+  readonly wording: Wording | null
   #body: string | null = null
-  constructor(code: ErrorCode, message: string, headers?: Record<string, string>) {
+  constructor(code: ErrorCode, message: string | Wording, headers?: Record<string, string>) {
     // A refusal is an answer: nobody reads where it was made, and finding that out costs more than all of a 403.
     const { stackTraceLimit } = Error
     if (code !== 'unavailable') Error.stackTraceLimit = 0
-    super(message)
+    const wording = typeof message === 'string' ? null : message
+    super(wording?.en ?? (message as string))
     Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.headers = headers
+    this.wording = wording
   }
 
   /** What is answered, as JSON. */
@@ -38,8 +44,8 @@ export class Refusal extends Error {
   }
 }
 
-/** Stops the operation: `throw refuse('conflict', 'The campaign was sent already')`. */
-export function refuse(code: ErrorCode, message: string): Refusal {
+/** Stops the operation: `throw refuse('conflict', 'The campaign was sent already')`. What shoppers read has its wording. */
+export function refuse(code: ErrorCode, message: string | Wording): Refusal {
   return new Refusal(code, message)
 }
 

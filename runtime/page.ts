@@ -22,6 +22,8 @@ export interface Page {
   cors?: boolean
   /** Where an answer may take longer than that of any other request. */
   mayTakeSeconds?: number
+  /** Shoppers open it: it is HTML for them, in the language of the store. */
+  forPeople?: boolean
   /** Only where the sandbox is on. */
   sandboxOnly?: boolean
   handler(ctx: SystemContext, request: PageRequest): Promise<Response> | Response

@@ -17,7 +17,18 @@ export interface Guide {
   file: URL
 }
 
+/** A number for Prometheus that a section knows. Its labels are few and known: none is of a store. */
+export interface Gauge {
+  name: string
+  help: string
+  labels: readonly string[]
+  /** Asked at each look, by one cheap statement. */
+  values(system: SystemContext): Promise<{ labels: Record<string, string>; value: number }[]>
+}
+
 const declared = points({
+  /** Beside the server's own at `/metrics`. */
+  gauges: inOrder<Gauge>(),
   /** By what its address ends with. */
   guides: byKey<Guide>((guide, { key }) =>
     !/^[a-z][a-z-]*$/.test(key)

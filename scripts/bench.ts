@@ -21,6 +21,7 @@ interface Options {
   rounds: number
   connections: number
   clients: number
+  stores: number
   only: readonly OperationName[]
   json?: string
 }
@@ -43,6 +44,12 @@ export function benchProgram(terminal: Terminal): Command {
     .option('--rounds <n>', 'measurements of each operation on each server', from1, 3)
     .option('--connections <n>', 'connections that send requests', from1, 16)
     .option('--clients <n>', 'database connections of each server', from1, defaultClients)
+    .option(
+      '--stores <n>',
+      'stores whose keys and addresses send in turn; with fewer than 100 limits are counted ahead, not one by one',
+      from1,
+      500,
+    )
     .addOption(onlyOption(operationNames))
     .option('--json <file>', 'writes the JSON there too')
     .addHelpText(
@@ -98,7 +105,7 @@ async function bench(options: Options, progress: Progress): Promise<Results> {
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
   try {
-    const fixture = await makeFixture(cluster.url, folder, options.clients, options.only)
+    const fixture = await makeFixture(cluster.url, folder, options, options.only)
     const fixturePath = join(folder, 'fixture.json')
     writeFileSync(fixturePath, JSON.stringify(fixture))
     const measurements = await measure({
@@ -118,6 +125,7 @@ async function bench(options: Options, progress: Progress): Promise<Results> {
       rounds: options.rounds,
       connections: options.connections,
       databaseClients: options.clients,
+      stores: options.stores,
       results: linesOf(measurements),
       comparisons: comparisonsOf(measurements),
       measurements,

@@ -1,16 +1,16 @@
 import { wiring } from '#runtime/wiring'
-import { forgetAllCarts, forgetCarts } from './carts/forget.ts'
 import { activeSince, templateUse } from './definitions/registrations.ts'
 import { createFirst } from './definitions/save.ts'
 import { executions } from './engine/lane.ts'
 import { releaseHolds } from './engine/release-holds.ts'
 import { ordersChanged } from './entering/events.ts'
+import { forgetShop, forgetsRuns } from './forgetting/forget.ts'
 import { cartsSync } from './handles.ts'
 import { applyConversions } from './reports/conversions.ts'
 
 export default wiring({
-  personForgotten: [forgetCarts],
-  shopForgotten: [forgetAllCarts],
+  personForgotten: [forgetsRuns],
+  shopForgotten: [forgetShop],
   providerEvents: { 'ecommerce:cart.updated': [async (ctx) => void (await ctx.queue(cartsSync, {}))] },
   platformConnected: [(ctx) => ctx.queue(cartsSync, {})],
   ordersChanged: [ordersChanged],

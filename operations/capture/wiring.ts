@@ -1,6 +1,7 @@
 import { wiring } from '#runtime/wiring'
 import { forgetFormList, turnFormOn } from './contact-form/form-settings.ts'
 import { formShown, formWidget } from './contact-form/widget.ts'
+import { forgetsCaptured } from './forget.ts'
 import { forgetPopupList, popupOnSince, turnPopupOn } from './popup/settings.ts'
 import { popupRules, popupWidget } from './popup/widget.ts'
 import { leaveNewsletter } from './subscribers/leave-newsletter.ts'
@@ -29,6 +30,7 @@ export default wiring({
       floats: true,
     },
   ],
+  personForgotten: [forgetsCaptured],
   events: { newsletter: { feature: 'newsletter', types: ['impression', 'close'] } },
   unsubscribes: { newsletter: leaveNewsletter },
   listDeleted: [forgetPopupList, forgetFormList],

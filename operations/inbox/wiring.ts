@@ -3,6 +3,7 @@ import { moveContact, moveConversations, nameFromAddressBook } from './conversat
 import { releaseMember } from './conversations/conversations.ts'
 import { ordersChanged } from './conversations/order-changes.ts'
 import { unreadConversations } from './conversations/pending.ts'
+import { forgetOrderNames, forgetsConversations } from './forgetting/forget.ts'
 import { uploads } from './messages/uploads.ts'
 import { changeMessage } from './receiving/changed.ts'
 import { receiveEcho, writtenElsewhere } from './receiving/echo.ts'
@@ -13,6 +14,8 @@ import { applyCallback, teamMessages } from './sending/lane.ts'
 import { noticeConnection } from './switch/switch.ts'
 
 export default wiring({
+  personForgotten: [forgetsConversations],
+  shopForgotten: [forgetOrderNames],
   memberRemoved: [releaseMember],
   inbound: [receive],
   echoes: [receiveEcho],

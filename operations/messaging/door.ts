@@ -1,6 +1,7 @@
 /** What other sections may use of this one. */
 
 export { addressesOf } from './callbacks/people.ts'
+export { changesOf } from './callbacks/told.ts'
 export { type NumberUsage, numberUsage, setNumberLimit, tierLimits } from './numbers/limit.ts'
 export { routeOfType } from './numbers/route.ts'
 export { numberLimit } from './official/health.ts'

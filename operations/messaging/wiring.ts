@@ -5,6 +5,7 @@ import { buttonWidget, connectedNumberChanged } from './button/button.ts'
 import { applyEchoes, applyInbound, applyStatuses, findStores } from './callbacks/apply.ts'
 import { applyPersonChanges } from './callbacks/people.ts'
 import { applyAddressBook, applyHistory, applyMessageChanges } from './callbacks/told.ts'
+import { forgetsPhone } from './forgetting/forget.ts'
 import {
   applyNumberAccount,
   applyNumberHealth,
@@ -26,6 +27,7 @@ import { headerFiles, headerPurpose } from './templates/header-media.ts'
 import { rejectedTemplates } from './templates/pending.ts'
 
 export default wiring({
+  personForgotten: [forgetsPhone],
   providerEvents: {
     'messaging:status': [applyStatuses],
     'messaging:inbound': [applyInbound],

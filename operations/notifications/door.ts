@@ -1,2 +1,3 @@
 /** What other sections may use of this one. */
+export { forgetNotices } from './forget.ts'
 export { notify } from './notify.ts'

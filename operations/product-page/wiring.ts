@@ -9,6 +9,7 @@ import { sizeGuideWidget } from './size-guides/widget.ts'
 import { uploads } from './uploads.ts'
 import { countedSliders } from './video-slider/counters.ts'
 import { videoSliderWidget } from './video-slider/widget.ts'
+import { forgetsVisitors } from './wishlist/forget.ts'
 import { turnWishlistOn } from './wishlist/settings.ts'
 import { wishlistCards, wishlistWidget } from './wishlist/widget.ts'
 import { takeWishes } from './wishlist/wishes.ts'
@@ -26,6 +27,7 @@ const element = (
 })
 
 export default wiring({
+  personForgotten: [forgetsVisitors],
   uploads: { ...uploads, [sizeGuideImages]: sizeGuideUploads },
   widgets: {
     contentBlocks: { feature: 'product-content', build: contentBlocksWidget },

@@ -1,6 +1,6 @@
 import { wiring } from '#runtime/wiring'
 import { uploads } from './pictures.ts'
-import { forgetReviewers } from './requests/forget.ts'
+import { forgetShop, forgetsReviewers } from './requests/forget.ts'
 import { requestMessages } from './requests/lane.ts'
 import { ordersChanged } from './requests/plan.ts'
 import {
@@ -19,7 +19,8 @@ import { activateTestimonials } from './testimonials/settings.ts'
 export default wiring({
   uploads,
   ordersChanged: [ordersChanged],
-  personForgotten: [forgetReviewers],
+  personForgotten: [forgetsReviewers],
+  shopForgotten: [forgetShop],
   senders: { rv: requestMessages },
   templateUses: [templateUse],
   widgets: {

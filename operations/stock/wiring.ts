@@ -1,15 +1,15 @@
 import { wiring } from '#runtime/wiring'
-import { alertCards, alertsWidget, counterWidget } from './counter/widgets.ts'
+import { alertCards, alertsWidget, counterCards, counterWidget } from './counter/widgets.ts'
+import { forgetsSubscriptions } from './forgetting/forget.ts'
 import { stockRequests, templateUse } from './registrations.ts'
 import { alerts } from './sending/lane.ts'
 import { stockChanged } from './sending/reconcile.ts'
 import { turnOn } from './settings/settings.ts'
 import { applyConversions } from './subscriptions/conversions.ts'
-import { forgetSubscriptions } from './subscriptions/forget.ts'
 import { unsubscribed } from './subscriptions/subscribe.ts'
 
 export default wiring({
-  personForgotten: [forgetSubscriptions],
+  personForgotten: [forgetsSubscriptions],
   providerEvents: { 'ecommerce:stock.updated': [stockChanged] },
   senders: { st: alerts },
   conversionsChanged: { 'stock-notification': [applyConversions] },
@@ -19,7 +19,7 @@ export default wiring({
   stockRequests,
   widgets: {
     stockAlerts: { feature: 'stock-alerts', build: alertsWidget, cards: alertCards },
-    stockCounter: { feature: 'stock-alerts', build: counterWidget },
+    stockCounter: { feature: 'stock-alerts', build: counterWidget, cards: counterCards },
   },
   elements: [
     {
@@ -32,7 +32,7 @@ export default wiring({
       tag: 'store-stock-counter',
       widget: 'stockCounter',
       module: new URL('counter/elements/store-stock-counter.js', import.meta.url),
-      pages: ['product'],
+      pages: '*',
     },
   ],
 })

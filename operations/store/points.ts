@@ -11,7 +11,7 @@ import {
 } from './dashboard/home-parts.ts'
 import type { ExportSource } from './files/exports.ts'
 import type { Purpose } from './files/uploads.ts'
-import type { Forgotten } from './forgotten.ts'
+import type { Forgets } from './forgotten.ts'
 import type { ConnectionKind, ServerKind } from './health/kinds.ts'
 import type { Switch } from './onboarding/activation.ts'
 import { type Evidence, stepsElsewhere } from './onboarding/onboarding.ts'
@@ -62,7 +62,7 @@ const declared = points({
   /** What a newly connected platform brings about (a section's first sync); in the transaction that connects. */
   platformConnected: inOrder<Told>(),
   /** Somebody wants to be forgotten, in a transaction: who knows them forgets them. */
-  personForgotten: inOrder<(ctx: Context, person: Forgotten) => Promise<void>>(),
+  personForgotten: inOrder<Forgets>(),
   /** A shop has left for good, in a transaction: who knows its shoppers from it forgets them. */
   shopForgotten: inOrder<Told>(),
   /** In the transaction that writes the mirror, with the orders that did change; their items are written already. */

@@ -3,8 +3,9 @@ import { billingKind, ecommerceKind, mailingListKind, mailKind, storageKind } fr
 import { tellOfFailure } from './files/job-notices.ts'
 import { keepNamed, lookForFiles } from './files/uses.ts'
 import { ordersSync } from './handles.ts'
+import { connectionStates } from './health/gauge.ts'
 import { hear, troubledProviders } from './health/hear.ts'
-import { forgetAllOrders, forgetOrders } from './orders/forget.ts'
+import { forgetAllOrders, forgetsOrders } from './orders/forget.ts'
 import {
   appUninstalled,
   customersAsked,
@@ -17,11 +18,12 @@ export default wiring({
   jobFailed: [tellOfFailure],
   heard: hear,
   troubledProviders,
+  gauges: [connectionStates],
   connectionKinds: { ecommerce: ecommerceKind, mailingList: mailingListKind },
   serverKinds: { billing: billingKind, mail: mailKind, storage: storageKind },
   references: { file: lookForFiles },
   keeps: [keepNamed],
-  personForgotten: [forgetOrders],
+  personForgotten: [forgetsOrders],
   shopForgotten: [forgetAllOrders],
   providerEvents: {
     'ecommerce:order.updated': [async (ctx) => void (await ctx.queue(ordersSync, {}))],

@@ -50,6 +50,7 @@ export { assetUrl, isAssetUrl, isLinkUrl, linkUrl, requireAssets } from './produ
 export { widgetSettings } from './products/widget-settings.ts'
 export type { ElementSpec } from './script/modules.ts'
 export * as publication from './script/publication.ts'
+export { type PeopleWords, shopperPage } from './visits/shopper-page.ts'
 export * as tokens from './visits/tokens.ts'
 export { storefrontPage, type Visit } from './visits/visit.ts'
 export { changed } from './widgets/changed.ts'

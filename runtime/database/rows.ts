@@ -16,6 +16,7 @@ import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
+import type { Wording } from '#runtime/values/wording'
 import type { Wired } from '#runtime/wiring'
 import { prepared } from './query.ts'
 
@@ -111,7 +112,11 @@ export async function requireRoom(
 }
 
 /** What `write` answers; refused with `taken` where a unique index has another row of the same. */
-export async function unlessTaken<T>(index: string, taken: string, write: () => Promise<T>): Promise<T> {
+export async function unlessTaken<T>(
+  index: string,
+  taken: string | Wording,
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write()
   } catch (error) {

@@ -66,7 +66,7 @@ export interface Call {
   answer: Answer | null
   /** Of the limit that counted last: the headers tell of it. */
   verdict: Verdict | null
-  /** Counts that the shared database has not answered yet: a read goes on meanwhile, and waits before it answers. */
+  /** Counts that the shared database has not answered yet: a read waits for them before it answers, a write before it begins. */
   counting: { verdict: Promise<Verdict>; whose: string }[] | null
   /** It was answered without its result, which must not hold any more. */
   isLate: boolean

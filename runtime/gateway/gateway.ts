@@ -18,7 +18,14 @@ import { makeContext } from './steps/context.ts'
 import { runHandler } from './steps/handler.ts'
 import { readBody, readInput } from './steps/input.ts'
 import { identifyKey } from './steps/key.ts'
-import { limitAddress, limitStore, overruled, settleCounts, tellLimit } from './steps/limits.ts'
+import {
+  limitAddress,
+  limitStore,
+  overruled,
+  settleBeforeWrite,
+  settleCounts,
+  tellLimit,
+} from './steps/limits.ts'
 import { replay } from './steps/replay.ts'
 import { undeclared } from './steps/strict.ts'
 
@@ -32,6 +39,7 @@ const steps: readonly Step[] = [
   readBody,
   readInput,
   makeContext,
+  settleBeforeWrite,
   replay,
   runHandler,
 ]
@@ -122,8 +130,9 @@ export class Gateway implements Shared {
   async enter(request: IncomingCall): Promise<{ refusal: Answer } | { headers: Record<string, string> }> {
     const call = this.#begin(null, request)
     try {
-      await limitAddress(call)
+      limitAddress(call)
       await identifyKey(call)
+      if (call.counting) await settleCounts(call)
     } catch (error) {
       return { refusal: await this.#refused(call, error) }
     }

@@ -6,10 +6,11 @@
  * waits that long after the commit: nobody can then still act on the old state. No messages, no missed ones.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Access, findAccess, recordKeyUse } from '#db/access'
+import { type Access, findAccesses, recordKeyUse } from '#db/access'
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { sha256 } from '#runtime/values/ids'
+import { Gathered } from './gathered.ts'
 
 interface Remembered {
   access: Access | null
@@ -19,6 +20,8 @@ interface Remembered {
 
 const keyShape = /^mk_(?:live|test)_[0-9A-Za-z]{43}$/
 const useWrittenEveryMs = 60_000
+/** Under load. */
+const readEveryMs = 4
 const rememberedAtMost = 50_000
 
 export class KeyRing {
@@ -30,6 +33,7 @@ export class KeyRing {
   /** Of keys that are remembered: hashing one costs as much as looking up its route. */
   readonly #hashes = new Map<string, string>()
   readonly #asking = new Map<string, Promise<Access | null>>()
+  readonly #read: Gathered<string, Access | null>
   readonly #uses = new Map<string, number>()
   readonly #written = new Map<string, number>()
   readonly #owner = new Map<string, Set<string>>()
@@ -40,6 +44,14 @@ export class KeyRing {
     this.#clock = clock
     this.#leaseMs = leaseMs
     this.#alone = alone
+    this.#read = new Gathered(
+      async (hashes) => {
+        const found = await findAccesses(database, hashes)
+        return hashes.map((hash) => found.get(hash) ?? null)
+      },
+      (hash) => hash,
+      readEveryMs,
+    )
   }
 
   /**
@@ -54,8 +66,11 @@ export class KeyRing {
     const hash = this.#hashes.get(key) ?? this.#hashOf(key)
     if (hash === null) return null
     const known = this.#remembered.get(hash)
-    if (known && running - known.askedAt < this.#leaseMs) return this.#current(known.access, now)
-    return this.#ask(hash)
+    const age = known ? running - known.askedAt : Number.POSITIVE_INFINITY
+    if (age >= this.#leaseMs) return this.#ask(hash)
+    // Who comes often does not wait: the next lease is asked for while this one holds.
+    if (age >= this.#leaseMs / 2 && !this.#asking.has(hash)) this.#ask(hash).catch(() => undefined)
+    return this.#current(known!.access, now)
   }
 
   /** Whether this instance has seen the key work lately; nothing is asked. */
@@ -75,7 +90,8 @@ export class KeyRing {
     let asking = this.#asking.get(hash)
     if (!asking) {
       const askedAt = performance.now()
-      asking = findAccess(this.#database, hash)
+      asking = this.#read
+        .ask(hash)
         .then((access) => {
           // A ring that forgot while the question was under way must not remember the answer.
           if (this.#asking.get(hash) === asking) this.#remember(hash, access, askedAt)

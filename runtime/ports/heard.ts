@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import type { Adapters } from './adapters.ts'
-import { Unavailable } from './errors.ts'
+import { Throttled, Unavailable } from './errors.ts'
 import type { Finding, ProviderStore } from './provider.ts'
 
 export const portNames = ['ecommerce', 'messaging', 'mailingList', 'billing', 'mail', 'storage'] as const
@@ -46,6 +46,10 @@ const asksNobody: Readonly<Record<PortName, readonly string[]>> = {
   mail: [],
   storage: ['signUpload', 'signDownload'],
 }
+
+/** Who asks to slow down answers, and takes our access. */
+const isSilence = (error: unknown): error is Unavailable =>
+  error instanceof Unavailable && !(error.cause instanceof Throttled)
 
 const findingMethods: readonly string[] = ['check', 'findings']
 
@@ -115,7 +119,7 @@ export function heardAdapters(
           const startedAt = clock.now()
           const isKept = isServers || store?.connection !== undefined
           const failed = async (error: unknown): Promise<never> => {
-            if (isKept && error instanceof Unavailable) {
+            if (isKept && isSilence(error)) {
               const trouble = await tell(of(error))
               if (trouble) troubles.set(error, trouble)
             }

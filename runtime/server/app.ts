@@ -12,7 +12,7 @@ import { Deadline, withinMs } from '#runtime/gateway/deadline'
 import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
 import { KeyRing } from '#runtime/gateway/keys'
-import { Limits, RateLimiter, sweepRateCounters } from '#runtime/gateway/rate-limit'
+import { Limits, RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
 import { RouteTable } from '#runtime/gateway/routes'
 import { type Listener, listenFor } from '#runtime/http/listener'
 import {
@@ -101,7 +101,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   const names = { mail: schemeOf(settings.mailUrl), storage: schemeOf(settings.storageUrl) }
   const { adapters, watch } = heardAdapters(opening, names, clock, (outcome) => hear(outcome))
   const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
-  const counters = shared && database.kind === 'postgres' ? database : null
+  const counters = shared && database.kind === 'postgres' ? new SharedCounters(database) : null
   const services: Services = {
     settings,
     database,
@@ -126,6 +126,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     }
   }
   const metrics = openMetrics(database, queue)
+  for (const gauge of services.wired.gauges) metrics.watch(gauge, new SystemContext(services, log, 'metrics'))
   const deadline = new Deadline(settings.requestTimeoutMs)
   const gateway = new Gateway(
     services,
@@ -235,10 +236,10 @@ async function keepHouse(
   services: Services,
   keys: KeyRing,
   clock: MovableClock,
-  counters: Database | null,
+  counters: SharedCounters | null,
 ): Promise<void> {
   await keys.writeUses()
-  if (counters) await sweepRateCounters(counters, clock)
+  if (counters) await counters.sweep(clock.ms())
   await sweepIdempotencyKeys(services.database.root, clock.now())
   if (clock.frozenAt === null) clock.offset = await savedOffset(services.database, services.settings)
 }

@@ -1,12 +1,16 @@
 /** Numbers for Prometheus at `/metrics`. */
-import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
+import { collectDefaultMetrics, Histogram, type Metric, Gauge as PromGauge, Registry } from 'prom-client'
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
+import type { SystemContext } from '#runtime/context'
 import { withinMs } from '#runtime/gateway/deadline'
 import type { Queue } from '#runtime/jobs/queue'
+import type { Gauge } from '#runtime/points'
 
 export interface Metrics {
   observe(operation: string, status: number, milliseconds: number): void
+  /** One that a section knows; not told while the database does not answer. */
+  watch(gauge: Gauge, system: SystemContext): void
   observeJob(queue: string, outcome: 'completed' | 'failed' | 'waiting', milliseconds: number): void
   text(): Promise<string>
   readonly contentType: string
@@ -35,7 +39,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
       })
     return asking
   }
-  new Gauge({
+  new PromGauge({
     name: 'database_up',
     help: 'Whether the database answered just now; where it did not, jobs are not told',
     registers: [registry],
@@ -43,7 +47,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
       this.set((await counted()) ? 1 : 0)
     },
   })
-  new Gauge({
+  new PromGauge({
     name: 'jobs',
     help: 'Jobs by queue and state',
     labelNames: ['queue', 'state'],
@@ -54,7 +58,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
         this.set({ queue: name, state }, count)
     },
   })
-  new Gauge({
+  new PromGauge({
     name: 'database_clients',
     help: 'Database clients open and busy, and transactions waiting for one',
     labelNames: ['state'],
@@ -66,6 +70,20 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   return {
     observe: (operation, status, milliseconds) => requests.observe(operation, status, milliseconds),
     observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),
+    watch(told, system) {
+      new PromGauge({
+        name: told.name,
+        help: told.help,
+        labelNames: [...told.labels],
+        registers: [registry],
+        async collect() {
+          // Whether the database answers is asked first, once for all of them.
+          const values = (await counted()) ? await withinMs(readyMs, told.values(system)).catch(() => []) : []
+          this.reset()
+          for (const { labels, value } of values) this.set(labels, value)
+        },
+      })
+    },
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }

@@ -4,25 +4,32 @@ export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 const style =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem;color:#1f2937}' +
-  'h1{font-size:1.4rem}label,input,select,button{display:block;font:inherit}label{margin:1rem 0 .3rem}' +
-  'input,select{width:100%;box-sizing:border-box;padding:.5rem;border:1px solid #9ca3af;border-radius:.3rem}' +
-  'button{margin-top:1rem;padding:.6rem 1.2rem;border:0;border-radius:.3rem;background:#1d4ed8;color:#fff}'
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:clamp(1.5rem,8vh,6rem) 1rem 3rem;' +
+  'color:#1f2937;background:#fff;overflow-wrap:break-word}h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}' +
+  'label,input,select,textarea,button{display:block;font:inherit;max-width:100%}label{margin:1rem 0 .3rem}' +
+  'input:not([type=radio],[type=checkbox]),select,textarea{width:100%;box-sizing:border-box;padding:.55rem;' +
+  'color:inherit;background:#fff;border:1px solid #6b7280;border-radius:.4rem}[type=radio],[type=checkbox]{display:inline}' +
+  'button{margin-top:1.2rem;padding:.65rem 1.4rem;border:0;border-radius:.4rem;background:#1d4ed8;color:#fff;' +
+  'font-weight:600;cursor:pointer}:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}'
 
 /**
  * An answer with a page; `body` is HTML, its texts escaped already. `moreStyle`: CSS of its own. `formTarget`: the
- * origin that a form's answer leads on to, where that is another site.
+ * origin that a form's answer leads on to, where that is another site. `lang`: of its texts.
  */
 export const htmlAnswer = (
   title: string,
   body: string,
   status = 200,
-  { moreStyle = '', formTarget = '' }: { moreStyle?: string; formTarget?: string } = {},
+  {
+    moreStyle = '',
+    formTarget = '',
+    lang = 'en',
+  }: { moreStyle?: string; formTarget?: string; lang?: string } = {},
 ): Response =>
   new Response(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title>` +
+    `<!doctype html><html lang="${escaped(lang)}"><head><meta charset="utf-8"><title>${escaped(title)}</title>` +
       '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">' +
-      `<style>${style}${moreStyle}</style></head><body><h1>${escaped(title)}</h1>${body}</body></html>`,
+      `<style>${style}${moreStyle}</style></head><body><main><h1>${escaped(title)}</h1>${body}</main></body></html>`,
     {
       status,
       headers: {

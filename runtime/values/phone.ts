@@ -100,6 +100,15 @@ export function phoneKey(phone: string): string {
   return phone
 }
 
+/** The spellings in E.164 that have this form: itself first. */
+export function phonesOf(key: string): string[] {
+  const other = key
+    .replace(/^\+55(?<area>\d{2})9(?<rest>[6-9]\d{7})$/, '+55$<area>$<rest>')
+    .replace(/^\+52(?<rest>\d{10})$/, '+521$<rest>')
+    .replace(/^\+54(?<rest>\d{10})$/, '+549$<rest>')
+  return other === key ? [key] : [key, other]
+}
+
 /**
  * Digits that a part of a number may stand with in E.164 when it was written another way: with or without Brazil's
  * ninth digit, Mexico's 1 or Argentina's 9, or after a trunk prefix. The digits as they are come first.

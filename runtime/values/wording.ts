@@ -18,10 +18,10 @@ export type Words<Content> =
       ? (item: Item) => Words<Item> | undefined
       : { readonly [Field in keyof Content]?: Words<Content[Field]> }
 
-type English<Texts> = {
+export type Spoken<Texts> = {
   [Field in keyof Texts as Texts[Field] extends (item: never) => unknown
     ? never
-    : Field]: Texts[Field] extends Wording ? string : English<Texts[Field]>
+    : Field]: Texts[Field] extends Wording ? string : Spoken<Texts[Field]>
 }
 
 /** Of a locale such as `pt-BR`; English where there are no texts in it. */
@@ -32,15 +32,29 @@ export function languageOf(locale: string): Language {
 
 export const said = (wording: Wording, locale: string): string => wording[languageOf(locale)]
 
+/** The locale for `lang`: its own where it is spoken, and that of the texts where it is not. */
+export const langOf = (locale: string): string =>
+  said({ en: /^en\b/i.test(locale) ? locale : 'en', 'pt-BR': locale, es: locale }, locale)
+
+/** What is put together of texts that are the same in every language, and of some that are not. */
+export const inEach = (made: (say: (wording: Wording) => string) => string): Wording => ({
+  en: made(({ en }) => en),
+  'pt-BR': made((wording) => wording['pt-BR']),
+  es: made(({ es }) => es),
+})
+
 const isWording = (words: object): words is Wording => 'en' in words && typeof words.en === 'string'
 
-/** As settings are until somebody saves them: what stands in lists is theirs. */
-export function english<const Texts extends object>(words: Texts): English<Texts> {
+/** The words of a page or a mail, in the language of the locale; what stands in lists is left out. */
+export function spoken<const Texts extends object>(words: Texts, locale: string): Spoken<Texts> {
   const texts = Object.entries(words).flatMap(([field, its]) =>
-    typeof its === 'function' ? [] : [[field, isWording(its) ? its.en : english(its)]],
+    typeof its === 'function' ? [] : [[field, isWording(its) ? said(its, locale) : spoken(its, locale)]],
   )
-  return Object.fromEntries(texts) as English<Texts>
+  return Object.fromEntries(texts) as Spoken<Texts>
 }
+
+/** As settings are until somebody saves them: what stands in lists is theirs. */
+export const english = <const Texts extends object>(words: Texts): Spoken<Texts> => spoken(words, 'en')
 
 /** What is left as it is built in is said in the language of the locale; what a merchant wrote stays. */
 export function inWords<Content>(content: Content, words: Words<Content>, locale: string): Content {

@@ -7,6 +7,9 @@ export type TargetName = (typeof targetNames)[number]
 export interface Shop {
   storeId: string
   key: string
+  /** May not write. */
+  readingKey: string
+  listId: string
 }
 
 export interface Fixture {
@@ -15,15 +18,13 @@ export interface Fixture {
   folder: string
   /** Connections of each server, as many as the gateway's DATABASE_READS. */
   clients: number
-  /** A store each, so that none makes the work of another longer; the key of `forbidden` may only read. */
-  shops: Record<OperationName, Shop>
-  /** Contact lists of the store of `read`. */
-  listIds: string[]
+  /** Their keys send in turn, each from an address of its own. */
+  shops: Shop[]
   statements: Partial<Record<OperationName, Statement>>
 }
 
 /** What a request fills in: a value that is the same every time, or one of the request's own. */
-export type Parameter = { value: unknown } | { slot: 'id' | 'newId' | 'now' | 'phone' | 'note' }
+export type Parameter = { value: unknown } | { slot: 'storeId' | 'id' | 'newId' | 'now' | 'phone' | 'note' }
 
 export interface Statement {
   text: string

@@ -12,6 +12,7 @@ export interface Load {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
+  p999Ms: number
 }
 
 /** Throws when an answer has another status than the operation's, or a connection failed. */
@@ -23,11 +24,11 @@ export async function sendLoad(
   seconds: number,
 ): Promise<Load> {
   const { hostname, port } = new URL(url)
-  const { method, paths, body, status } = operations[name]
-  const heads = paths(fixture).map(
-    (path) =>
-      `${method} ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n` +
-      `authorization: Bearer ${fixture.shops[name].key}\r\nconnection: keep-alive\r\n`,
+  const { method, path, key, body, status } = operations[name]
+  const heads = fixture.shops.map(
+    (shop, at) =>
+      `${method} ${path(shop)} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-forwarded-for: 10.1.${at >> 8}.${at & 255}\r\n` +
+      `authorization: Bearer ${key(shop)}\r\nconnection: keep-alive\r\n`,
   )
   let sent = 0
   const nextRequest = (): string => {
@@ -78,6 +79,7 @@ export async function sendLoad(
     requestsPerSecond: times.count / taken,
     p50Ms: times.percentile(0.5),
     p99Ms: times.percentile(0.99),
+    p999Ms: times.percentile(0.999),
   }
 }
 

@@ -1,5 +1,5 @@
 /** The four operations that are measured, and the request each server is sent for them. */
-import type { Fixture, OperationName } from './kinds.ts'
+import type { OperationName, Shop } from './kinds.ts'
 import { unusedPhone } from './phones.ts'
 
 export interface Measured {
@@ -9,13 +9,14 @@ export interface Measured {
   /** Least part of the bare peer's throughput that the gateway must reach. */
   ofBare: number
   method: 'GET' | 'POST'
-  /** Paths to send in turn, the same for every server. */
-  paths(fixture: Fixture): string[]
+  path(shop: Shop): string
+  key(shop: Shop): string
   /** A new body for every request. */
   body?(): string
 }
 
 const optOuts = '/v1/campaigns/opt-outs'
+const keyOf = ({ key }: Shop): string => key
 const newOptOut = (): string => JSON.stringify({ phone: unusedPhone(), note: 'Asked at the counter' })
 
 export const operations: Record<OperationName, Measured> = {
@@ -24,21 +25,24 @@ export const operations: Record<OperationName, Measured> = {
     status: 200,
     ofBare: 0.85,
     method: 'GET',
-    paths: ({ listIds }) => listIds.map((id) => `/v1/campaigns/lists/${id}`),
+    path: ({ listId }) => `/v1/campaigns/lists/${listId}`,
+    key: keyOf,
   },
   list: {
     title: 'list of 20',
     status: 200,
     ofBare: 0.85,
     method: 'GET',
-    paths: () => [`${optOuts}?limit=20`],
+    path: () => `${optOuts}?limit=20`,
+    key: keyOf,
   },
   create: {
     title: 'create',
     status: 201,
     ofBare: 0.85,
     method: 'POST',
-    paths: () => [optOuts],
+    path: () => optOuts,
+    key: keyOf,
     body: newOptOut,
   },
   forbidden: {
@@ -46,7 +50,8 @@ export const operations: Record<OperationName, Measured> = {
     status: 403,
     ofBare: 0.55,
     method: 'POST',
-    paths: () => [optOuts],
+    path: () => optOuts,
+    key: ({ readingKey }) => readingKey,
     body: newOptOut,
   },
 }

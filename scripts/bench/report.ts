@@ -13,6 +13,9 @@ export interface Line {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
+  p999Ms: number
+  /** Transactions that PostgreSQL counted, each statement outside of one as its own. */
+  transactions: number
   serverCpuMicros: number
   postgresCpuMicros: number | null
 }
@@ -34,6 +37,7 @@ export interface Results {
   rounds: number
   connections: number
   databaseClients: number
+  stores: number
   results: Line[]
   comparisons: Comparison[]
   measurements: Measurement[]
@@ -59,6 +63,8 @@ export function linesOf(measurements: readonly Measurement[]): Line[] {
         requestsPerSecond: middle((each) => each.requestsPerSecond),
         p50Ms: middle((each) => each.p50Ms),
         p99Ms: middle((each) => each.p99Ms),
+        p999Ms: middle((each) => each.p999Ms),
+        transactions: middle((each) => each.transactions),
         serverCpuMicros: middle((each) => each.serverCpuMicros),
         postgresCpuMicros: own.some((each) => each.postgresCpuMicros === null)
           ? null
@@ -95,7 +101,7 @@ const isReached = (cell: string): Style => (cell === 'reached' ? 'green' : 'red'
 const lineColumns: Column[] = [
   { title: 'operation', kind: 'text' },
   { title: 'server', kind: 'exact' },
-  ...numbers('req/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs'),
+  ...numbers('req/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'database calls', 'server µs', 'database µs'),
 ]
 
 const comparisonColumns: Column[] = [
@@ -114,6 +120,8 @@ export function tableOf(
     String(Math.round(line.requestsPerSecond)),
     line.p50Ms.toFixed(2),
     line.p99Ms.toFixed(2),
+    line.p999Ms.toFixed(2),
+    line.transactions.toFixed(2),
     line.serverCpuMicros.toFixed(1),
     line.postgresCpuMicros?.toFixed(1) ?? '–',
   ])
@@ -130,7 +138,7 @@ export function tableOf(
     '',
     ...table(output, comparisonColumns, ratioRows),
     '',
-    'µs: CPU time of a request, of the server and of PostgreSQL.',
+    'Database calls and µs of the processor: of a request, of the server and of PostgreSQL.',
   ].join('\n')
 }
 

@@ -1,4 +1,5 @@
 /** Interleaved rounds: in each, every operation is sent to one server after the other, each round begins with the next. */
+import postgres from 'postgres'
 import type { Progress } from '#scripts/cli/progress'
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
@@ -11,6 +12,8 @@ export interface Measurement extends Load {
   round: number
   operation: OperationName
   target: TargetName
+  /** Of a request: transactions that PostgreSQL counted, each statement outside of one as its own. */
+  transactions: number
   serverCpuMicros: number
   /** Null where PostgreSQL's processes cannot be looked at. */
   postgresCpuMicros: number | null
@@ -66,21 +69,36 @@ async function runRounds(options: RunOptions, targets: Target[]): Promise<Measur
           await load(operation, target, warmUp)
           continue
         }
+        const transactionsBefore = await transactionsOf(fixture)
         const postgresBefore = postgresCpuMicros(options.dataDir)
         const serverBefore = await target.cpuMicros()
-        const sent = await load(operation, target, seconds)
+        const sent = await sendLoad(target.url, operation, fixture, connections, seconds)
+        const cpuAfter = { server: await target.cpuMicros(), postgres: postgresCpuMicros(options.dataDir) }
+        const transactions = (await transactionsOf(fixture)) - transactionsBefore
+        if (operation === 'create') await emptyCreated(fixture)
         measurements.push({
           round,
           operation,
           target: target.name,
           ...sent,
-          serverCpuMicros: ((await target.cpuMicros()) - serverBefore) / sent.requests,
-          postgresCpuMicros: perRequest(postgresBefore, postgresCpuMicros(options.dataDir), sent.requests),
+          transactions: transactions / sent.requests,
+          serverCpuMicros: (cpuAfter.server - serverBefore) / sent.requests,
+          postgresCpuMicros: perRequest(postgresBefore, cpuAfter.postgres, sent.requests),
         })
       }
     }
   }
   return measurements
+}
+
+/** Each process of PostgreSQL tells of its own once it has been idle for a second. */
+async function transactionsOf({ databaseUrl }: Fixture): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  const sql = postgres(databaseUrl, { max: 1 })
+  const [row] = await sql<{ n: number }[]>`
+    select xact_commit::float8 as n from pg_stat_database where datname = current_database()`
+  await sql.end()
+  return row!.n
 }
 
 function perRequest(before: number | null, after: number | null, requests: number): number | null {

@@ -20,10 +20,11 @@ export async function checkSameAnswers(
 }
 
 async function ask(target: Target, name: OperationName, fixture: Fixture): Promise<unknown> {
-  const { method, paths, body, status } = operations[name]
-  const response = await fetch(`${target.url}${paths(fixture)[0]}`, {
+  const { method, path, key, body, status } = operations[name]
+  const shop = fixture.shops[0]!
+  const response = await fetch(`${target.url}${path(shop)}`, {
     method,
-    headers: { authorization: `Bearer ${fixture.shops[name].key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key(shop)}`, 'content-type': 'application/json' },
     ...(body ? { body: body() } : {}),
   })
   const text = await response.text()

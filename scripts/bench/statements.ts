@@ -11,7 +11,7 @@ import type { Tables } from '#db/tables'
 import { openApp } from '#runtime/server/app'
 import { silentLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
-import type { Fixture, OperationName, Parameter, Statement } from './kinds.ts'
+import type { Fixture, OperationName, Parameter, Shop, Statement } from './kinds.ts'
 import { operations } from './operations.ts'
 
 interface Ran {
@@ -30,6 +30,7 @@ export async function recordStatements(
 ): Promise<Partial<Record<OperationName, Statement>>> {
   const ran: Ran[] = []
   const database = recording(fixture.databaseUrl, ran)
+  const shop = fixture.shops[0]!
   const app = await openApp({
     settings: { ...readSettings(gatewaySettings(fixture)), worker: false },
     log: silentLog(),
@@ -40,14 +41,14 @@ export async function recordStatements(
   try {
     const statements: Partial<Record<OperationName, Statement>> = {}
     for (const name of names) {
-      const { method, paths, body, status } = operations[name]
-      const path = paths(fixture)[0]!
+      const { method, key, body, status, ...asked } = operations[name]
+      const path = asked.path(shop)
       const ask = async (text = body?.()): Promise<string> => {
         const response = await app.fetch(
           new Request(`http://localhost${path}`, {
             method,
             headers: {
-              authorization: `Bearer ${fixture.shops[name].key}`,
+              authorization: `Bearer ${key(shop)}`,
               'content-type': 'application/json',
             },
             ...(text === undefined ? {} : { body: text }),
@@ -67,7 +68,7 @@ export async function recordStatements(
       if (own.length !== expected) {
         throw new Error(`${method} ${path} ran ${own.length} statements instead of ${expected}`)
       }
-      if (own[0]) statements[name] = statementOf(own[0], name, fixture, sent)
+      if (own[0]) statements[name] = statementOf(own[0], shop, sent)
     }
     return statements
   } finally {
@@ -76,20 +77,30 @@ export async function recordStatements(
   }
 }
 
-/** The environment of the gateway under test: limits that count but never refuse, logs as in production. */
-export const gatewaySettings = (fixture: Pick<Fixture, 'databaseUrl' | 'folder' | 'clients'>) => ({
+/** As many share the load so that each stays under a limit that is counted one by one. */
+const storesOfOneByOne = 100
+
+/**
+ * The environment of the gateway under test, logs as in production. Limits never refuse: where there are many stores
+ * they are counted one by one, as the default limits are, else ahead of the count.
+ */
+export const gatewaySettings = (
+  fixture: Pick<Fixture, 'databaseUrl' | 'folder' | 'clients'> & Partial<Pick<Fixture, 'shops'>>,
+) => ({
   DATABASE_URL: fixture.databaseUrl,
   DATA_DIR: fixture.folder,
   DATABASE_READS: String(fixture.clients),
   NODE_ENV: 'production',
   SECRET_KEY: 'a secret key that only the benchmark uses',
-  RATE_LIMIT_STORE: '999999999',
-  RATE_LIMIT_IP: '999999999',
+  ...limitsOf((fixture.shops?.length ?? 1) >= storesOfOneByOne ? '10000' : '999999999'),
+  TRUST_PROXY: '1',
   STOREFRONT_READS_IP: '999999999',
   LOG_LEVEL: 'info',
   WORKER: 'off',
   PORT: '0',
 })
+
+const limitsOf = (limit: string) => ({ RATE_LIMIT_STORE: limit, RATE_LIMIT_IP: limit })
 
 function recording(url: string, ran: Ran[]): Database {
   const pool = postgresPool(url, { reads: 1, exclusive: 4 })
@@ -117,15 +128,15 @@ function recording(url: string, ran: Ran[]): Database {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
 
-function statementOf(ran: Ran, name: OperationName, fixture: Fixture, sent: string): Statement {
+function statementOf(ran: Ran, shop: Shop, sent: string): Statement {
   const body: { phone?: string; note?: string } = sent === '' ? {} : JSON.parse(sent)
   const parameters = ran.parameters.map((value): Parameter => {
     if (value instanceof Date) return { slot: 'now' }
-    if (value === fixture.listIds[0]) return { slot: 'id' }
+    if (value === shop.storeId) return { slot: 'storeId' }
+    if (value === shop.listId) return { slot: 'id' }
     if (value !== undefined && value === body.phone) return { slot: 'phone' }
     if (value !== undefined && value === body.note) return { slot: 'note' }
-    if (typeof value === 'string' && uuid.test(value) && value !== fixture.shops[name].storeId)
-      return { slot: 'newId' }
+    if (typeof value === 'string' && uuid.test(value)) return { slot: 'newId' }
     return { value }
   })
   return { text: ran.text, parameters, planOnce: ran.planOnce }
@@ -133,6 +144,7 @@ function statementOf(ran: Ran, name: OperationName, fixture: Fixture, sent: stri
 
 /** What a request puts in the place of the slots. */
 export interface Slots {
+  storeId: string
   id?: string | undefined
   newId?: string
   now?: Date

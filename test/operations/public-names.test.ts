@@ -23,7 +23,7 @@ const isContact = /@x\.example|@X\.|9?8765[-\s.]?43|９８７６５/
 const alertTypes = ['recent-purchases', 'recent-reviews', 'purchase-count']
 
 test.each(['full', 'first-initial', 'initials'])('of people named by them, as %s', async (nameFormat) => {
-  const shop = await reviewShop(app)
+  const shop = await reviewShop(app, { locale: 'pt-BR' })
   await shop.settings({ widget: { nameFormat } })
   for (const alertType of alertTypes) {
     const made = await shop.call(createAlert, {

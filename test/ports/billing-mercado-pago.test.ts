@@ -254,6 +254,23 @@ describe('Mercado Pago', () => {
     expect(await port.eventsOf(id, { since: new Date(0) })).toEqual([])
   })
 
+  test('a subscription of another kind is none of ours, whatever form it has', async () => {
+    const { port, standIn } = await opened()
+    for (const answer of [
+      { id: '9', status: 'authorized', auto_recurring: { free_trial: {} } },
+      { id: '9', external_reference: { of: 'a plan' }, auto_recurring: null },
+      { id: '9', external_reference: 'x:y', auto_recurring: { transaction_amount: 'none' } },
+    ]) {
+      const fault = { status: 200, body: JSON.stringify(answer) }
+      standIn.failOnce(fault, fault)
+      const { headers, body } = standIn.sign({ type: 'subscription_preapproval', data: { id: '9' } })
+      expect(await port.parseWebhook(headers, body)).toEqual([])
+    }
+    const strange = { id: '9', auto_recurring: { transaction_amount: 'none' } }
+    standIn.failOnce({ status: 200, body: JSON.stringify(strange) })
+    await expect(port.getAgreement('9')).rejects.toMatchObject({ name: 'Unavailable' })
+  })
+
   test('what is forbidden to us is somebody else’s, as long as our own key is taken', async () => {
     const { port, standIn, clock } = await opened()
     for (const type of ['subscription_preapproval', 'subscription_authorized_payment']) {

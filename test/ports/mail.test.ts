@@ -248,7 +248,24 @@ describe('smtp mail', () => {
   })
 
   test.each([
+    [550, '5.1.1 User unknown, says smtp-relay.example.com'],
+    [550, 'No such user here (relay.example.com)'],
+    [550, '5.2.1 Mailbox disabled, relaying stopped'],
+    [553, 'ana@relay.example.com is no mailbox'],
+  ])(
+    'an address that is refused (%d %s) is its own fault, whatever the server is called',
+    async (code, text) => {
+      const onRcptTo = (_address: unknown, _session: unknown, done: (error: Error) => void) =>
+        done(reply(code, text))
+      const { mail } = await open({ onRcptTo } as SMTPServerOptions)
+      await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Refused', code: 'recipient-refused' })
+    },
+  )
+
+  test.each([
     [554, '5.7.1 <ana@example.com>: Relay access denied'],
+    [550, '5.7.64 TenantAttribution; Relay Access Denied'],
+    [554, 'We do not relay'],
     [550, '5.7.1 Unable to relay'],
     [550, 'relay not permitted'],
     [553, '5.7.1 Relaying denied'],

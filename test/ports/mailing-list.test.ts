@@ -369,6 +369,21 @@ describe('Brevo', () => {
     expect(contactOf(standIn, person.email).listIds).toEqual([2])
   })
 
+  test('an address that is taken and not to be found is not asked for for ever', async () => {
+    const { standIn, push } = await started()
+    const taken = { code: 'duplicate_parameter', metadata: { duplicate_identifiers: ['email'] } }
+    const looked = [{ status: 404 }, { status: 400, body: taken }]
+    const told = [
+      { status: 200, body: {} },
+      { status: 200, body: { attributes: [] } },
+    ]
+    standIn.faults.push(...told, ...looked, ...looked)
+    const person = aPerson()
+    standIn.add(person.email)
+    expect(await push(person)).toEqual([{ email: person.email, status: 'invalid' }])
+    expect(standIn.faults).toEqual([])
+  })
+
   test('its limit is waited for, a long pause is told; errors are tried again', async () => {
     const { standIn, push } = await started()
     const limited = (reset: string) => ({ status: 429, headers: { 'x-sib-ratelimit-reset': reset } })

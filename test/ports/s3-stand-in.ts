@@ -100,6 +100,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
     if (bucket !== account.bucket) throw new S3Error(404, 'NoSuchBucket')
     if (key === '') {
       if (method === 'HEAD') return void response.writeHead(200).end()
+      if (query.has('list-type')) return xml(response, '<ListBucketResult></ListBucketResult>')
       return xml(response, ofBucket(setup, method, [...query.keys()]))
     }
 

@@ -220,6 +220,48 @@ describe('orders and carts', () => {
   })
 
   test.each([
+    ['one line of two', '36.08', '0', { total: '36.08', refundedTotal: '0.00' }],
+    ['one, for half of it', '36.08', '20', { total: '56.08', refundedTotal: '20.00' }],
+    ['one, for all of it', '36.08', '40', { total: '76.08', refundedTotal: '40.00' }],
+    ['nothing, for an amount', '76.08', '40', { total: '76.08', refundedTotal: '40.00' }],
+    ['nothing, and put on one', '96.08', '0', { total: '96.08', refundedTotal: '0.00' }],
+  ])('an edit that took off %s', (_what, current_total_price, amount, told) => {
+    const back = { ...facts, totalRefundedSet: { shopMoney: { amount } } }
+    expect(orderOf({ ...order, current_total_price }, back)).toMatchObject(told)
+    const cancelled = { ...order, current_total_price: '0.00', cancelled_at: '2026-11-03T00:00:00Z' }
+    expect(orderOf(cancelled, back)).toMatchObject({ total: '76.08' })
+  })
+
+  test('one that tells less than others holds up nobody', () => {
+    const known = ['id', 'created_at', 'updated_at']
+    const parts = [
+      ...Object.keys(order).map((key) => [key]),
+      ...Object.keys(order.line_items[0]!).map((key) => ['line_items', '0', key]),
+      ...Object.keys(order.refunds[0]!).map((key) => ['refunds', '0', key]),
+      ...Object.keys(order.refunds[0]!.refund_line_items[0]!).map((key) => [
+        'refunds',
+        '0',
+        'refund_line_items',
+        '0',
+        key,
+      ]),
+    ].filter((path) => !known.includes(path.at(-1)!))
+    expect(parts.length).toBeGreaterThan(30)
+    for (const path of parts) {
+      for (const value of [null, undefined]) {
+        const less = structuredClone(order) as unknown as Record<string, unknown>
+        const last = path.at(-1)!
+        const at = path.slice(0, -1).reduce((all, key) => all[key] as Record<string, unknown>, less)
+        if (value === null) at[last] = null
+        else delete at[last]
+        const read = () => JSON.stringify(orderOf(less as unknown as RestOrder, facts))
+        expect(read, path.join('.')).not.toThrow()
+        expect(read(), path.join('.')).not.toMatch(/undefined|NaN/)
+      }
+    }
+  })
+
+  test.each([
     ['JPY', '1000', '300', { total: '1000.00', refundedTotal: '300.00' }],
     ['KWD', '12.345', '1.234', { total: '12.35', refundedTotal: '1.23' }],
   ])('in %s, to the hundredth', (currency, total_price, amount, told) => {

@@ -496,7 +496,7 @@ describe('s3 storage', () => {
       expect(await at(urlFor(standIn).replace(account.bucket, 'other'))).toEqual([
         ['storage-without-bucket', 'string'],
       ])
-      expect(await at(urlFor(standIn, '', 'wrong'))).toEqual([['bucket', 'string']])
+      expect(await at(urlFor(standIn, '', 'wrong'))).toEqual([['storage-access-denied', 'string']])
       standIn.setup.cors = { methods: ['PUT'], headers: ['*'] }
       expect(await at(urlFor(standIn, '&publicUrl=http://127.0.0.1:1'))).toEqual([['public', 'string']])
     })
@@ -522,8 +522,7 @@ describe('s3 storage', () => {
     const { storage } = await open('', { secret: 'not the s3cr3t' })
     for (const call of every(storage)) {
       const error = await call().catch((caught: unknown) => caught)
-      // A HEAD is answered without a word why.
-      expect(error).toMatchObject({ name: expect.stringMatching(/AccessLost|Unavailable/), accepted: 'no' })
+      expect(error).toMatchObject({ name: 'AccessLost', accepted: 'no', code: 'storage-access-denied' })
       expect(`${(error as Error).message} ${(error as Error).cause}`).not.toContain('s3cr3t')
     }
   })
@@ -537,7 +536,7 @@ describe('s3 storage', () => {
   })
 
   test.each([
-    [503, 'SlowDown', { name: 'Unavailable', accepted: 'unknown' }],
+    [503, 'SlowDown', { name: 'Unavailable', accepted: 'no', cause: { name: 'Throttled' } }],
     [500, 'InternalError', { name: 'Unavailable', accepted: 'unknown' }],
     [404, 'NoSuchBucket', { name: 'AccessLost', accepted: 'no', code: 'storage-without-bucket' }],
     [403, 'ExpiredToken', { name: 'AccessLost', accepted: 'no', code: 'storage-access-denied' }],
@@ -549,6 +548,19 @@ describe('s3 storage', () => {
     const { standIn, storage } = await open()
     standIn.fail({ status, code })
     await expect(storage.write('k', bytesOf('x'), png)).rejects.toMatchObject(expected)
+  })
+
+  test.each([
+    [400, 'ExpiredToken', { name: 'AccessLost', code: 'storage-access-denied' }],
+    [400, 'AuthorizationHeaderMalformed', { name: 'AccessLost', code: 'storage-wrong-region' }],
+    [301, 'PermanentRedirect', { name: 'AccessLost', code: 'storage-wrong-region' }],
+    [403, 'AccessDenied', { name: 'AccessLost', code: 'storage-access-denied' }],
+    [403, 'RequestTimeTooSkewed', { name: 'Unavailable', accepted: 'no' }],
+    [400, 'BadRequest', { name: 'Unavailable', accepted: 'no' }],
+  ])('a HEAD that is answered %d by %s, which it does not tell', async (status, code, expected) => {
+    const { standIn, storage } = await open()
+    standIn.fail({ status, code })
+    await expect(storage.head('k')).rejects.toMatchObject(expected)
   })
 
   test('a service that says nothing is given up, and may have done it', async () => {

@@ -39,6 +39,8 @@ export interface Fault {
   subcode?: number
   message?: string
   headers?: Record<string, string>
+  /** Of somebody in between, in the place of an answer. */
+  page?: string
 }
 
 export interface StandInNumber extends Record<string, unknown> {
@@ -71,8 +73,8 @@ export interface WhatsappStandIn {
   accountReview: string
   /** The fields of a number that this version knows. */
   numberFields: Set<string>
-  /** The code that registering fails with; null: it does what it does. */
-  registerFault: number | null
+  /** The code that registering fails with, `late`: with 131000 once it is done; null: it does what it does. */
+  registerFault: number | 'late' | null
   /** Syncs of the WhatsApp Business app that were asked for. */
   syncs: string[]
   readMessages: string[]
@@ -202,7 +204,11 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      const { status, code, subcode, headers = {} } = error.fault
+      const { status, code, subcode, headers = {}, page } = error.fault
+      if (page !== undefined) {
+        response.writeHead(status, { 'content-type': 'text/html' }).end(page)
+        return
+      }
       const body = {
         error: {
           message: `(#${code}) ${error.message}`,
@@ -277,12 +283,13 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
   }
 
   function register(number: StandInNumber, { pin = '', messaging_product: product }: Record<string, string>) {
-    if (state.registerFault !== null) throw bad(state.registerFault)
+    if (typeof state.registerFault === 'number') throw bad(state.registerFault)
     if (product !== 'whatsapp' || !/^\d{6}$/.test(pin)) throw bad(100)
     // Registering takes the number out of the app that its merchant uses.
     if (number.is_on_biz_app) throw bad(133010, 'Phone number is in use with the WhatsApp Business app')
     if (number.pin !== null && number.pin !== pin) throw bad(133005, 'Two step verification PIN Mismatch')
     Object.assign(number, { pin, status: 'CONNECTED', platform_type: 'CLOUD_API' })
+    if (state.registerFault === 'late') throw new Failure({ status: 500, code: 131000 })
     return { success: true }
   }
 

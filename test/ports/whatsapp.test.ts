@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { Refused } from '#runtime/ports/errors'
-import { hookBody } from '#runtime/ports/messaging/hook-body'
+import { NumberLimit, Refused } from '#runtime/ports/errors'
+import { hookBody, type StatusData } from '#runtime/ports/messaging/hook-body'
 import { sandboxFile } from '#runtime/ports/messaging/sandbox-media'
+import { sendFailure } from '#runtime/ports/messaging/whatsapp/errors'
 import { readWhatsappUrl, type WhatsappOptions } from '#runtime/ports/messaging/whatsapp/options'
 import { WhatsappMessaging } from '#runtime/ports/messaging/whatsapp/whatsapp'
 import { readSettings, SettingsError } from '#runtime/server/settings'
@@ -163,7 +164,16 @@ describe('WhatsApp Business Cloud API', async () => {
       name: 'Unavailable',
       accepted: 'no',
     })
-    expect(await failure(port.listTemplates(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
+    const slower = { name: 'Unavailable', accepted: 'no', cause: { name: 'Throttled' } }
+    expect(await failure(port.listTemplates(store))).toMatchObject(slower)
+    for (const code of [4, 80007, 130429]) {
+      standIn.fail({ status: 403, code })
+      expect(await failure(port.fetchMedia(store, { mediaId: '77' }))).toMatchObject(slower)
+      expect(await failure(port.officialState(store))).toMatchObject(slower)
+      const setup = { code: 'a code', returnUrl: 'https://api.example.com/messaging/return' }
+      const finished = port.finishOfficialSetup({ id: store.id, credentials: null }, setup)
+      expect(await failure(finished)).toMatchObject(slower)
+    }
   })
 
   test('a file is fetched in two steps, both with the token; one that is gone says so', async () => {
@@ -179,6 +189,12 @@ describe('WhatsApp Business Cloud API', async () => {
       name: 'Refused',
       code: 'media-gone',
     })
+    for (const code of [368, 131031, 131045]) {
+      standIn.fail({ status: 400, code })
+      const error = await failure(port.fetchMedia(store, { mediaId: '77' }))
+      expect([code, error]).toMatchObject([code, { name: 'Unavailable', accepted: 'no' }])
+    }
+    standIn.fail(null)
     const other = { ...store, credentials: { ...store.credentials, accessToken: 'EAAother' } }
     expect(await failure(port.fetchMedia(other, { mediaId: '77' }))).toMatchObject({ name: 'AccessLost' })
   })
@@ -208,6 +224,49 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(port.parseEvents(body)).toMatchObject([
       { kind: 'status', data: { key: 'au_1_1', failureCode: expected } },
     ])
+  })
+
+  test('whatever fails later fails for the reason it would have failed for at once', () => {
+    const codes = Array.from({ length: 6_000 }, (_, i) => (i < 1_000 ? i + 1 : 129_000 + i))
+    const later = (code: number) => {
+      const change = { id: 'wamid.1', status: 'failed', timestamp: '1795262400', errors: [{ code }] }
+      const { body } = hookBody(standIn.appSecret, [
+        { numberId: '1', account: '2', statuses: [change], messages: [], contacts: [] },
+      ])
+      return (port.parseEvents(body)[0]!.data as StatusData).failureCode
+    }
+    const atOnce = (code: number): string | null => {
+      const error = sendFailure({ status: 400, code, subcode: null, message: '', retryAfterMs: null })
+      if (error instanceof NumberLimit) return 'number-limit'
+      return error instanceof Refused && error.code !== 'provider-error' ? error.code : null
+    }
+    const differ = codes.filter((code) => atOnce(code) !== null && atOnce(code) !== later(code))
+    // At once it is the phone that is unknown; later it may be switched off as well.
+    expect(differ).toEqual([131_026])
+  })
+
+  test('an answer that is no JSON says nothing of what was asked', async () => {
+    standIn.fail({ status: 200, code: 0, page: '<html>One moment</html>' })
+    expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    expect(await failure(port.listTemplates(store))).toMatchObject({ name: 'Unavailable' })
+  })
+
+  test('what cannot be read hides nothing that stands beside it', () => {
+    const change = { id: 'wamid.9', status: 'read', timestamp: '1795262400' }
+    const good = { field: 'messages', value: { metadata: { phone_number_id: '1' }, statuses: [change] } }
+    for (const entry of [
+      [null, { id: 2, changes: [good] }],
+      [{ id: '2', changes: [null, { value: 1 }, good] }],
+      [{ id: '2', changes: 'none' }, 7, { changes: [good] }],
+      [{ id: null, time: {}, changes: [good] }],
+      [{ id: '2', changes: [{ ...good, value: { ...good.value, statuses: [null, 5, {}, change] } }] }],
+    ]) {
+      const events = port.parseEvents(Buffer.from(JSON.stringify({ object: 'x', entry })))
+      expect(events.filter(({ kind }) => kind === 'status')).toMatchObject([
+        { data: { providerMessageId: 'wamid.9', status: 'read' } },
+      ])
+    }
+    expect(() => port.parseEvents(Buffer.from('{"object":"x"}'))).toThrow()
   })
 
   test('errors of a number are an event of their own', () => {
@@ -293,6 +352,17 @@ describe('WhatsApp Business Cloud API', async () => {
           ],
         },
       },
+    ])
+  })
+
+  test('a picture has its caption, what is only heard has none', async () => {
+    for (const type of ['image', 'audio'] as const) {
+      const media = { type, url: 'https://files.example.com/1', fileName: 'one' }
+      await port.sendMedia(store, { ...aMessage(), media, text: 'Look' })
+    }
+    expect(standIn.messages.map((body) => body[body.type])).toEqual([
+      { link: 'https://files.example.com/1', caption: 'Look' },
+      { link: 'https://files.example.com/1' },
     ])
   })
 

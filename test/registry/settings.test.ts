@@ -319,13 +319,8 @@ test.each(names)('%s: keeps the files that it names or links to', async (name) =
   expect(await used(url)).toEqual([])
 })
 
-/** Emails, messages and the pages behind their links, which are not said in the store's language yet; tiers are the team's. */
-const elsewhere = [
-  /^reviews:logo (email|message) /,
-  /^stock:settings template(Email|Messaging)\b/,
-  /^exchange-settings /,
-  /^inbox:tiers /,
-]
+/** The team's. */
+const elsewhere = [/^inbox:tiers /]
 
 test('every text that is built in for shoppers is declared with its words', () => {
   const faults: string[] = []

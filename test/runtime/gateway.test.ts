@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { RateLimiter } from '#runtime/gateway/rate-limit'
+import { RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
 import { clientAddress } from '#runtime/http/address'
-import { freshDatabase, testApp } from '#test/support/app'
+import { freshDatabase, type TestApp, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 import { standingClock } from '#test/support/test-clock'
 
@@ -163,10 +163,36 @@ describe('rate limits', () => {
     expect(refused.headers.get('ratelimit-limit')).toBe('3')
   })
 
+  // The embedded database has one process, which counts by itself.
+  const isServer = process.env.TEST_DATABASE_URL !== undefined
+  test.skipIf(!isServer)('of a burst of writes over two instances none past the limit is done', async () => {
+    const { database } = await freshDatabase()
+    const limit = { rateLimitStore: 12 }
+    const two = [
+      await testApp(limit, { database, shared: true }),
+      await testApp(limit, { database, shared: true }),
+    ]
+    const shop = await store(two[0]!)
+    const write = async (app: TestApp, at: number): Promise<number> => {
+      const request = new Request('http://localhost/v1/campaigns/opt-outs', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${shop.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ phone: `+55119876500${at}` }),
+      })
+      return (await app.fetch(request, { ip: `10.0.0.${at}` })).status
+    }
+    const answered = await Promise.all(Array.from({ length: 30 }, (_, at) => write(two[at % 2]!, at + 10)))
+    expect(answered.filter((status) => status === 201)).toHaveLength(12)
+    expect(answered.filter((status) => status === 429)).toHaveLength(18)
+    const [{ n }] = (await database.query('select count(*)::int as n from opt_outs', [])) as [{ n: number }]
+    expect(n).toBe(12)
+    for (const app of two) await app.gateway.keys.writeUses()
+  })
+
   test('instances that share a database share the count, also in one burst', async () => {
     const { database } = await freshDatabase()
     const clock = standingClock()
-    const two = [0, 1].map(() => new RateLimiter(clock, 120, 'store', database))
+    const two = [0, 1].map(() => new RateLimiter(clock, 120, 'store', new SharedCounters(database)))
     const verdicts = await Promise.all(Array.from({ length: 300 }, (_, i) => two[i % 2]!.hit('shop')))
     expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(120)
     const late = await Promise.all(two.map((limiter) => limiter.hit('shop')))

@@ -1,7 +1,8 @@
 /** Keys die everywhere at once: two gateways on one database, each with what it remembers. */
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
+import { KeyRing } from '#runtime/gateway/keys'
 import { sha256 } from '#runtime/values/ids'
 import { createKey } from '#scripts/admin/keys'
 import { freshDatabase, testApp } from '#test/support/app'
@@ -38,6 +39,35 @@ describe('a key', () => {
       expect([(await use(one)).status, (await use(other)).status]).toEqual([401, 401])
       await busy
     }
+  })
+
+  test('that comes often makes nobody wait: the next lease is asked for while this one holds', async () => {
+    const shop = await store(one)
+    let asked = 0
+    const counted = Object.create(database, {
+      query: {
+        value(...given: Parameters<typeof database.query>) {
+          asked += 1
+          return database.query(...given)
+        },
+      },
+    })
+    const keys = new KeyRing(counted, one.clock, 10_000, false)
+    const find = () => keys.find(shop.key, one.clock.ms())
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await find()).toMatchObject({ storeId: shop.id })
+    vi.advanceTimersByTime(1000)
+    expect([find(), asked]).toMatchObject([{ storeId: shop.id }, 1])
+    await revoke(shop.key)
+    vi.advanceTimersByTime(4000)
+    // Half of it is over: still known, and asked for once.
+    expect([find(), find()]).toMatchObject([{ storeId: shop.id }, { storeId: shop.id }])
+    await expect.poll(find).toBe(null)
+    expect(asked).toBe(2)
+    vi.advanceTimersByTime(10_000)
+    // Past its end it is waited for.
+    expect(find()).toBeInstanceOf(Promise)
   })
 
   test('ends at its expiry, to the millisecond, though it is remembered', async () => {

@@ -26,7 +26,10 @@ test.skipIf(isElsewhere)('a table, and the same as JSON', { timeout: 180_000 }, 
   const folder = mkdtempSync(join(tmpdir(), 'merchant-bench-test-'))
   try {
     const file = join(folder, 'results.json')
-    const stdout = await printed(...'--seconds 0.15 --rounds 1 --connections 4 --json'.split(' '), file)
+    const stdout = await printed(
+      ...'--seconds 0.15 --rounds 1 --connections 4 --stores 3 --json'.split(' '),
+      file,
+    )
     expect(stdout).toMatch(/^operation\s+server\s+req\/s\s+p50 ms\s+p99 ms/m)
     const results: Results = JSON.parse(readFileSync(file, 'utf8'))
     expect(JSON.parse(stdout.slice(stdout.indexOf('\n{')))).toEqual(results)
@@ -39,6 +42,7 @@ test.skipIf(isElsewhere)('a table, and the same as JSON', { timeout: 180_000 }, 
       expect(line.requestsPerSecond).toBeGreaterThan(0)
       expect(line.p99Ms).toBeGreaterThanOrEqual(line.p50Ms)
       expect(line.serverCpuMicros).toBeGreaterThan(0)
+      expect(line.transactions).toBeGreaterThan(0)
     }
     for (const each of results.comparisons) {
       const mine = results.measurements.find(

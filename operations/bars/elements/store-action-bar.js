@@ -1,11 +1,13 @@
 // What a shopper may do right away: write, call, copy a coupon, go somewhere.
 
 import { h, useEffect, useState } from '../../storefront/script/client/elements.js'
+import { Icon } from '../../storefront/script/client/icons.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
   css: `${barCss}
 .action { display: inline-block; padding: 8px 14px; margin: 2px 4px; min-height: 36px; text-decoration: none !important; }
+.action svg { vertical-align: text-bottom; margin-inline-end: 6px; }
 `,
   texts: {
     en: { ...barTexts.en, label: 'Quick actions', copied: 'Copied: {{code}}' },
@@ -32,14 +34,22 @@ function Actions({ data, t, ...others }) {
   }
   return h(
     Bar,
-    { ...others, data, t, name: 'actions', label: t('label') },
+    {
+      ...others,
+      data,
+      t,
+      name: 'actions',
+      said: { text: data.text, actions: data.actions },
+      label: t('label'),
+    },
     data.text ? h('span', { style: { marginInlineEnd: '12px' } }, data.text) : null,
     data.actions.map((action) => {
-      const { url, label, backgroundColor: background, textColor: color } = action
+      const { url, label, icon, backgroundColor: background, textColor: color } = action
+      const words = [icon ? h(Icon, { name: icon, size: 18 }) : null, label]
       const props = { class: 'action', part: 'action', style: { background, color } }
       return url
-        ? h('a', { ...props, href: url }, label)
-        : h('button', { ...props, type: 'button', onClick: () => act(action) }, label)
+        ? h('a', { ...props, href: url }, words)
+        : h('button', { ...props, type: 'button', onClick: () => act(action) }, words)
     }),
     h('span', { role: 'status' }, said),
   )

@@ -5,6 +5,14 @@ import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
   css: `${barCss}
+/* As high as the longest of them: no turn moves the page. */
+.announcements { display: inline-grid; align-items: center; vertical-align: middle; overflow: hidden; max-width: 100%; }
+.announcement { grid-area: 1 / 1; visibility: hidden; padding-block: 2px; }
+.now { visibility: visible; }
+.turned.slide { animation: slide .35s; }
+.turned.fade { animation: fade .35s; }
+@keyframes slide { from { transform: translateY(100%); } }
+@keyframes fade { from { opacity: 0; } }
 .clock { margin-inline-start: 8px; font-variant-numeric: tabular-nums; }
 `,
   texts: {
@@ -17,20 +25,23 @@ export default {
 }
 
 function Countdown({ data, keep, t, ...others }) {
-  const { announcements, rotationSeconds, linkUrl, countdown } = data
+  const { announcements, rotationSeconds, animation, linkUrl, countdown } = data
   const turn = useTurns(announcements.length, rotationSeconds)
   const [ends] = useState(() => endOf(countdown, keep))
   const left = useSecondsTo(ends)
-  const shown = announcements[turn]
-  const url = shown?.linkUrl ?? linkUrl
   return h(
     Bar,
-    { ...others, data, keep, t, name: 'countdown', label: t('label') },
-    shown
-      ? url
-        ? h('a', { href: url, part: 'announcement' }, shown.text)
-        : h('span', { part: 'announcement' }, shown.text)
-      : null,
+    { ...others, data, keep, t, name: 'countdown', said: { announcements, countdown }, label: t('label') },
+    h(
+      'span',
+      { class: 'announcements' },
+      announcements.map(({ text, linkUrl: own }, at) => {
+        const href = own ?? linkUrl
+        const state = at !== turn % announcements.length ? '' : turn === 0 ? 'now' : `now turned ${animation}`
+        const props = { key: at, part: 'announcement', class: `announcement ${state}` }
+        return href ? h('a', { ...props, href }, text) : h('span', props, text)
+      }),
+    ),
     // Read once by who listens, and not each second.
     countdown
       ? h(
@@ -46,7 +57,7 @@ function useTurns(count, seconds) {
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     if (count < 2) return
-    const timer = setInterval(() => setTurn((now) => (now + 1) % count), seconds * 1000)
+    const timer = setInterval(() => setTurn((now) => now + 1), seconds * 1000)
     return () => clearInterval(timer)
   }, [count, seconds])
   return turn

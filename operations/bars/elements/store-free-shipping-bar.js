@@ -19,12 +19,13 @@ export default {
 }
 
 function FreeShipping({ data, t, ...others }) {
-  const cart = useCart() ?? {}
+  const cart = useCart(data.currency) ?? {}
   const counted = countedOf(data, cart)
+  const { threshold, currency, initialText, progressText, successText } = data
+  const said = { threshold, currency, initialText, progressText, successText }
   const percent = Math.min(100, Math.floor((counted / data.threshold) * 100))
   const words = counted === 0 ? data.initialText : percent < 100 ? data.progressText : data.successText
-  // Amounts of one currency say nothing of a cart in another.
-  if (cart.currency && cart.currency !== data.currency) return null
+  if (cart.isForeign) return null
   const text = filled(words, {
     threshold: money(data.threshold, data),
     remaining: money(Math.max(0, data.threshold - counted), data),
@@ -33,7 +34,7 @@ function FreeShipping({ data, t, ...others }) {
   })
   return h(
     Bar,
-    { ...others, data, t, name: 'free-shipping', label: t('label') },
+    { ...others, data, t, name: 'free-shipping', said, label: t('label') },
     h('span', { role: 'status' }, text),
     data.showProgress
       ? h(

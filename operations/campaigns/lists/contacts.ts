@@ -199,6 +199,31 @@ export async function removeContact(ctx: Context, listId: string, contactId: str
     .execute()
 }
 
+/** Removes contacts wherever they are, in the caller's transaction, for good: no list remembers them. */
+export async function dropContacts(ctx: Context, which: RawBuilder<boolean>): Promise<void> {
+  const found = await ctx.db.selectFrom('list_contacts').select('list_id').distinct().where(which).execute()
+  for (const listId of found.map((row) => row.list_id).sort()) {
+    const list = await requireLocked(ctx, listId)
+    const gone = await ctx.db
+      .deleteFrom('list_contacts')
+      .where(isOfList(listId))
+      .where(which)
+      .returning('custom_fields')
+      .execute()
+    const names = [...new Set(gone.flatMap((row) => Object.keys(row.custom_fields as object)))]
+    const unused = await fieldsGone(ctx, listId, names)
+    await ctx.db
+      .updateTable('contact_lists')
+      .set((eb) => ({
+        size: eb('size', '-', gone.length),
+        custom_field_names: list.custom_field_names.filter((name) => !unused.includes(name)),
+        updated_at: ctx.now(),
+      }))
+      .where('id', '=', listId)
+      .execute()
+  }
+}
+
 /** Which of these custom fields no contact of the list has any more. */
 async function fieldsGone(ctx: Context, listId: string, names: string[]): Promise<string[]> {
   const gone: string[] = []

@@ -1,9 +1,13 @@
 /** The popup as a page of this server: drawn by HTML and CSS alone, no scripts. */
 import { escaped } from '#operations/store/door'
+import type { Context } from '#runtime/context'
+import { langOf, said } from '#runtime/values/wording'
 import type { PopupSettings } from './schema.ts'
 
+const title = { en: 'Preview', 'pt-BR': 'Prévia', es: 'Vista previa' }
+
 /** Texts and addresses are escaped; CSS cannot leave its element, and loads nothing but images. */
-export function previewPage(storeName: string, settings: PopupSettings): Response {
+export function previewPage({ store }: Context, settings: PopupSettings): Response {
   const { design, texts, fields, roulette } = settings
   const inputs = (['name', 'email', 'phone'] as const)
     .filter((name) => fields[name].enabled)
@@ -20,13 +24,13 @@ export function previewPage(storeName: string, settings: PopupSettings): Respons
       : ''
   const logo = design.logoUrl ? `<img class="logo" alt="" src="${escaped(design.logoUrl)}">` : ''
   const body =
-    `<div class="overlay ${settings.layout} ${settings.position}"><div class="storefront-popup">${logo}${image}` +
+    `<main class="overlay ${settings.layout} ${settings.position}"><div class="storefront-popup">${logo}${image}` +
     `<h1>${escaped(texts.title)}</h1><p>${escaped(texts.description)}</p>${prizes}${inputs.join('')}` +
     `<label><input type="checkbox" disabled> ${escaped(texts.consentText)}</label>` +
     `<button disabled>${escaped(roulette.enabled ? texts.spinText : texts.buttonText)}</button>` +
-    `<p class="close">${escaped(texts.closeText)}</p></div></div>`
+    `<p class="close">${escaped(texts.closeText)}</p></div></main>`
   return new Response(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(`Preview: ${storeName}`)}</title>` +
+    `<!doctype html><html lang="${escaped(langOf(store.locale))}"><head><meta charset="utf-8"><title>${escaped(`${said(title, store.locale)}: ${store.name}`)}</title>` +
       '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">' +
       `<style>${style(settings)}</style><style>${harmlessCss(design.customCss ?? '')}</style></head>` +
       `<body>${body}</body></html>`,
@@ -68,9 +72,10 @@ function style({ design, layout, position }: PopupSettings): string {
     '.fullscreen .storefront-popup{margin:0;height:100%}' +
     '.storefront-popup h1{font-size:1.4rem;margin:0 0 .5rem}.image,.logo{max-width:100%;max-height:10rem}' +
     '.storefront-popup input:not([type]){display:block;width:100%;box-sizing:border-box;padding:.5rem;margin:.5rem 0}' +
+    '.storefront-popup input,.storefront-popup button{font:inherit;max-width:100%}.storefront-popup label{display:block;margin:.8rem 0}' +
     '.storefront-popup ul{list-style:none;padding:0}.storefront-popup li{border-left:.5rem solid;padding:.2rem .6rem}' +
     `.storefront-popup button{border:0;padding:.6rem 1.2rem;background:${design.buttonColor};` +
     `color:${design.buttonTextColor};border-radius:${Math.min(radius, 20)}px}` +
-    '.close{font-size:.9rem;opacity:.8}'
+    '.close{margin:1rem 0 0;font-size:.9rem}'
   )
 }

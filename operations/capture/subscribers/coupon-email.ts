@@ -4,6 +4,8 @@ import { coupons, escaped, metering } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { namedId } from '#runtime/values/ids'
+import { renderText } from '#runtime/values/variables'
+import { spoken } from '#runtime/values/wording'
 import type { PromisedCoupon } from './codes.ts'
 import * as unsubscribes from './unsubscribes.ts'
 
@@ -66,23 +68,48 @@ async function end(ctx: Context, subscriberId: string, how: 'sent' | 'refused'):
     .execute()
 }
 
+const mailWords = {
+  subject: {
+    en: 'Your coupon of {{store}}',
+    'pt-BR': 'Seu cupom de {{store}}',
+    es: 'Tu cupón de {{store}}',
+  },
+  thanks: {
+    en: 'Thank you for subscribing to {{store}}. Your coupon code is:',
+    'pt-BR': 'Obrigado por se inscrever em {{store}}. O código do seu cupom é:',
+    es: 'Gracias por suscribirte a {{store}}. El código de tu cupón es:',
+  },
+  until: {
+    en: 'It holds until {{ends}}.',
+    'pt-BR': 'Ele vale até {{ends}}.',
+    es: 'Es válido hasta el {{ends}}.',
+  },
+  use: { en: 'Use it at {{place}}', 'pt-BR': 'Use em {{place}}', es: 'Úsalo en {{place}}' },
+}
+
 function couponMail(
   ctx: Context,
   { code, coupon, link }: { code: string; coupon: PromisedCoupon | null; link: string },
 ): { subject: string; text: string; html: string } {
-  const { name, domain, timezone } = ctx.store
-  const until = coupon?.expiresAt
-    ? `It holds until ${DateTime.fromISO(coupon.expiresAt, { zone: timezone }).toFormat('yyyy-MM-dd HH:mm')} (${timezone}).`
+  const { name, domain, timezone, locale } = ctx.store
+  const words = spoken({ ...mailWords, leave: unsubscribes.word }, locale)
+  const filled = (text: string, more: Record<string, string> = {}): string =>
+    renderText(text, { store: name, ...more }).text
+  const ends = coupon?.expiresAt
+    ? DateTime.fromISO(coupon.expiresAt, { zone: timezone })
+        .setLocale(locale)
+        .toLocaleString(DateTime.DATETIME_FULL)
     : null
-  const thanks = `Thank you for subscribing to ${name}. Your coupon code is:`
+  const until = ends && filled(words.until, { ends })
+  const thanks = filled(words.thanks)
   const shop = `https://${domain}`
   return {
-    subject: `Your coupon of ${name}`.replace(/[\r\n]+/g, ' '),
-    text: `${[thanks, code, until, `Use it at ${shop}`, `Unsubscribe: ${link}`].filter(Boolean).join('\n\n')}\n`,
+    subject: filled(words.subject),
+    text: `${[thanks, code, until, filled(words.use, { place: shop }), `${words.leave}: ${link}`].filter(Boolean).join('\n\n')}\n`,
     html:
       `<p>${escaped(thanks)}</p><p style="font:700 24px monospace">${escaped(code)}</p>` +
       (until ? `<p>${escaped(until)}</p>` : '') +
-      `<p><a href="${escaped(shop)}">Use it at ${escaped(name)}</a></p>` +
-      `<p><a href="${escaped(link)}">Unsubscribe</a></p>`,
+      `<p><a href="${escaped(shop)}">${escaped(filled(words.use, { place: name }))}</a></p>` +
+      `<p><a href="${escaped(link)}">${escaped(words.leave)}</a></p>`,
   }
 }

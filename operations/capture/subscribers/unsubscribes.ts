@@ -5,6 +5,7 @@
 import type { Context } from '#runtime/context'
 import { isSigned, sign } from '#runtime/secrets'
 import { emailKey } from '#runtime/values/email'
+import type { Wording } from '#runtime/values/wording'
 
 /** What leaving the emails of a topic does, in a transaction; again it changes nothing. */
 export type Leave = (ctx: Context, subject: string) => Promise<unknown>
@@ -13,6 +14,13 @@ export type Leave = (ctx: Context, subject: string) => Promise<unknown>
 export interface Leaving {
   topic: string
   subject: string
+}
+
+/** The word of the link. */
+export const word: Wording = {
+  en: 'Unsubscribe',
+  'pt-BR': 'Cancelar inscrição',
+  es: 'Cancelar suscripción',
 }
 
 const purpose = 'unsubscribe'

@@ -14,7 +14,7 @@ import {
   templateFault,
 } from '../settings/notice-texts.ts'
 import type { ExchangeContent, ExchangeEvent } from '../settings/schema.ts'
-import { readSettings } from '../settings/settings.ts'
+import { exchangeRules } from '../settings/settings.ts'
 import { dayOf, priceOf } from '../shopper/page-words.ts'
 import { addStatusLink, statusUrlOf } from '../shopper/status-links.ts'
 
@@ -24,7 +24,7 @@ export async function contentOf(
   request: RequestRow,
   { event, channel }: { event: ExchangeEvent; channel: NoticeChannel },
 ): Promise<NoticeContent | 'template-refused'> {
-  const settings = await readSettings(ctx)
+  const settings = await exchangeRules.forShoppers(ctx)
   const token = await addStatusLink(ctx, request.id)
   const values = await valuesOf(ctx, request, statusUrlOf(ctx, token))
   if (channel === 'email') return noticeMail(settings.emails[event], values)

@@ -8,6 +8,7 @@ import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { oneRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
+import type { Wording } from '#runtime/values/wording'
 import type { ExchangeEvent } from '../settings/schema.ts'
 import { type HistoryActor, note } from './history.ts'
 import { warnOfCancelled } from './order-warning.ts'
@@ -37,7 +38,7 @@ interface Move {
   /** What the shopper is told, null for nothing. */
   tells: ExchangeEvent | null
   /** How a refusal begins, where it has another status. */
-  needs: string
+  needs: string | Wording
 }
 
 const moves = {
@@ -63,7 +64,11 @@ const moves = {
     event: 'shipped',
     stamp: 'in_transit_at',
     tells: null,
-    needs: 'Only an approved request can be sent',
+    needs: {
+      en: 'Only an approved request can be sent',
+      'pt-BR': 'Só uma solicitação aprovada pode ser enviada',
+      es: 'Solo se puede enviar una solicitud aprobada',
+    },
   },
   receive: {
     from: ['approved', 'in-transit'],
@@ -87,7 +92,11 @@ const moves = {
     event: 'cancelled',
     stamp: 'cancelled_at',
     tells: null,
-    needs: 'Only a request that waits for a decision or for its items can be cancelled',
+    needs: {
+      en: 'Only a request that waits for a decision or for its items can be cancelled',
+      'pt-BR': 'Só uma solicitação que espera uma decisão ou os produtos pode ser cancelada',
+      es: 'Solo se puede cancelar una solicitud que espera una decisión o los artículos',
+    },
   },
   expire: {
     from: ['approved'],
@@ -110,7 +119,11 @@ export const lockRequest = (ctx: Context, id: string): Promise<RequestRow> =>
 export function refuseMove(request: Pick<RequestRow, 'status'>, name: MoveName): void {
   const { from, needs }: Move = moves[name]
   if (from.includes(request.status as Status)) return
-  throw refuse('conflict', `${needs}: this one is ${request.status}`)
+  const such = `this one is ${request.status}`
+  throw refuse(
+    'conflict',
+    typeof needs === 'string' ? `${needs}: ${such}` : { ...needs, en: `${needs.en}: ${such}` },
+  )
 }
 
 /** Steps towards giving back what the order cost. */

@@ -2,6 +2,7 @@
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'
+import { said } from '#runtime/values/wording'
 
 export interface NoticeMail {
   channel: 'email'
@@ -58,6 +59,8 @@ export function templateFault(template: templates.Template | null): string | nul
   return null
 }
 
+const customer = { en: 'customer', 'pt-BR': 'cliente', es: 'cliente' }
+
 /** `token`: what the link ends in, for buttons. */
 export function noticeTemplate(
   template: templates.Template,
@@ -65,7 +68,7 @@ export function noticeTemplate(
   { token, locale }: { token: string; locale: string },
 ): NoticeMessage {
   // Providers refuse an empty parameter.
-  const name = values.customerName?.trim() || (/^(pt|es)/i.test(locale) ? 'cliente' : 'customer')
+  const name = values.customerName?.trim() || said(customer, locale)
   const inOrder = [name, values.requestNumber, values.statusUrl].map(
     (value) => renderParameter('{{value}}', { value }).text,
   )

@@ -7,7 +7,7 @@ import type { z } from '#runtime/schema'
 import { merged } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
 import { variableFault } from '#runtime/values/variables'
-import { defaultSettings } from './defaults.ts'
+import { defaultSettings, exchangeWords } from './defaults.ts'
 import { templateFault } from './notice-texts.ts'
 import {
   address,
@@ -39,6 +39,7 @@ export const exchangeRules = settings({
   name: 'exchange-settings',
   table: 'exchange_settings',
   defaults: defaultSettings,
+  words: exchangeWords,
   schema: exchangeSettings,
   names: { kinds: ['product', 'category'] },
   merge(ctx, before, change: ExchangeSettingsInput) {

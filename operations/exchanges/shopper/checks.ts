@@ -1,5 +1,6 @@
 /** Whether what a shopper asks for fits the store's settings and the order: pure, each refusal in a sentence. */
 import { refuse } from '#runtime/errors'
+import { inEach, type Wording } from '#runtime/values/wording'
 import { type PublicReason, publicSettings } from '../settings/public.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import { faultWords } from './eligibility.ts'
@@ -21,35 +22,82 @@ export interface CheckedItem {
 export function refuseUnfit(settings: ExchangeContent, submission: Submission): void {
   const { type, items, photoUrls = [], comment } = submission
   const { reasons, returnMethods, refundMethods, maxPhotos } = publicSettings(settings)
-  if (photoUrls.length > maxPhotos) throw bad('photoUrls', `must have at most ${maxPhotos}`)
+  if (photoUrls.length > maxPhotos)
+    throw bad('photoUrls', {
+      en: `must have at most ${maxPhotos}`,
+      'pt-BR': `no máximo ${maxPhotos}`,
+      es: `como máximo ${maxPhotos}`,
+    })
   if (!returnMethods.some(({ method }) => method === submission.returnMethod)) {
-    throw bad('returnMethod', 'is not offered by this store')
+    throw bad('returnMethod', notOffered)
   }
   if (type === 'exchange' && submission.refundMethod !== undefined) {
-    throw bad('refundMethod', 'is of returns only')
+    throw bad('refundMethod', {
+      en: 'is of returns only',
+      'pt-BR': 'só vale para devoluções',
+      es: 'solo vale para devoluciones',
+    })
   }
   if (submission.refundMethod !== undefined && !refundMethods.includes(submission.refundMethod)) {
-    throw bad('refundMethod', 'is not offered by this store')
+    throw bad('refundMethod', notOffered)
   }
   for (const [at, item] of items.entries()) {
     const reason = reasons.find(({ key, types }) => key === item.reason && types.includes(type))
-    if (!reason) throw bad(`items.${at}.reason`, `is none of the reasons for ${plural[type]}`)
+    if (!reason)
+      throw bad(
+        `items.${at}.reason`,
+        inEach((say) => say(noReason).replace('{{type}}', say(plural[type]))),
+      )
     if (reason.requiresPhoto && photoUrls.length === 0) {
-      throw bad('photoUrls', `the reason "${reason.label}" needs a photo`)
+      throw bad('photoUrls', {
+        en: `the reason "${reason.label}" needs a photo`,
+        'pt-BR': `o motivo "${reason.label}" precisa de uma foto`,
+        es: `el motivo "${reason.label}" necesita una foto`,
+      })
     }
     if (reason.requiresComment && !item.comment && !comment) {
-      throw bad(`items.${at}.comment`, `the reason "${reason.label}" needs a comment`)
+      throw bad(`items.${at}.comment`, {
+        en: `the reason "${reason.label}" needs a comment`,
+        'pt-BR': `o motivo "${reason.label}" precisa de um comentário`,
+        es: `el motivo "${reason.label}" necesita un comentario`,
+      })
     }
     if (type === 'exchange' && item.exchangeForVariantId === undefined) {
-      throw bad(`items.${at}.exchangeForVariantId`, 'is required on an exchange')
+      throw bad(`items.${at}.exchangeForVariantId`, {
+        en: 'is required on an exchange',
+        'pt-BR': 'é obrigatório em uma troca',
+        es: 'es obligatorio en un cambio',
+      })
     }
     if (type === 'return' && item.exchangeForVariantId !== undefined) {
-      throw bad(`items.${at}.exchangeForVariantId`, 'is of exchanges only')
+      throw bad(`items.${at}.exchangeForVariantId`, {
+        en: 'is of exchanges only',
+        'pt-BR': 'só vale para trocas',
+        es: 'solo vale para cambios',
+      })
     }
   }
 }
 
-const plural = { exchange: 'exchanges', return: 'returns' } as const
+const plural = {
+  exchange: { en: 'exchanges', 'pt-BR': 'trocas', es: 'cambios' },
+  return: { en: 'returns', 'pt-BR': 'devoluções', es: 'devoluciones' },
+} as const
+const notOffered = {
+  en: 'is not offered by this store',
+  'pt-BR': 'não é oferecido por esta loja',
+  es: 'no se ofrece en esta tienda',
+}
+const noReason = {
+  en: 'is none of the reasons for {{type}}',
+  'pt-BR': 'não é um dos motivos de {{type}}',
+  es: 'no es ninguno de los motivos de {{type}}',
+}
+const notTaken = {
+  en: 'This store does not take {{type}}',
+  'pt-BR': 'Esta loja não aceita {{type}}',
+  es: 'Esta tienda no acepta {{type}}',
+}
 
 /**
  * The items with what they are asked for. Refuses with 400 what names nothing, with 409 what the order or the store
@@ -63,7 +111,11 @@ export function checkedItems(
 ): { offered: OfferedType; items: CheckedItem[] } {
   const { type } = submission
   const offered = offer.types.find((each) => each.type === type)
-  if (!offered) throw refuse('conflict', `This store does not take ${plural[type]}`)
+  if (!offered)
+    throw refuse(
+      'conflict',
+      inEach((say) => say(notTaken).replace('{{type}}', say(plural[type]))),
+    )
   const { outsideWindowMessage } = settings.texts
   if (offered.fault) throw refuse('conflict', faultWords(offered.fault, outsideWindowMessage))
   const { reasons } = publicSettings(settings)
@@ -71,14 +123,27 @@ export function checkedItems(
   const stock = new Map<string, number>()
   const items = submission.items.map((asked, at): CheckedItem => {
     const item = offer.items.find(({ id }) => id === asked.orderItemId)
-    if (!item) throw bad(`items.${at}.orderItemId`, 'is no item of this order')
-    if (item.fault) throw refuse('conflict', `${item.name}: ${faultWords(item.fault, outsideWindowMessage)}`)
-    const available = left.get(item.id)!
-    if (asked.quantity > available.length) {
+    if (!item)
+      throw bad(`items.${at}.orderItemId`, {
+        en: 'is no item of this order',
+        'pt-BR': 'não é deste pedido',
+        es: 'no es de este pedido',
+      })
+    if (item.fault) {
+      const words = faultWords(item.fault, outsideWindowMessage)
       throw refuse(
         'conflict',
-        `${item.name}: only ${available.length} of ${item.quantity} can still be asked for`,
+        inEach((say) => `${item.name}: ${say(words)}`),
       )
+    }
+    const available = left.get(item.id)!
+    if (asked.quantity > available.length) {
+      const { length: left } = available
+      throw refuse('conflict', {
+        en: `${item.name}: only ${left} of ${item.quantity} can still be asked for`,
+        'pt-BR': `${item.name}: só ${left} de ${item.quantity} ainda podem ser solicitados`,
+        es: `${item.name}: solo ${left} de ${item.quantity} se pueden solicitar todavía`,
+      })
     }
     const places = available.splice(0, asked.quantity)
     const reason = reasons.find(({ key }) => key === asked.reason)!
@@ -100,19 +165,33 @@ function wantedVariant(
 ): Variant {
   const field = `items.${at}.exchangeForVariantId`
   const variant = variants.get(asked.exchangeForVariantId!)
-  if (!variant) throw bad(field, 'there is no such variant')
-  if (variant.variantId === item.variantId) throw bad(field, 'must be another variant')
+  if (!variant) throw bad(field, { en: 'there is no such variant', 'pt-BR': 'não existe', es: 'no existe' })
+  if (variant.variantId === item.variantId)
+    throw bad(field, {
+      en: 'must be another variant',
+      'pt-BR': 'deve ser outra variante',
+      es: 'debe ser otra variante',
+    })
   if (settings.exchangeScope === 'same-product' && variant.productId !== item.productId) {
-    throw bad(field, 'must be a variant of the same product')
+    throw bad(field, {
+      en: 'must be a variant of the same product',
+      'pt-BR': 'deve ser uma variante do mesmo produto',
+      es: 'debe ser una variante del mismo producto',
+    })
   }
   if (variant.currency !== currency) {
-    throw bad(
-      field,
-      `is sold in ${variant.currency}, and the order was paid in ${currency}: ask for a return`,
-    )
+    throw bad(field, {
+      en: `is sold in ${variant.currency}, and the order was paid in ${currency}: ask for a return`,
+      'pt-BR': `é vendido em ${variant.currency}, e o pedido foi pago em ${currency}: peça uma devolução`,
+      es: `se vende en ${variant.currency}, y el pedido se pagó en ${currency}: pide una devolución`,
+    })
   }
   if (!variant.isAvailable) {
-    throw refuse('conflict', `${variant.name}, ${variant.variantName}: is not available now`)
+    throw refuse('conflict', {
+      en: `${variant.name}, ${variant.variantName}: is not available now`,
+      'pt-BR': `${variant.name}, ${variant.variantName}: não está disponível agora`,
+      es: `${variant.name}, ${variant.variantName}: no está disponible ahora`,
+    })
   }
   return variant
 }
@@ -122,9 +201,18 @@ function takeStock(taken: Map<string, number>, variant: Variant, quantity: numbe
   const { variantId, name, variantName, stock } = variant
   const all = (taken.get(variantId) ?? 0) + quantity
   if (stock !== null && all > stock) {
-    throw refuse('conflict', `${name}, ${variantName}: only ${Math.max(0, stock)} available now`)
+    const left = Math.max(0, stock)
+    throw refuse('conflict', {
+      en: `${name}, ${variantName}: only ${left} available now`,
+      'pt-BR': `${name}, ${variantName}: só ${left} disponíveis agora`,
+      es: `${name}, ${variantName}: solo ${left} disponibles ahora`,
+    })
   }
   taken.set(variantId, all)
 }
 
-const bad = (field: string, fault: string) => refuse('bad_request', `${field}: ${fault}`)
+const bad = (field: string, fault: Wording) =>
+  refuse(
+    'bad_request',
+    inEach((say) => `${field}: ${say(fault)}`),
+  )

@@ -1,6 +1,7 @@
 /** What of an order may be exchanged or returned, and until when (rule 2): pure. */
 import { DateTime } from 'luxon'
 import { amounts } from '#operations/store/door'
+import { inEach, type Wording } from '#runtime/values/wording'
 import type { ExchangeContent } from '../settings/schema.ts'
 
 export type RequestType = ExchangeContent['types'][number]
@@ -94,17 +95,44 @@ export function itemFault(
 export const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
   amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
 
-const words: Record<ItemFault, string> = {
-  cancelled: 'The order was cancelled',
-  'not-paid': 'The order is not paid yet',
-  refunded: 'The order was paid back already',
-  'open-request': 'There is an open request for this order already',
-  'outside-window': 'The period for exchanges has ended for this order',
-  excluded: 'This item is not part of exchanges and returns',
-  discounted: 'Discounted items cannot be exchanged or returned',
-  'no-units-left': 'All units are in other requests, or were paid back',
+const words: Record<Exclude<ItemFault, 'outside-window'>, Wording> = {
+  cancelled: {
+    en: 'The order was cancelled',
+    'pt-BR': 'O pedido foi cancelado',
+    es: 'El pedido se canceló',
+  },
+  'not-paid': {
+    en: 'The order is not paid yet',
+    'pt-BR': 'O pedido ainda não foi pago',
+    es: 'El pedido aún no está pagado',
+  },
+  refunded: {
+    en: 'The order was paid back already',
+    'pt-BR': 'O pedido já foi reembolsado',
+    es: 'El pedido ya se reembolsó',
+  },
+  'open-request': {
+    en: 'There is an open request for this order already',
+    'pt-BR': 'Já existe uma solicitação aberta para este pedido',
+    es: 'Ya hay una solicitud abierta para este pedido',
+  },
+  excluded: {
+    en: 'This item is not part of exchanges and returns',
+    'pt-BR': 'Este produto não pode ser trocado nem devolvido',
+    es: 'Este artículo no admite cambios ni devoluciones',
+  },
+  discounted: {
+    en: 'Discounted items cannot be exchanged or returned',
+    'pt-BR': 'Produtos com desconto não podem ser trocados nem devolvidos',
+    es: 'Los artículos con descuento no se pueden cambiar ni devolver',
+  },
+  'no-units-left': {
+    en: 'All units are in other requests, or were paid back',
+    'pt-BR': 'Todas as unidades estão em outras solicitações, ou já foram reembolsadas',
+    es: 'Todas las unidades están en otras solicitudes o ya se reembolsaron',
+  },
 }
 
-/** A fault in a sentence that a shopper reads. */
-export const faultWords = (fault: ItemFault, outsideWindowMessage: string): string =>
-  fault === 'outside-window' ? outsideWindowMessage : words[fault]
+/** A fault in a sentence that a shopper reads; `outsideWindowMessage`: the merchant's. */
+export const faultWords = (fault: ItemFault, outsideWindowMessage: string): Wording =>
+  fault === 'outside-window' ? inEach(() => outsideWindowMessage) : words[fault]

@@ -33,7 +33,12 @@ export async function requestForm(visit: Visit): Promise<RequestForm> {
       })
   }
   const asked = [...items.values()].filter(({ quantity }) => quantity !== 0 && quantity !== undefined)
-  if (asked.length === 0) throw refuse('bad_request', 'items: choose how many of at least one')
+  if (asked.length === 0)
+    throw refuse('bad_request', {
+      en: 'items: choose how many of at least one',
+      'pt-BR': 'items: escolha quantos de pelo menos um',
+      es: 'items: elige cuántos de al menos uno',
+    })
   if (asked.length > maxItems) throw refuse('bad_request', `items: must have at most ${maxItems}`)
   return { submission: read(requestBody, { ...given, items: asked }, 'body'), photos }
 }
@@ -43,9 +48,18 @@ export async function storePhotos(ctx: Context, photos: readonly File[]): Promis
   const read = await Promise.all(photos.map(async (photo) => new Uint8Array(await photo.arrayBuffer())))
   const checked = read.map((bytes) => {
     if (bytes.byteLength > photoMaxBytes)
-      throw refuse('bad_request', 'photoUrls: each may have at most 10 MiB')
+      throw refuse('bad_request', {
+        en: 'photoUrls: each may have at most 10 MiB',
+        'pt-BR': 'photoUrls: cada uma pode ter até 10 MiB',
+        es: 'photoUrls: cada una puede tener hasta 10 MiB',
+      })
     const contentType = photoTypeOf(bytes)
-    if (!contentType) throw refuse('bad_request', 'photoUrls: must be JPEG, PNG, WebP or HEIC')
+    if (!contentType)
+      throw refuse('bad_request', {
+        en: 'photoUrls: must be JPEG, PNG, WebP or HEIC',
+        'pt-BR': 'photoUrls: devem ser JPEG, PNG, WebP ou HEIC',
+        es: 'photoUrls: tienen que ser JPEG, PNG, WebP o HEIC',
+      })
     return { bytes, contentType }
   })
   const urls: string[] = []

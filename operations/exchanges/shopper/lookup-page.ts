@@ -1,29 +1,99 @@
 /** The storefront's page for a person: an order is looked up, then its items are asked for. Plain forms, no scripts. */
 import { escaped } from '#operations/store/door'
 import type { Context } from '#runtime/context'
+import { renderText } from '#runtime/values/variables'
+import { said, spoken } from '#runtime/values/wording'
 import { type PublicSettings, publicSettings } from '../settings/public.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import { faultWords } from './eligibility.ts'
 import type { LookupAnswer } from './lookup.ts'
 import { faultOf, type Offer, type OfferedItem, type OfferedType } from './offer.ts'
-import { dayOf, named, pagesBase, paragraphs, priceOf, refundWords, shopperPage } from './page-words.ts'
+import {
+  commonWords,
+  dayOf,
+  exchangePage,
+  named,
+  pagesBase,
+  paragraphs,
+  policyOf,
+  priceOf,
+} from './page-words.ts'
 import type { Variant } from './variants.ts'
+
+const pageWords = {
+  orderNumber: { en: 'Order number', 'pt-BR': 'Número do pedido', es: 'Número de pedido' },
+  contact: {
+    en: 'Email or phone of the order',
+    'pt-BR': 'E-mail ou telefone do pedido',
+    es: 'Correo o teléfono del pedido',
+  },
+  find: { en: 'Find my order', 'pt-BR': 'Encontrar meu pedido', es: 'Buscar mi pedido' },
+  left: {
+    en: '{{left}} of {{quantity}} can be asked for',
+    'pt-BR': '{{left}} de {{quantity}} podem ser solicitados',
+    es: '{{left}} de {{quantity}} se pueden solicitar',
+  },
+  nothing: {
+    en: 'Nothing of this order can be asked for now.',
+    'pt-BR': 'Nada deste pedido pode ser solicitado agora.',
+    es: 'Ahora no se puede solicitar nada de este pedido.',
+  },
+  order: { en: 'Order {{number}}', 'pt-BR': 'Pedido {{number}}', es: 'Pedido {{number}}' },
+  exchange: { en: 'Exchange items', 'pt-BR': 'Trocar produtos', es: 'Cambiar artículos' },
+  return: { en: 'Return items', 'pt-BR': 'Devolver produtos', es: 'Devolver artículos' },
+  until: { en: 'Until {{day}}.', 'pt-BR': 'Até {{day}}.', es: 'Hasta el {{day}}.' },
+  anythingElse: {
+    en: 'Anything else we should know',
+    'pt-BR': 'Algo mais que devemos saber',
+    es: 'Algo más que debamos saber',
+  },
+  conditions: { en: 'Conditions', 'pt-BR': 'Condições', es: 'Condiciones' },
+  accept: {
+    en: 'I accept the conditions',
+    'pt-BR': 'Aceito as condições',
+    es: 'Acepto las condiciones',
+  },
+  withPhoto: { en: 'with a photo', 'pt-BR': 'com uma foto', es: 'con una foto' },
+  withComment: { en: 'with a comment', 'pt-BR': 'com um comentário', es: 'con un comentario' },
+  withBoth: {
+    en: 'with a photo and a comment',
+    'pt-BR': 'com uma foto e um comentário',
+    es: 'con una foto y un comentario',
+  },
+  howMany: {
+    en: 'How many (up to {{most}})',
+    'pt-BR': 'Quantos (até {{most}})',
+    es: 'Cuántos (hasta {{most}})',
+  },
+  reason: { en: 'Reason', 'pt-BR': 'Motivo', es: 'Motivo' },
+  comment: { en: 'Comment', 'pt-BR': 'Comentário', es: 'Comentario' },
+  instead: {
+    en: 'What you want instead',
+    'pt-BR': 'O que você quer no lugar',
+    es: 'Lo que quieres en su lugar',
+  },
+  choose: { en: 'Choose', 'pt-BR': 'Escolha', es: 'Elige' },
+  photos: { en: 'Photos (up to {{most}})', 'pt-BR': 'Fotos (até {{most}})', es: 'Fotos (hasta {{most}})' },
+}
+const wordsOf = (ctx: Context) => spoken({ ...pageWords, ...commonWords }, ctx.store.locale)
+type Words = ReturnType<typeof wordsOf>
+const filled = (text: string, values: Record<string, string | number>): string =>
+  renderText(text, Object.fromEntries(Object.entries(values).map(([name, each]) => [name, String(each)])))
+    .text
 
 const trap = '<div hidden><input name="website" tabindex="-1" autocomplete="off"></div>'
 
 export function lookupPage(ctx: Context, { texts }: ExchangeContent): Response {
+  const words = wordsOf(ctx)
   const body =
     paragraphs(texts.intro) +
     `<form method="post" action="${escaped(`${pagesBase(ctx)}/lookup`)}">${trap}` +
-    '<label for="orderNumber">Order number</label><input id="orderNumber" name="orderNumber" required maxlength="60" autocomplete="off">' +
-    '<label for="contact">Email or phone of the order</label><input id="contact" name="contact" required maxlength="254" autocomplete="email">' +
-    '<button>Find my order</button></form>' +
-    policy(texts.policy)
-  return shopperPage(texts.pageTitle, body)
+    `<label for="orderNumber">${escaped(words.orderNumber)}</label><input id="orderNumber" name="orderNumber" required maxlength="60" autocomplete="off">` +
+    `<label for="contact">${escaped(words.contact)}</label><input id="contact" name="contact" required maxlength="254" autocomplete="email">` +
+    `<button>${escaped(words.find)}</button></form>` +
+    policyOf(ctx, texts.policy)
+  return exchangePage(ctx, texts.pageTitle, body)
 }
-
-const policy = (text: string | null): string =>
-  text ? `<details><summary>The store's policy</summary>${paragraphs(text)}</details>` : ''
 
 /** What of the order can be asked for: a form for each type. `variants`: to choose from on an exchange. */
 export function orderPage(
@@ -33,24 +103,30 @@ export function orderPage(
   { sessionToken }: LookupAnswer,
   variants: readonly Variant[],
 ): Response {
-  const { outsideWindowMessage } = settings.texts
+  const words = wordsOf(ctx)
   const lines = offer.items.map((item) => {
     const fault = faultOf(offer, item)
     const state = fault
-      ? faultWords(fault, outsideWindowMessage)
-      : `${item.availableQuantity} of ${item.quantity} can be asked for`
+      ? said(faultWords(fault, settings.texts.outsideWindowMessage), ctx.store.locale)
+      : filled(words.left, { left: item.availableQuantity, quantity: item.quantity })
     return `<li>${escaped(`${itemName(item)}: ${state}`)}</li>`
   })
   const askable = offer.items.filter((item) => item.fault === null)
   const open = offer.types.filter(({ fault }) => fault === null)
-  const shown = { sessionToken, settings: publicSettings(settings), isOnly: open.length === 1, variants }
+  const shown = {
+    sessionToken,
+    settings: publicSettings(settings),
+    isOnly: open.length === 1,
+    variants,
+    words,
+  }
   const sections = askable.length === 0 ? [] : open.map((type) => section(ctx, type, askable, shown))
   const body =
     paragraphs(settings.texts.intro) +
     `<ul>${lines.join('')}</ul>${sections.join('')}` +
-    (sections.length === 0 ? '<p role="status">Nothing of this order can be asked for now.</p>' : '') +
-    policy(settings.texts.policy)
-  return shopperPage(`Order ${offer.order.number}`, body)
+    (sections.length === 0 ? `<p role="status">${escaped(words.nothing)}</p>` : '') +
+    policyOf(ctx, settings.texts.policy)
+  return exchangePage(ctx, filled(words.order, { number: offer.order.number }), body)
 }
 
 interface Shown {
@@ -58,33 +134,34 @@ interface Shown {
   settings: PublicSettings
   isOnly: boolean
   variants: readonly Variant[]
+  words: Words
 }
-
-const typeWords = { exchange: 'Exchange items', return: 'Return items' } as const
 
 function section(
   ctx: Context,
   { type, windowEndsAt, isOutside }: OfferedType,
   items: readonly OfferedItem[],
-  { sessionToken, settings, isOnly, variants }: Shown,
+  { sessionToken, settings, isOnly, variants, words }: Shown,
 ): string {
   const { texts, conditions, maxPhotos } = settings
-  const until = isOutside ? texts.outsideWindowMessage : `Until ${dayOf(ctx, windowEndsAt)}.`
-  const fields = items.map((item, at) => itemFields(ctx, type, item, at, settings, variants))
+  const until = isOutside
+    ? texts.outsideWindowMessage
+    : filled(words.until, { day: dayOf(ctx, windowEndsAt) })
+  const fields = items.map((item, at) => itemFields(ctx, type, item, at, settings, variants, words))
   return (
-    `<details${isOnly ? ' open' : ''}><summary>${typeWords[type]}</summary>` +
+    `<details${isOnly ? ' open' : ''}><summary>${escaped(words[type])}</summary>` +
     `<p class="note">${escaped(until)}</p>` +
     `<form method="post" enctype="multipart/form-data" action="${escaped(`${pagesBase(ctx)}/requests`)}">${trap}` +
     `<input type="hidden" name="sessionToken" value="${escaped(sessionToken)}">` +
     `<input type="hidden" name="type" value="${type}">${fields.join('')}` +
-    (maxPhotos === 0 ? '' : photoField(type, maxPhotos)) +
-    textarea(`${type}-comment`, 'comment', 'Anything else we should know') +
-    methods(type, settings) +
-    (type === 'return' ? refunds(settings) : '') +
+    (maxPhotos === 0 ? '' : photoField(type, maxPhotos, words)) +
+    textarea(`${type}-comment`, 'comment', words.anythingElse) +
+    methods(type, settings, words) +
+    (type === 'return' ? refunds(settings, words) : '') +
     (conditions.length === 0
       ? ''
-      : `<h3>Conditions</h3><ul>${conditions.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`) +
-    `<label class="choice"><input type="checkbox" name="acceptedConditions" value="true" required> I accept the conditions</label>` +
+      : `<h3>${escaped(words.conditions)}</h3><ul>${conditions.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`) +
+    `<label class="choice"><input type="checkbox" name="acceptedConditions" value="true" required> ${escaped(words.accept)}</label>` +
     `<button>${escaped(texts.buttonText)}</button></form></details>`
   )
 }
@@ -96,23 +173,26 @@ function itemFields(
   at: number,
   { reasons }: PublicSettings,
   variants: readonly Variant[],
+  words: Words,
 ): string {
   const name = (field: string): string => `items.${at}.${field}`
   const id = (field: string): string => `${type}-${at}-${field}`
   const choices = reasons
     .filter(({ types }) => types.includes(type))
     .map(({ key, label, requiresPhoto, requiresComment }) => {
-      const needs = [requiresPhoto ? 'photo' : '', requiresComment ? 'comment' : ''].filter(Boolean)
-      return option(key, needs.length > 0 ? `${label} (with a ${needs.join(' and a ')})` : label)
+      const needs = requiresPhoto
+        ? words[requiresComment ? 'withBoth' : 'withPhoto']
+        : requiresComment && words.withComment
+      return option(key, needs ? `${label} (${needs})` : label)
     })
   return (
     `<fieldset><legend>${escaped(itemName(item))}</legend>` +
     `<input type="hidden" name="${name('orderItemId')}" value="${escaped(item.id)}">` +
-    `<label for="${id('quantity')}">How many (up to ${item.availableQuantity})</label>` +
+    `<label for="${id('quantity')}">${escaped(filled(words.howMany, { most: item.availableQuantity }))}</label>` +
     `<input id="${id('quantity')}" name="${name('quantity')}" type="number" min="0" max="${item.availableQuantity}" value="0" required>` +
-    `<label for="${id('reason')}">Reason</label><select id="${id('reason')}" name="${name('reason')}">${choices.join('')}</select>` +
-    textarea(id('comment'), name('comment'), 'Comment') +
-    (type === 'exchange' ? wanted(ctx, id('for'), name('exchangeForVariantId'), item, variants) : '') +
+    `<label for="${id('reason')}">${escaped(words.reason)}</label><select id="${id('reason')}" name="${name('reason')}">${choices.join('')}</select>` +
+    textarea(id('comment'), name('comment'), words.comment) +
+    (type === 'exchange' ? wanted(ctx, id('for'), name('exchangeForVariantId'), item, variants, words) : '') +
     '</fieldset>'
   )
 }
@@ -124,38 +204,39 @@ function wanted(
   name: string,
   item: OfferedItem,
   variants: readonly Variant[],
+  { instead, choose }: Words,
 ): string {
   const others = variants.filter(({ variantId }) => variantId !== item.variantId)
   const own = others.filter(({ productId }) => productId === item.productId)
   const rest = others.filter(({ productId }) => productId !== item.productId)
-  const words = ({ name: product, variantName, unitPrice, currency }: Variant): string =>
+  const choice = ({ name: product, variantName, unitPrice, currency }: Variant): string =>
     `${named(product, variantName)}: ${priceOf(ctx, Number(unitPrice), currency)}`
-  const options = [...own, ...rest].map((each) => option(each.variantId, words(each)))
+  const options = [...own, ...rest].map((each) => option(each.variantId, choice(each)))
   return (
-    `<label for="${id}">What you want instead</label>` +
-    `<select id="${id}" name="${name}">${option('', 'Choose')}${options.join('')}</select>`
+    `<label for="${id}">${escaped(instead)}</label>` +
+    `<select id="${id}" name="${name}">${option('', choose)}${options.join('')}</select>`
   )
 }
 
-const photoField = (type: string, atMost: number): string =>
-  `<label for="${type}-photos">Photos (up to ${atMost})</label>` +
+const photoField = (type: string, atMost: number, { photos }: Words): string =>
+  `<label for="${type}-photos">${escaped(filled(photos, { most: atMost }))}</label>` +
   `<input id="${type}-photos" name="photos" type="file" multiple accept="image/jpeg,image/png,image/webp,image/heic">`
 
-function methods(type: string, { returnMethods }: PublicSettings): string {
+function methods(type: string, { returnMethods }: PublicSettings, { wayBack }: Words): string {
   const choices = returnMethods.map(
     ({ method, label, instructions }, at) =>
       `<label class="choice"><input type="radio" name="returnMethod" value="${method}" required${at === 0 ? ' checked' : ''}>` +
       `<span>${escaped(label)}${instructions ? `<br><span class="note lines">${escaped(instructions)}</span>` : ''}</span></label>`,
   )
-  return `<fieldset><legend>How it comes back</legend><div role="radiogroup" id="${type}-methods">${choices.join('')}</div></fieldset>`
+  return `<fieldset><legend>${escaped(wayBack)}</legend><div role="radiogroup" id="${type}-methods">${choices.join('')}</div></fieldset>`
 }
 
-const refunds = ({ refundMethods }: PublicSettings): string =>
-  '<label for="refundMethod">How you are paid back</label><select id="refundMethod" name="refundMethod">' +
-  `${refundMethods.map((method) => option(method, refundWords[method])).join('')}</select>`
+const refunds = ({ refundMethods }: PublicSettings, words: Words): string =>
+  `<label for="refundMethod">${escaped(words.paidBack)}</label><select id="refundMethod" name="refundMethod">` +
+  `${refundMethods.map((method) => option(method, words.refunds[method])).join('')}</select>`
 
 const textarea = (id: string, name: string, label: string): string =>
-  `<label for="${id}">${label}</label><textarea id="${id}" name="${name}" maxlength="2000" rows="3"></textarea>`
+  `<label for="${id}">${escaped(label)}</label><textarea id="${id}" name="${name}" maxlength="2000" rows="3"></textarea>`
 
 const option = (value: string, label: string): string =>
   `<option value="${escaped(value)}">${escaped(label)}</option>`

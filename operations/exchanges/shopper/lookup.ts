@@ -54,7 +54,11 @@ export async function lookUp(ctx: Context, settings: ExchangeContent, given: Loo
   const order = await readOrder(ctx, { number: given.orderNumber.replace(/^#\s*/, '') })
   const isTheirs = isContactOf(ctx, order, given.contact)
   if (!order || !isTheirs || given.website) {
-    throw refuse('not_found', 'No order has this number with this email or phone')
+    throw refuse('not_found', {
+      en: 'No order has this number with this email or phone',
+      'pt-BR': 'Nenhum pedido tem este número com este e-mail ou telefone',
+      es: 'Ningún pedido tiene este número con este correo o teléfono',
+    })
   }
   return offerOf(ctx, settings, order)
 }

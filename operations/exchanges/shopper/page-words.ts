@@ -1,8 +1,9 @@
 /** What the pages for people have in common: words, days and amounts, and refusals. */
 import { DateTime } from 'luxon'
-import { escaped, htmlAnswer } from '#operations/store/door'
+import { escaped } from '#operations/store/door'
+import { type PeopleWords, shopperPage } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { type Refusal, statusOf } from '#runtime/errors'
+import { said } from '#runtime/values/wording'
 
 export const pagesBase = (ctx: Context): string => `/storefront/${ctx.store.publicId}/exchanges`
 
@@ -16,11 +17,40 @@ const shownAt = (ctx: Context, at: Date, format: Intl.DateTimeFormatOptions): st
 export const priceOf = (ctx: Context, amount: number, currency: string): string =>
   new Intl.NumberFormat(ctx.store.locale, { style: 'currency', currency }).format(amount)
 
-export const refundWords = {
-  'original-payment': 'To the way it was paid',
-  'store-credit': 'As credit of the store',
-  'bank-transfer': 'By bank transfer',
-} as const
+/** What several pages say. */
+export const commonWords = {
+  trackingCode: { en: 'Tracking code', 'pt-BR': 'Código de rastreamento', es: 'Código de seguimiento' },
+  carrier: { en: 'Carrier', 'pt-BR': 'Transportadora', es: 'Transportista' },
+  wayBack: { en: 'How it comes back', 'pt-BR': 'Como o produto volta', es: 'Cómo vuelve el producto' },
+  paidBack: {
+    en: 'How you are paid back',
+    'pt-BR': 'Como você recebe o dinheiro de volta',
+    es: 'Cómo se te devuelve el dinero',
+  },
+  policy: { en: "The store's policy", 'pt-BR': 'A política da loja', es: 'La política de la tienda' },
+  refunds: {
+    'original-payment': {
+      en: 'To the way it was paid',
+      'pt-BR': 'Pela mesma forma de pagamento',
+      es: 'Por la misma forma de pago',
+    },
+    'store-credit': {
+      en: 'As credit of the store',
+      'pt-BR': 'Como crédito na loja',
+      es: 'Como crédito en la tienda',
+    },
+    'bank-transfer': {
+      en: 'By bank transfer',
+      'pt-BR': 'Por transferência bancária',
+      es: 'Por transferencia bancaria',
+    },
+  },
+}
+
+export const policyOf = (ctx: Context, text: string | null): string =>
+  text
+    ? `<details><summary>${escaped(said(commonWords.policy, ctx.store.locale))}</summary>${paragraphs(text)}</details>`
+    : ''
 
 /** A product with its variant, unless its name says it already. */
 export const named = (name: string, variantName: string | null): string =>
@@ -31,52 +61,40 @@ export const paragraphs = (text: string | null): string =>
   text ? `<p class="lines">${escaped(text)}</p>` : ''
 
 const moreStyle =
-  'body{margin-top:4vh;max-width:40rem}h2{font-size:1.1rem;margin-top:2rem}.lines{white-space:pre-line}' +
-  'textarea{width:100%;box-sizing:border-box;font:inherit;padding:.5rem;border:1px solid #9ca3af;border-radius:.3rem}' +
-  'fieldset{margin:1rem 0;border:1px solid #d1d5db;border-radius:.3rem}legend{font-weight:600}' +
-  'label.choice{display:flex;gap:.5rem;align-items:flex-start}label.choice input{width:auto;margin-top:.35rem}' +
-  'input,select,textarea,button{max-width:100%}.note{color:#4b5563;font-size:.9rem}' +
-  'details{margin-top:1.5rem}summary{font-weight:600;cursor:pointer}' +
-  ':focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}'
+  'h2{font-size:1.1rem;margin-top:2rem}.lines{white-space:pre-line}fieldset{min-width:0;margin:1.2rem 0;' +
+  'padding:.2rem 1rem 1rem;border:1px solid #d1d5db;border-radius:.4rem}legend{padding:0 .3rem;font-weight:600}' +
+  'label.choice{display:flex;gap:.6rem;align-items:flex-start}label.choice input{flex:none;width:1.5rem;height:1.5rem;margin:0}' +
+  '.note{margin:0;color:#4b5563;font-size:.9rem}ul,ol{padding-left:1.2rem}' +
+  'details{margin-top:1.2rem;padding:.8rem 1rem;border:1px solid #d1d5db;border-radius:.4rem}' +
+  'summary{font-weight:600;cursor:pointer}dl{display:grid;grid-template-columns:fit-content(50%) 1fr;gap:.3rem 1rem}' +
+  'dt{color:#4b5563}dd{margin:0}button.quiet{color:#1d4ed8;background:#fff;box-shadow:inset 0 0 0 1px}'
 
 /** A page of this section; `body` is HTML, its texts escaped already. */
-export const shopperPage = (title: string, body: string, status = 200): Response =>
-  htmlAnswer(title, body, status, { moreStyle })
+export const exchangePage = (ctx: Context, title: string, body: string): Response =>
+  shopperPage(ctx.store.locale, title, body, { moreStyle })
 
-export const missingPage = (): Response =>
-  shopperPage('There is nothing here', '<p>Look whether the address is complete.</p>', 404)
-
-const fieldNames: Readonly<Record<string, string>> = {
-  orderNumber: 'Order number',
-  contact: 'Email or phone',
-  items: 'Items',
-  orderItemId: 'Item',
-  quantity: 'Quantity',
-  reason: 'Reason',
-  comment: 'Comment',
-  exchangeForVariantId: 'What you want instead',
-  photoUrls: 'Photos',
-  returnMethod: 'How it comes back',
-  refundMethod: 'How you are paid back',
-  acceptedConditions: 'Conditions',
-  trackingCode: 'Tracking code',
-  carrier: 'Carrier',
-}
-
-/** What was refused, in the words of the page. */
-export function refusedPage({ code, message, headers }: Refusal): Response {
-  const inWords = message.replace(
-    /(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g,
-    (all, start, one, two) => {
-      const name = fieldNames[two ?? one]
-      return name ? `${start}${name}: ` : all
+/** What is refused is said with the names of the forms' fields. */
+export const exchangePeople: PeopleWords = {
+  moreStyle,
+  fields: {
+    orderNumber: { en: 'Order number', 'pt-BR': 'Número do pedido', es: 'Número de pedido' },
+    contact: { en: 'Email or phone', 'pt-BR': 'E-mail ou telefone', es: 'Correo o teléfono' },
+    items: { en: 'Items', 'pt-BR': 'Itens', es: 'Artículos' },
+    orderItemId: { en: 'Item', 'pt-BR': 'Produto', es: 'Artículo' },
+    quantity: { en: 'Quantity', 'pt-BR': 'Quantidade', es: 'Cantidad' },
+    reason: { en: 'Reason', 'pt-BR': 'Motivo', es: 'Motivo' },
+    comment: { en: 'Comment', 'pt-BR': 'Comentário', es: 'Comentario' },
+    exchangeForVariantId: {
+      en: 'What you want instead',
+      'pt-BR': 'O que você quer no lugar',
+      es: 'Lo que quieres en su lugar',
     },
-  )
-  const page = shopperPage(
-    'That did not work',
-    `<p role="alert">${escaped(inWords)}.</p><p>Go back, and try again.</p>`,
-    statusOf(code),
-  )
-  for (const [name, value] of Object.entries(headers ?? {})) page.headers.set(name, value)
-  return page
+    photoUrls: { en: 'Photos', 'pt-BR': 'Fotos', es: 'Fotos' },
+    returnMethod: commonWords.wayBack,
+    refundMethod: commonWords.paidBack,
+    acceptedConditions: { en: 'Conditions', 'pt-BR': 'Condições', es: 'Condiciones' },
+    sessionToken: { en: 'Your order', 'pt-BR': 'Seu pedido', es: 'Tu pedido' },
+    trackingCode: commonWords.trackingCode,
+    carrier: commonWords.carrier,
+  },
 }

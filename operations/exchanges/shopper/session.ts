@@ -22,5 +22,9 @@ export function orderOfSession(ctx: Context, token: string): string {
   const orderId = Buffer.from(encoded, 'base64url').toString()
   const age = ctx.clock.ms() - Number.parseInt(at, 36)
   if (isSigned(ctx.settings, purpose, textOf(ctx, at, orderId), signature) && age < livesMs) return orderId
-  throw refuse('bad_request', 'sessionToken: is not valid any more: look your order up again')
+  throw refuse('bad_request', {
+    en: 'sessionToken: is not valid any more: look your order up again',
+    'pt-BR': 'sessionToken: a busca expirou: procure o pedido de novo',
+    es: 'sessionToken: la búsqueda ha caducado: vuelve a buscar el pedido',
+  })
 }

@@ -57,7 +57,12 @@ export async function submitRequest(
   const photoUrls = [...new Set(submission.photoUrls)]
   await requirePhotos(ctx, photoUrls)
   const order = await readOrder(ctx, { id: orderOfSession(ctx, submission.sessionToken) })
-  if (!order) throw refuse('conflict', 'This order is not there any more')
+  if (!order)
+    throw refuse('conflict', {
+      en: 'This order is not there any more',
+      'pt-BR': 'Este pedido não existe mais',
+      es: 'Este pedido ya no existe',
+    })
   return ctx.transaction(async (tx) => {
     await lockOrder(tx, order.id)
     const before = await ofFilling(tx, filling)

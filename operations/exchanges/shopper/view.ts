@@ -2,6 +2,7 @@
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
+import { reasonSaid } from '../settings/defaults.ts'
 import type { address, ExchangeContent } from '../settings/schema.ts'
 import { requestOfToken } from './status-links.ts'
 
@@ -79,10 +80,11 @@ export async function findView(
     .where('request_id', '=', requestId)
     .orderBy('position')
     .execute()
-  return viewOf(settings, request, items)
+  return viewOf(ctx, settings, request, items)
 }
 
 function viewOf(
+  { store }: Context,
   { texts, returnMethods }: ExchangeContent,
   row: Row<'exchange_requests'>,
   items: readonly Row<'exchange_items'>[],
@@ -93,7 +95,7 @@ function viewOf(
     type: row.type,
     status: row.status,
     orderNumber: row.order_number,
-    items: items.map(itemOf),
+    items: items.map((item) => itemOf(item, store.locale)),
     comment: row.comment,
     photoCount: row.photo_count,
     amount: Number(row.amount),
@@ -129,7 +131,7 @@ function viewOf(
 const numberOf = (amount: string | null): number | null => (amount === null ? null : Number(amount))
 const textOf = (at: Date | null): string | null => at?.toISOString() ?? null
 
-function itemOf(row: Row<'exchange_items'>): ShopperItem {
+function itemOf(row: Row<'exchange_items'>, locale: string): ShopperItem {
   const wanted = row.exchange_for as {
     name: string
     variantName: string | null
@@ -144,7 +146,7 @@ function itemOf(row: Row<'exchange_items'>): ShopperItem {
     receivedQuantity: row.received_quantity,
     unitPrice: Number(row.unit_price),
     reason: row.reason,
-    reasonLabel: row.reason_label,
+    reasonLabel: reasonSaid(row.reason, row.reason_label, locale),
     comment: row.comment,
     exchangeFor: wanted && {
       name: wanted.name,

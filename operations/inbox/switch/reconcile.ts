@@ -1,7 +1,7 @@
 /** What came while nobody looked is put in its place (rule 9). */
 
 import { sql } from 'kysely'
-import { addressesOf, routeOfType, type sending } from '#operations/messaging/door'
+import { addressesOf, changesOf, routeOfType, type sending } from '#operations/messaging/door'
 import { notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -9,6 +9,7 @@ import type { StatusData } from '#runtime/ports/messaging/hook-body'
 import type { HistoryData, InboundData } from '#runtime/ports/messaging/inbound-hooks'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { conversationsOf } from '../conversations/contacts.ts'
+import { changeMessage } from '../receiving/changed.ts'
 import { takeInEcho } from '../receiving/echo.ts'
 import { takeInEarlier } from '../receiving/history.ts'
 import { takeIn } from '../receiving/receive.ts'
@@ -107,7 +108,7 @@ async function replay(
   numberId: string | null,
 ): Promise<number> {
   const touched = new Set<string>()
-  let added = 0
+  const added: string[] = []
   const written = events.filter(
     ({ storeRef, kind }) => storeRef === numberId && ['inbound', 'echo', 'history'].includes(kind),
   )
@@ -128,14 +129,17 @@ async function replay(
               mayOpen: (closedAt) => at > closedAt,
             })
     if (!isNew) continue
-    added += 1
+    added.push(message.providerMessageId)
     for (const { conversationId } of (await conversationsOf(tx, [phone])).values()) {
       touched.add(conversationId)
     }
   }
+  for (const [providerMessageId, change] of await changesOf(tx, added)) {
+    await changeMessage(tx, { providerMessageId, change })
+  }
   await applyCallback(tx, await statusesOf(tx, events))
   if (touched.size > 0) await recount(tx, [...touched])
-  return added
+  return added.length
 }
 
 async function lastOutboundAt(tx: Context, conversationId: string): Promise<Date | null> {

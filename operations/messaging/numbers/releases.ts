@@ -95,36 +95,44 @@ async function perform(ctx: Context, row: ReleaseRow): Promise<void> {
       ctx.log.warn({ err: error, template: template.name }, 'a template could not be deleted at the provider')
     }
   }
-  if (row.kind === 'official' && !(await isRunning(ctx, 'official', row.subject))) {
+  if (row.kind === 'official' && !(await isAccountUsed(ctx, row))) {
     await port.releaseOfficial(store)
   }
 }
 
 /**
  * Whether a newer connection stands where the old one stood: ending that would end the newer one. A new QR session has
- * replaced the old one at the provider already; an official number of another account leaves the old one to be ended.
+ * replaced the old one at the provider already.
  */
-async function isRunning(
-  ctx: Context,
-  type: 'qr' | 'official' | 'shared',
-  subject: string | null,
-): Promise<boolean> {
+async function isRunning(ctx: Context, type: 'qr' | 'shared', subject: string | null): Promise<boolean> {
   const row = await ctx.db
     .selectFrom('messaging_connections')
-    .select(['status', 'session_ref', 'account_id'])
+    .select(['status', 'session_ref'])
     .where('type', '=', type)
     .executeTakeFirst()
   if (!row) return false
   if (type === 'qr') return isLive(row.status) && row.session_ref !== subject
-  if (type === 'shared') return row.status === 'connected'
-  return (row.status === 'connected' || row.status === 'verifying') && row.account_id === subject
+  return row.status === 'connected'
 }
 
-/** A template of the same name that was made anew may have been adopted, with its id. */
+/** What is told of an account is told for all its numbers, whichever store they are of. */
+async function isAccountUsed(ctx: Context, { provider, subject }: ReleaseRow): Promise<boolean> {
+  const row = await ctx.system
+    .selectFrom('messaging_connections')
+    .select('store_id')
+    .where('type', '=', 'official')
+    .where('provider', '=', provider)
+    .where('account_id', '=', subject)
+    .where('credentials', 'is not', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** One may have been adopted with its id: by a number that connected since, or of another store in the same account. */
 async function unused(ctx: Context, row: ReleaseRow): Promise<{ name: string; providerId: string }[]> {
   const templates = row.templates as { name: string; providerId: string }[]
   if (templates.length === 0) return []
-  const used = await ctx.db
+  const used = await ctx.system
     .selectFrom('message_templates')
     .select('provider_id')
     .where(

@@ -25,7 +25,8 @@ type Subject = { account: string; phone: string | null }
 
 /**
  * The stores of events about accounts, by event id: of several numbers of one account the one that is named, else the
- * one that was connected last. An account that is unknown may be about to be written down.
+ * one that was connected last, and the others ask the provider. An account that is unknown may be about to be written
+ * down.
  */
 export async function storesOfAccounts(
   ctx: SystemContext,
@@ -39,14 +40,19 @@ export async function storesOfAccounts(
     .where('account_id', '=', sql<string>`any(${stored.map((event) => subjectOf(event).account)}::text[])`)
     .orderBy('connected_at', (order) => order.desc().nullsLast())
     .execute()
-  return new Map(
-    stored.flatMap((event) => {
-      const { account, phone } = subjectOf(event)
-      const ofAccount = rows.filter((row) => row.account_id === account)
-      const found = ofAccount.find((row) => !phone || row.phone_key === phoneKey(phone)) ?? ofAccount[0]
-      return found ? [[event.id, found.store_id] as const] : []
-    }),
-  )
+  const asking = new Set<string>()
+  const stores = new Map<string, string>()
+  for (const event of stored) {
+    const { account, phone } = subjectOf(event)
+    const ofAccount = rows.filter((row) => row.account_id === account)
+    const found = ofAccount.find((row) => !phone || row.phone_key === phoneKey(phone)) ?? ofAccount[0]
+    if (!found) continue
+    stores.set(event.id, found.store_id)
+    if (phone) continue
+    for (const { store_id: other } of ofAccount) if (other !== found.store_id) asking.add(other)
+  }
+  for (const storeId of asking) await (await ctx.forStore(storeId))?.queue(officialRevalidate, {})
+  return stores
 }
 
 const subjectOf = (event: StoredEvent): Subject => event.data as Subject

@@ -148,8 +148,8 @@ async function connect(
   answers: OfficialSetup['answers'],
 ): Promise<void> {
   const { id: setupId, returnUrl, startedAt, provider } = setup
-  const granted = setup.granted && unseal(ctx.settings, ctx.store.id, setup.granted)
-  const store = { id: ctx.store.id, credentials: granted || null }
+  const keep = (granted: unknown) => keepGranted(ctx, setupId, { of: sha256(code), granted })
+  const store = { id: ctx.store.id, credentials: grantedFor(ctx, setup, code) }
   const number = await withinTime(
     provider.port.finishOfficialSetup(store, {
       code,
@@ -158,11 +158,13 @@ async function connect(
       answers: answers ?? {},
       sharedAccounts: await accountsSharedSince(ctx, provider.name, startedAt),
       pinOf: (numberId) => pinOf(ctx, numberId),
+      keepPin: (numberId, pin) => keepPin(ctx, { numberId, pin }),
+      keep,
     }),
     answerWithinMs,
   ).catch(async (error: unknown) => {
     if (error instanceof SetupQuestion) {
-      await keepGranted(ctx, setupId, error.granted)
+      await keep(error.granted)
       throw new SetupWaits(error)
     }
     if (error instanceof Refused) {
@@ -193,11 +195,24 @@ async function connect(
   await askForHistory(ctx, provider, number)
 }
 
-/** The code was exchanged: what came of it is kept until the merchant has answered, as long as the link holds. */
-async function keepGranted(ctx: Context, setupId: string, granted: unknown): Promise<void> {
+/** Of a code, which the merchant may have got anew meanwhile. */
+interface Kept {
+  of: string
+  granted: unknown
+}
+
+/** What came of this code before. One that a setup of an earlier release keeps is of the only code there was. */
+function grantedFor(ctx: Context, { granted }: ClaimedSetup, code: string): unknown {
+  const kept = granted && (unseal(ctx.settings, ctx.store.id, granted) as Kept | Record<string, unknown>)
+  if (!kept || !('of' in kept)) return kept || null
+  return kept.of === sha256(code) ? kept.granted : null
+}
+
+/** The code was exchanged: what came of it is kept until the setup is through, as long as the link holds. */
+async function keepGranted(ctx: Context, setupId: string, kept: Kept): Promise<void> {
   await ctx.db
     .updateTable('messaging_setups')
-    .set({ granted: sealed(ctx, granted) })
+    .set({ granted: sealed(ctx, kept) })
     .where('id', '=', setupId)
     .where('ended_at', 'is', null)
     .execute()

@@ -1,7 +1,8 @@
 /** Handing over: one call a message, several at once, one recipient's refusal stopping no other. */
+import { health } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { pause } from '#runtime/pause'
-import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type Mail, mailRefusal } from '#runtime/ports/mail/port'
 import { isInTrouble } from '#runtime/ports/waiting'
 import { takeRecipients } from '../numbers/limit.ts'
@@ -22,8 +23,8 @@ export type Letter<M> = Posted & { message: M }
 export type Trouble =
   /** `isOfRecipient`: others may be written to meanwhile. */
   | { reason: 'throttled'; afterMs: number; isOfRecipient?: true }
-  /** `isDown`: it is the connection, not this message, that is in trouble. */
-  | { reason: 'provider-unavailable'; isDown?: true }
+  /** `isDown`: it is the connection, not this message, that is in trouble; `until`: nothing is to be tried before. */
+  | { reason: 'provider-unavailable'; isDown?: true; until?: Date }
   | { reason: 'number-limit' | 'disconnected' }
 
 /** What is certain of a message after its call. */
@@ -57,6 +58,7 @@ async function mailed(
       return { is: 'back', because: { reason: 'throttled', afterMs: error.retryAfterMs } }
     }
     if (!(error instanceof Unavailable)) throw error
+    if (error instanceof AccessLost) return { is: 'back', because: await mailLost(ctx) }
     return error.accepted === 'no'
       ? {
           is: 'back',
@@ -67,6 +69,14 @@ async function mailed(
         }
       : { is: 'unknown' }
   }
+}
+
+const aMinuteMs = 60_000
+
+/** Whoever runs the server has to act: no address is at fault, and none is tried before the provider was asked again. */
+async function mailLost(ctx: Context): Promise<Trouble> {
+  const until = (await health.mailWaits(ctx)) ?? new Date(ctx.clock.ms() + aMinuteMs)
+  return { reason: 'provider-unavailable', isDown: true, until }
 }
 
 const isOfRecipient = (trouble: Trouble): boolean =>
@@ -161,15 +171,20 @@ export async function handOver<M extends Pick<Standing, 'id' | 'attempt'>, Row e
     else if (trouble) {
       handed.trouble ??= trouble
       // A mail server may put off one address alone: the others are tried.
-      isOver ||= phone !== null || trouble.reason === 'throttled'
+      isOver ||= phone !== null || trouble.reason === 'throttled' || isLost(trouble)
     }
     if (told.is === 'unknown' || (isSecondCall && told.is === 'back')) return
     handed.told.push({ message: letter.message, told })
   }
+  const isLost = (trouble: Trouble): boolean => 'until' in trouble
   const allowed = letters.filter(hasRoom)
   const isOurs = async ({ message: { id } }: Letter<M>): Promise<boolean> =>
     isIdempotent || (await markCalled(ctx, lane, claimId, [id])).has(id)
   let next = 0
+  if (allowed.some((letter) => 'mail' in letter) && (await health.mailWaits(ctx))) {
+    handed.trouble = await mailLost(ctx)
+    isOver = true
+  }
   const inTurn = async (): Promise<void> => {
     while (next < allowed.length && !isOver && !handed.error) {
       const letter = allowed[next]!

@@ -49,6 +49,23 @@ export async function settle<Row extends Standing>(
   })
 }
 
+/**
+ * Who they are for wants to be forgotten, in the caller's transaction: what may be with a provider counts as lost, which a
+ * status may still prove; the others never leave. Whoever had them in hand finds them ended.
+ */
+export async function endForgotten<Row extends Standing>(
+  tx: Context,
+  lane: Lane<Row>,
+  ids: readonly string[],
+  unsent: (row: Row) => Fate | Row = () => ({
+    is: 'failed',
+    code: 'undelivered',
+    reason: 'Its recipient asked to be forgotten before it left',
+  }),
+): Promise<void> {
+  await settle(tx, lane, ids, (row) => (row.calledAt ? { is: 'lost', at: row.calledAt } : unsent(row)))
+}
+
 export function fated<Row extends Standing>(tx: Context, lane: Lane<Row>, row: Row, fate: Fate): Row {
   const shown = (status: 'sent' | 'failed'): string => lane.shown?.[status] ?? status
   const ended = { ...row, ...lane.ended, calledAt: null }

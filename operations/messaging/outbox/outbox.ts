@@ -10,7 +10,7 @@ export {
   type Standing,
   share,
 } from './lane.ts'
-export { type Fate, fated, move, settle, unknownOutcome } from './moves.ts'
+export { endForgotten, type Fate, fated, move, settle, unknownOutcome } from './moves.ts'
 export { dueMessages, lock, markCalled, rowsOf } from './rows.ts'
 export { letterOf, type Said, shownAs } from './said.ts'
 export {

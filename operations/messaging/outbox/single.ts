@@ -2,6 +2,7 @@
  * Messages that leave one by one, each with its own times: claimed with its text, looked at again, handed over in its
  * turn, and written down (rule 10).
  */
+import { health } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { check } from '../sending/check.ts'
 import { errorOf } from '../sending/codes.ts'
@@ -107,6 +108,11 @@ async function take<Row extends Single>(
       return null
     }
     if (ready.row !== row) await write(tx, lane, [{ before: row, after: ready.row }])
+    const waits = 'mail' in ready.letter ? await health.mailWaits(tx) : null
+    if (waits && (calledBefore !== null || !(await isTooLate(tx, lane, row)))) {
+      await writeTry(tx, lane, { ...ready.row, nextTryAt: waits })
+      return waits
+    }
     const taken = {
       ...ready.row,
       tries: row.tries + 1,
@@ -214,6 +220,7 @@ async function back<Row extends Single>(
   if (calledBefore) return keepHeld(ctx, lane, taken)
   const waits = lane.waitsMs > 0 && !(await isTooLate(ctx, lane, row))
   if (because.reason === 'provider-unavailable') {
+    if (because.until && waits) return putOff(ctx, lane, taken, because.until, false)
     const afterMs = lane.retriesAfterMs[row.tries - 1]
     if (afterMs !== undefined) return putOff(ctx, lane, taken, later(ctx.now(), afterMs))
     // All have been tried; but it is down for everybody, which is not this message's fault.

@@ -8,6 +8,7 @@ import type {
   TemplateQualityData,
   TemplateStatusData,
 } from '#runtime/ports/messaging/template-port'
+import { templateSync } from '../handles.ts'
 import {
   forgetTemplate,
   lockByProviderIds,
@@ -71,7 +72,10 @@ export const applyTemplateFlags = (ctx: Context, stored: StoredEvent[]) =>
     await warnOfEnd(ctx, row, disabledAt)
   })
 
-/** The stores of templates, by the provider's id. */
+/**
+ * The stores of templates, by the provider's id. An event is one store's: others that share its account compare theirs
+ * with the provider's.
+ */
 export async function storesOfTemplates(
   ctx: SystemContext,
   stored: readonly StoredEvent[],
@@ -82,8 +86,13 @@ export async function storesOfTemplates(
     .selectFrom('message_templates')
     .select(['provider_id', 'store_id'])
     .where('provider_id', '=', sql<string>`any(${[...new Set(stored.map(providerIdOf))]}::text[])`)
+    .orderBy('store_id', 'desc')
     .execute()
   const stores = new Map(rows.map((row) => [row.provider_id!, row.store_id]))
+  const others = rows.filter((row) => stores.get(row.provider_id!) !== row.store_id)
+  for (const storeId of new Set(others.map((row) => row.store_id))) {
+    await (await ctx.forStore(storeId))?.queue(templateSync, {})
+  }
   return new Map(
     stored.flatMap((event) => {
       const store = stores.get(providerIdOf(event))

@@ -9,7 +9,8 @@ import { outbox, sending, templates } from '#operations/messaging/door'
 import { isAmong, metering } from '#operations/store/door'
 import { snapshots } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import type { ReviewSettings } from '../settings/schema.ts'
+import { inWords } from '#runtime/values/wording'
+import { type ReviewSettings, reviewWords } from '../settings/schema.ts'
 import { asksForReviews, findSettings } from '../settings/settings.ts'
 import type { SkipReason } from './codes.ts'
 import {
@@ -317,10 +318,11 @@ function contentOf(
   tx: Context,
   channel: Channel,
   about: About,
-  settings: ReviewSettings,
+  given: ReviewSettings,
   template: templates.Template | null,
   { customer_email: email }: DispatchRow,
 ): outbox.Said {
+  const settings = inWords<ReviewSettings>(given, reviewWords, tx.store.locale)
   if (channel === 'messaging') {
     return { channel, ...requestMessage(settings, about, template, templates.render) }
   }

@@ -2,7 +2,7 @@
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import { findSettings } from '../settings/settings.ts'
+import { reviewRules } from '../settings/settings.ts'
 import { reviewUrl } from './links.ts'
 import { requestMail } from './texts.ts'
 
@@ -15,7 +15,7 @@ export async function sendTestMail(
   to: string | undefined,
 ): Promise<{ sentTo: string; subject: string }> {
   const sentTo = to ?? (await ownAddress(ctx))
-  const { settings } = await findSettings(ctx)
+  const settings = await reviewRules.forShoppers(ctx)
   const product = await ctx.db
     .selectFrom('product_snapshots')
     .select('name')

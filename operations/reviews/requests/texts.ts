@@ -1,7 +1,10 @@
 /** How requests read (rule 1). No database, no clock. */
+
+import { unsubscribes } from '#operations/capture/door'
 import type { sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'
+import { said } from '#runtime/values/wording'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { firstName } from '../words.ts'
 
@@ -40,6 +43,7 @@ export function requestMail(
   wayOut: string | null,
 ): RequestMail {
   const values = valuesOf(about)
+  const leave = said(unsubscribes.word, about.locale)
   const filled = (text: string): string => renderText(text, values).text
   const subject = filled(email.subject)
     .replace(/[\r\n]+/g, ' ')
@@ -59,7 +63,7 @@ export function requestMail(
     `<p><a href="${url}" style="display:inline-block;padding:12px 24px;border-radius:6px;`,
     `background:${email.accentColor};color:#ffffff;text-decoration:none">${lines(button)}</a></p>`,
     footer ? `<p style="font-size:13px;color:#6b7280">${lines(footer)}</p>` : '',
-    wayOut ? `<p style="font-size:13px"><a href="${escaped(wayOut)}">Unsubscribe</a></p>` : '',
+    wayOut ? `<p style="font-size:13px"><a href="${escaped(wayOut)}">${escaped(leave)}</a></p>` : '',
     '</div>',
   ].join('')
   const text = [
@@ -68,7 +72,7 @@ export function requestMail(
     several.map((name) => `- ${name}`).join('\n'),
     `${button}: ${about.reviewUrl}`,
     footer,
-    wayOut ? `Unsubscribe: ${wayOut}` : null,
+    wayOut ? `${leave}: ${wayOut}` : null,
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -111,4 +115,5 @@ export function requestMessage(
   }
 }
 
-const customerWord = (locale: string): string => (/^(pt|es)/i.test(locale) ? 'cliente' : 'customer')
+const customerWord = (locale: string): string =>
+  said({ en: 'customer', 'pt-BR': 'cliente', es: 'cliente' }, locale)

@@ -109,6 +109,31 @@ export const reviewSettingsInput = writeBody(
 )
 
 export const reviewWords = {
+  email: {
+    subject: {
+      en: 'How was your {{productName}}?',
+      'pt-BR': 'O que você achou de {{productName}}?',
+      es: '¿Qué te pareció {{productName}}?',
+    },
+    title: {
+      en: 'Tell us what you think',
+      'pt-BR': 'Conte o que você achou',
+      es: 'Cuéntanos qué te pareció',
+    },
+    buttonText: { en: 'Write a review', 'pt-BR': 'Escrever uma avaliação', es: 'Escribir una opinión' },
+    body: {
+      en: 'Hi {{firstName}}, your opinion helps other customers.',
+      'pt-BR': 'Olá {{firstName}}, sua opinião ajuda outros clientes.',
+      es: 'Hola {{firstName}}, tu opinión ayuda a otros clientes.',
+    },
+  },
+  message: {
+    text: {
+      en: 'Hi {{firstName}}! How was your {{productName}}? {{reviewUrl}}',
+      'pt-BR': 'Olá {{firstName}}! O que você achou de {{productName}}? {{reviewUrl}}',
+      es: '¡Hola {{firstName}}! ¿Qué te pareció {{productName}}? {{reviewUrl}}',
+    },
+  },
   widget: {
     title: { en: 'Customer reviews', 'pt-BR': 'Avaliações de clientes', es: 'Opiniones de clientes' },
   },
@@ -128,17 +153,14 @@ export const defaultReviewSettings: ReviewSettings = {
   autoPublish: { mode: 'none', minRating: 4, verifiedOnly: true, holdImages: true, blockedWords: [] },
   form: { allowImages: true, maxImages: 5, requireText: false, allowWithoutPurchase: true },
   email: {
-    subject: 'How was your {{productName}}?',
+    ...english(reviewWords).email,
     logoUrl: null,
     replyTo: null,
-    title: 'Tell us what you think',
-    buttonText: 'Write a review',
-    body: 'Hi {{firstName}}, your opinion helps other customers.',
     footerText: null,
     accentColor: '#111827',
   },
   message: {
-    text: 'Hi {{firstName}}! How was your {{productName}}? {{reviewUrl}}',
+    ...english(reviewWords).message,
     officialapiTemplateId: null,
   },
   widget: {

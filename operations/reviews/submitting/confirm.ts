@@ -5,6 +5,8 @@ import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { isSigned, sign } from '#runtime/secrets'
 import { isId } from '#runtime/values/ids'
+import { renderText } from '#runtime/values/variables'
+import { spoken } from '#runtime/values/wording'
 import { statusFor } from '../reviews/publishing.ts'
 import { reviewRules } from '../settings/settings.ts'
 import { paidPurchaseBy, settleRequests } from './purchases.ts'
@@ -37,6 +39,27 @@ export async function reviewOfToken(ctx: Context, token: string): Promise<Unconf
   return row ?? null
 }
 
+const mailWords = {
+  subject: {
+    en: 'Confirm your review at {{store}}',
+    'pt-BR': 'Confirme sua avaliação em {{store}}',
+    es: 'Confirma tu opinión en {{store}}',
+  },
+  asks: {
+    en: 'Somebody wrote a review of {{product}} at {{store}} with this address. Was it you?',
+    'pt-BR': 'Alguém escreveu uma avaliação de {{product}} em {{store}} com este endereço. Foi você?',
+    es: 'Alguien escribió una opinión sobre {{product}} en {{store}} con esta dirección. ¿Fuiste tú?',
+  },
+  product: { en: 'a product', 'pt-BR': 'um produto', es: 'un producto' },
+  here: { en: 'Confirm here', 'pt-BR': 'Confirme aqui', es: 'Confírmalo aquí' },
+  button: { en: 'Confirm my review', 'pt-BR': 'Confirmar minha avaliação', es: 'Confirmar mi opinión' },
+  otherwise: {
+    en: 'If it was not you, leave this email alone: the review is not marked as yours.',
+    'pt-BR': 'Se não foi você, ignore este e-mail: a avaliação não fica como sua.',
+    es: 'Si no fuiste tú, no hagas nada: la opinión no queda como tuya.',
+  },
+}
+
 /** Sends the link; a review that is verified or gone by now, or whose link would be dead, gets none. */
 export async function mailConfirmation(ctx: Context, reviewId: string): Promise<void> {
   const row = await ctx.db
@@ -51,16 +74,18 @@ export async function mailConfirmation(ctx: Context, reviewId: string): Promise<
   const token = encodeURIComponent(confirmToken(ctx, reviewId))
   const link = `${publicUrl}/storefront/${ctx.store.publicId}/reviews/confirm?token=${token}`
   const { name } = ctx.store
-  const asks = `Somebody wrote a review of ${row.product_name ?? 'a product'} at ${name} with this address. Was it you?`
-  const otherwise = 'If it was not you, leave this email alone: the review is not marked as yours.'
+  const words = spoken(mailWords, ctx.store.locale)
+  const filled = (text: string): string =>
+    renderText(text, { product: row.product_name ?? words.product, store: name }).text
+  const [subject, asks] = [filled(words.subject), filled(words.asks)]
   try {
     await ctx.adapters.mail.send({
       to: row.customer_email,
-      subject: `Confirm your review at ${name}`.replace(/[\r\n]+/g, ' '),
-      text: `${asks}\n\nConfirm here:\n${link}\n\n${otherwise}\n`,
+      subject,
+      text: `${asks}\n\n${words.here}:\n${link}\n\n${words.otherwise}\n`,
       html:
-        `<p>${escaped(asks)}</p><p><a href="${escaped(link)}">Confirm my review</a></p>` +
-        `<p>${escaped(otherwise)}</p>`,
+        `<p>${escaped(asks)}</p><p><a href="${escaped(link)}">${escaped(words.button)}</a></p>` +
+        `<p>${escaped(words.otherwise)}</p>`,
       idempotencyKey: `review-confirm:${reviewId}`,
     })
   } catch (error) {

@@ -1,7 +1,9 @@
 /** The form behind the link of a request: what can be reviewed, as JSON, or as a plain page for a person. */
-import { escaped, htmlAnswer, isAmong } from '#operations/store/door'
+import { escaped, isAmong } from '#operations/store/door'
+import { type PeopleWords, shopperPage } from '#operations/storefront/door'
 import type { Context } from '#runtime/context'
-import { type Refusal, statusOf } from '#runtime/errors'
+import { renderText } from '#runtime/values/variables'
+import { spoken } from '#runtime/values/wording'
 import { orderOfToken } from '../requests/links.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 
@@ -61,47 +63,91 @@ export async function formOf(
   }
 }
 
+const words = {
+  order: { en: 'Your order at {{store}}', 'pt-BR': 'Seu pedido em {{store}}', es: 'Tu pedido en {{store}}' },
+  again: {
+    en: 'You have reviewed it: sending again replaces what you wrote.',
+    'pt-BR': 'Você já avaliou: enviar de novo substitui o que você escreveu.',
+    es: 'Ya lo has valorado: si lo envías otra vez, se sustituye lo que escribiste.',
+  },
+  rating: { en: 'Your rating', 'pt-BR': 'Sua nota', es: 'Tu valoración' },
+  choose: { en: 'Choose', 'pt-BR': 'Escolha', es: 'Elige' },
+  title: { en: 'Title', 'pt-BR': 'Título', es: 'Título' },
+  opinion: { en: 'Your opinion', 'pt-BR': 'Sua opinião', es: 'Tu opinión' },
+  name: { en: 'Your name', 'pt-BR': 'Seu nome', es: 'Tu nombre' },
+  send: { en: 'Send the review', 'pt-BR': 'Enviar a avaliação', es: 'Enviar la opinión' },
+  thanks: {
+    en: 'Thank you for your review',
+    'pt-BR': 'Obrigado pela sua avaliação',
+    es: 'Gracias por tu opinión',
+  },
+  received: {
+    en: 'It was received. You can close this page.',
+    'pt-BR': 'Nós a recebemos. Você pode fechar esta página.',
+    es: 'La hemos recibido. Puedes cerrar esta página.',
+  },
+}
+
 /** One form for each item, without scripts. */
 export function formPage(
   ctx: Context,
   { storeName, name, items, form }: RequestForm,
   token: string,
 ): Response {
+  const { again, rating, choose, title, opinion, name: yours, send, order } = spoken(words, ctx.store.locale)
   const action = `/storefront/${ctx.store.publicId}/reviews`
-  const stars = [5, 4, 3, 2, 1].map((n) => `<option value="${n}">${'★'.repeat(n)}</option>`).join('')
+  const stars = [5, 4, 3, 2, 1].map((n) => `<option value="${n}">${n} ${'★'.repeat(n)}</option>`).join('')
   const forms = items.map(
     ({ productId, variantId, name: product, isReviewed }) =>
       `<form method="post" action="${escaped(action)}"><h2>${escaped(product)}</h2>` +
-      (isReviewed ? '<p>You have reviewed it: sending again replaces what you wrote.</p>' : '') +
+      (isReviewed ? `<p>${escaped(again)}</p>` : '') +
       `<input type="hidden" name="token" value="${escaped(token)}">` +
       `<input type="hidden" name="productId" value="${escaped(productId)}">` +
       (variantId === null ? '' : `<input type="hidden" name="variantId" value="${escaped(variantId)}">`) +
       '<div hidden><input name="website" tabindex="-1" autocomplete="off"></div>' +
-      `<label>Your rating<select name="rating">${stars}</select></label>` +
-      `<label>Title<input name="title" maxlength="150"></label>` +
-      `<label>Your opinion<textarea name="text" maxlength="5000" rows="5"${form.requireText ? ' required' : ''}></textarea></label>` +
-      `<label>Your name<input name="name" required maxlength="80" value="${escaped((name ?? '').slice(0, 80))}"></label>` +
-      '<button>Send the review</button></form>',
+      `<label>${escaped(rating)}<select name="rating" required><option value="">${escaped(choose)}</option>${stars}</select></label>` +
+      `<label>${escaped(title)}<input name="title" maxlength="150"></label>` +
+      `<label>${escaped(opinion)}<textarea name="text" maxlength="5000" rows="5"${form.requireText ? ' required' : ''}></textarea></label>` +
+      `<label>${escaped(yours)}<input name="name" required maxlength="80" value="${escaped((name ?? '').slice(0, 80))}"></label>` +
+      `<button>${escaped(send)}</button></form>`,
   )
-  return htmlAnswer(`Your order at ${storeName}`, forms.join(''), 200, {
-    moreStyle: 'textarea{width:100%;box-sizing:border-box;font:inherit;padding:.5rem}',
-  })
+  const { text } = renderText(order, { store: storeName })
+  return shopperPage(ctx.store.locale, text, forms.join(''))
 }
 
-export const sentPage = (): Response =>
-  htmlAnswer('Thank you for your review', '<p>It was received. You can close this page.</p>')
+export function sentPage(ctx: Context): Response {
+  const { thanks, received } = spoken(words, ctx.store.locale)
+  return shopperPage(ctx.store.locale, thanks, `<p>${escaped(received)}</p>`)
+}
 
-export const deadLinkPage = (): Response =>
-  htmlAnswer(
-    'This link is not valid any more',
-    '<p>Look whether it is complete, or use the one in your latest email.</p>',
-    404,
-  )
-
-/** What the form did not take, in its words. */
-export const refusedPage = ({ code, message }: Refusal): Response =>
-  htmlAnswer(
-    'The review could not be sent',
-    `<p>${escaped(message.replace(/^[a-zA-Z]+: /, ''))}.</p><p>Go back, and try again.</p>`,
-    statusOf(code),
-  )
+/** What is refused: with the names of the form's fields. */
+export const reviewPeople: PeopleWords = {
+  refused: {
+    en: 'The review could not be sent',
+    'pt-BR': 'Não foi possível enviar a avaliação',
+    es: 'No se pudo enviar la opinión',
+  },
+  fields: {
+    rating: words.rating,
+    title: words.title,
+    text: words.opinion,
+    name: words.name,
+    email: { en: 'Your email', 'pt-BR': 'Seu e-mail', es: 'Tu correo' },
+    imageUrls: { en: 'Pictures', 'pt-BR': 'Imagens', es: 'Imágenes' },
+    productId: { en: 'Product', 'pt-BR': 'Produto', es: 'Producto' },
+    variantId: { en: 'Variant', 'pt-BR': 'Variação', es: 'Variante' },
+    token: { en: 'Link', 'pt-BR': 'Link', es: 'Enlace' },
+  },
+  missing: {
+    title: {
+      en: 'This link is not valid any more',
+      'pt-BR': 'Este link não vale mais',
+      es: 'Este enlace ya no es válido',
+    },
+    text: {
+      en: 'Look whether it is complete, or use the one in your latest email.',
+      'pt-BR': 'Verifique se ele está completo, ou use o do seu e-mail mais recente.',
+      es: 'Comprueba que esté completo, o usa el de tu último correo.',
+    },
+  },
+}

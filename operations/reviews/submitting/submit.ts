@@ -22,7 +22,18 @@ import type { Submission } from './schema.ts'
 
 export const nothingHere = () => refuse('not_found', 'There is nothing here')
 export const deadLink = () =>
-  refuse('bad_request', 'token: is not valid any more: use the link of your latest email')
+  refuse('bad_request', {
+    en: 'token: is not valid any more: use the link of your latest email',
+    'pt-BR': 'token: não vale mais: use o do seu e-mail mais recente',
+    es: 'token: ya no es válido: usa el de tu último correo',
+  })
+
+const isRequired = (field: string) =>
+  refuse('bad_request', {
+    en: `${field}: is required`,
+    'pt-BR': `${field}: é obrigatório`,
+    es: `${field}: es obligatorio`,
+  })
 
 /** The settings where reviews are on; refused with a 404 otherwise. */
 export async function openSettings(ctx: Context): Promise<ReviewSettings> {
@@ -47,7 +58,7 @@ export async function submitReview(
   return ctx.transaction(async (tx) => {
     const purchase = body.token === undefined ? null : await purchaseByLink(tx, body.token, body)
     const name = body.name || purchase?.customerName?.slice(0, 80)
-    if (!name) throw refuse('bad_request', 'name: is required')
+    if (!name) throw isRequired('name')
     const written: WrittenReview = {
       product,
       purchase,
@@ -67,12 +78,16 @@ function refuseUnfit({ form }: ReviewSettings, body: Submission): void {
   const { token, email, name, text, imageUrls = [] } = body
   if (token === undefined) {
     if (!form.allowWithoutPurchase) {
-      throw refuse('forbidden', 'Only customers can review: use the link that we sent you after your order')
+      throw refuse('forbidden', {
+        en: 'Only customers can review: use the link that we sent you after your order',
+        'pt-BR': 'Só clientes podem avaliar: use o link que enviamos depois do seu pedido',
+        es: 'Solo los clientes pueden opinar: usa el enlace que te enviamos tras tu pedido',
+      })
     }
-    if (!name) throw refuse('bad_request', 'name: is required')
-    if (email === undefined) throw refuse('bad_request', 'email: is required')
+    if (!name) throw isRequired('name')
+    if (email === undefined) throw isRequired('email')
   }
-  if (form.requireText && !text) throw refuse('bad_request', 'text: is required')
+  if (form.requireText && !text) throw isRequired('text')
   if (imageUrls.length > 0 && !form.allowImages) {
     throw refuse('bad_request', 'imageUrls: pictures are not taken here')
   }
@@ -92,7 +107,12 @@ interface Product {
 async function productOf(ctx: Context, { productId, ...body }: Submission): Promise<Product> {
   const variantId = body.variantId ?? null
   const snapshot = (await snapshots.find(ctx, [productId])).get(productId)
-  if (!snapshot?.exists) throw refuse('bad_request', 'productId: there is no such product')
+  if (!snapshot?.exists)
+    throw refuse('bad_request', {
+      en: 'productId: there is no such product',
+      'pt-BR': 'productId: não existe',
+      es: 'productId: no existe',
+    })
   const variant = snapshot.variants.find((each) => each.variantId === variantId)
   if (variantId !== null && !variant) {
     throw refuse('bad_request', 'variantId: the product has no such variant')
@@ -106,7 +126,12 @@ async function purchaseByLink(tx: Context, token: string, body: Submission): Pro
   const orderId = await orderOfToken(tx, token, true)
   if (orderId === null) throw deadLink()
   const purchase = await purchaseOf(tx, orderId, body.productId, body.variantId ?? null)
-  if (!purchase) throw refuse('bad_request', 'productId: is not part of this order')
+  if (!purchase)
+    throw refuse('bad_request', {
+      en: 'productId: is not part of this order',
+      'pt-BR': 'productId: não faz parte deste pedido',
+      es: 'productId: no es parte de este pedido',
+    })
   return purchase
 }
 
@@ -211,7 +236,11 @@ async function add(
     reviewed_at: now,
     created_at: now,
   })
-  const once = 'There is a review of this product by this email already'
+  const once = {
+    en: 'There is a review of this product by this email already',
+    'pt-BR': 'Já existe uma avaliação deste produto com este e-mail',
+    es: 'Ya hay una opinión sobre este producto con este correo',
+  }
   await unlessTaken('product_reviews_once', once, () => written.execute())
   await follow(tx, id, review)
   if (status === 'pending') await tellOfPending(tx, id, review)
@@ -231,7 +260,11 @@ async function replace(
   review: WrittenReview,
 ): Promise<{ status: Status }> {
   if (known.is_proven && known.status === 'rejected')
-    throw refuse('conflict', 'This review was not published, and cannot be changed')
+    throw refuse('conflict', {
+      en: 'This review was not published, and cannot be changed',
+      'pt-BR': 'Esta avaliação não foi publicada e não pode ser alterada',
+      es: 'Esta opinión no se publicó y no se puede cambiar',
+    })
   const status = statusOf(settings, review)
   await tx.db
     .updateTable('product_reviews')

@@ -14,7 +14,7 @@ export async function homePage(shop: OpenShop): Promise<Response> {
     title: wordsOf(shop.ctx.store.locale).home,
     kind: 'home',
     main: `<section class="hero"><h1>${escaped(name)}</h1>${categoryLinks(shop, shop.categories)}</section>
-${grid(shop, products)}<div data-store-spot="page-bottom"></div>`,
+${grid(shop, products)}<div data-store-spot="page-middle"></div><div data-store-spot="page-bottom"></div>`,
   })
 }
 

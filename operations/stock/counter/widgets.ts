@@ -4,6 +4,7 @@ import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/values/variables'
 import { type AlertContent, looks } from '../settings/schema.ts'
 import { alertsForShoppers } from '../settings/settings.ts'
+import type { CounterContent } from './schema.ts'
 import { stockCounter } from './settings.ts'
 
 const looksOf = (settings: AlertContent) => Object.fromEntries(looks.map((name) => [name, settings[name]]))
@@ -54,29 +55,62 @@ export async function alertCards(
 }
 
 /** Key `stockCounter`: of a product page the variants that few are left of, their texts rendered. */
-export async function counterWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
+export async function counterWidget(
+  ctx: Context,
+  { page, productId, cards }: WidgetQuery,
+): Promise<Widget | null> {
   const settings = await stockCounter.forShoppers(ctx)
   const isProductPage = page === 'product' && productId !== null
-  if (!settings.isEnabled || !(isProductPage || settings.showInProductList)) return null
+  const { isEnabled, showInProductList } = settings
+  if (!isEnabled || !(isProductPage || showInProductList)) return null
   const { threshold, showProgressBar, position, textColor, barColor, trackColor, fontSize } = settings
-  const shared = { threshold, showProgressBar, position, textColor, barColor, trackColor, fontSize }
+  const looks = { threshold, showProgressBar, position, textColor, barColor, trackColor, fontSize }
+  const shared = { ...looks, showInProductList }
   if (!isProductPage) {
     const { text, lastUnitText, scope, productIds, categoryIds } = settings
     return { value: { ...shared, text, lastUnitText, scope, productIds, categoryIds, variants: null } }
   }
   const product = (await snapshots.find(ctx, [productId])).get(productId)
-  const isMeant =
-    product?.exists &&
-    (settings.scope === 'all' ||
-      (settings.scope === 'products' && settings.productIds.includes(productId)) ||
-      (settings.scope === 'categories' &&
-        product.categoryIds.some((id) => settings.categoryIds.includes(id))))
-  if (!isMeant) return null
+  if (!isMeant(settings, productId, product))
+    return showInProductList && cards.length > 0 ? { value: { ...shared, variants: [] } } : null
   const few = product.variants.filter(({ stock }) => stock !== null && stock >= 1 && stock <= threshold)
   const variants = few.map(({ variantId, stock }) => {
-    const text = stock === 1 ? (settings.lastUnitText ?? settings.text) : settings.text
-    const values = { stock: String(stock), productName: product.name }
-    return { variantId, stock, text: renderText(text, values).text }
+    return { variantId, stock, text: textFor(settings, stock!, product.name) }
   })
   return { value: { ...shared, variants } }
+}
+
+/** Of the cards of a list those that few are left of in all their variants together: a card has none chosen. */
+export async function counterCards(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, unknown>> {
+  const settings = await stockCounter.forShoppers(ctx)
+  if (!settings.isEnabled || !settings.showInProductList) return new Map()
+  const products = [...(await snapshots.find(ctx, productIds))]
+  return new Map(
+    products.flatMap(([productId, product]) => {
+      if (!isMeant(settings, productId, product)) return []
+      // Of what nobody counts there may be any number.
+      if (product.variants.some(({ stock }) => stock === null)) return []
+      const left = product.variants.reduce((sum, { stock }) => sum + Math.max(0, stock!), 0)
+      if (left < 1 || left > settings.threshold) return []
+      return [[productId, { stock: left, text: textFor(settings, left, product.name) }]]
+    }),
+  )
+}
+
+const isMeant = (
+  { scope, productIds, categoryIds }: CounterContent,
+  productId: string,
+  product: snapshots.Snapshot | undefined,
+): product is snapshots.Snapshot =>
+  product?.exists === true &&
+  (scope === 'all' ||
+    (scope === 'products' && productIds.includes(productId)) ||
+    (scope === 'categories' && product.categoryIds.some((id) => categoryIds.includes(id))))
+
+function textFor({ text, lastUnitText }: CounterContent, stock: number, productName: string): string {
+  const said = stock === 1 ? (lastUnitText ?? text) : text
+  return renderText(said, { stock: String(stock), productName }).text
 }

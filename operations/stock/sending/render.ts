@@ -4,6 +4,7 @@ import { unsubscribes } from '#operations/capture/door'
 import { type sending, templates } from '#operations/messaging/door'
 import { escaped } from '#operations/store/door'
 import { renderLoosely, type Values } from '#runtime/values/variables'
+import { said } from '#runtime/values/wording'
 import type { Live } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 
@@ -107,7 +108,13 @@ export interface AlertMail {
 }
 
 /** The email; an empty text leaves its part out. `unsubscribe`: the address behind its last line, or null. */
-export function alertMail(settings: AlertContent, values: Values, unsubscribe: string | null): AlertMail {
+export function alertMail(
+  settings: AlertContent,
+  values: Values,
+  unsubscribe: string | null,
+  locale: string,
+): AlertMail {
+  const leave = said(unsubscribes.word, locale)
   const { templateEmail } = settings
   const part = (name: keyof AlertContent['templateEmail']): string =>
     renderLoosely(templateEmail[name], values).trim()
@@ -131,7 +138,7 @@ export function alertMail(settings: AlertContent, values: Values, unsubscribe: s
       `<p><a href="${escaped(link)}" style="${buttonStyle(settings)}">${inHtml(button)}</a></p>`,
     footer && `<p style="color:#6b7280;font-size:13px">${inHtml(footer)}</p>`,
     unsubscribe &&
-      `<p style="color:#6b7280;font-size:13px"><a href="${escaped(unsubscribe)}">Unsubscribe</a></p>`,
+      `<p style="color:#6b7280;font-size:13px"><a href="${escaped(unsubscribe)}">${escaped(leave)}</a></p>`,
   ]
   const text = [
     title,
@@ -139,7 +146,7 @@ export function alertMail(settings: AlertContent, values: Values, unsubscribe: s
     content,
     button && link && `${button}: ${link}`,
     footer,
-    unsubscribe && `Unsubscribe: ${unsubscribe}`,
+    unsubscribe && `${leave}: ${unsubscribe}`,
   ]
   return {
     subject: part('subject').replace(/\s+/g, ' '),

@@ -145,7 +145,7 @@ class Run {
     const { store } = this.#ctx
     const letters = alerts.map((message) => {
       const unsubscribe = unsubscribes.link(this.#ctx, 'stock', message.id)
-      const mail = alertMail(this.#settings, valuesOf(message, live, store), unsubscribe)
+      const mail = alertMail(this.#settings, valuesOf(message, live, store), unsubscribe, store.locale)
       return { message, mail: { to: message.email!, ...mail } }
     })
     await this.#hand(letters, null, true)
@@ -233,7 +233,9 @@ class Run {
       }
     }
     if (unknown.length > 0) this.#laterAt(later(now, outbox.deadAfterMs))
-    if (trouble?.reason === 'provider-unavailable') this.#trouble()
+    // Nobody was tried: in a day everybody has their place again.
+    if (trouble?.reason === 'provider-unavailable' && trouble.until) this.#laterAt(trouble.until)
+    else if (trouble?.reason === 'provider-unavailable') this.#trouble()
     else if (trouble?.reason === 'throttled') this.#laterAt(later(now, trouble.afterMs))
     else return false
     return true

@@ -25,7 +25,7 @@ export async function sendTestMail(
     storeName: ctx.store.name,
     productUrl: linkOf(product?.url ?? `https://${ctx.store.domain}`, 'test'),
   }
-  const mail = alertMail(await readAlerts(ctx), values, null)
+  const mail = alertMail(await readAlerts(ctx), values, null, ctx.store.locale)
   const subject = `[Test] ${mail.subject}`
   try {
     await ctx.adapters.mail.send({ to: sentTo, ...mail, subject, idempotencyKey: `st_test_${ctx.newId()}` })

@@ -116,6 +116,31 @@ export const alertReadOnly = Object.keys(stockAlertSettings.shape).filter((key) 
 export type AlertChange = { [K in keyof typeof alertInput]?: z.infer<(typeof alertInput)[K]> | undefined }
 
 export const alertWords = {
+  templateEmail: {
+    subject: {
+      en: '{{productName}} is back in stock',
+      'pt-BR': '{{productName}} está de volta ao estoque',
+      es: '{{productName}} vuelve a estar disponible',
+    },
+    mainTitle: { en: "It's back!", 'pt-BR': 'Voltou!', es: '¡Ya está aquí!' },
+    greeting: { en: 'Hi {{name}},', 'pt-BR': 'Olá {{name}},', es: 'Hola {{name}},' },
+    mainContent: {
+      en: '{{productName}} is available again at {{storeName}}.',
+      'pt-BR': '{{productName}} está disponível de novo em {{storeName}}.',
+      es: '{{productName}} vuelve a estar disponible en {{storeName}}.',
+    },
+    buttonText: { en: 'Buy now', 'pt-BR': 'Comprar agora', es: 'Comprar ahora' },
+    footerText: {
+      en: 'You asked us to tell you when this product came back.',
+      'pt-BR': 'Você pediu para ser avisado quando este produto voltasse.',
+      es: 'Nos pediste que te avisáramos cuando volviera este producto.',
+    },
+  },
+  templateMessaging: {
+    en: 'Hi {{name}}! {{productName}} is back in stock at {{storeName}}: {{productUrl}}',
+    'pt-BR': 'Olá {{name}}! {{productName}} está de volta ao estoque em {{storeName}}: {{productUrl}}',
+    es: '¡Hola {{name}}! {{productName}} vuelve a estar disponible en {{storeName}}: {{productUrl}}',
+  },
   notificationRequestMessage: {
     en: 'Notify me when it is back',
     'pt-BR': 'Avise-me quando chegar',
@@ -154,22 +179,16 @@ export const alertWords = {
   },
 } satisfies Words<AlertContent>
 
+const builtInTexts = english(alertWords)
+
 export const defaultAlerts: AlertContent = {
   isEnabled: false,
   ignoreStockThreshold: false,
   isMailproviderEnabled: null,
   allowEmails: true,
   allowPhones: true,
-  templateEmail: {
-    subject: '{{productName}} is back in stock',
-    logo: '',
-    mainTitle: "It's back!",
-    greeting: 'Hi {{name}},',
-    mainContent: '{{productName}} is available again at {{storeName}}.',
-    buttonText: 'Buy now',
-    footerText: 'You asked us to tell you when this product came back.',
-  },
-  templateMessaging: 'Hi {{name}}! {{productName}} is back in stock at {{storeName}}: {{productUrl}}',
+  ...builtInTexts,
+  templateEmail: { ...builtInTexts.templateEmail, logo: '' },
   officialapiTemplateId: null,
   buttonShowInProductPage: true,
   buttonShowInProductList: false,
@@ -179,7 +198,6 @@ export const defaultAlerts: AlertContent = {
   buttonBorderRadius: '6px',
   buttonInProductPageCSS: null,
   buttonInProductListCSS: null,
-  ...english(alertWords),
   modalBorderRadius: '8px',
   modalButtonColor: '#111827',
   modalButtonTextColor: '#ffffff',

@@ -68,8 +68,8 @@ export const alertSettings = settings({
   },
 })
 
-/** What senders go by. */
-export const readAlerts = alertSettings.inForce
+/** What senders go by, in the language of who gets it. */
+export const readAlerts = alertSettings.forShoppers
 
 /** What the storefront goes by: null is the built-in text there; empty stays empty. */
 export async function alertsForShoppers(ctx: Context): Promise<AlertContent> {
@@ -78,9 +78,10 @@ export async function alertsForShoppers(ctx: Context): Promise<AlertContent> {
   return { ...settings, ...Object.fromEntries(looks.map((name) => [name, settings[name] ?? builtIn[name]])) }
 }
 
+type Texts = keyof Omit<typeof alertWords, 'templateEmail'>
+
 /** Of the built-in texts, where a shopper has to be told something. */
-export const builtInText = (ctx: Context, name: keyof typeof alertWords): string =>
-  said(alertWords[name], ctx.store.locale)
+export const builtInText = (ctx: Context, name: Texts): string => said(alertWords[name], ctx.store.locale)
 
 /** Any number is stored, but no template that takes other parameters than there are; one that is there already stays. */
 async function refuseMisfit(

@@ -302,6 +302,7 @@ async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
 
 async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<void> {
   const { platformStoreId, domain, country, currency } = shop
+  await freeDomain(ctx, domain)
   const moved = ctx.db
     .updateTable('stores')
     .set({
@@ -318,6 +319,28 @@ async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<voi
     )
   const taken = `${domain} is connected to another store already`
   await unlessTaken('stores_domain_key', taken, () => moved.execute())
+}
+
+/** A store whose connection has ended keeps the name of its shop until another store shows that it has that shop now. */
+async function freeDomain(ctx: Context, domain: string): Promise<void> {
+  await ctx.system
+    .updateTable('stores')
+    .set({ domain: sql<string>`id::text || '.example.com'`, updated_at: ctx.now() })
+    .where('domain', '=', domain)
+    .where('id', '<>', ctx.store.id)
+    .where('platform_store_id', 'not like', 'sandbox-%')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('connections as c')
+            .select('c.port')
+            .whereRef('c.store_id', '=', 'stores.id')
+            .where('c.port', '=', 'ecommerce')
+            .where('c.connected_at', 'is not', null),
+        ),
+      ),
+    )
+    .execute()
 }
 
 /** How far a mirror of the platform has read; undefined for a new connection. */

@@ -29,13 +29,33 @@ export async function receiveEcommerceHook(
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
   }
+  const own = await ofTheirShop(ctx, store.store.id, events)
   await accept(
     ctx,
     'ecommerce',
     connected.provider,
-    events.map((event) => ({ ...event, storeId: store.store.id })),
+    own.map((event) => ({ ...event, storeId: store.store.id })),
   )
-  return events.length
+  return own.length
+}
+
+/**
+ * A shop that the store was connected to before tells us still, with the same signature where both installed the server's
+ * app: that the app was removed there ends nothing here. All else names what is read anew, of the shop of now.
+ */
+async function ofTheirShop(
+  { root }: SystemContext,
+  storeId: string,
+  events: readonly ProviderEvent[],
+): Promise<ProviderEvent[]> {
+  const isRemoval = ({ kind }: ProviderEvent): boolean => kind === 'app.uninstalled'
+  if (!events.some(isRemoval)) return [...events]
+  const { platform_store_id: shopId } = await root
+    .selectFrom('stores')
+    .select('platform_store_id')
+    .where('id', '=', storeId)
+    .executeTakeFirstOrThrow()
+  return events.filter((event) => !isRemoval(event) || (event.data as { id?: unknown }).id === shopId)
 }
 
 /**
@@ -58,20 +78,22 @@ export async function receiveAppHook(
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
   }
-  const store = await ctx.root
+  // One that had the shop before has its shoppers still.
+  const stores = await ctx.root
     .selectFrom('stores')
     .select('id')
     .where('platform', '=', provider)
     .where('platform_store_id', '=', told.shopId)
-    .executeTakeFirst()
-  if (!store) return 0
-  await accept(
-    ctx,
-    'ecommerce',
-    provider,
-    told.events.map((event) => ({ ...event, storeId: store.id })),
+    .execute()
+  const events = stores.flatMap(({ id: storeId }) =>
+    told.events.map((event) => ({
+      ...event,
+      storeId,
+      key: stores.length === 1 ? event.key : `${event.key}:${storeId}`,
+    })),
   )
-  return told.events.length
+  await accept(ctx, 'ecommerce', provider, events)
+  return events.length
 }
 
 /** By the first secret that fits; refuses as the newest does. */

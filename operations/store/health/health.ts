@@ -2,4 +2,5 @@
 export { checking } from './checking.ts'
 export { type About, moveConnection } from './hear.ts'
 export type { Checked, ConnectionKind } from './kinds.ts'
+export { mailWaits } from './read.ts'
 export { isLostSql, isTroubledSql } from './rows.ts'

@@ -51,6 +51,8 @@ const probesAfterMs = [1, 5, 15, 60].map((minutes) => minutes * minuteMs)
 /** Whoever has not acted in a week will not be quicker for being looked at each hour. */
 const weekMs = 7 * 24 * 60 * minuteMs
 const rarelyMs = 24 * 60 * minuteMs
+/** No probe is planned for later than that: one that is was planned by a clock that was put back. */
+const latestMs = 2 * rarelyMs
 
 export interface Step {
   next: Standing
@@ -62,7 +64,7 @@ export interface Step {
 export function after(before: Standing | null, heard: Heard, now: Date, jitter = 1): Step | null {
   switch (heard.is) {
     case 'answered':
-      return before && isTroubled(before) && heard.startedAt >= before.troubledAt ? well(before, now) : null
+      return before && isTroubled(before) && isAfter(heard.startedAt, before, now) ? well(before, now) : null
     case 'connected':
       // Whoever connects it anew hears of the next loss, however soon.
       return before && (isTroubled(before) || before.toldAt) ? renewed(well(before, now)) : null
@@ -86,7 +88,9 @@ export function after(before: Standing | null, heard: Heard, now: Date, jitter =
       if (known.state === 'lost') return telling(probing(seen, now, jitter), now)
       const { code, message, remedy } = heard
       const failedAt = [
-        ...known.failedAt.filter((at) => now.getTime() - at.getTime() < withinMs).slice(1 - failuresAtMost),
+        ...known.failedAt
+          .filter((at) => at <= now && now.getTime() - at.getTime() < withinMs)
+          .slice(1 - failuresAtMost),
         now,
       ]
       if (known.state === 'degraded' || failedAt.length >= failuresAtMost) {
@@ -98,6 +102,10 @@ export function after(before: Standing | null, heard: Heard, now: Date, jitter =
     }
   }
 }
+
+/** A clock that was put back, by more than those of two machines differ, says nothing of before and after. */
+const isAfter = (startedAt: Date, { troubledAt }: Standing, now: Date): boolean =>
+  startedAt >= troubledAt || troubledAt.getTime() - now.getTime() > minuteMs
 
 /** Whether an answer would be news. */
 export const isTroubled = ({ state, failedAt }: Pick<Standing, 'state' | 'failedAt'>): boolean =>
@@ -126,14 +134,15 @@ const fresh = (now: Date): Standing => ({
 function telling(next: Standing, now: Date): Step {
   if (next.state !== 'lost' || next.isTold) return { next, tells: null }
   const isSame = next.toldCode === next.code && next.toldAt !== null
-  if (isSame && now.getTime() - next.toldAt!.getTime() < quietMs) return { next, tells: null }
+  if (isSame && Math.abs(now.getTime() - next.toldAt!.getTime()) < quietMs) return { next, tells: null }
   return { next: { ...next, isTold: true, toldAt: now, toldCode: next.code }, tells: 'lost' }
 }
 
 /** A probe is planned, unless one is; of one that is long overdue its job was lost. */
 function probing(next: Standing, now: Date, jitter: number): Standing {
   const { nextProbeAt: at } = next
-  if (at && now.getTime() - at.getTime() < withinMs) return next
+  const isPlanned = at !== null && at.getTime() - now.getTime() <= latestMs
+  if (isPlanned && now.getTime() - at.getTime() < withinMs) return next
   return { ...next, ...nextProbe(next, now, next.probes, jitter) }
 }
 

@@ -31,3 +31,24 @@ export async function readStandings(ctx: Context): Promise<KnownStanding[]> {
   }
   return known
 }
+
+/** A little after the probe: its answer is written down by then. */
+const afterProbeMs = 5_000
+
+/**
+ * Until when nothing is to be sent by mail, as our access to who sends it is gone: soon after it is asked again. Null:
+ * it takes our mail, for all that is known.
+ */
+export async function mailWaits(ctx: Context): Promise<Date | null> {
+  const row = await ctx.system
+    .selectFrom('provider_health')
+    .select('next_probe_at')
+    .where('port', '=', 'mail')
+    .where('provider', '=', ctx.settings.mailUrl.split(':')[0]!)
+    .where('state', '=', 'lost')
+    .executeTakeFirst()
+  if (!row) return null
+  const atOnce = ctx.clock.ms() + 60_000
+  const probe = row.next_probe_at ? row.next_probe_at.getTime() + afterProbeMs : atOnce
+  return new Date(Math.max(probe, ctx.clock.ms() + afterProbeMs))
+}

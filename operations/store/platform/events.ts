@@ -1,18 +1,12 @@
 /** What a platform tells of itself: orders that are gone, our app removed, and what shoppers ask of their data. */
-import { notify } from '#operations/notifications/door'
+import { forgetNotices, notify } from '#operations/notifications/door'
 import type { Context } from '#runtime/context'
-import { emailKey } from '#runtime/values/email'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
-import type { Forgotten } from '../forgotten.ts'
+import { namesThem } from '../forgotten.ts'
+import { moveConnection } from '../health/hear.ts'
 import { cancelDeleted } from '../orders/orders.ts'
 import type { StoredEvent } from '../provider-events/accept.ts'
-
-interface Request {
-  customerId?: string | null
-  email?: string | null
-  phone?: string | null
-  orderIds?: string[]
-}
+import { forgetEvents, forgetPlatformEvents } from '../provider-events/forget.ts'
+import { type PersonRequest, personOf } from './people.ts'
 
 export async function ordersDeleted(ctx: Context, events: StoredEvent[]): Promise<void> {
   await cancelDeleted(
@@ -21,32 +15,42 @@ export async function ordersDeleted(ctx: Context, events: StoredEvent[]): Promis
   )
 }
 
-/** The access ended with the app: nothing of the connection is good any more. One that was made since is another. */
+/**
+ * The access ended with the app: it is a loss like any other, told once whoever heard of it first, and nothing of the
+ * connection is good any more. One that was made since is another.
+ */
 export async function appUninstalled(ctx: Context, events: StoredEvent[]): Promise<void> {
   const latest = new Date(Math.max(...events.map(({ occurredAt }) => occurredAt.getTime())))
-  const now = ctx.now()
   const gone = await ctx.db
-    .updateTable('connections')
-    .set({ credentials: null, connected_at: null, updated_at: now })
+    .selectFrom('connections')
+    .select(['provider', 'connected_at'])
     .where('port', '=', 'ecommerce')
     .where('connected_at', '<=', latest)
-    .returning('provider')
+    .forUpdate()
     .executeTakeFirst()
   if (!gone) return
-  await notify(ctx, {
-    type: 'platform-disconnected',
-    level: 'error',
-    title: 'Your shop is no longer connected',
-    message:
-      'Our app was removed from your shop: orders, carts and products are not read any more. Connect it again.',
-    dedupeKey: `platform-disconnected:${latest.toISOString()}`,
-  })
+  const { provider, connected_at: connectedAt } = gone
+  await moveConnection(
+    ctx,
+    { port: 'ecommerce', part: '', provider, connectedAt },
+    {
+      is: 'lost',
+      code: 'app-removed',
+      message: 'Our app was removed from your shop: orders, carts and products are not read any more',
+      remedy: 'Connect the shop again',
+    },
+  )
+  await ctx.db
+    .updateTable('connections')
+    .set({ credentials: null, connected_at: null, updated_at: ctx.now() })
+    .where('port', '=', 'ecommerce')
+    .execute()
 }
 
 /** The merchant answers their shopper: they are told who asks, and for what. */
 export async function customersAsked(ctx: Context, events: StoredEvent[]): Promise<void> {
   for (const { id, data } of events) {
-    const { customerId, email, phone, orderIds = [] } = data as Request
+    const { customerId, email, phone, orderIds = [] } = data as PersonRequest
     const who = email ?? phone ?? (customerId ? `customer ${customerId}` : 'somebody')
     const orders = orderIds.length > 0 ? ` Their orders: ${orderIds.join(', ')}.` : ''
     await notify(ctx, {
@@ -60,18 +64,14 @@ export async function customersAsked(ctx: Context, events: StoredEvent[]): Promi
   }
 }
 
-/** Each section forgets whom it knows. */
+/** Each section forgets whom it knows (rule 21). */
 export async function customersRedacted(ctx: Context, events: StoredEvent[]): Promise<void> {
-  for (const { data } of events) {
-    const { customerId = null, email, phone, orderIds = [] } = data as Request
-    const parsed = phone ? parsePhone(phone, ctx.store.country) : null
-    const person: Forgotten = {
-      customerId,
-      emailKey: email ? emailKey(email) || null : null,
-      phoneKey: parsed ? phoneKey(parsed) : null,
-      orderIds,
-    }
-    for (const forget of ctx.wired.personForgotten) await forget(ctx, person)
+  for (const { id, data } of events) {
+    const person = await personOf(ctx, data as PersonRequest)
+    for (const { stop } of ctx.wired.personForgotten) await stop?.(ctx, person)
+    for (const { forget } of ctx.wired.personForgotten) await forget(ctx, person)
+    await forgetNotices(ctx, (text) => namesThem(person, text, true))
+    await forgetEvents(ctx, person, [id])
   }
 }
 
@@ -85,4 +85,5 @@ export async function shopRedacted(ctx: Context): Promise<void> {
     .executeTakeFirst()
   if (connected) return
   for (const forget of ctx.wired.shopForgotten) await forget(ctx)
+  await forgetPlatformEvents(ctx)
 }

@@ -10,22 +10,23 @@ import type { MemberRole } from '../names.ts'
 import { addMember } from '../profile/stores.ts'
 import { tokenPurpose } from './invitations.ts'
 
-export interface OpenInvitation {
+export interface Invitation {
   id: string
   email: string
   role: MemberRole
   storeId: string
   storeName: string
+  /** Of the store. */
+  locale: string
   inviterName: string
   /** Of the person with that email, where there is one already. */
   knownName: string | null
+  /** Not where it was accepted, revoked, or has expired. */
+  isOpen: boolean
 }
 
-/** The invitation of a link; null when there is none, `dead` when it was accepted, revoked, or has expired. */
-export async function findInvitation(
-  ctx: SystemContext,
-  token: string,
-): Promise<OpenInvitation | 'dead' | null> {
+/** The invitation of a link; null when there is none. */
+export async function findInvitation(ctx: SystemContext, token: string): Promise<Invitation | null> {
   const row = await ctx.root
     .selectFrom('invitations as i')
     .innerJoin('stores as s', 's.id', 'i.store_id')
@@ -42,6 +43,7 @@ export async function findInvitation(
       'i.expires_at',
       's.id as storeId',
       's.name as storeName',
+      's.locale',
       'inviter.name as inviterName',
       'known.name as knownName',
     ])
@@ -49,8 +51,8 @@ export async function findInvitation(
   // Whoever reads the database and writes hashes of their own into it still has no token.
   if (!row || !isSigned(ctx.settings, tokenPurpose, row.id, token)) return null
   const { status, expires_at: expiresAt, role, ...invitation } = row
-  if (status !== 'pending' || ctx.now() >= expiresAt) return 'dead'
-  return { ...invitation, role: role as MemberRole }
+  const isOpen = status === 'pending' && ctx.now() < expiresAt
+  return { ...invitation, role: role as MemberRole, isOpen }
 }
 
 /**
@@ -59,7 +61,7 @@ export async function findInvitation(
  */
 export async function acceptInvitation(
   store: Context,
-  invitation: OpenInvitation,
+  invitation: Invitation,
   name: string | null,
 ): Promise<boolean> {
   return store.transaction(async (ctx) => {
@@ -82,7 +84,7 @@ export async function acceptInvitation(
   })
 }
 
-async function join(ctx: Context, { email, role }: OpenInvitation, name: string): Promise<void> {
+async function join(ctx: Context, { email, role }: Invitation, name: string): Promise<void> {
   const isMember = await ctx.db
     .selectFrom('store_people')
     .select('user_id')

@@ -1,4 +1,5 @@
 import type { Context } from '#runtime/context'
+import type { MemberRole } from '../names.ts'
 import { invitationMail } from './invitation-texts.ts'
 import { sentToken } from './invitations.ts'
 
@@ -19,10 +20,11 @@ export async function mailInvitation(ctx: Context, invitationId: string): Promis
     ...invitationMail({
       storeName: ctx.store.name,
       inviterName: invitation.inviter,
-      role: invitation.role,
+      role: invitation.role as MemberRole,
       link: `${ctx.settings.publicUrl}/invitations/${token}`,
       expiresAt: invitation.expires_at,
       timezone: ctx.store.timezone,
+      locale: ctx.store.locale,
     }),
     idempotencyKey: invitationId,
   })

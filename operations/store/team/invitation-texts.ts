@@ -1,57 +1,128 @@
-/** What an invitation says: its email, and the page behind its link. */
+/** What an invitation says, in the language of the store: its email, and the page behind its link. */
 import { DateTime } from 'luxon'
 import { escaped, htmlAnswer } from '#runtime/values/html'
-import type { OpenInvitation } from './accept.ts'
+import { renderText } from '#runtime/values/variables'
+import { langOf, spoken } from '#runtime/values/wording'
+import type { MemberRole } from '../names.ts'
+import type { Invitation } from './accept.ts'
+
+const pageWords = {
+  join: {
+    en: 'Join the team of {{store}}',
+    'pt-BR': 'Entre para a equipe de {{store}}',
+    es: 'Únete al equipo de {{store}}',
+  },
+  as: {
+    owner: { en: 'as owner', 'pt-BR': 'como dono', es: 'como propietario' },
+    member: { en: 'as member', 'pt-BR': 'como membro', es: 'como miembro' },
+    agent: { en: 'as agent', 'pt-BR': 'como atendente', es: 'como agente' },
+  },
+  invites: {
+    en: '{{inviter}} invites {{email}}, {{role}}.',
+    'pt-BR': '{{inviter}} convida {{email}}, {{role}}.',
+    es: '{{inviter}} invita a {{email}}, {{role}}.',
+  },
+  name: { en: 'Your name', 'pt-BR': 'Seu nome', es: 'Tu nombre' },
+  known: {
+    en: 'You are known here as {{name}}.',
+    'pt-BR': 'Você já é conhecido aqui como {{name}}.',
+    es: 'Aquí ya te conocemos como {{name}}.',
+  },
+  accept: { en: 'Accept the invitation', 'pt-BR': 'Aceitar o convite', es: 'Aceptar la invitación' },
+  welcome: {
+    en: 'Welcome to the team',
+    'pt-BR': 'Boas-vindas à equipe',
+    es: 'Te damos la bienvenida al equipo',
+  },
+  joined: {
+    en: '{{email}} is now in the team of {{store}}, {{role}}.',
+    'pt-BR': '{{email}} agora está na equipe de {{store}}, {{role}}.',
+    es: '{{email}} ahora está en el equipo de {{store}}, {{role}}.',
+  },
+  dead: {
+    en: 'This invitation is no longer open',
+    'pt-BR': 'Este convite não está mais aberto',
+    es: 'Esta invitación ya no está abierta',
+  },
+  whyDead: {
+    en: 'It was accepted or revoked, or has expired. Ask for a new one.',
+    'pt-BR': 'Ele foi aceito ou revogado, ou expirou. Peça outro.',
+    es: 'Se aceptó o se revocó, o ha caducado. Pide otra.',
+  },
+}
+
+const mailWords = {
+  join: pageWords.join,
+  as: pageWords.as,
+  accept: pageWords.accept,
+  invites: {
+    en: '{{inviter}} invites you to the team of {{store}}, {{role}}.',
+    'pt-BR': '{{inviter}} convida você para a equipe de {{store}}, {{role}}.',
+    es: '{{inviter}} te invita al equipo de {{store}}, {{role}}.',
+  },
+  here: { en: 'Accept here', 'pt-BR': 'Aceite aqui', es: 'Acéptala aquí' },
+  holds: {
+    en: 'The link holds until {{until}}. If you did not expect it, leave it alone.',
+    'pt-BR': 'O link vale até {{until}}. Se você não o esperava, ignore este e-mail.',
+    es: 'El enlace es válido hasta el {{until}}. Si no lo esperabas, no hagas nada.',
+  },
+}
+
+const filled = (text: string, values: Record<string, string>): string => renderText(text, values).text
 
 /** The email with the link. */
 export function invitationMail(given: {
   storeName: string
   inviterName: string
-  role: string
+  role: MemberRole
   link: string
   expiresAt: Date
   timezone: string
+  locale: string
 }): { subject: string; text: string; html: string } {
-  const { storeName, inviterName, role, link, timezone } = given
-  const until = DateTime.fromJSDate(given.expiresAt, { zone: timezone }).toFormat('yyyy-MM-dd HH:mm')
-  const invites = `${inviterName} invites you to the team of ${storeName}, as ${role}.`
-  const holds = `The link holds until ${until} (${timezone}). If you did not expect it, leave it alone.`
+  const { storeName: store, inviterName: inviter, role, link, timezone, locale } = given
+  const words = spoken(mailWords, locale)
+  const at = DateTime.fromJSDate(given.expiresAt, { zone: timezone }).setLocale(locale)
+  const invites = filled(words.invites, { inviter, store, role: words.as[role] })
+  const holds = filled(words.holds, { until: at.toLocaleString(DateTime.DATETIME_FULL) })
   return {
-    subject: `Join the team of ${storeName}`.replace(/[\r\n]+/g, ' '),
-    text: `${invites}\n\nAccept here:\n${link}\n\n${holds}\n`,
+    subject: filled(words.join, { store }).replace(/[\r\n]+/g, ' '),
+    text: `${invites}\n\n${words.here}:\n${link}\n\n${holds}\n`,
     html:
-      `<p>${escaped(invites)}</p><p><a href="${escaped(link)}">Accept the invitation</a></p>` +
+      `<p>${escaped(invites)}</p><p><a href="${escaped(link)}">${escaped(words.accept)}</a></p>` +
       `<p>${escaped(holds)}</p>`,
   }
 }
 
 /** The form; a person who is known already only confirms. */
-export function invitationForm(invitation: OpenInvitation): Response {
-  const { storeName, inviterName, role, email, knownName } = invitation
+export function invitationForm(invitation: Invitation): Response {
+  const { storeName: store, inviterName: inviter, role, email, knownName, locale } = invitation
+  const words = spoken(pageWords, locale)
   const asked =
     knownName === null
-      ? '<label for="name">Your name</label><input id="name" name="name" required maxlength="120" autocomplete="name">'
-      : `<p>You are known here as ${escaped(knownName)}.</p>`
+      ? `<label for="name">${escaped(words.name)}</label><input id="name" name="name" required maxlength="120" autocomplete="name">`
+      : `<p>${escaped(filled(words.known, { name: knownName }))}</p>`
   return htmlAnswer(
-    `Join the team of ${storeName}`,
-    `<p>${escaped(inviterName)} invites ${escaped(email)}, as ${escaped(role)}.</p>` +
-      `<form method="post">${asked}<button>Accept the invitation</button></form>`,
+    filled(words.join, { store }),
+    `<p>${escaped(filled(words.invites, { inviter, email, role: words.as[role] }))}</p>` +
+      `<form method="post">${asked}<button>${escaped(words.accept)}</button></form>`,
+    200,
+    { lang: langOf(locale) },
   )
 }
 
-export const acceptedPage = ({ storeName, email, role }: OpenInvitation): Response =>
-  htmlAnswer(
-    'Welcome to the team',
-    `<p>${escaped(email)} is now ${role === 'member' ? 'a' : 'an'} ${escaped(role)} of ${escaped(storeName)}.</p>`,
-  )
+export function acceptedPage({ storeName: store, email, role, locale }: Invitation): Response {
+  const words = spoken(pageWords, locale)
+  const text = filled(words.joined, { email, store, role: words.as[role] })
+  return htmlAnswer(words.welcome, `<p>${escaped(text)}</p>`, 200, { lang: langOf(locale) })
+}
 
-export const deadPage = (): Response =>
-  htmlAnswer(
-    'This invitation is no longer open',
-    '<p>It was accepted or revoked, or has expired. Ask for a new one.</p>',
-    410,
-  )
+export function deadPage({ locale }: Invitation): Response {
+  const { dead, whyDead } = spoken(pageWords, locale)
+  return htmlAnswer(dead, `<p>${escaped(whyDead)}</p>`, 410, { lang: langOf(locale) })
+}
 
+/** Nobody knows whose store was meant. */
 export const unknownPage = (): Response =>
   htmlAnswer(
     'There is no such invitation',

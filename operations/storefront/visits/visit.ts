@@ -5,6 +5,7 @@ import { Claim, idempotencyKey, once, requestHash, type StoredAnswer } from '#ru
 import { type Page, type PageRequest, page } from '#runtime/page'
 import type { z } from '#runtime/schema'
 import { sign } from '#runtime/secrets'
+import { type PeopleWords, refusedPage } from './shopper-page.ts'
 import { findVisited, type Visited } from './visited.ts'
 
 const bodyAtMost = 32 * 1024
@@ -14,7 +15,7 @@ const eventCallsAMinute = 60
 
 export interface Visit {
   params: Record<string, string>
-  /** Stands for the address, which is kept nowhere. */
+  /** Stands for the address at this store; it is kept nowhere. */
   visitor: string
   /** Whether a person opened it or sent its form: HTML then, JSON otherwise. */
   isPerson: boolean
@@ -43,18 +44,31 @@ export interface Visit {
   limit(name: string, limit: number, windowMs: number): Promise<void>
 }
 
-interface StorefrontPage {
+type StorefrontPage = StorefrontRoute &
+  (
+    | {
+        /** Which limit counts. */
+        kind: 'read' | 'write' | 'events'
+        people?: PeopleWords
+      }
+    | {
+        /** Behind a link in a message, read or answered by a person. */
+        kind: 'link'
+        /** Shoppers open it: whatever is refused them is a page too, in these words. */
+        people: PeopleWords
+      }
+  )
+
+interface StorefrontRoute {
   method: 'GET' | 'POST'
   /** Below `/storefront/:publicId`. */
   path: string
   description: string
   trust: string
-  /** Which limit counts; `link`: a page behind a link in a message, read or answered by a person. */
-  kind: 'read' | 'write' | 'events' | 'link'
   /** Of the plan; null: for every store. */
   feature: string | null
-  /** The answer where the store is unknown or may not use the feature, instead of a 404 that says nothing. */
-  missing?: (wantsHtml: boolean) => Response
+  /** The answer to scripts where the store is unknown or may not use the feature, instead of a 404. */
+  missing?: () => Response
   handler(ctx: Context, visit: Visit): Promise<Response> | Response
 }
 
@@ -67,23 +81,41 @@ export function storefrontPage(spec: StorefrontPage): Page {
     description,
     trust,
     cors: true,
+    forPeople: spec.people !== undefined,
     async handler(system, request) {
-      const visitor = sign(system.settings, 'storefront-address', request.ip)
-      const [visited] = await Promise.all([
-        findVisited(system, request.params.publicId!),
-        countRequest(system, spec.kind, visitor),
-      ])
-      if (!visited || (spec.feature !== null && !visited.features.has(spec.feature))) {
-        if (spec.missing) return spec.missing(request.wantsHtml)
-        throw refuse('not_found', 'There is nothing here')
+      const visiting = findVisited(system, request.params.publicId!)
+      const isPerson = request.wantsHtml || request.isForm
+      try {
+        return await answer(system, request, visiting)
+      } catch (error) {
+        if (!spec.people || !isPerson || !(error instanceof Refusal)) throw error
+        return refusedPage((await visiting)?.ctx.store.locale ?? 'en', error, spec.people)
       }
-      if (spec.kind === 'write' || spec.kind === 'events') {
-        await allow(system, 'storefront-store', visited.ctx.store.id, storeWritesAMinute)
-      }
-      const handle = (ctx: Context) => spec.handler(ctx, visitOf(system, request, visitor, visited))
-      return method === 'POST' ? oncePerKey(visited.ctx, request, spec.path, handle) : handle(visited.ctx)
     },
   })
+
+  async function answer(
+    system: SystemContext,
+    request: PageRequest,
+    visiting: Promise<Visited | null>,
+  ): Promise<Response> {
+    // Shoppers of many stores share an address of their carrier's: each store counts its own.
+    const visitor = sign(system.settings, 'storefront-address', `${request.params.publicId} ${request.ip}`)
+    const [visited] = await Promise.all([visiting, countRequest(system, spec.kind, visitor)])
+    if (!visited) {
+      const address = sign(system.settings, 'storefront-address', request.ip)
+      await allow(system, 'storefront-unknown', address, system.settings.storefrontReadsIp)
+    }
+    if (!visited || (spec.feature !== null && !visited.features.has(spec.feature))) {
+      if (spec.missing) return spec.missing()
+      throw refuse('not_found', 'There is nothing here')
+    }
+    if (spec.kind === 'write' || spec.kind === 'events') {
+      await allow(system, 'storefront-store', visited.ctx.store.id, storeWritesAMinute)
+    }
+    const handle = (ctx: Context) => spec.handler(ctx, visitOf(system, request, visitor, visited))
+    return method === 'POST' ? oncePerKey(visited.ctx, request, spec.path, handle) : handle(visited.ctx)
+  }
 }
 
 /** Keys of ours are random: who wrote one is known by it, so that no visitor meets another's. */

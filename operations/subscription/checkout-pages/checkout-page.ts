@@ -6,11 +6,10 @@ import type { CardInput } from '#runtime/ports/billing/sandbox-cards'
 export type CardFaults = Partial<Record<keyof CardInput, string>>
 
 const style =
-  'body{margin-top:6vh}.dates{display:flex;gap:1rem}.dates>div{flex:1}form>div{margin-bottom:.8rem}' +
+  '.dates{display:flex;gap:1rem}.dates>div{flex:1}form>div{margin-bottom:.8rem}' +
   'dl{display:grid;grid-template-columns:auto 1fr;gap:.2rem 1rem;padding:1rem;border-radius:.3rem;background:#f3f4f6}' +
   'dt{color:#4b5563}dd{margin:0;font-weight:600}.wrong{margin:.2rem 0 0;color:#b91c1c}[aria-invalid]{border-color:#b91c1c}' +
-  'aside{margin-top:2rem;padding-top:1rem;border-top:1px solid #d1d5db;font-size:.9rem}' +
-  'input:focus-visible,button:focus-visible{outline:3px solid #93c5fd;outline-offset:1px}'
+  'aside{margin-top:2rem;padding-top:1rem;border-top:1px solid #d1d5db;font-size:.9rem}'
 
 const fields: Record<keyof CardInput, { label: string; attributes: string }> = {
   cardNumber: {

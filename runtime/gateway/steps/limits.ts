@@ -3,28 +3,36 @@ import { Refusal } from '#runtime/errors'
 import type { Call } from '../call.ts'
 import type { RateLimiter, Verdict } from '../rate-limit.ts'
 
-export function limitAddress(call: Call): Promise<void> | void {
+export function limitAddress(call: Call): void {
   if (call.request.isCounted) return
-  return limit(call, call.gateway.addresses, call.request.ip, 'this address')
+  limit(call, call.gateway.addresses, call.request.ip, 'this address')
 }
 
-export function limitStore(call: Call): Promise<void> | void {
+export function limitStore(call: Call): void {
   if (!call.access) return
-  return limit(call, call.gateway.stores, call.access.storeId, 'this store')
+  limit(call, call.gateway.stores, call.access.storeId, 'this store')
 }
 
-function limit(call: Call, limiter: RateLimiter, key: string, whose: string): Promise<void> | void {
+function limit(call: Call, limiter: RateLimiter, key: string, whose: string): void {
   const verdict = limiter.hit(key, call.now)
-  if (!(verdict instanceof Promise)) return limited(call, verdict, whose)
-  if (!call.operation?.spec.readOnly) return verdict.then((late) => limited(call, late, whose))
-  // Counted in the same round trip as the read itself.
+  if (!(verdict instanceof Promise)) {
+    limited(call, verdict, whose)
+    return
+  }
+  // A read goes on meanwhile; whatever else does waits before it begins, for all counts at once.
   verdict.catch(() => undefined) // settleCounts waits for it, and throws what it threw
   call.counting ??= []
   call.counting.push({ verdict, whose })
 }
 
+/** Nothing is done for a request that comes to be refused. */
+export function settleBeforeWrite(call: Call): Promise<void> | void {
+  if (call.counting && !call.operation!.spec.readOnly) return settleCounts(call)
+}
+
 export async function settleCounts(call: Call): Promise<void> {
   for (const { verdict, whose } of call.counting!) limited(call, await verdict, whose)
+  call.counting = null
 }
 
 /** A limit comes before every other refusal, also where its count was slower. */

@@ -8,12 +8,19 @@ import type { Agreement, CardSummary, ProviderPayment } from './port.ts'
 export const provider = 'mercadopago'
 
 const text = z.union([z.string(), z.number()]).transform(String)
-const amount = z.union([z.string(), z.number()]).transform((value) => amountText(Number(value)))
+const amount = z
+  .union([z.string().regex(/\d/), z.number()])
+  .transform(Number)
+  .refine(Number.isFinite)
+  .transform(amountText)
 const instant = z
   .string()
   .refine((value) => !Number.isNaN(Date.parse(value)))
   .transform((value) => new Date(value).toISOString())
 const orNull = <S extends z.ZodTypeAny>(schema: S) => schema.nullish().transform((value) => value ?? null)
+
+/** As much as is read of a subscription before it is known to be ours: the account may sell others, of other forms. */
+export const anyPreapproval = z.object({ external_reference: orNull(text).catch(null) })
 
 /** A subscription. */
 export const preapproval = z.object({

@@ -14,6 +14,7 @@ import { type HttpOptions, MercadoPagoHttp } from './mercado-pago-http.ts'
 import {
   type AuthorizedPayment,
   agreementOf,
+  anyPreapproval,
   authorizedPayment,
   authorizedPayments,
   cardOf,
@@ -112,8 +113,9 @@ export class MercadoPagoBilling implements BillingPort {
   eventsOf = (id: string, { since }: { since: Date }): Promise<BillingEvent[]> => this.#told(id, since, null)
 
   async #told(id: string, since: Date, invoice: string | null): Promise<BillingEvent[]> {
-    const found = await this.#preapproval(id)
-    if (!referenceOf(found.external_reference)) return []
+    const answer = await this.#http.ask({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
+    if (!referenceOf(objectOf(anyPreapproval, answer).external_reference)) return []
+    const found = objectOf(preapproval, answer)
     const events = eventsOfSubscription(found, await this.#charges(id, since, invoice))
     return events.filter((event) => event.occurredAt >= since.toISOString())
   }
@@ -200,8 +202,10 @@ export class MercadoPagoBilling implements BillingPort {
       invoice,
     })
     try {
-      if (type === 'subscription_preapproval')
-        return { subscription: (await this.#preapproval(id)).id, invoice: null }
+      if (type === 'subscription_preapproval') {
+        await this.#http.ask({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
+        return { subscription: id, invoice: null }
+      }
       if (type === 'subscription_authorized_payment') {
         const answer = await this.#http.ask({ method: 'GET', path: `/authorized_payments/${id}` })
         return of(objectOf(authorizedPayment, answer))

@@ -138,9 +138,14 @@ const checkedSender = (domain: string): Finding =>
       }
     : { code: 'sender', isFine: true, message: `Mail is sent for ${domain}` }
 
+/** Not within the name of a host, such as smtp-relay.example.com; addresses of theirs and mailboxes are 5.1.x and 5.2.x. */
+const relayWord = /(?<![\w.@-])relay(?:s|ed|ing)?(?![\w@]|[.-]\w)/i
+
 /** A server that passes nothing on for us, whoever the recipient is; who else refuses with 5.7.1 means this message. */
 const isRelayDenied = ({ responseCode = 0, response = '' }: SmtpFailure): boolean =>
-  [550, 551, 553, 554].includes(responseCode) && /\brelay/i.test(response) && !/unverified/i.test(response)
+  [550, 551, 553, 554].includes(responseCode) &&
+  relayWord.test(response) &&
+  !/unverified|^\d{3}[ -]5\.[12]\./i.test(response)
 
 function translate(cause: unknown, bodyWasRead: boolean): Refused | Unavailable {
   const failure = (cause ?? {}) as SmtpFailure

@@ -97,6 +97,7 @@ export class BrevoMailingList implements MailingListPort {
     list: number,
     { email }: MailingListPerson,
     attributes: Record<string, unknown>,
+    isAgain = false,
   ): Promise<Status> {
     const found = await this.#find(store, email)
     if (found && hasLeft(found, list)) return 'unsubscribed'
@@ -112,9 +113,10 @@ export class BrevoMailingList implements MailingListPort {
       await this.#withoutPhone(store, attributes, request)
     } catch (error) {
       if (!(error instanceof BrevoRefused)) throw error
-      // Somebody else made them meanwhile.
       if (!found && error.duplicates.includes('email')) {
-        return this.#upsert(store, list, { email, name: null, phone: null }, attributes)
+        // Somebody else made them meanwhile; or it is there and not to be found, by another spelling, say.
+        if (isAgain) return 'invalid'
+        return this.#upsert(store, list, { email, name: null, phone: null }, attributes, true)
       }
       if (error.reason !== 'invalid_parameter' && error.reason !== 'missing_parameter') throw error
       return 'invalid'

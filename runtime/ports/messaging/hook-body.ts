@@ -56,6 +56,7 @@ export type StatusFailure =
 const failures: Record<number, { code: StatusFailure; message: string }> = {
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131026: { code: 'undelivered', message: 'The message could not be delivered' },
+  130497: { code: 'undelivered', message: 'The network does not let businesses write to this country' },
   131030: { code: 'not-on-network', message: 'The phone is not on the network' },
   131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
   131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
@@ -64,10 +65,17 @@ const failures: Record<number, { code: StatusFailure; message: string }> = {
   131037: { code: 'disconnected', message: "The number's display name is not approved" },
   131042: { code: 'disconnected', message: 'The account at the provider has a payment issue' },
   131031: { code: 'disconnected', message: 'The account at the provider cannot send' },
+  33: { code: 'disconnected', message: 'The number is not there any more' },
+  368: { code: 'disconnected', message: 'The account at the provider is blocked for now' },
+  131045: { code: 'disconnected', message: 'The number is not registered at the provider' },
+  133010: { code: 'disconnected', message: 'The number is not registered at the provider' },
+  131064: { code: 'number-limit', message: 'The number may not send more for now' },
   131048: { code: 'number-limit', message: 'The number may not send more: too many messages were blocked' },
   131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
   131052: { code: 'media-refused', message: 'The network could not fetch the file' },
   131053: { code: 'media-refused', message: 'The network could not take the file' },
+  131062: { code: 'template-refused', message: 'The network does not send this to somebody without a phone' },
+  131063: { code: 'template-refused', message: 'The network takes no marketing templates of this account' },
   131001: { code: 'too-long', message: 'The message is too long' },
   132000: { code: 'template-refused', message: 'The parameters do not fit the template' },
   132001: { code: 'template-refused', message: 'There is no such template, or it is not approved' },
@@ -77,6 +85,14 @@ const failures: Record<number, { code: StatusFailure; message: string }> = {
   132015: { code: 'template-refused', message: 'The template is paused' },
   132016: { code: 'template-refused', message: 'The template was disabled' },
 }
+
+/** What is refused of a template has numbers of its own, and new ones now and then. */
+const ofTemplates = {
+  code: 'template-refused',
+  message: 'The network does not send this template so',
+} as const
+const failureOf = (number: number) =>
+  failures[number] ?? (number >= 132_000 && number < 133_000 ? ofTemplates : undefined)
 
 /** The network's number of a failure, for who writes bodies. */
 export function failureNumber(code: string): number {
@@ -109,14 +125,24 @@ const valueShape = z
   })
   .partial()
 const bodyShape = z.object({
-  entry: z.array(
-    z.object({
-      id: z.string().default(''),
-      time: z.union([z.string(), z.number()]).nullish(),
-      changes: z.array(z.object({ field: z.string(), value: z.unknown() })).default([]),
-    }),
-  ),
+  entry: z.array(z.unknown()),
 })
+const entryShape = z.object({
+  id: z.union([z.string(), z.number()]).nullish(),
+  time: z.union([z.string(), z.number()]).nullish().catch(null),
+  changes: z.array(z.unknown()).nullish().catch(null),
+})
+const changeShape = z.object({ field: z.string(), value: z.unknown() })
+
+/** The entries that can be read, with their changes; what cannot hides nothing that stands beside it. */
+function entriesOf(body: unknown) {
+  return bodyShape.parse(body).entry.flatMap((given) => {
+    const { data } = entryShape.safeParse(given)
+    if (!data) return []
+    const changes = (data.changes ?? []).flatMap((each) => changeShape.safeParse(each).data ?? [])
+    return [{ id: String(data.id ?? ''), time: data.time, changes }]
+  })
+}
 
 /**
  * Every change of a body as an event of its own. One it does not know, or cannot read, is an event too, of the kind
@@ -124,9 +150,9 @@ const bodyShape = z.object({
  * Throws where the whole is no JSON of that form.
  */
 export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
-  const body = bodyShape.parse(storable(JSON.parse(Buffer.from(rawBody).toString('utf8'))))
+  const entries = entriesOf(storable(JSON.parse(Buffer.from(rawBody).toString('utf8'))))
   const events: ProviderEvent[] = []
-  for (const entry of body.entry) {
+  for (const entry of entries) {
     for (const { field, value } of entry.changes) {
       const told =
         field === fields.history
@@ -187,7 +213,7 @@ function statusEvent(given: unknown, numberId: string | null): ProviderEvent | n
   const { id, status, biz_opaque_callback_data: key, errors } = read.data
   const { recipient_id: digits, recipient_user_id: userId } = read.data
   const error = status === 'failed' ? (errors?.[0] ?? null) : null
-  const failure = error ? failures[error.code] : undefined
+  const failure = error ? failureOf(error.code) : undefined
   const data: StatusData = {
     providerMessageId: id,
     key: key ?? null,

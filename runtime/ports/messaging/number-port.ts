@@ -37,8 +37,15 @@ export interface OfficialSetup {
   answers?: { pin?: string; numberId?: string; accountId?: string }
   /** Accounts that the provider said were shared with us since the setup began, newest first. */
   sharedAccounts?: readonly string[]
+  /**
+   * Gets what the code was exchanged for at once: a code holds once, and whatever comes after may fail. It is handed in
+   * again as the store's credentials with the same code.
+   */
+  keep?(granted: unknown): Promise<void>
   /** The PIN that a number had when it was last connected here. */
   pinOf?(numberId: string): Promise<string | null>
+  /** Gets a PIN before the number does: where the answer is lost it may have it, and nobody else knows it. */
+  keepPin?(numberId: string, pin: string): Promise<void>
 }
 
 /** The setup can go on once the merchant has said something; until then nothing is connected. */

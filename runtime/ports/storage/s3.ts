@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { AccessLost, Refused, Unavailable } from '../errors.ts'
+import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 import {
   attachment,
   checkContentType,
@@ -21,6 +21,9 @@ const wrongPlace = new Set([
   'PermanentRedirect',
   'AuthorizationHeaderMalformed',
   'IllegalLocationConstraintException',
+])
+const throttling = new Set([
+  ...['SlowDown', 'RequestLimitExceeded', 'ThrottlingException', 'Throttling', 'TooManyRequests'],
 ])
 /** What the service says of credentials that are wrong, expired or may not do this. */
 const accessDenied = new Set([
@@ -79,8 +82,24 @@ export async function s3Storage(options: {
     try {
       await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
     } catch (error) {
-      throw error instanceof sdk.NotFound ? noBucket(error) : translate(error)
+      throw error instanceof sdk.NotFound ? noBucket(error) : await headFailure(error)
     }
+  }
+
+  /** A HEAD is refused without a word why, and never for what is in a file: who asks with a body is told. */
+  async function headFailure(error: unknown): Promise<Refused | Unavailable> {
+    const { $metadata } = (error ?? {}) as S3Failure
+    const status = $metadata?.httpStatusCode ?? 0
+    if (status < 300 || status > 499) return translate(error)
+    const list = new sdk.ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 })
+    const told = await client.send(list).then(
+      () => error,
+      (why: unknown) => why,
+    )
+    const translated = translate(told)
+    return translated instanceof Refused
+      ? new Unavailable('no', 'The storage does not answer', { cause: error })
+      : translated
   }
 
   return {
@@ -131,7 +150,7 @@ export async function s3Storage(options: {
           size: found.ContentLength ?? 0,
         }
       } catch (error) {
-        if (!(error instanceof sdk.NotFound)) throw translate(error)
+        if (!(error instanceof sdk.NotFound)) throw await headFailure(error)
         await requireBucket()
         return null
       }
@@ -276,6 +295,10 @@ function translate(cause: unknown): Refused | Unavailable {
       'The operator of this server must name endpoint and region of the bucket in STORAGE_URL',
       { cause },
     )
+  }
+  if (throttling.has(name) || status === 429) {
+    const slower = new Throttled(1_000, undefined, { cause })
+    return new Unavailable('no', 'The storage asks to slow down', { cause: slower })
   }
   const answered = status >= 400 && status < 500
   if (answered && !notAboutTheFile.has(status)) {

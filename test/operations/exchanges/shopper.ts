@@ -57,7 +57,7 @@ export async function exchangeShop(
   // A test that began later may have run what goes by the clock: this one's clock may be before it.
   await app.database.root.deleteFrom('job_schedules').execute()
   app.worker.clockMoved()
-  const shop = await connectedStore(app, options)
+  const shop = await connectedStore(app, { locale: 'en-US', ...options })
   const { root } = app.database
   const made: ExchangeShop = {
     ...shop,

@@ -44,7 +44,7 @@ export async function reviewShop(
   // A test that began later may have run what goes by the clock: this one's clock may be before it.
   await app.database.root.deleteFrom('job_schedules').execute()
   app.worker.clockMoved()
-  const shop = await connectedStore(app, options)
+  const shop = await connectedStore(app, { locale: 'en-US', ...options })
   await putProduct(shop.platform, {
     id: '1003',
     name: 'Amostra',

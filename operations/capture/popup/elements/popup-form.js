@@ -21,18 +21,16 @@ const fieldsOf = [
   ['phone', { type: 'tel', autocomplete: 'tel', maxLength: 40 }],
 ]
 
-/** `onSubscribed`: once there is nothing left to turn down. */
-export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
+/** `onSubscribed`: with the server's answer, which comes back as `answer`. `spinning`: what stops the wheel while it turns. */
+export function Content({ popup, isPreview, answer, onSubscribed, onClose, spinning, ...props }) {
   const { t, tell, shop } = props
   const { texts, design, roulette } = popup.settings
-  const [answer, setAnswer] = useState(null)
-  const [isStill, setStill] = useState(false)
+  // Of what was closed before the answer came nobody has seen the wheel turn.
+  const [isStill, setStill] = useState(answer !== null)
   const seen = useSeen(isPreview ? null : () => tell('impression', 'newsletter'))
-  const take = (given) => {
-    onSubscribed(given)
-    setAnswer(given)
-  }
   const isThanked = answer && (isStill || !roulette.enabled || !answer.prize)
+  const stop = () => setStill(true)
+  spinning.current = answer && !isThanked ? stop : null
   const wheel = roulette.enabled
     ? h(Wheel, {
         prizes: roulette.prizes,
@@ -40,7 +38,7 @@ export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
         label: t('wheel', {
           prizes: new Intl.ListFormat(shop.locale).format(roulette.prizes.map(({ label }) => label)),
         }),
-        onStop: () => setStill(true),
+        onStop: stop,
       })
     : null
   return h(
@@ -55,24 +53,24 @@ export function Content({ popup, isPreview, onSubscribed, onClose, ...props }) {
       wheel,
       h(
         'div',
-        { class: 'words' },
+        { ref: seen, class: 'words' },
         h(Picture, { class: 'logo', part: 'logo', src: design.logoUrl }),
         isThanked
           ? null
           : h(
               'div',
-              { ref: seen, class: 'lead' },
+              { class: 'lead' },
               h('h2', { part: 'title' }, texts.title),
               h('p', { part: 'description' }, texts.description),
             ),
         h('div', { role: 'status' }, isThanked ? h(Thanks, { ...props, popup, answer, onClose }) : null),
-        isThanked ? null : h(Subscribe, { ...props, popup, take, isTaken: answer !== null, onClose }),
+        isThanked ? null : h(Subscribe, { ...props, popup, onSubscribed, isTaken: answer !== null, onClose }),
       ),
     ),
   )
 }
 
-function Subscribe({ popup, take, isTaken, onClose, t, ask, visitorId, device }) {
+function Subscribe({ popup, sending, onSubscribed, isTaken, onClose, t, ask, visitorId, device }) {
   const { texts, fields, design, roulette, consentRequired } = popup.settings
   const read = () => readPopup(ask)
   const { faults, said, isSending, onSubmit } = useForm({
@@ -88,7 +86,12 @@ function Subscribe({ popup, take, isTaken, onClose, t, ask, visitorId, device })
       const { consent, website } = form.elements
       const about = { consent: consent.checked, visitorId, device, website: website.value }
       const body = { ...typed, ...about, pageUrl: location.href }
-      take(await sendForm(ask, { ...popup, read }, '/newsletter/subscribers', body))
+      sending.current = true
+      try {
+        onSubscribed(await sendForm(ask, { ...popup, read }, '/newsletter/subscribers', body))
+      } finally {
+        sending.current = false
+      }
     },
   })
   const button = { background: design.buttonColor, color: design.buttonTextColor }

@@ -30,8 +30,17 @@ export function isWelcome(rules, { keep, device, page, isReturning }) {
   return !(now < Date.parse(display.startsAt)) && !(now >= Date.parse(display.endsAt))
 }
 
-/** Whether it was not shown too lately to show itself again. */
+/** Whether what is written there is there later. */
+function remembers(store) {
+  store.write('probe', '1')
+  const isThere = store.read('probe') !== null
+  store.write('probe', null)
+  return isThere
+}
+
+/** Whether it was not shown too lately to show itself again; where nothing can be remembered it is not known. */
 export function isDue({ frequency, frequencyDays }, { keep, session }) {
+  if (frequency !== 'always' && !remembers(frequency === 'session' ? session : keep)) return false
   const last = Number(keep.read('popup') || 0)
   if (frequency === 'once') return last === 0
   if (frequency === 'session') return session.read('popup') === null
@@ -54,8 +63,11 @@ export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
   addEventListener('input', () => (typedAt = Date.now()), { signal, capture: true })
   const due = () => {
     if (signal.aborted) return
-    // Nobody is disturbed while typing, or within another dialog.
-    const isBusy = Date.now() - typedAt < 3000 || deepestFocus()?.closest?.('dialog[open], [aria-modal=true]')
+    // Nobody is disturbed while typing, within another dialog, or in another tab.
+    const isBusy =
+      document.hidden ||
+      Date.now() - typedAt < 3000 ||
+      deepestFocus()?.closest?.('dialog[open], [aria-modal=true]')
     if (isBusy) return later(due, 1000)
     stop()
     show()

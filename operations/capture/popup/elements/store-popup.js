@@ -181,15 +181,21 @@ function Shown({ rules, ...props }) {
   const { ask, tell, keep, t, host } = props
   const isPreview = previewed() !== null
   const [shown, setShown] = useState(null)
+  const [answer, setAnswer] = useState(null)
   const isComing = useRef(false)
   const subscribed = useRef(false)
+  // Nobody loses what was won: closing a wheel that turns shows it, and what was closed before the answer comes back.
+  const spinning = useRef(null)
+  const sending = useRef(false)
   const show = async (isUnasked) => {
-    if (shown || isComing.current) return
+    // Another tab may have shown it meanwhile, or taken the address.
+    const isUnwanted = () => isUnasked && !(isWelcome(rules, props) && isDue(rules.display, props))
+    if (shown || isComing.current || isUnwanted()) return
     isComing.current = true
     try {
       const popup = await readPopup(ask)
       // Turned off since the page was loaded.
-      if (!popup.enabled) return
+      if (!popup.enabled || isUnwanted()) return
       if (!isPreview) remember(props)
       setShown({ popup, isUnasked })
       tellAll('storefront:popup', { state: 'open' })
@@ -209,16 +215,19 @@ function Shown({ rules, ...props }) {
   const { popup } = shown
   const { layout, position, design, texts, roulette } = popup.settings
   const onClose = () => {
+    if (spinning.current) return spinning.current()
     setShown(null)
     // Who subscribed did not turn it down.
-    if (!isPreview && !subscribed.current) tell('close', 'newsletter')
+    if (!isPreview && !subscribed.current && !sending.current) tell('close', 'newsletter')
     tellAll('storefront:popup', { state: subscribed.current ? 'subscribed' : 'closed' })
   }
-  const onSubscribed = (answer) => {
+  const onSubscribed = (given) => {
     subscribed.current = true
+    setAnswer(given)
+    setShown(shown)
     if (isPreview) return
     keep.write('subscribed', '1')
-    tellAll('storefront:subscribed', answer)
+    tellAll('storefront:subscribed', given)
   }
   const isWide =
     (roulette.enabled || (design.imageUrl && ['left', 'right'].includes(design.imagePosition))) &&
@@ -242,6 +251,6 @@ function Shown({ rules, ...props }) {
       },
     },
     shown.isUnasked ? h('p', { class: 'hidden', role: 'status' }, texts.title) : null,
-    h(Content, { ...props, popup, isPreview, onSubscribed, onClose }),
+    h(Content, { ...props, popup, isPreview, answer, onSubscribed, onClose, spinning, sending }),
   )
 }

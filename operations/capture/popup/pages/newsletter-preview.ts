@@ -1,5 +1,5 @@
-import { htmlAnswer } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
+import { refuse } from '#runtime/errors'
 import { object, z } from '#runtime/schema'
 import { previewPage } from '../preview-page.ts'
 import { findPreview } from '../previews.ts'
@@ -11,10 +11,24 @@ export default storefrontPage({
   trust: 'The signed token of the link, which lives 24 hours.',
   kind: 'link',
   feature: 'newsletter',
+  people: {
+    missing: {
+      title: {
+        en: 'There is no such preview',
+        'pt-BR': 'Esta prévia não existe',
+        es: 'No existe esta vista previa',
+      },
+      text: {
+        en: 'It lives 24 hours: make a new one.',
+        'pt-BR': 'Ela dura 24 horas: crie outra.',
+        es: 'Dura 24 horas: crea otra.',
+      },
+    },
+  },
   async handler(ctx, visit) {
     const { token } = visit.query(object({ token: z.string().min(1).max(300) }))
     const settings = await findPreview(ctx, token)
-    if (settings) return previewPage(ctx.store.name, settings)
-    return htmlAnswer('There is no such preview', '<p>It lives 24 hours: make a new one.</p>', 404)
+    if (!settings) throw refuse('not_found', 'There is no such preview')
+    return previewPage(ctx, settings)
   },
 })

@@ -1,7 +1,5 @@
-import { htmlAnswer } from '#operations/store/door'
 import { storefrontPage } from '#operations/storefront/door'
-import { forgedLink, leaveForm, unsubscribeQuery } from '../unsubscribe-texts.ts'
-import * as unsubscribes from '../unsubscribes.ts'
+import { leavePage, leavingOf, unsubscribePeople, unsubscribeQuery } from '../unsubscribe-texts.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -10,8 +8,9 @@ export default storefrontPage({
   trust: 'The signed token of the link; mail scanners follow links, so that only the button unsubscribes.',
   kind: 'link',
   feature: null,
+  people: unsubscribePeople,
   handler(ctx, visit) {
-    const { token } = visit.query(unsubscribeQuery)
-    return unsubscribes.read(ctx, token) ? htmlAnswer('Unsubscribe', leaveForm(ctx.store.name)) : forgedLink()
+    leavingOf(ctx, visit.query(unsubscribeQuery).token)
+    return leavePage(ctx)
   },
 })

@@ -1,6 +1,6 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
-import { forgedLink, leftPage, unsubscribeQuery } from '../unsubscribe-texts.ts'
+import { leavingOf, leftPage, unsubscribePeople, unsubscribeQuery } from '../unsubscribe-texts.ts'
 import * as unsubscribes from '../unsubscribes.ts'
 
 export default storefrontPage({
@@ -11,10 +11,9 @@ export default storefrontPage({
   trust: 'The signed token of the link, which only the address was sent.',
   kind: 'link',
   feature: null,
+  people: unsubscribePeople,
   async handler(ctx, visit) {
-    const leaving = unsubscribes.read(ctx, visit.query(unsubscribeQuery).token)
-    if (!leaving) return forgedLink()
-    await unsubscribes.leave(ctx, leaving)
-    return visit.wantsHtml ? leftPage(ctx.store.name) : jsonAnswer({ status: 'unsubscribed' })
+    await unsubscribes.leave(ctx, leavingOf(ctx, visit.query(unsubscribeQuery).token))
+    return visit.wantsHtml ? leftPage(ctx) : jsonAnswer({ status: 'unsubscribed' })
   },
 })

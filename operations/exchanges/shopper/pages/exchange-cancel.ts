@@ -2,6 +2,7 @@ import { storefrontPage } from '#operations/storefront/door'
 import { object } from '#runtime/schema'
 import { cancelRequest } from '../moves.ts'
 import { whileOpen } from '../open-page.ts'
+import { exchangePeople } from '../page-words.ts'
 import { answerAfter } from '../status-answer.ts'
 
 export default storefrontPage({
@@ -11,8 +12,9 @@ export default storefrontPage({
   trust: 'The random token of the link, which only the shopper was given.',
   kind: 'link',
   feature: 'exchanges',
+  people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, async (settings) => {
+    whileOpen(ctx, async (settings) => {
       if (!visit.isForm) await visit.body(object({}))
       await cancelRequest(ctx, visit.params.statusToken!)
       return answerAfter(ctx, visit, settings)

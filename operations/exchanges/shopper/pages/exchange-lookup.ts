@@ -4,6 +4,7 @@ import { jsonAnswer } from '#runtime/page'
 import { lookUp, lookupAnswer } from '../lookup.ts'
 import { orderPage } from '../lookup-page.ts'
 import { whileOpen } from '../open-page.ts'
+import { exchangePeople } from '../page-words.ts'
 import { lookupBody } from '../schema.ts'
 import { choices } from '../variants.ts'
 
@@ -18,8 +19,9 @@ export default storefrontPage({
   trust: 'The number of an order with its email or phone; ten tries in a quarter of an hour.',
   kind: 'link',
   feature: 'exchanges',
+  people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, async (settings) => {
+    whileOpen(ctx, async (settings) => {
       await visit.limit('exchange-lookups', tries, windowMs)
       const wantsPage = visit.isForm
       const given = wantsPage ? read(lookupBody, await visit.fields(), 'body') : await visit.body(lookupBody)

@@ -1,8 +1,7 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { publicSettings } from '../../settings/public.ts'
-import { exchangeRules } from '../../settings/settings.ts'
-import { missing } from '../open-page.ts'
+import { whileOpen } from '../open-page.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -11,8 +10,5 @@ export default storefrontPage({
   trust: 'What the store says to everybody.',
   kind: 'read',
   feature: 'exchanges',
-  async handler(ctx) {
-    const settings = await exchangeRules.inForce(ctx)
-    return settings.isEnabled ? jsonAnswer(publicSettings(settings)) : missing(false)
-  },
+  handler: (ctx) => whileOpen(ctx, async (settings) => jsonAnswer(publicSettings(settings))),
 })

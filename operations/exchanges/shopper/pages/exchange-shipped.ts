@@ -2,6 +2,7 @@ import { storefrontPage } from '#operations/storefront/door'
 import { read } from '#runtime/gateway/input'
 import { shipRequest } from '../moves.ts'
 import { whileOpen } from '../open-page.ts'
+import { exchangePeople } from '../page-words.ts'
 import { shippedBody } from '../schema.ts'
 import { answerAfter } from '../status-answer.ts'
 
@@ -12,8 +13,9 @@ export default storefrontPage({
   trust: 'The random token of the link, which only the shopper was given.',
   kind: 'link',
   feature: 'exchanges',
+  people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, async (settings) => {
+    whileOpen(ctx, async (settings) => {
       const given = visit.isForm
         ? read(shippedBody, await visit.fields(), 'body')
         : await visit.body(shippedBody)

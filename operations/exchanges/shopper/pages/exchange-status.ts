@@ -1,6 +1,7 @@
 import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
-import { missing, whileOpen } from '../open-page.ts'
+import { nothingHere, whileOpen } from '../open-page.ts'
+import { exchangePeople } from '../page-words.ts'
 import { statusPage } from '../status-page.ts'
 import { findView } from '../view.ts'
 
@@ -11,12 +12,12 @@ export default storefrontPage({
   trust: 'The random token of the link, which only the shopper was given.',
   kind: 'link',
   feature: 'exchanges',
-  missing,
+  people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, async (settings) => {
+    whileOpen(ctx, async (settings) => {
       const token = visit.params.statusToken!
       const view = await findView(ctx, settings, token)
-      if (!view) return missing(visit.wantsHtml)
+      if (!view) throw nothingHere()
       return visit.wantsHtml ? statusPage(ctx, view, token) : jsonAnswer(view)
     }),
 })

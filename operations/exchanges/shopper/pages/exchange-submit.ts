@@ -5,7 +5,7 @@ import { sha256 } from '#runtime/values/ids'
 import type { ExchangeContent } from '../../settings/schema.ts'
 import { requestForm, storePhotos } from '../forms.ts'
 import { whileOpen } from '../open-page.ts'
-import { pagesBase } from '../page-words.ts'
+import { exchangePeople, pagesBase } from '../page-words.ts'
 import { requestBody } from '../schema.ts'
 import { seeOther } from '../status-answer.ts'
 import { statusUrlOf } from '../status-links.ts'
@@ -18,8 +18,9 @@ export default storefrontPage({
   trust: 'The signed token of a lookup.',
   kind: 'write',
   feature: 'exchanges',
+  people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, (settings) =>
+    whileOpen(ctx, (settings) =>
       visit.isForm ? submitForm(ctx, visit, settings) : submitJson(ctx, visit, settings),
     ),
 })

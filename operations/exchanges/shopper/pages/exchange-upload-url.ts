@@ -19,7 +19,7 @@ export default storefrontPage({
   kind: 'write',
   feature: 'exchanges',
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, async ({ maxPhotos }) => {
+    whileOpen(ctx, async ({ maxPhotos }) => {
       const { sessionToken, ...file } = await visit.body(photoUploadBody)
       orderOfSession(ctx, sessionToken)
       if (maxPhotos === 0) throw refuse('conflict', 'This store takes no photos')

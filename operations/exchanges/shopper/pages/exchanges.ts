@@ -2,7 +2,8 @@ import { storefrontPage } from '#operations/storefront/door'
 import { jsonAnswer } from '#runtime/page'
 import { publicSettings } from '../../settings/public.ts'
 import { lookupPage } from '../lookup-page.ts'
-import { missing, whileOpen } from '../open-page.ts'
+import { whileOpen } from '../open-page.ts'
+import { exchangePeople } from '../page-words.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -11,9 +12,9 @@ export default storefrontPage({
   trust: 'What the store says to everybody.',
   kind: 'link',
   feature: 'exchanges',
-  missing,
+  people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, visit, async (settings) =>
+    whileOpen(ctx, async (settings) =>
       visit.wantsHtml ? lookupPage(ctx, settings) : jsonAnswer(publicSettings(settings)),
     ),
 })

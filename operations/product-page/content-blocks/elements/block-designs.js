@@ -2,7 +2,7 @@
 
 import { h, hideBroken, money, useState } from '../../../storefront/script/client/elements.js'
 import { Html } from '../../../storefront/script/client/html.js'
-import { Icon, isIcon } from '../../elements/icons.js'
+import { Icon, isIcon } from '../../../storefront/script/client/icons.js'
 
 const plural = (name, count, { t, shop }) => {
   const form = new Intl.PluralRules(shop.locale).select(count)

@@ -1,7 +1,7 @@
 // Badges beside a product's name, price or button: those of one place by `placement`, or of all.
 
 import { h } from '../../../storefront/script/client/elements.js'
-import { Icon } from '../../elements/icons.js'
+import { Icon } from '../../../storefront/script/client/icons.js'
 
 const cardSpots = {
   'above-title': 'card-above-title',

@@ -2,7 +2,7 @@
 
 import { Dialog, Field, h, hideBroken, useState } from '../../../storefront/script/client/elements.js'
 import { Html } from '../../../storefront/script/client/html.js'
-import { Icon } from '../../elements/icons.js'
+import { Icon } from '../../../storefront/script/client/icons.js'
 import { fitOf, inOtherUnit, measuresOf, numberOf } from './fit.js'
 
 export default {

@@ -10,7 +10,7 @@ import {
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { Icon } from '../../elements/icons.js'
+import { Icon } from '../../../storefront/script/client/icons.js'
 import { Video } from './video.js'
 
 export default {

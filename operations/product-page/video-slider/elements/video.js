@@ -1,7 +1,7 @@
 // One video: it plays by itself only without sound, while it is in view, and where the shopper has nothing against motion.
 
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
-import { Icon } from '../../elements/icons.js'
+import { Icon } from '../../../storefront/script/client/icons.js'
 
 /**
  * `isChosen`: the shopper opened it, and it begins. `isPreview`: it invites to be opened, has no sound and no controls but
@@ -26,16 +26,20 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   }, [isBroken, hasPoster])
   const toggle = () =>
     (player.current.paused ? player.current.play() : player.current.pause())?.catch(() => {})
-  const onPlay = ({ target: { dataset } }) => {
-    setPlaying(true)
-    if (takeMark(dataset)) return
+  // Events come after the fact: one that is no longer true says nothing about who did it.
+  const onPlay = ({ target: { dataset, paused } }) => {
+    setPlaying(!paused)
+    if (paused || dataset.asked === 'play') return
+    dataset.asked = 'play'
     delete dataset.stopped
     if (!isChosen && !isPreview) onChosen(video)
   }
-  const onPause = ({ target }) => {
-    setPlaying(false)
+  const onPause = ({ target: { dataset, paused, ended } }) => {
+    setPlaying(!paused)
+    if (!paused || dataset.asked !== 'play') return
+    dataset.asked = 'pause'
     // What the shopper stopped does not begin again by itself.
-    if (!takeMark(target.dataset) && !target.ended) target.dataset.stopped = ''
+    if (!ended) dataset.stopped = ''
   }
   const tool = (icon, label, onClick) =>
     h(
@@ -84,24 +88,20 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   )
 }
 
-/** What we begin and stop is marked, so that the rest is the shopper's, by our buttons or the browser's. */
+/** What we asked for last is kept: whatever a video does beside it is the shopper's, by our buttons or the browser's. */
 function start(video) {
   if (!video.paused) return
-  video.dataset.ours = ''
-  // A browser may refuse what begins by itself: the button is there.
-  video.play()?.catch(() => takeMark(video.dataset))
+  video.dataset.asked = 'play'
+  // A browser may refuse what begins by itself: the button is there. One that was paused meanwhile has told that itself.
+  video.play()?.catch(({ name }) => {
+    if (name !== 'AbortError') video.dataset.asked = 'pause'
+  })
 }
 
 function stop(video) {
   if (video.paused) return
-  video.dataset.ours = ''
+  video.dataset.asked = 'pause'
   video.pause()
-}
-
-function takeMark(dataset) {
-  const isMarked = dataset.ours !== undefined
-  delete dataset.ours
-  return isMarked
 }
 
 function useInView(ref, onChange) {

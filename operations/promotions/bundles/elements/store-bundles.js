@@ -80,9 +80,8 @@ const isOn = ({ availability, endsAt }) =>
 
 function Bundles({ data, attribute, ...props }) {
   const told = useProduct(attribute)
-  const cart = useCart()
-  // Amounts of one currency say nothing of a cart in another.
-  if (cart?.currency && cart.currency !== props.shop.currency) return null
+  const cart = useCart(props.shop.currency)
+  if (cart?.isForeign) return null
   return data.items.filter(isOn).map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, told }))
 }
 

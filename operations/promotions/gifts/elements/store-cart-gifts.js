@@ -67,9 +67,8 @@ function note(session, item, state) {
 }
 
 function Gifts({ data, session, ...props }) {
-  const told = useCart()
-  // Amounts of one currency say nothing of a cart in another.
-  const cart = told?.currency && told.currency !== props.shop.currency ? null : told
+  const told = useCart(props.shop.currency)
+  const cart = told?.isForeign ? null : told
   const items = data.items
   const now = Date.now()
   const live = items.filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > now)

@@ -94,11 +94,10 @@ function Installments(props) {
 
 /** Of the cart, of the product on a card, or of the variant that is chosen. */
 function usePrice({ data, card, attribute, productId, shop }) {
-  const cart = useCart()
+  const cart = useCart(shop.currency)
   const told = useProduct(attribute)
   const placement = attribute('placement')
-  // Amounts of one currency say nothing of a cart in another.
-  if (placement === 'cart') return cart?.currency && cart.currency !== shop.currency ? null : cart?.total
+  if (placement === 'cart') return cart?.isForeign ? null : cart?.total
   // What a card says of itself is not asked: some themes write cents there.
   if (placement === 'card') return card?.installments?.price
   const own = attribute('product-id') ?? productId

@@ -164,12 +164,11 @@ function Countdown({ item, settings, shop, now }) {
 }
 
 function Cart({ data: { settings, items }, shop, ask, tell }) {
-  const cart = useCart()
+  const cart = useCart(shop.currency)
   const lines = (cart?.items ?? []).filter(({ isGift }) => !isGift)
   const cards = useCards(items, lines, ask)
   const now = useNow(settings.showCountdown || ticks(items, [settings.progressText, settings.successText]))
-  // Amounts of one currency say nothing of a cart in another.
-  if (!settings.showInCart || (cart?.currency && cart.currency !== shop.currency)) return null
+  if (!settings.showInCart || cart?.isForeign) return null
   return items
     .filter((each) => isOn(each, now))
     .map((item) => {

@@ -3,7 +3,7 @@ import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { reviewOfToken } from '../confirm.ts'
 import { confirmedPage, confirmPage, confirmQuery } from '../confirm-texts.ts'
-import { deadLinkPage } from '../form-page.ts'
+import { reviewPeople } from '../form-page.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -12,14 +12,11 @@ export default storefrontPage({
   trust: 'The signed token of the link, which only the address was sent.',
   kind: 'link',
   feature: 'reviews',
-  missing: deadLinkPage,
+  people: reviewPeople,
   async handler(ctx, visit) {
     const review = await reviewOfToken(ctx, visit.query(confirmQuery).token)
-    if (!review) {
-      if (visit.wantsHtml) return deadLinkPage()
-      throw refuse('not_found', 'This link is not valid any more')
-    }
+    if (!review) throw refuse('not_found', 'This link is not valid any more')
     if (!visit.wantsHtml) return jsonAnswer({ productName: review.productName, verified: review.verified })
-    return review.verified ? confirmedPage() : confirmPage(review)
+    return review.verified ? confirmedPage(ctx) : confirmPage(ctx, review)
   },
 })

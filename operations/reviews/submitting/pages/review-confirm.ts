@@ -3,7 +3,7 @@ import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { confirmReview, reviewOfToken } from '../confirm.ts'
 import { confirmedPage, confirmQuery } from '../confirm-texts.ts'
-import { deadLinkPage } from '../form-page.ts'
+import { reviewPeople } from '../form-page.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -12,14 +12,11 @@ export default storefrontPage({
   trust: 'The signed token of the link, which only the address was sent.',
   kind: 'link',
   feature: 'reviews',
-  missing: deadLinkPage,
+  people: reviewPeople,
   async handler(ctx, visit) {
     const review = await reviewOfToken(ctx, visit.query(confirmQuery).token)
-    if (!review) {
-      if (visit.wantsHtml) return deadLinkPage()
-      throw refuse('not_found', 'This link is not valid any more')
-    }
+    if (!review) throw refuse('not_found', 'This link is not valid any more')
     await confirmReview(ctx, review.id)
-    return visit.wantsHtml ? confirmedPage() : jsonAnswer({ verified: true })
+    return visit.wantsHtml ? confirmedPage(ctx) : jsonAnswer({ verified: true })
   },
 })

@@ -2,7 +2,7 @@ import { storefrontPage } from '#operations/storefront/door'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { object, z } from '#runtime/schema'
-import { deadLinkPage, formOf, formPage } from '../form-page.ts'
+import { formOf, formPage, reviewPeople } from '../form-page.ts'
 import { openSettings } from '../submit.ts'
 
 const query = object({ token: z.string().min(1).max(200) })
@@ -14,13 +14,12 @@ export default storefrontPage({
   trust: 'The random token of the link, which only the customer of the order was sent.',
   kind: 'link',
   feature: 'reviews',
-  missing: deadLinkPage,
+  people: reviewPeople,
   async handler(ctx, visit) {
     const { token } = visit.query(query)
     const settings = await openSettings(ctx)
     const form = await formOf(ctx, settings, token)
     if (form) return visit.wantsHtml ? formPage(ctx, form, token) : jsonAnswer(form)
-    if (visit.wantsHtml) return deadLinkPage()
     throw refuse('not_found', 'This link is not valid any more')
   },
 })

@@ -1,4 +1,4 @@
-// How few are left of the variant that a shopper has chosen.
+// How few are left of the variant that a shopper has chosen; on a card, of all of them.
 
 import { h, useProduct } from '../../../storefront/script/client/elements.js'
 
@@ -9,16 +9,18 @@ export default {
 .track { forced-color-adjust: none; height: 6px; margin-top: 4px; border-radius: 3px; overflow: hidden; }
 .left { height: 100%; }
 `,
-  places: ({ position }) => [{ spot: position }],
+  places: ({ position, showInProductList }, { page }) => [
+    ...(page === 'product' ? [{ spot: position }] : []),
+    ...(showInProductList ? [{ card: 'card-price' }] : []),
+  ],
   view: Counter,
 }
 
-function Counter({ data, attribute }) {
+function Counter({ data, card, attribute }) {
   const { variantId } = useProduct(attribute)
-  // Themes tell ids as numbers, too.
-  const shown = variantId
-    ? data.variants.find((each) => each.variantId === String(variantId))
-    : data.variants[0]
+  const variants = data.variants ?? []
+  const ofPage = variantId ? variants.find((each) => each.variantId === variantId) : variants[0]
+  const shown = card ? card.stockCounter : ofPage
   if (!shown) return null
   const { textColor: color, trackColor, barColor, fontSize, showProgressBar, threshold } = data
   const percent = Math.max(4, Math.min(100, (shown.stock / threshold) * 100))

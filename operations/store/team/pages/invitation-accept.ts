@@ -13,10 +13,10 @@ export default page({
   async handler(ctx, request) {
     const invitation = await findInvitation(ctx, request.params.token!)
     if (invitation === null) return unknownPage()
-    const store = invitation === 'dead' ? null : await ctx.forStore(invitation.storeId)
-    if (invitation === 'dead' || !store) return deadPage()
+    const store = invitation.isOpen ? await ctx.forStore(invitation.storeId) : null
+    if (!store) return deadPage(invitation)
     const { isJson, fields } = await request.formOrJson(body)
-    if (!(await acceptInvitation(store, invitation, fields.name ?? null))) return deadPage()
+    if (!(await acceptInvitation(store, invitation, fields.name ?? null))) return deadPage(invitation)
     const { storeName, email, role } = invitation
     return isJson ? jsonAnswer({ status: 'accepted', storeName, email, role }) : acceptedPage(invitation)
   },

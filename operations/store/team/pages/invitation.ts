@@ -10,6 +10,6 @@ export default page({
   async handler(ctx, { params }) {
     const invitation = await findInvitation(ctx, params.token!)
     if (invitation === null) return unknownPage()
-    return invitation === 'dead' ? deadPage() : invitationForm(invitation)
+    return invitation.isOpen ? invitationForm(invitation) : deadPage(invitation)
   },
 })

@@ -109,9 +109,13 @@ const textsOf = (texts, locale) => ({
 export const filled = (text, values = {}) =>
   text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
-/** An amount as the shop's shoppers read it. */
-export const money = (amount, { locale, currency }) =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount)
+/** An amount as the shop's shoppers read it. A format is made once: that takes a slow phone longer than a card's drawing. */
+const formats = new Map()
+export function money(amount, { locale, currency }) {
+  const key = `${locale} ${currency}`
+  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(locale, { style: 'currency', currency }))
+  return formats.get(key).format(amount)
+}
 
 export const dayOf = (instant, { locale }) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date(instant))
@@ -129,26 +133,22 @@ export function trusted(kind, text) {
   return policy[kind](text)
 }
 
-/** Puts data into the page for search engines; answers what takes it away. */
-export function structured(data) {
-  const script = document.createElement('script')
-  script.type = 'application/ld+json'
-  try {
-    script.text = trusted('createScript', JSON.stringify(data))
-  } catch {
-    // The shop lets nobody make scripts, not even of data.
-    return () => {}
-  }
-  document.head.append(script)
-  return () => script.remove()
-}
-
-/** Tells once that half of it, or half a window of it, was before the shopper's eyes for a second. `ref`: of what is looked at. */
+/** Tells once that half of it, or half a window of it, was seen for a second, or that it was pressed. `ref`: of what is looked at. */
 export function useSeen(tellSeen, keys = []) {
   const ref = useRef(null)
   useEffect(() => {
-    if (!ref.current || !tellSeen) return
+    const { current } = ref
+    if (!current || !tellSeen) return
     let timer = null
+    const stop = () => {
+      clearTimeout(timer)
+      watch.disconnect()
+      current.removeEventListener('click', seen, true)
+    }
+    const seen = () => {
+      stop()
+      tellSeen()
+    }
     const watch = new IntersectionObserver(
       (entries) => {
         const { intersectionRatio, intersectionRect, rootBounds } = entries.at(-1)
@@ -159,19 +159,14 @@ export function useSeen(tellSeen, keys = []) {
           clearTimeout(timer)
           timer = null
         } else {
-          timer ??= setTimeout(() => {
-            watch.disconnect()
-            tellSeen()
-          }, 1000)
+          timer ??= setTimeout(seen, 1000)
         }
       },
       { threshold: Array.from({ length: 51 }, (_none, at) => at / 50) },
     )
-    watch.observe(ref.current)
-    return () => {
-      clearTimeout(timer)
-      watch.disconnect()
-    }
+    watch.observe(current)
+    current.addEventListener('click', seen, true)
+    return stop
   }, keys)
   return ref
 }
@@ -184,12 +179,18 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
   const box = useRef(null)
   // Focus goes in and comes back with what is shown, not a frame later.
   useLayoutEffect(() => {
-    const opener = deepestFocus()
-    if (!isBeside) box.current.showModal()
-    else if (isUnasked) box.current.open = true
-    else box.current.show()
     const dialog = box.current
+    let opener = null
+    const open = () => {
+      opener = deepestFocus()
+      if (!isBeside) dialog.showModal()
+      else if (isUnasked) dialog.open = true
+      else dialog.show()
+    }
+    // Nobody waits for what comes unasked: it is opened in another task than it is drawn in.
+    const timer = isUnasked ? setTimeout(open) : open()
     return () => {
+      clearTimeout(timer)
       const isAsked = !isUnasked || !isBeside || deepestFocus() === document.body
       // While it is open nothing beside it can have the focus.
       dialog.close()
@@ -286,13 +287,17 @@ const named = ({ productId, variantId, ...rest }) => ({
   variantId: idOf(variantId),
 })
 
-/** The cart as the theme last told it: `{ currency?, total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`. */
-export function useCart() {
+/**
+ * The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total }] }`.
+ * `isForeign`: in another currency than `currency`, whose amounts say nothing of it.
+ */
+export function useCart(currency) {
   const told = useTold('storefront:cart', 'storefrontCart')
   if (!told) return null
   const { total, totalBeforeDiscounts, items } = told
   return {
     ...told,
+    isForeign: Boolean(told.currency && told.currency !== currency),
     total: amountOf(total),
     totalBeforeDiscounts: amountOf(totalBeforeDiscounts),
     items: (items ?? []).map((each) => ({ ...named(each), total: amountOf(each.total) })),

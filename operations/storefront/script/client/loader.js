@@ -43,13 +43,10 @@ const keep = storeOf('localStorage')
 const session = storeOf('sessionStorage')
 isAllowed = (keep.read('consent') ?? (said('consent') === 'ask' ? '0' : '1')) === '1'
 
-const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
-const randomName = () =>
-  [...crypto.getRandomValues(new Uint8Array(24))].map((byte) => letters[byte % 64]).join('')
 // Who came for the first time is new until the visit ends.
 const isReturning = keep.read('visitor') !== null && session.read('new') === null
 if (!isReturning) session.write('new', '1')
-const visitorId = keep.read('visitor') || randomName()
+const visitorId = keep.read('visitor') || uuid()
 keep.write('visitor', visitorId)
 const device = matchMedia('(max-width: 767px)').matches ? 'mobile' : 'desktop'
 
@@ -145,7 +142,10 @@ async function sendEvents() {
   keepEvents()
   if (waiting.length > 0) timer ??= setTimeout(sendEvents, isTaken ? 2000 : 30_000)
 }
-addEventListener('pagehide', sendEvents)
+addEventListener('pagehide', () => {
+  sendEvents()
+  keepRoom()
+})
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') sendEvents()
 })
@@ -197,6 +197,26 @@ function widgetsOf(query) {
   return answers.get(path)
 }
 
+// What elements took up the last time that a page of this kind was seen (`places.js` knows) is left free for them before
+// the page is painted: nothing jumps when they come. The first line is of the page's edges, where what is closed leaves
+// nothing empty.
+let room, roomTaken
+const roomOf = (page) => `room.${page}.${device}`
+
+function leaveRoom(page, from = 0) {
+  const text = keep.read(roomOf(page)) || ''
+  if (!room && performance.getEntriesByType('paint').length > 0) return
+  try {
+    room ??= new CSSStyleSheet()
+    room.replaceSync(text.split('\n').slice(from).join(''))
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => each !== room), room]
+  } catch {
+    // The browser shares no sheets.
+  }
+}
+
+const keepRoom = () => now && roomTaken && keep.write(roomOf(now.page), roomTaken())
+
 let now = null
 /** Settled once the page is known and its data is there, or will not be; another one after each `refresh`. */
 let ready = null
@@ -206,6 +226,13 @@ let turn = 0
 const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
 const bring = (file) => import(modules + file)
+
+/** One after the other, each in a task of its own: who scrolls or taps meanwhile is heard. */
+let drawn = Promise.resolve()
+const inTurn = (draw) => {
+  const pause = () => globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve))
+  drawn = drawn.then(pause).then(draw).catch(quiet)
+}
 
 /** Whether the page was opened to see what is not saved yet: it is shown though it be off. */
 const isPreviewed = (name) => name && new URLSearchParams(location.search).has(name)
@@ -253,14 +280,17 @@ class StorefrontElement extends HTMLElement {
     if (!isHere && this.placed) return
     const all = isHere ? now.widgets : await widgetsOf({ page: 'product', productId })
     const data = all[widget]
-    const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
-    if (!this.isConnected || this.turn !== mine) return
-    // What a shopper is about to do in it stays, as long as it is about the same.
-    const about = productId ?? now.productId
     const isShown = data !== undefined || isPreviewed(preview)
-    if (!isShown || this.about !== about) this.clear()
-    this.about = about
-    if (isShown) this.hide = mount(this, module.default, { ...api, data, all, card })
+    if (!isShown) return this.turn === mine && this.clear()
+    const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
+    inTurn(() => {
+      if (!this.isConnected || this.turn !== mine) return
+      // What a shopper is about to do in it stays, as long as it is about the same.
+      const about = productId ?? now.productId
+      if (this.about !== about) this.clear()
+      this.about = about
+      this.hide = mount(this, module.default, { ...api, data, all, card })
+    })
   }
 }
 
@@ -275,7 +305,8 @@ async function placeAll() {
       (!floats || !document.querySelector(tag)),
   )
   if (wanted.length === 0) return
-  const { place, spotsOn } = await bring('places.js')
+  const { place, spotsOn, roomCss } = await bring('places.js')
+  roomTaken = roomCss
   const isSpotted = spotsOn(page)
   await Promise.all(
     wanted.map(async (each) => {
@@ -316,6 +347,8 @@ async function load(mine) {
 async function refresh() {
   const mine = ++turn
   answers.clear()
+  keepRoom()
+  leaveRoom(currentPage().page)
   // What is shown stays where nothing new came.
   ready = load(mine).catch(quiet)
   await ready
@@ -329,40 +362,34 @@ async function refresh() {
     }
   }
   await placeAll().catch(quiet)
+  setTimeout(() => mine === turn && leaveRoom(now.page, 1), 5000)
 }
 
-const api = {
-  base,
-  shop,
-  visitorId,
-  device,
-  isReturning,
-  keep,
-  session,
-  tell,
-  ask,
-  refresh,
-  consent(isGiven) {
-    isAllowed = true
-    if (isGiven) {
-      keep.write('visitor', visitorId)
-      if (clickToken) keep.write('click', clickToken)
-    } else {
-      waiting = []
-      keep.clear()
-      session.clear()
-    }
-    keep.write('consent', isGiven ? '1' : '0')
-    isAllowed = isGiven
-  },
+function consent(isGiven) {
+  isAllowed = true
+  if (isGiven) {
+    keep.write('visitor', visitorId)
+    if (clickToken) keep.write('click', clickToken)
+  } else {
+    waiting = []
+    keep.clear()
+    session.clear()
+  }
+  keep.write('consent', isGiven ? '1' : '0')
+  isAllowed = isGiven
 }
+
+const api = { base, shop, visitorId, device, isReturning, keep, session, tell, ask, refresh, consent }
 window.storefront = api
 
-if (document.readyState === 'loading') {
-  ready = new Promise((resolve) => {
-    document.addEventListener('DOMContentLoaded', () => resolve(refresh()))
-  })
-} else refresh()
+// In a task of its own, either way: the page breathes between.
+ready = new Promise((resolve) => {
+  const look = () => resolve(refresh())
+  if (document.readyState === 'loading') {
+    leaveRoom(currentPage().page)
+    document.addEventListener('DOMContentLoaded', look)
+  } else setTimeout(look)
+})
 
 for (const { tag } of elements) {
   // A class is one element's alone. What a browser, or another script, has by this name stays.

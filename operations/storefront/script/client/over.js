@@ -39,30 +39,41 @@ export function useOver(over, host, isWanted) {
   useEffect(() => {
     const picture = isWanted ? pictureBefore(host) : null
     if (!picture) return
-    const look = () => lieOver(over.current, picture)
-    const watch = new ResizeObserver(look)
+    const watch = new ResizeObserver(() => lieOver(over.current, picture))
     for (const each of new Set([picture, picture.parentElement, document.body])) watch.observe(each)
-    look()
     return () => watch.disconnect()
   }, [host, isWanted])
 }
 
-/** Moved by how far it is off, whatever it is placed within. */
+const due = new Map()
+
+/** With the next frame, all that are due at once: each that looked after another had moved would lay the page out anew. */
 function lieOver(over, picture) {
   if (!over) return
-  const { style, offsetLeft, offsetTop } = over
+  if (due.size === 0) {
+    requestAnimationFrame(() => {
+      const wanted = [...due].map((each) => [each[0].style, whereOver(...each)])
+      due.clear()
+      for (const [style, sides] of wanted) {
+        for (const [key, value] of Object.entries(sides)) {
+          if (!(Math.abs(Number.parseFloat(style[key]) - value) < 0.5)) style[key] = `${value}px`
+        }
+        style.visibility = 'visible'
+      }
+    })
+  }
+  due.set(over, picture)
+}
+
+/** Moved by how far it is off, whatever it is placed within. */
+function whereOver(over, picture) {
   const [its, own] = [picture.getBoundingClientRect(), over.getBoundingClientRect()]
-  const wanted = {
-    left: offsetLeft + its.left - own.left,
-    top: offsetTop + its.top - own.top,
+  return {
+    left: over.offsetLeft + its.left - own.left,
+    top: over.offsetTop + its.top - own.top,
     width: its.width,
     height: its.height,
   }
-  for (const [key, value] of Object.entries(wanted)) {
-    if (Math.abs(Number.parseFloat(style[key]) - value) < 0.5) continue
-    style[key] = `${value}px`
-  }
-  style.visibility = 'visible'
 }
 
 const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, picture, video')

@@ -99,6 +99,7 @@ function cornerFor(block, inline, asked) {
     const column = block === 'top' ? 'column' : 'column-reverse'
     Object.assign(corner.style, {
       position: 'fixed',
+      [block]: 0,
       zIndex: 9500,
       display: 'flex',
       flexFlow: isRow ? `row ${wrap}` : column,
@@ -140,7 +141,8 @@ function settle(block) {
     const isBeside = !isNarrow || (size.width <= row.left && !isPassing && inline !== 'center')
     if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin }
     const room = `${offset.y + row.below}px + ${edge}`
-    style[block] = `calc(${room})`
+    // Moved thus, nothing that stands there counts as a jump of the page's.
+    style.translate = `0 calc(${block === 'top' ? '' : '-1 * '}(${room}))`
     style.maxHeight = `calc(100dvh - 16px - (${room}))`
     // With what stays at both edges, what passes covers no more than three fifths of a phone.
     const passing = `calc(60dvh - (${room} + ${heightOf(`${block === 'top' ? 'bottom' : 'top'}-sticky`)}))`
@@ -171,6 +173,34 @@ const findFirst = (root, name, selectors) => {
 /** Whether a page has anything to place within: marks, product cards, or a page of a kind. */
 export const spotsOn = (page) =>
   page !== 'other' || find(document.documentElement, '[data-store-spot], [data-product-id]') !== null
+
+const isInFlow = (each) => !/absolute|fixed/.test(getComputedStyle(each).position)
+
+/**
+ * A sheet that leaves free, before they come, what elements take up now: at marks, and above all of the page where the
+ * theme has none. What lies over the page takes up nothing.
+ */
+export function roomCss() {
+  const heights = new Map()
+  for (const at of document.querySelectorAll('[data-store-spot]')) {
+    if (!isInFlow(at)) continue
+    const theirs = [...at.children].filter((each) => each.localName.startsWith('store-') && isInFlow(each))
+    const height = theirs.reduce((sum, each) => sum + each.offsetHeight, 0)
+    const name = at.dataset.storeSpot
+    heights.set(name, Math.max(heights.get(name) ?? 0, height))
+  }
+  const rules = { edge: '', spot: '' }
+  let above = 0
+  for (const [name, height] of heights) {
+    if (height === 0) continue
+    if (name.startsWith('edge-top')) above += height
+    const mark = CSS.escape(name)
+    rules[name.startsWith('edge') ? 'edge' : 'spot'] += `[data-store-spot="${mark}"]{min-height:${height}px}`
+  }
+  if (above)
+    rules.edge += `body:not(:has([data-store-spot^=edge-top]))::before{content:"";display:block;height:${above}px}`
+  return `${rules.edge}\n${rules.spot}`
+}
 
 const standing = new WeakMap()
 

@@ -32,6 +32,7 @@ interface Fulfillment {
   updated_at: string
 }
 
+/** Of the lists and sums any may be kept from an app, and one order that tells less must not hold up all others. */
 export interface RestOrder {
   id: number
   name: string
@@ -46,7 +47,10 @@ export interface RestOrder {
   total_line_items_price: string
   total_discounts: string
   total_shipping_price_set: { shop_money: { amount: string } } | null
+  /** With what was added since it was placed, and without what was taken off. */
   total_price: string
+  /** After edits, returns and refunds. */
+  current_total_price?: string | null
   taxes_included: boolean
   discount_codes: { code: string }[]
   financial_status: string | null
@@ -98,14 +102,15 @@ const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
 const clickParameter = 'mk'
 
 export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
-  const shipping = toCents(order.total_shipping_price_set?.shop_money.amount ?? '0')
+  const shipping = toCents(order.total_shipping_price_set?.shop_money?.amount ?? '0')
   const paymentStatus = paymentStatuses[order.financial_status ?? 'pending'] ?? 'pending'
-  const sent = order.fulfillments.filter(({ status }) => status === 'success')
+  const sent = listOf(order.fulfillments).filter(({ status }) => status === 'success')
+  const refunded = toCents(facts.totalRefundedSet.shopMoney.amount)
   const fulfillmentStatus = fulfillmentStatusOf(order, sent)
   const tracked = sent.find(({ tracking_number }) => tracking_number)
   return {
     id: String(order.id),
-    number: numberOf(order.name),
+    number: numberOf(order.name ?? String(order.id)),
     status: order.cancelled_at ? 'cancelled' : order.closed_at ? 'closed' : 'open',
     paymentStatus,
     fulfillmentStatus,
@@ -113,21 +118,21 @@ export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
     subtotal: money(order.total_line_items_price),
     discount: money(order.total_discounts),
     shipping: toMoney(shipping),
-    total: money(order.total_price),
-    refundedTotal: money(facts.totalRefundedSet.shopMoney.amount),
-    couponCodes: order.discount_codes.map(({ code }) => code),
+    total: toMoney(totalOf(order, refunded)),
+    refundedTotal: toMoney(refunded),
+    couponCodes: listOf(order.discount_codes).map(({ code }) => code),
     customer: customerOf(order),
-    items: order.line_items.map((item) => itemOf(item, order)),
-    paymentMethod: order.payment_gateway_names[0] ?? null,
+    items: listOf(order.line_items).map((item) => itemOf(item, order)),
+    paymentMethod: listOf(order.payment_gateway_names)[0] ?? null,
     paymentUrl:
       paymentStatus === 'pending'
         ? (facts.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
         : null,
-    statusUrl: order.order_status_url,
-    cartId: order.checkout_id === null ? null : String(order.checkout_id),
+    statusUrl: order.order_status_url ?? null,
+    cartId: order.checkout_id ? String(order.checkout_id) : null,
     trackingCode: tracked?.tracking_number ?? null,
     trackingUrl: tracked?.tracking_url ?? null,
-    shippingAddress: order.shipping_address as Record<string, unknown> | null,
+    shippingAddress: (order.shipping_address ?? null) as Record<string, unknown> | null,
     clickToken: clickTokenOf(order),
     placedAt: instantOf(order.processed_at ?? order.created_at),
     paidAt: paidAtOf(paymentStatus, facts),
@@ -138,7 +143,23 @@ export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
   }
 }
 
-const money = (amount: string) => toMoney(toCents(amount))
+const listOf = <T>(given: readonly T[] | null | undefined): readonly T[] => given ?? []
+const money = (amount: string | null | undefined) => toMoney(toCents(amount ?? '0'))
+
+/**
+ * What an edit took off and nobody gives money back for was never to be paid; what is given back is told apart. What an
+ * edit put on is to be paid as well.
+ */
+function totalOf(
+  { total_price, current_total_price: current, cancelled_at }: RestOrder,
+  refunded: bigint,
+): bigint {
+  const total = toCents(total_price ?? '0')
+  // Of an order that was cancelled nothing is left: what it came to is what it was.
+  if (!current || cancelled_at) return total
+  const takenOff = total - toCents(current)
+  return takenOff < 0n ? total - takenOff : total - notNegative(takenOff - refunded)
+}
 
 /** `#1001` as `1001`. */
 export const numberOf = (name: string): string => name.replace(/^#/, '')
@@ -184,12 +205,12 @@ function customerOf(order: RestOrder): PlatformOrder['customer'] {
 }
 
 function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): PlatformOrderItem {
-  const back = refunds
-    .flatMap(({ refund_line_items }) => refund_line_items)
+  const back = listOf(refunds)
+    .flatMap(({ refund_line_items }) => listOf(refund_line_items))
     .filter(({ line_item_id }) => line_item_id === item.id)
   const cents = back.reduce(
     (sum, { subtotal, total_tax }) =>
-      sum + toCents(Number(subtotal)) + (taxes_included ? 0n : toCents(Number(total_tax))),
+      sum + toCents(Number(subtotal ?? 0)) + (taxes_included ? 0n : toCents(Number(total_tax ?? 0))),
     0n,
   )
   return {
@@ -201,24 +222,25 @@ function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
 
 /** A line of an order or a cart, nothing given back. Shopify tells no picture of it. */
 export function lineOf(item: RestLineItem): PlatformOrderItem {
+  const quantity = item.quantity ?? 0
   const off = (item.discount_allocations ?? []).reduce((sum, { amount }) => sum + toCents(amount), 0n)
   return {
     id: String(item.id),
-    productId: item.product_id === null ? null : String(item.product_id),
-    variantId: item.variant_id === null ? null : String(item.variant_id),
-    name: item.title,
+    productId: item.product_id ? String(item.product_id) : null,
+    variantId: item.variant_id ? String(item.variant_id) : null,
+    name: item.title ?? '',
     sku: item.sku || null,
     imageUrl: null,
-    quantity: item.quantity,
+    quantity,
     unitPrice: money(item.price),
-    total: toMoney(notNegative(toCents(item.price) * BigInt(item.quantity) - off)),
+    total: toMoney(notNegative(toCents(item.price ?? '0') * BigInt(quantity) - off)),
     refundedQuantity: 0,
     refundedTotal: '0.00',
   }
 }
 
 function clickTokenOf({ note_attributes, landing_site }: RestOrder): string | null {
-  const noted = note_attributes.find(({ name }) => name === clickParameter)?.value
+  const noted = listOf(note_attributes).find(({ name }) => name === clickParameter)?.value
   if (noted) return noted
   // Without its host; one that is no address has no token either.
   const url = landing_site ? URL.parse(landing_site, 'https://shop.invalid') : null

@@ -81,12 +81,16 @@ export function sendFailure(error: GraphError, owner: TokenOwner = 'merchant'): 
   return new Refused('provider-error', plain(message))
 }
 
+export const isThrottled = ({ code, status }: GraphError): boolean =>
+  throttling[code] !== undefined || status === 429
+
 /** Of any other call: a 4xx about the request is refused, all else is asked again later. */
 export function callFailure(error: GraphError, owner: TokenOwner = 'merchant'): Error {
-  const { code, status, message } = error
+  const { code, status, message, retryAfterMs } = error
   if (isAboutAccess(error)) return accessLost(error, owner)
-  if (throttling[code] !== undefined || status === 429) {
-    return new Unavailable('no', 'The provider asks to slow down')
+  if (isThrottled(error)) {
+    const slower = new Throttled(retryAfterMs ?? throttling[code] ?? 2_000)
+    return new Unavailable('no', slower.message, { cause: slower })
   }
   if (status >= 500 || unsure.has(code)) {
     return new Unavailable('unknown', 'The provider is not working')

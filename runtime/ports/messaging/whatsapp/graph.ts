@@ -96,6 +96,8 @@ export class Graph {
     )
     const answer = jsonOf(text)
     if (response.ok && answer !== undefined) return answer
+    // Somebody in between spoke, or the answer was cut off: what was asked may be done.
+    if (response.ok) throw new Unavailable('unknown', 'The provider answered what is not JSON')
     throw new GraphFailure(errorOf(response, answer))
   }
 
@@ -118,7 +120,7 @@ export function lost(error: unknown): Unavailable {
   return new Unavailable(accepted, `The provider did not answer (${cause?.code ?? (error as Error).name})`)
 }
 
-function jsonOf(text: string): unknown {
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

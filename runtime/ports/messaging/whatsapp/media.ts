@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { z } from '../../../schema.ts'
 import { Refused, Unavailable } from '../../errors.ts'
-import { type Graph, lost } from './graph.ts'
+import type { GraphError } from './errors.ts'
+import { type Graph, GraphFailure, lost } from './graph.ts'
 
 const mediaShape = z.object({
   url: z.string().url(),
@@ -33,11 +34,18 @@ export async function fetchMedia(
 
 const gone = (): Refused => new Refused('media-gone', 'There is no such file at the provider (any more)')
 
+const isGone = ({ code, status }: GraphError): boolean =>
+  status === 404 || [33, 100, 803, 131052].includes(code)
+
+/** An account that is blocked for now, say: the file is there still. */
+const later = (error: unknown): unknown =>
+  error instanceof Refused ? new Unavailable('no', error.message, { cause: error }) : error
+
 async function described(graph: Graph, token: string, mediaId: string): Promise<unknown> {
   try {
-    return await graph.call({ path: encodeURIComponent(mediaId), token })
+    return await graph.ask({ path: encodeURIComponent(mediaId), token })
   } catch (error) {
-    throw error instanceof Refused ? gone() : error
+    throw error instanceof GraphFailure && isGone(error.graph) ? gone() : later(graph.failure(error, token))
   }
 }
 

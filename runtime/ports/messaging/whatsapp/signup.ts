@@ -4,7 +4,7 @@ import { z } from '../../../schema.ts'
 import { Refused } from '../../errors.ts'
 import type { ProviderStore } from '../../provider.ts'
 import { type NumberPort, type OfficialSetup, SetupQuestion } from '../number-port.ts'
-import { callFailure } from './errors.ts'
+import { callFailure, isThrottled } from './errors.ts'
 import { type Graph, GraphFailure } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
 import { isOnApp, type PhoneNumber, type PhoneNumbers, phoneOf, stateOf } from './phone-numbers.ts'
@@ -88,12 +88,14 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     }
   }
 
-  /** A code holds once: what came of it is kept while the setup waits for an answer. */
-  async #granted(store: ProviderStore, { code, returnUrl }: OfficialSetup): Promise<Granted> {
-    const before = store.credentials as Partial<Granted> | null
-    if (before?.accessToken && before.accountIds) return before as Granted
-    const accessToken = await this.#exchange(code, returnUrl)
-    return { accessToken, accountIds: await this.#accountsOf(accessToken) }
+  /** A code holds once: what came of it is kept while the setup goes on. */
+  async #granted(store: ProviderStore, { code, returnUrl, keep }: OfficialSetup): Promise<Granted> {
+    // Without accounts they are those of a number that is connected already.
+    const kept = store.credentials as { accessToken: string; accountIds?: string[] | null } | null
+    const before = kept?.accountIds === undefined ? null : kept
+    const accessToken = before?.accessToken ?? (await this.#exchange(code, returnUrl))
+    if (!before) await keep?.({ accessToken, accountIds: null })
+    return { accessToken, accountIds: before?.accountIds ?? (await this.#accountsOf(accessToken)) }
   }
 
   async #exchange(code: string, returnUrl: string): Promise<string> {
@@ -108,7 +110,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
       return z.object({ access_token: z.string().min(1) }).parse(answer).access_token
     } catch (error) {
       if (!(error instanceof GraphFailure)) throw error
-      if (error.graph.status >= 500) throw callFailure(error.graph)
+      if (error.graph.status >= 500 || isThrottled(error.graph)) throw callFailure(error.graph)
       throw new Refused('code-refused', 'The code does not hold (any more)')
     }
   }
@@ -153,10 +155,19 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     })
   }
 
+  /** The one that it had here, else a new one. */
+  async #pinFor({ id }: Chosen, { pinOf, keepPin }: OfficialSetup): Promise<string> {
+    const known = await pinOf?.(id)
+    if (known) return known
+    const made = String(randomInt(100_000, 1_000_000))
+    await keepPin?.(id, made)
+    return made
+  }
+
   /** Answers the PIN that the number has from now on. */
   async #register(granted: Granted, number: Chosen, setup: OfficialSetup): Promise<string> {
-    const { answers = {}, pinOf } = setup
-    const pin = answers.pin ?? (await pinOf?.(number.id)) ?? String(randomInt(100_000, 1_000_000))
+    const { answers = {} } = setup
+    const pin = answers.pin ?? (await this.#pinFor(number, setup))
     try {
       await this.#graph.ask({
         method: 'POST',

@@ -5,7 +5,7 @@ import type { ProviderStore } from '../../provider.ts'
 import { reasonOf } from '../template-hooks.ts'
 import type { ProviderTemplate, TemplateContent, TemplatePort, TemplateStatus } from '../template-port.ts'
 import { callFailure } from './errors.ts'
-import { type Graph, GraphFailure, lost } from './graph.ts'
+import { type Graph, GraphFailure, jsonOf, lost } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
 import { componentsOf, contentOf, listedComponents } from './template-components.ts'
 
@@ -150,7 +150,12 @@ export class WhatsappTemplates implements TemplatePort {
       headers: { authorization: `OAuth ${token}`, file_offset: '0' },
       body: file.bytes,
     })
-    const read = z.object({ h: z.string() }).safeParse(response.ok ? JSON.parse(text) : null)
+    const { status } = response
+    // Nothing came of it but an upload that nobody uses.
+    if (status >= 500 || status === 429) {
+      throw new Unavailable('no', 'The provider did not take the file of the header')
+    }
+    const read = z.object({ h: z.string() }).safeParse(response.ok ? jsonOf(text) : null)
     if (!read.success)
       throw new Refused('media-refused', 'The provider could not take the file of the header')
     return read.data.h

@@ -98,7 +98,7 @@ describe('the unsubscribe page', () => {
     expect(left).toMatchObject({ status: 'unsubscribed', unsubscribed_at: expect.any(Date) })
     await app.advance(1000)
     const again = await visit(shop, 'POST', link, { accept: 'text/html' })
-    expect([again.status, again.text]).toEqual([200, expect.stringContaining('You are unsubscribed')])
+    expect([again.status, again.text]).toEqual([200, expect.stringContaining('Sua inscrição foi cancelada')])
     expect((await subscribersOf(shop))[0]!.unsubscribed_at).toEqual(left!.unsubscribed_at)
   })
 

@@ -5,9 +5,14 @@ import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import enable from '#operations/inbox/switch/api/enable'
 import { optOuts, sending } from '#operations/messaging/door'
+import { templateSync } from '#operations/messaging/handles'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import disconnect from '#operations/messaging/official/api/disconnect'
 import getHealth from '#operations/messaging/official/api/get-phone-health'
+import getStatus from '#operations/messaging/official/api/get-status'
+import revalidate from '#operations/messaging/official/api/revalidate'
+import createTemplate from '#operations/messaging/templates/api/create-template'
+import listTemplates from '#operations/messaging/templates/api/list-templates'
 import { type Shop, store } from '#test/support/store'
 import { whatsappApp } from '#test/support/whatsapp'
 
@@ -30,6 +35,16 @@ describe('the PIN of a number', () => {
     expect(standIn.number.pin).toBe(pin)
   })
 
+  test('of a connection of before is kept when it ends, too', async () => {
+    const shop = await connected()
+    const { pin } = standIn.number
+    const { db } = await shop.context()
+    await db.deleteFrom('number_pins').execute()
+    expect((await shop.call(disconnect)).status).toBe(200)
+    const again = await shop.call(confirmRedirect, { body: await setUp(shop) })
+    expect([again.status, standIn.number.pin]).toEqual([200, pin])
+  })
+
   test('that was set elsewhere is asked for by its name; the same call with it goes on', async () => {
     const shop = await store(app)
     standIn.number.pin = '424242'
@@ -44,6 +59,32 @@ describe('the PIN of a number', () => {
     expect(done).toMatchObject({ status: 200, body: { status: 'connected' } })
     const [setup] = await (await shop.context()).db.selectFrom('messaging_setups').select('granted').execute()
     expect(setup).toEqual({ granted: null })
+  })
+
+  test('cannot be set just now: the same code goes on later, and a new one is taken for itself', async () => {
+    const shop = await store(app)
+    standIn.registerFault = 133004
+    const body = await setUp(shop)
+    expect((await shop.call(confirmRedirect, { body })).status).toBe(503)
+    expect((await shop.call(confirmRedirect, { body })).status).toBe(503)
+    standIn.registerFault = null
+    const nothing = await shop.call(confirmRedirect, { body: { ...body, code: 'another code' } })
+    expect([nothing.status, nothing.body.error.message]).toEqual([400, expect.stringContaining('code')])
+    const done = await shop.call(confirmRedirect, { body })
+    expect([done.status, done.body.status]).toEqual([200, 'connected'])
+    const [setup] = await (await shop.context()).db.selectFrom('messaging_setups').select('granted').execute()
+    expect(setup).toEqual({ granted: null })
+  })
+
+  test('that was set by a call whose answer was lost is known, to a setup that is begun anew as well', async () => {
+    const shop = await store(app)
+    standIn.registerFault = 'late'
+    expect((await shop.call(confirmRedirect, { body: await setUp(shop) })).status).toBe(503)
+    const { pin } = standIn.number
+    expect(pin).toMatch(/^\d{6}$/)
+    standIn.registerFault = null
+    const done = await shop.call(confirmRedirect, { body: await setUp(shop) })
+    expect([done.status, done.body.status, standIn.number.pin]).toEqual([200, 'connected', pin])
   })
 
   test('is asked for on the page that the merchant comes back to', async () => {
@@ -85,6 +126,55 @@ test('of several numbers the merchant names one, as of several accounts', async 
   const done = await shop.call(confirmRedirect, { body: { ...body, numberId: '77001' } })
   expect(done).toMatchObject({ status: 200, body: { phone: '+551140007001' } })
   standIn.accounts = [account]
+})
+
+test('of two stores that share an account, one that goes takes nothing from the other', async () => {
+  const stays = await connected()
+  const first = structuredClone(standIn.number)
+  first.last_onboarded_time = '2024-01-01T00:00:00+0000'
+  newNumber()
+  standIn.otherNumbers = [first]
+  const goes = await connected()
+  const body = { name: 'pedido', language: 'pt_BR', category: 'utility', body: 'Seu pedido saiu' }
+  expect((await goes.call(createTemplate, { body })).status).toBe(201)
+  await (await stays.context()).queue(templateSync, {})
+  await app.drainJobs()
+  const templatesOf = async (shop: Shop) => (await shop.call(listTemplates)).body.data.length
+  expect(await templatesOf(stays)).toBe(1)
+  const [[providerId]] = [...standIn.templates] as [[string, unknown]]
+  standIn.templates.get(providerId)!.status = 'APPROVED'
+  await told('message_template_status_update', {
+    message_template_id: providerId,
+    message_template_name: 'pedido',
+    message_template_language: 'pt_BR',
+    event: 'APPROVED',
+  })
+  for (const each of [stays, goes]) {
+    expect((await each.call(listTemplates)).body.data).toMatchObject([{ status: 'approved' }])
+  }
+  const restricted = { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } }
+  for (const number of [standIn.number, first]) {
+    number.health_status = { can_send_message: 'BLOCKED', entities: [] }
+  }
+  await told('account_update', restricted)
+  for (const each of [stays, goes]) {
+    expect((await each.call(getStatus)).body).toMatchObject({ issue: { code: 'account-restricted' } })
+  }
+  for (const number of [standIn.number, first]) delete number.health_status
+  for (const each of [stays, goes]) expect((await each.call(revalidate)).status).toBe(200)
+  // Refused here, and let go of again: by a third that would have the same number.
+  const third = await store(app)
+  const asked = { ...(await setUp(third)), pin: standIn.number.pin }
+  expect((await third.call(confirmRedirect, { body: asked })).status).toBe(409)
+  await app.drainJobs()
+  expect(standIn.isSubscribed).toBe(true)
+  expect((await goes.call(disconnect)).status).toBe(200)
+  await app.drainJobs()
+  expect([standIn.isSubscribed, standIn.templates.size, await templatesOf(stays)]).toEqual([true, 1, 1])
+  // The last one takes it all.
+  expect((await stays.call(disconnect)).status).toBe(200)
+  await app.drainJobs()
+  expect([standIn.isSubscribed, standIn.templates.size]).toEqual([false, 0])
 })
 
 describe('a number of the WhatsApp Business app', () => {

@@ -67,6 +67,8 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await expect.poll(() => first.evaluate(({ paused }: Player) => paused), soon).toBe(true)
     await slider.getByRole('button', { name: 'Anterior' }).click()
     await expect.poll(() => first.evaluate(({ paused }: Player) => paused), soon).toBe(false)
+    // While the list still glides, a click would scroll it itself, and the video away.
+    await expect.poll(() => slider.getByRole('button', { name: 'Anterior' }).isDisabled(), soon).toBe(true)
     await slider.getByRole('button', { name: 'Pausar Em uso' }).click()
     await slider.getByRole('button', { name: 'Reproduzir Em uso' }).waitFor()
     await page.evaluate('scrollTo(0, 0)')
@@ -123,10 +125,11 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const slider = page.locator('store-video-slider')
     await slider.getByRole('button', { name: 'Reproduzir Em uso' }).click()
     await slider.getByRole('button', { name: 'Pausar Em uso' }).waitFor()
-    const hero = (await page.locator('.hero').boundingBox())!
+    // The shop's middle: after its products, and before what stands at the end.
     const its = (await slider.boundingBox())!
     const grid = (await page.locator('.grid').boundingBox())!
-    expect([its.y >= hero.y + hero.height, its.y + its.height <= grid.y]).toEqual([true, true])
+    const end = (await page.locator('[data-store-spot=page-bottom]').boundingBox())!
+    expect([its.y >= grid.y + grid.height, its.y + its.height <= end.y]).toEqual([true, true])
     const counted = async () => {
       const { impressions, clicks } = (await shop.call(getHome)).body
       return [impressions, clicks]

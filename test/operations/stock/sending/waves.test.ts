@@ -218,14 +218,14 @@ describe('what leaves', () => {
     const [mail] = await listSandboxMail(app.database.root as never, { to: 'bia@example.com' })
     const [row, other] = await shop.all()
     expect(mail).toMatchObject({
-      subject: 'Luminária <b>Lua</b> is back in stock',
+      subject: 'Luminária <b>Lua</b> está de volta ao estoque',
       idempotencyKey: `st_${row.id}_1`,
       headers: {
         'List-Unsubscribe': `<${unsubscribes.link(await shop.context(), 'stock', row.id)}>`,
         'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
       },
     })
-    expect(mail!.html).toContain('Hi &#60;i&#62;Bia&#60;/i&#62;,')
+    expect(mail!.html).toContain('Olá &#60;i&#62;Bia&#60;/i&#62;,')
     expect(mail!.html).not.toMatch(/<i>|<b>/)
     const link = /https:\/\/shop\.example\/products\/luminaria-lua\?ref=a&mk=[\w-]{22}/
     expect(mail!.text).toMatch(link)

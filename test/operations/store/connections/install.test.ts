@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectEcommerce, ecommerce } from '#operations/store/connections/connections'
+import { connectEcommerce, disconnect, ecommerce } from '#operations/store/connections/connections'
 import { installLink } from '#operations/store/connections/install'
+import { health } from '#operations/store/door'
 import { publication } from '#operations/storefront/door'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
@@ -187,7 +188,7 @@ test('a shop that was connected before the block was there is told of the loader
 
 describe('what Shopify tells the app', () => {
   const url = 'https://api.example.com/hooks/ecommerce/shopify'
-  const tell = (topic: string, body: object, secret = shopifyApp.clientSecret) => {
+  const tell = (topic: string, body: object, secret = shopifyApp.clientSecret, to = url) => {
     const text = JSON.stringify(body)
     const headers = {
       'content-type': 'application/json',
@@ -197,7 +198,7 @@ describe('what Shopify tells the app', () => {
       'x-shopify-webhook-id': `${topic} ${text}`,
       'x-shopify-triggered-at': app.clock.now().toISOString(),
     }
-    return app.fetch(new Request(url, { method: 'POST', headers, body: text }))
+    return app.fetch(new Request(to, { method: 'POST', headers, body: text }))
   }
   const shopId = 690_933_842
   const asked = (more: object) => ({ shop_id: shopId, shop_domain: domain, ...more })
@@ -206,6 +207,7 @@ describe('what Shopify tells the app', () => {
     const { db } = await shop.context()
     return db.selectFrom('notifications').select(['type', 'message']).execute()
   }
+  const lost = (all: { type: string }[]) => all.filter(({ type }) => type === 'connection-lost')
   const names = async () => {
     const { db } = await shop.context()
     const rows = await Promise.all([
@@ -238,12 +240,14 @@ describe('what Shopify tells the app', () => {
       'customers/data_request',
       asked({ customer: ana, orders_requested: [theirs.id], data_request: { id: 9 } }),
     )
-    await tell('customers/redact', asked({ customer: ana, orders_to_redact: [theirs.id] }))
     await app.drainJobs()
     expect(await notices()).toContainEqual({
       type: 'customer-data-requested',
       message: expect.stringMatching(new RegExp(`^ana@example.com asked.*${theirs.id}`)),
     })
+    await tell('customers/redact', asked({ customer: ana, orders_to_redact: [theirs.id] }))
+    await app.drainJobs()
+    expect(JSON.stringify(await notices())).not.toContain('ana@example.com')
     const after = await names()
     expect(after).not.toMatch(/ana|Ana/)
     expect(after).toContain(String(others.id))
@@ -274,7 +278,7 @@ describe('what Shopify tells the app', () => {
     await tell('app/uninstalled', { id: shopId, updated_at: '2020-01-01T00:00:00Z' })
     await app.drainJobs()
     expect(await connection()).toBeNull()
-    expect((await notices()).map(({ type }) => type)).toContain('platform-disconnected')
+    expect(lost(await notices())).toHaveLength(1)
     await tell('shop/redact', asked({}))
     await app.advance(60_000)
     expect((await comeBack(await link())).status).toBe(200)
@@ -282,6 +286,43 @@ describe('what Shopify tells the app', () => {
     await tell('shop/redact', asked({ again: true }))
     await app.drainJobs()
     expect(await connection()).not.toBeNull()
+    expect((await notices()).map(({ type }) => type)).toContain('connection-back')
+  })
+
+  test('is told once, where a call heard of it before the webhook came', async () => {
+    expect((await comeBack(await link())).status).toBe(200)
+    await app.drainJobs()
+    await app.advance(2 * 3_600_000)
+    const before = lost(await notices()).length
+    const { connectedAt } = (await connection())!
+    const heard = {
+      is: 'lost',
+      code: 'app-removed',
+      message: 'The app is gone',
+      remedy: 'Connect it',
+    } as const
+    await (await shop.context()).transaction((tx) =>
+      health.moveConnection(tx, { port: 'ecommerce', part: '', provider: 'shopify', connectedAt }, heard),
+    )
+    await tell('app/uninstalled', { id: shopId, name: 'once more' })
+    await app.drainJobs()
+    expect(await connection()).toBeNull()
+    expect(lost(await notices()).length - before).toBe(1)
+  })
+
+  test('the app removed from a shop of before ends nothing of the shop of now', async () => {
+    expect((await comeBack(await link())).status).toBe(200)
+    await app.drainJobs()
+    await app.advance(1000)
+    const own = `${url}/${shop.id}`
+    const before = await tell('app/uninstalled', { id: 4711 }, shopifyApp.clientSecret, own)
+    expect([before.status, await before.json()]).toEqual([200, { received: 0 }])
+    await app.drainJobs()
+    expect(await connection()).not.toBeNull()
+    const now = await tell('app/uninstalled', { id: shopId, of: 'now' }, shopifyApp.clientSecret, own)
+    expect(await now.json()).toEqual({ received: 1 })
+    await app.drainJobs()
+    expect(await connection()).toBeNull()
   })
 
   test('a shop that left for good is forgotten with its shoppers', async () => {
@@ -298,6 +339,47 @@ describe('what Shopify tells the app', () => {
     await app.drainJobs()
     expect(await known()).toEqual([])
   })
+})
+
+test('a shop whose app was removed may be another store’s next; what is asked of its shoppers is asked of both', async () => {
+  const other = await store(app)
+  const theirs = async () => installLink(await other.context(), 'shopify', domain)
+  expect((await comeBack(await link())).status).toBe(200)
+  await app.drainJobs()
+  const refused = await comeBack(await theirs())
+  expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('another store')])
+  await disconnect(await shop.context(), 'ecommerce')
+  await app.advance(1000)
+  expect((await comeBack(await theirs())).status).toBe(200)
+  await app.drainJobs()
+  expect(await ecommerce(await other.context())).not.toBeNull()
+  const text = JSON.stringify({
+    shop_id: 690_933_842,
+    shop_domain: domain,
+    customer: {},
+    orders_requested: [],
+  })
+  const headers = {
+    'x-shopify-topic': 'customers/data_request',
+    'x-shopify-hmac-sha256': createHmac('sha256', shopifyApp.clientSecret).update(text).digest('base64'),
+    'x-shopify-shop-domain': domain,
+    'x-shopify-webhook-id': 'of two',
+  }
+  const url = 'https://api.example.com/hooks/ecommerce/shopify'
+  const told = () => app.fetch(new Request(url, { method: 'POST', headers, body: text }))
+  expect(await (await told()).json()).toEqual({ received: 2 })
+  expect((await told()).status).toBe(200)
+  await app.drainJobs()
+  for (const each of [shop, other]) {
+    const { db } = await each.context()
+    const heard = await db
+      .selectFrom('notifications')
+      .select('message')
+      .where('type', '=', 'customer-data-requested')
+      .where('message', 'like', 'somebody%')
+      .execute()
+    expect(heard).toHaveLength(1)
+  }
 })
 
 test('there is no link where the server has no app', async () => {

@@ -117,6 +117,28 @@ test(`the machine is the model (FC_SEED=${seed})`, () => {
   )
 })
 
+test('a clock that is put back holds up nothing', () => {
+  const noon = Date.UTC(2026, 10, 20, 12)
+  const at = (hours: number) => new Date(noon + hours * 60 * minuteMs)
+  const silence: Heard = { is: 'unanswered', ...causeOf('no-answer') }
+  const lost: Heard = { is: 'lost', ...causeOf('uninstalled') }
+  const { next } = after(null, lost, at(0))!
+  expect(after(next, { is: 'answered', startedAt: at(-3) }, at(-3))).toMatchObject({
+    next: { state: 'connected' },
+    tells: 'back',
+  })
+  // A machine whose clock is a little behind proves nothing by a call of before.
+  const behind = new Date(noon - 50)
+  expect(after(next, { is: 'answered', startedAt: behind }, behind)).toBeNull()
+  const planned = after(next, silence, at(-100))!.next.nextProbeAt!
+  expect(planned.getTime()).toBeLessThanOrEqual(at(-76).getTime())
+  const once = after(null, silence, at(0))!.next
+  const thrice = after(after(once, silence, at(-3))!.next, silence, at(-3))!.next
+  expect(thrice.state).toBe('connected')
+  const back = after(next, { is: 'answered', startedAt: at(1) }, at(1))!.next
+  expect(after(back, lost, at(-3))).toMatchObject({ tells: 'lost' })
+})
+
 test('probes grow apart, and end within a day of each other however long it lasts', () => {
   let now = Date.UTC(2026, 10, 20)
   let { next } = after(null, { is: 'lost', ...causeOf('uninstalled') }, new Date(now))!

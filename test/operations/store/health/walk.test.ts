@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { ecommerce, mailingList } from '#operations/store/connections/connections'
 import { readStandings } from '#operations/store/health/read'
 import type { Context } from '#runtime/context'
-import { AccessLost } from '#runtime/ports/errors'
+import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
 import { type PortName, portNames, serverPorts, unheard } from '#runtime/ports/heard'
 import type { ConnectionRef, ProviderStore } from '#runtime/ports/provider'
 import { testApp } from '#test/support/app'
@@ -119,6 +119,33 @@ describe('access that is gone', () => {
     },
     60_000,
   )
+})
+
+test('whoever asks to slow down answers: that is no trouble, however often', async () => {
+  await forgetAll()
+  const shop = await store(app)
+  const ctx = await shop.context()
+  for (const each of all) {
+    const of = isServers(each.port) ? null : await connected(shop, each.port, each.provider)
+    const [method = ''] = methodsOf(each.adapter)
+    const slower = new Throttled(1_000)
+    const own = Object.getOwnPropertyDescriptor(unheard(each.adapter), method)
+    for (const error of [slower, new Unavailable('no', slower.message, { cause: slower })]) {
+      Object.defineProperty(unheard(each.adapter), method, {
+        value: async () => {
+          throw error
+        },
+        configurable: true,
+      })
+      const called = (each.adapter as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!
+      for (let times = 0; times < 4; times += 1) {
+        await expect(called(of ?? 'anything'), method).rejects.toBe(error)
+      }
+      Reflect.deleteProperty(unheard(each.adapter), method)
+    }
+    if (own) Object.defineProperty(unheard(each.adapter), method, own)
+    expect([each.provider, await standing(ctx, each)]).toEqual([each.provider, undefined])
+  }
 })
 
 /** Credentials that are being tried, or let go: what becomes of them says nothing of a connection. */

@@ -156,8 +156,33 @@ describe('an invitation', () => {
     await app.drainJobs()
     const mails = await listSandboxMail(database.root as never, { to: address, limit: 10 })
     expect(mails).toHaveLength(1)
-    expect(mails[0]!.text).toContain('Olivia Owner invites you to the team of')
+    expect(mails[0]!.text).toContain('Olivia Owner convida você para a equipe de')
   })
+
+  test.each([
+    ['en-US', 'Join the team of', 'Accept the invitation', 'Welcome to the team', 'no longer open'],
+    ['pt-BR', 'Entre para a equipe de', 'Aceitar o convite', 'Boas-vindas à equipe', 'não está mais aberto'],
+    ['es-MX', 'Únete al equipo de', 'Aceptar la invitación', 'Te damos la bienvenida', 'ya no está abierta'],
+  ])(
+    'its email and its pages are in the language of a store of %s',
+    async (locale, title, button, welcome, dead) => {
+      const shop = await store(app, { locale })
+      const address = `speaks@${shop.slug}.example.com`
+      await invite(shop, address)
+      const link = await linkTo(address)
+      const [mail] = await listSandboxMail(database.root as never, { to: address, limit: 1 })
+      const pages = [await open(link), await accept(link, 'name=Bia'), await open(link)]
+      const texts = await Promise.all(pages.map((each) => each.text()))
+      expect([mail!.subject, mail!.html]).toEqual([
+        expect.stringContaining(title),
+        expect.stringContaining(button),
+      ])
+      for (const [at, words] of [button, welcome, dead].entries()) {
+        expect(texts[at]).toContain(words)
+        expect(texts[at]).toContain(`<html lang="${locale}">`)
+      }
+    },
+  )
 
   test('revoked before its email left, none leaves', async () => {
     const shop = await store(app)
@@ -266,7 +291,7 @@ describe('accepting', () => {
     const second = await store(app)
     await invite(second, shop.email.toUpperCase())
     const link = await linkTo(shop.email.toUpperCase())
-    expect(await (await open(link)).text()).toContain('You are known here as Olivia Owner')
+    expect(await (await open(link)).text()).toContain('conhecido aqui como Olivia Owner')
     const answer = await accept(link, '{}', { 'content-type': 'application/json' })
     expect(await answer.json()).toMatchObject({ status: 'accepted', role: 'member' })
     expect((await team(second)).members.at(-1)).toMatchObject({ userId: shop.userId, name: 'Olivia Owner' })

@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)('a shop', { timeout: 60_000 }, () => {
     `)
     await page.goto(`${site}/other`)
     await expect.poll(async () => (await eventsOf(shop)).length, { timeout: 10_000 }).toBe(1)
-    expect(await page.evaluate(`localStorage.getItem('storefront.visitor')`)).toMatch(/^[\w-]{24}$/)
+    expect(await page.evaluate(`localStorage.getItem('storefront.visitor')`)).toMatch(/^[\w-]{36}$/)
   })
 
   test('a shopper who takes consent back: what was stored is gone, nothing more is, and the next page knows', async () => {

@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
 import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
 import { hasChromium, servedApp } from '#test/support/browser'
+import { serveMedia } from '#test/support/demo-media'
 import { demoShop } from '#test/support/demo-shop'
+import { everythingOn } from '#test/support/every-element'
 import { connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
@@ -112,5 +114,46 @@ test.skipIf(!hasChromium)(
     await page.getByRole('dialog').getByRole('textbox').first().fill('Ana')
     await expect.poll(data).toContain('contact-form')
     expect(data().filter((path) => path === 'contact-form')).toHaveLength(1)
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'who has seen a page of a kind sees no other of it jump, with everything on',
+  { timeout: 120_000 },
+  async () => {
+    const { shop, page, open } = await demoShop(app, url, { width: 390 })
+    await everythingOn(app, shop)
+    await serveMedia(page)
+    // A script that the browser has kept comes before a shop's sheets, and those before our data.
+    const later = (glob: string, ms: number) =>
+      page.route(glob, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        await route.continue()
+      })
+    await later('**/shop.css', 1000)
+    await later('**/widgets?*', 3000)
+    await page.addInitScript(`
+      window.shifts = 0
+      new PerformanceObserver((list) => {
+        for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifts += value
+      }).observe({ type: 'layout-shift', buffered: true })`)
+    const drawn = `[...document.querySelectorAll('*')].reduce((sum, { shadowRoot }) =>
+      sum + (shadowRoot?.querySelectorAll('*').length ?? 0), 0)`
+    const shifted = async (path: string): Promise<number> => {
+      await open(path)
+      // Until two seconds bring nothing more.
+      for (let before = -1; ; ) {
+        const now = await page.evaluate<number>(drawn)
+        if (now === before && now > 0) break
+        before = now
+        await page.waitForTimeout(2000)
+      }
+      return page.evaluate<number>('shifts')
+    }
+    for (const path of ['', '/cart']) {
+      // Without room left for it much moves.
+      expect(await shifted(path)).toBeGreaterThan(0.1)
+      expect(await shifted(path)).toBeLessThan(0.1)
+    }
   },
 )

@@ -1,6 +1,6 @@
 // Icons that a merchant chooses by name, drawn in the colour of the text around them.
 
-import { h } from '../../storefront/script/client/elements.js'
+import { h } from './elements.js'
 
 /** Each in a box of 24 by 24: lines alone. */
 const lines = {
@@ -23,6 +23,12 @@ const lines = {
   sound: 'M4 9h4l5-4v14l-5-4H4zM17 8a5 5 0 0 1 0 8',
   next: 'M9 5l7 7-7 7',
   previous: 'M15 5l-7 7 7 7',
+  cart: 'M3 4h3l2.5 11h9L20 7H7M9 20h.01M17 20h.01',
+  chat: 'M4 5h16v11H10l-5 4v-4H4z',
+  phone: 'M6 3h4l2 5-2.5 1.5a11 11 0 0 0 5 5L16 12l5 2v4c0 1.5-1 3-3 3C10 21 3 14 3 6c0-2 1.5-3 3-3z',
+  tag: 'M3 4v8l9 9 8-8-9-9zM7.5 8h.01',
+  home: 'M4 11l8-7 8 7M6 10v10h12V10M10 20v-6h4v6',
+  'arrow-up': 'M12 20V5M5 12l7-7 7 7',
 }
 
 /** What people do not see names itself beside it. */

@@ -1,0 +1,176 @@
+/**
+ * PGlite that keeps what it has prepared, as our connections to a PostgreSQL server do. Its own `query` parses and plans
+ * each statement anew, in five rounds: most of the time that a statement of ours takes there.
+ */
+import {
+  messages,
+  PGlite,
+  protocol,
+  type QueryOptions,
+  type Results,
+  type Transaction,
+} from '@electric-sql/pglite'
+
+const { serialize } = protocol
+
+interface Statement {
+  name: string
+  /** What makes a parameter's text, by position. */
+  serializers: readonly ((value: unknown) => string)[]
+  columns: readonly { name: string; dataTypeID: number; parse: (text: string) => unknown }[]
+}
+
+/** Each takes some hundred kilobytes of the session, which it never gives back to the system. */
+const keptAtMost = 500
+/** Long texts are lists of rows, hardly twice of the same length. */
+const longestKept = 20_000
+
+const invalidName = '26000'
+const notSupported = '0A000'
+
+export class PreparingPglite extends PGlite {
+  /** The one that was used last comes last; null for what was seen once: it is prepared when it comes back. */
+  readonly #known = new Map<string, Statement | null>()
+  #names = 0
+
+  override async query<Row>(
+    text: string,
+    parameters: unknown[] = [],
+    options?: QueryOptions,
+  ): Promise<Results<Row>> {
+    if (!this.#isPrepared(text, options)) return super.query<Row>(text, parameters, options)
+    await this._checkReady()
+    return this._runExclusiveTransaction(() => this.#run<Row>(text, parameters))
+  }
+
+  override async exec(text: string, options?: QueryOptions): Promise<Results[]> {
+    try {
+      return await super.exec(text, options)
+    } finally {
+      if (/\b(discard\s+all|deallocate)\b/i.test(text)) this.#known.clear()
+    }
+  }
+
+  override transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return super.transaction((transaction) =>
+      work(
+        Object.create(transaction, {
+          query: {
+            value: (text: string, parameters: unknown[] = [], options?: QueryOptions) =>
+              transaction.closed || !this.#isPrepared(text, options)
+                ? transaction.query(text, parameters, options)
+                : this.#run(text, parameters),
+          },
+        }),
+      ),
+    )
+  }
+
+  /** Says so from the second time on. */
+  #isPrepared(text: string, options: QueryOptions | undefined): boolean {
+    const isPlain =
+      !options || Object.entries(options).every(([name, value]) => name === 'rowMode' && value === 'object')
+    if (!isPlain || text.length > longestKept) return false
+    if (this.#known.has(text)) return true
+    this.#known.set(text, null)
+    return false
+  }
+
+  #run<Row>(text: string, parameters: readonly unknown[]): Promise<Results<Row>> {
+    return this._runExclusiveQuery(async () => {
+      const isOutside = !this.isInTransaction()
+      try {
+        return await this.#execute<Row>(text, parameters)
+      } catch (error) {
+        if (!(error instanceof messages.DatabaseError)) throw error
+        if (isOutside && this.#isOutdated(text, error)) return await this.#execute<Row>(text, parameters)
+        throw Object.assign(error, { query: text, params: parameters })
+      } finally {
+        if (isOutside) await this.syncToFs()
+      }
+    })
+  }
+
+  /** Somebody dropped the statement, or changed the table that it reads. */
+  #isOutdated(text: string, { code, message }: messages.DatabaseError): boolean {
+    if (code === invalidName) this.#known.clear()
+    else if (code === notSupported && message.includes('cached plan')) this.#known.delete(text)
+    else return false
+    return true
+  }
+
+  async #execute<Row>(text: string, parameters: readonly unknown[]): Promise<Results<Row>> {
+    const { name, serializers, columns } = await this.#statement(text)
+    const values = parameters.map((value, index) => (value == null ? null : serializers[index]!(value)))
+    const answers = await this.#send(
+      serialize.bind({ statement: name, values }),
+      serialize.execute({}),
+      serialize.sync(),
+    )
+    const rows: Row[] = []
+    let affectedRows = 0
+    for (const answer of answers) {
+      if (answer instanceof messages.DataRowMessage) rows.push(rowOf(columns, answer.fields) as Row)
+      else if (answer instanceof messages.CommandCompleteMessage) affectedRows = affectedBy(answer.text)
+    }
+    return { rows, affectedRows, fields: columns.map(({ name, dataTypeID }) => ({ name, dataTypeID })) }
+  }
+
+  async #statement(text: string): Promise<Statement> {
+    const known = this.#known.get(text)
+    this.#known.delete(text)
+    const statement = known ?? (await this.#prepare(text))
+    this.#known.set(text, statement)
+    await this.#dropOldest()
+    return statement
+  }
+
+  async #prepare(text: string): Promise<Statement> {
+    this.#names += 1
+    const name = `kept_${this.#names}`
+    const answers = await this.#send(
+      serialize.parse({ name, text }),
+      serialize.describe({ type: 'S', name }),
+      serialize.sync(),
+    )
+    const parameters = answers.find((each) => each instanceof messages.ParameterDescriptionMessage)
+    const row = answers.find((each) => each instanceof messages.RowDescriptionMessage)
+    return {
+      name,
+      serializers: (parameters?.dataTypeIDs ?? []).map((type) => this.serializers[type] ?? String),
+      columns: (row?.fields ?? []).map(({ name: column, dataTypeID }) => {
+        const parse = this.parsers[dataTypeID]
+        return { name: column, dataTypeID, parse: parse ? (value) => parse(value, dataTypeID) : asItIs }
+      }),
+    }
+  }
+
+  async #dropOldest(): Promise<void> {
+    for (const [text, statement] of this.#known) {
+      if (this.#known.size <= keptAtMost) return
+      this.#known.delete(text)
+      if (statement) await this.#send(serialize.close({ type: 'S', name: statement.name }), serialize.sync())
+    }
+  }
+
+  /** In one round; throws the first fault, and the rest up to the `sync` is not done. */
+  #send(...parts: readonly Uint8Array[]) {
+    return this.execProtocolStream(Buffer.concat(parts), { syncToFs: false })
+  }
+}
+
+const asItIs = (value: string): unknown => value
+
+function rowOf(columns: Statement['columns'], fields: readonly (string | null)[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (let i = 0; i < columns.length; i += 1) {
+    const field = fields[i]!
+    row[columns[i]!.name] = field === null ? null : columns[i]!.parse(field)
+  }
+  return row
+}
+
+const counted = /^(?:INSERT \d+|UPDATE|DELETE|COPY|MERGE) (\d+)$/
+
+/** As PGlite counts: 0 for what changes nothing. */
+const affectedBy = (command: string): number => Number(counted.exec(command)?.[1] ?? 0)

@@ -1,0 +1,63 @@
+/** The bars as shoppers see them. */
+import { expect, test } from 'vitest'
+import saveActions from '#operations/bars/actions/api/save-settings'
+import saveCountdown from '#operations/bars/countdown/api/save-settings'
+import { hasChromium, servedApp } from '#test/support/browser'
+import { demoShop, expectAccessible } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+
+test.skipIf(!hasChromium)(
+  'announcements take turns, and the page under them stays where it is',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
+    const long = 'Coleção nova no ar: cerâmicas, linhos e luminárias feitas à mão, com frete por nossa conta'
+    const announcements = [{ text: 'Oi' }, { text: long, linkUrl: '/novidades' }]
+    await shop.call(saveCountdown, { body: { isEnabled: true, announcements, rotationSeconds: 2 } })
+    await open()
+    const bar = page.locator('store-countdown-bar').getByRole('region')
+    await bar.getByText('Oi').waitFor()
+    // Nobody comes by keyboard to what is not its turn.
+    expect(await bar.getByRole('link').count()).toBe(0)
+    const before = (await page.locator('header').boundingBox())!.y
+    const link = bar.getByRole('link', { name: long })
+    await link.waitFor()
+    expect(await link.getAttribute('class')).toContain('turned slide')
+    expect((await page.locator('header').boundingBox())!.y).toBe(before)
+    await expectAccessible(page)
+    expect(faults).toEqual([])
+  },
+)
+
+test.skipIf(!hasChromium)(
+  'actions have their signs; a bar that was closed comes back with other words',
+  { timeout: 60_000 },
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url)
+    const action = {
+      type: 'link',
+      label: 'Ofertas',
+      icon: 'tag',
+      target: '/ofertas',
+      backgroundColor: '#166534',
+    }
+    const save = (text: string) =>
+      shop.call(saveActions, { body: { isEnabled: true, isClosable: true, text, actions: [action] } })
+    expect((await save('Precisa de ajuda?')).status).toBe(200)
+    await open()
+    const bar = page.locator('store-action-bar').getByRole('region')
+    await bar.getByRole('link', { name: 'Ofertas' }).locator('svg path[d^="M3 4v8"]').waitFor()
+    await expectAccessible(page)
+    await bar.getByRole('button', { name: 'Fechar' }).click()
+    await bar.waitFor({ state: 'detached' })
+    await open('/products/1001')
+    await page.locator('store-action-bar').waitFor({ state: 'attached' })
+    await page.waitForLoadState('networkidle')
+    expect(await bar.count()).toBe(0)
+    await save('Fale com a gente')
+    await open()
+    await bar.getByText('Fale com a gente').waitFor()
+    expect(faults).toEqual([])
+  },
+)

@@ -1,0 +1,86 @@
+/** What writers change and take back of what they wrote, in any order and while nobody looks. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import listConversations from '#operations/inbox/conversations/api/list-conversations'
+import listMessages from '#operations/inbox/messages/api/list-messages'
+import disable from '#operations/inbox/switch/api/disable'
+import enable from '#operations/inbox/switch/api/enable'
+import type { Shop } from '#test/support/store'
+import { whatsappApp } from '#test/support/whatsapp'
+
+const { app, newNumber, withInbox, told, metadata, seconds, wamid } = await whatsappApp()
+beforeEach(newNumber)
+
+const from = '5511966660077'
+const say = (...messages: object[]) =>
+  told('messages', {
+    messaging_product: 'whatsapp',
+    metadata: metadata(),
+    contacts: [{ wa_id: from, profile: { name: 'Eva' } }],
+    messages: messages.map((message) => ({ from, id: wamid(), timestamp: seconds(), ...message })),
+  })
+const written = (id: string, body: string, back = 60) => ({
+  id,
+  timestamp: seconds(back),
+  type: 'text',
+  text: { body },
+})
+const edited = (id: string, body: string, back: number) => ({
+  timestamp: seconds(back),
+  type: 'edit',
+  edit: { original_message_id: id, message: { type: 'text', text: { body } } },
+})
+const takenBack = (id: string, back: number) => ({
+  timestamp: seconds(back),
+  type: 'revoke',
+  revoke: { original_message_id: id },
+})
+const shown = async (shop: Shop): Promise<string[]> => {
+  const [conversation] = (await shop.call(listConversations)).body.data
+  if (!conversation) return []
+  const { data } = (await shop.call(listMessages, { params: { id: conversation.id } })).body
+  return data.map((each: { text: string }) => each.text)
+}
+const deleted = 'This message was deleted by its sender'
+
+describe('a message that was changed several times', () => {
+  test('shows the latest change, whatever came last', async () => {
+    const shop = await withInbox()
+    const id = wamid()
+    await say(written(id, 'one'))
+    await say(edited(id, 'three', 10))
+    await say(edited(id, 'two', 20))
+    expect(await shown(shop)).toEqual(['three'])
+  })
+
+  test('is gone for good once it was taken back', async () => {
+    const shop = await withInbox()
+    const id = wamid()
+    await say(written(id, 'one'))
+    await say(takenBack(id, 20))
+    await say(edited(id, 'two', 10))
+    await say(edited(id, 'three', 30))
+    expect(await shown(shop)).toEqual([deleted])
+  })
+
+  test('shows what holds where all of it came before the message, in one body or in several', async () => {
+    const shop = await withInbox()
+    const [id, other] = [wamid(), wamid()]
+    await say(edited(id, 'three', 10), edited(id, 'two', 20), takenBack(other, 5))
+    await say(written(id, 'one'), written(other, 'secret'))
+    await app.advance(2_000)
+    await app.drainJobs()
+    expect((await shown(shop)).sort()).toEqual([deleted, 'three'])
+  })
+})
+
+test('what was changed while the inbox was off is found as it was left', async () => {
+  const shop = await withInbox()
+  await shop.call(disable)
+  const [kept, id, gone] = [wamid(), wamid(), wamid()]
+  await say(written(kept, 'kept'), written(id, 'one', 50), written(gone, 'secret', 40))
+  await say(edited(id, 'three', 10), takenBack(gone, 5))
+  await say(edited(id, 'two', 20))
+  await shop.call(enable, { body: {} })
+  await app.drainJobs()
+  expect((await shown(shop)).sort()).toEqual([deleted, 'kept', 'three'])
+})

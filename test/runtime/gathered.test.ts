@@ -1,0 +1,109 @@
+/** Questions asked together, and the counters and keys that are asked so. */
+import fc from 'fast-check'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Gathered } from '#runtime/gateway/gathered'
+import { RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit'
+import { freshDatabase } from '#test/support/app'
+import { standingClock } from '#test/support/test-clock'
+
+test('alone it is asked at once; what comes meanwhile goes together, of one name one at a time, none too many', async () => {
+  const asked: string[][] = []
+  let answer = Promise.withResolvers<void>()
+  const gathered = new Gathered<string, string>(
+    async (all) => {
+      asked.push([...all])
+      await answer.promise
+      return all.map((each) => `${each}!`)
+    },
+    (each) => each,
+    0,
+    3,
+  )
+  const said = ['a', 'b', 'b', 'c', 'd', 'e'].map((each) => gathered.ask(each))
+  await Promise.resolve()
+  const late = ['f', 'g'].map((each) => gathered.ask(each))
+  expect(asked).toEqual([['a', 'b', 'c']])
+  answer.resolve()
+  expect(await Promise.all([...said, ...late])).toEqual(['a!', 'b!', 'b!', 'c!', 'd!', 'e!', 'f!', 'g!'])
+  expect(asked).toEqual([
+    ['a', 'b', 'c'],
+    ['b', 'd', 'e'],
+    ['f', 'g'],
+  ])
+  answer = Promise.withResolvers()
+  const [one, other] = [gathered.ask('x'), gathered.ask('x')]
+  answer.reject(new Error('The database is away'))
+  await expect(one).rejects.toThrow('away')
+  await expect(other).rejects.toThrow('away')
+  answer = Promise.withResolvers()
+  answer.resolve()
+  expect(await gathered.ask('y')).toBe('y!')
+})
+
+test('where others came meanwhile, the next statement waits a little for more; alone it does not', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const asked: string[][] = []
+  const gathered = new Gathered<string, string>(
+    async (all) => {
+      asked.push([...all])
+      return all
+    },
+    (each) => each,
+    60,
+  )
+  const first = gathered.ask('a')
+  await Promise.resolve()
+  const meanwhile = gathered.ask('b')
+  await first
+  const after = gathered.ask('c')
+  await vi.advanceTimersByTimeAsync(59)
+  expect(asked).toEqual([['a']])
+  await vi.advanceTimersByTimeAsync(1)
+  await Promise.all([meanwhile, after])
+  await gathered.ask('d')
+  expect(asked).toEqual([['a'], ['b', 'c'], ['d']])
+})
+
+test('many keys of three instances at once: each counts exactly, few statements', async () => {
+  const { database } = await freshDatabase()
+  const clock = standingClock()
+  let statements = 0
+  const counted = Object.create(database, {
+    query: {
+      value(...given: Parameters<typeof database.query>) {
+        statements += 1
+        return database.query(...given)
+      },
+    },
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ key: fc.nat(20), instance: fc.nat(2), isLate: fc.boolean() }), { maxLength: 200 }),
+      async (hits) => {
+        clock.move(120_000)
+        const limit = 5
+        const three = [0, 1, 2].map(() => new RateLimiter(clock, limit, 'model', new SharedCounters(counted)))
+        const passed = new Map<number, number>()
+        const waits = []
+        for (const { key, instance, isLate } of hits) {
+          const verdict = Promise.resolve(three[instance]!.hit(String(key)))
+          waits.push(verdict.then(({ allowed }) => allowed && passed.set(key, (passed.get(key) ?? 0) + 1)))
+          if (isLate) await verdict
+        }
+        await Promise.all(waits)
+        for (const key of new Set(hits.map((hit) => hit.key))) {
+          const all = hits.filter((hit) => hit.key === key).length
+          expect([key, passed.get(key) ?? 0]).toEqual([key, Math.min(limit, all)])
+        }
+      },
+    ),
+    { numRuns: 30 },
+  )
+  clock.move(120_000)
+  statements = 0
+  const one = new RateLimiter(clock, 120, 'store', new SharedCounters(counted))
+  await Promise.all(Array.from({ length: 400 }, (_, n) => one.hit(`shop ${n}`)))
+  expect(statements).toBe(1)
+  await database.close()
+})

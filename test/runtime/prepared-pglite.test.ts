@@ -1,0 +1,168 @@
+/** The embedded database keeps what it prepares: it answers as PGlite's own `query` does, the first time and every other. */
+import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
+import { expect, inject, test } from 'vitest'
+import { PreparingPglite } from '#db/embedded/pglite'
+import { migratedSnapshot } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
+
+const parsers = { 20: Number, 1082: (value: string) => value }
+
+/** The table that statements of these tests are about, in a session that has prepared nothing. */
+const clean = 'drop table if exists noted; create table noted (id int primary key, text text); deallocate all'
+
+async function opened<Session extends PGlite>(session: Session): Promise<Session> {
+  whenFileEnds(() => session.close())
+  await session.waitReady
+  await session.exec(clean)
+  return session
+}
+
+let first: Promise<PreparingPglite> | null = null
+async function prepares(): Promise<PreparingPglite> {
+  first ??= migratedSnapshot().then((loadDataDir) => opened(new PreparingPglite({ parsers, loadDataDir })))
+  const session = await first
+  await session.exec(clean)
+  return session
+}
+
+const kept = async (session: PGlite): Promise<string[]> =>
+  (await session.exec('select statement from pg_prepared_statements order by prepare_time')).flatMap(
+    ({ rows }) => rows.map((row) => String(row.statement)),
+  )
+
+const statements: readonly [string, unknown[]][] = [
+  ['select 1 as one, null as nothing, $1::text as text', ["Zoë “x” \\ ' \u{1f600}"]],
+  [
+    'select $1::int as a, $2::bigint as b, $3::float8 as c, $4::numeric as d',
+    [1, 9007199254740991, 0.1, '12.30'],
+  ],
+  ['select $1::bool as t, $2::bool as f, $3::bool as n', [true, false, null]],
+  [
+    'select $1::timestamptz as at, $2::date as day, $3::timestamp as wall',
+    [new Date(0), '2026-11-20', '2026-11-20T10:00:00'],
+  ],
+  ['select $1::jsonb as object, $2::json as list, $3::jsonb as nothing', [{ a: [1, 'x'] }, [1, 2], null]],
+  ['select $1::text[] as texts, $2::int[] as numbers, $3::uuid[] as ids', [['a', 'b,"c'], [1, 2], []]],
+  ['select $1::bytea as bytes', [Uint8Array.of(0, 1, 255)]],
+  ['select 1 as same, 2 as same', []],
+  ['select n from generate_series(1, $1::int) n', [300]],
+  ['select n from generate_series(1, 0) n', []],
+  ['insert into noted (id, text) select n, $1 from generate_series(1, 3) n', ['x']],
+  ['update noted set text = $1 where id > 1', ['y']],
+  ['select * from noted order by id', []],
+  ['delete from noted returning id', []],
+  ['delete from noted', []],
+  ['with gone as (delete from noted returning 1) select count(*) as count from gone', []],
+  ["set application_name = 'somebody'", []],
+  ['show application_name', []],
+]
+const wrong: readonly [string, unknown[]][] = [
+  ['select 1 / $1::int as x', [0]],
+  ['select $1::int as x', ['no number']],
+  ['select nothing_like_it from noted where id = $1', [1]],
+  ['selec $1', [1]],
+  ['insert into noted (id) values ($1), ($1)', [1]],
+]
+
+type Session = Pick<PGlite, 'query'> | Transaction
+
+async function outcome(session: Session, text: string, values: unknown[]): Promise<unknown> {
+  try {
+    const { rows, affectedRows, fields }: Results = await session.query(text, [...values], {
+      rowMode: 'object',
+    })
+    return { rows, affectedRows, fields }
+  } catch (error) {
+    const { code, message, query, params } = error as Record<string, unknown>
+    return { code, message, query, params }
+  }
+}
+
+test.skipIf(!inject('snapshot'))(
+  'answers and refuses as PGlite does, four times over, in a transaction and outside',
+  async () => {
+    const ours = await prepares()
+    const plain = await opened(new PGlite({ parsers, loadDataDir: await migratedSnapshot() }))
+    for (let time = 1; time <= 4; time += 1) {
+      for (const [text, values] of [...statements, ...wrong]) {
+        expect(await outcome(ours, text, values), `${text}, ${time}`).toEqual(
+          await outcome(plain, text, values),
+        )
+      }
+      const both = [ours, plain].map((session) =>
+        session.transaction(async (transaction) => {
+          const answers: unknown[] = []
+          for (const [text, values] of statements) answers.push(await outcome(transaction, text, values))
+          return answers
+        }),
+      )
+      expect(await both[0]).toEqual(await both[1])
+    }
+    const names = await kept(ours)
+    expect(names.sort()).toEqual(
+      statements
+        .map(([text]) => text)
+        .concat('select 1 / $1::int as x', 'select $1::int as x', 'insert into noted (id) values ($1), ($1)')
+        .sort(),
+    )
+    expect(await kept(plain)).toEqual([])
+  },
+)
+
+test.skipIf(!inject('snapshot'))(
+  'a fault undoes its transaction, and the next one works with the same statement',
+  async () => {
+    const ours = await prepares()
+    const add = 'insert into noted (id) values ($1)'
+    for (const id of [1, 2, 3]) await ours.query(add, [id])
+    const failed = ours.transaction(async (transaction) => {
+      await transaction.query(add, [4])
+      await transaction.query(add, [1])
+    })
+    await expect(failed).rejects.toMatchObject({ code: '23505' })
+    expect(ours.isInTransaction()).toBe(false)
+    await ours.query(add, [4])
+    expect((await ours.query('select count(*) as count from noted')).rows).toEqual([{ count: 4 }])
+  },
+)
+
+test.skipIf(!inject('snapshot'))(
+  'is prepared anew once somebody dropped it, or its table has changed',
+  async () => {
+    const ours = await prepares()
+    await ours.exec('alter table noted drop column text; insert into noted values (1)')
+    const read = async () => (await ours.query('select * from noted')).rows
+    for (const _ of [1, 2, 3]) expect(await read()).toEqual([{ id: 1 }])
+    await ours.exec('alter table noted add column text text')
+    expect(await read()).toEqual([{ id: 1, text: null }])
+    for (const drop of ['deallocate all', 'discard all']) {
+      await ours.exec(drop)
+      expect(await kept(ours)).toEqual([])
+      for (const _ of [1, 2]) expect(await read()).toEqual([{ id: 1, text: null }])
+      expect(await kept(ours)).toEqual(['select * from noted'])
+    }
+    // Unseen: another client of the session.
+    await ours.execProtocol(Uint8Array.of(0x51, 0, 0, 0, 19, ...Buffer.from('deallocate all\0')))
+    expect(await read()).toEqual([{ id: 1, text: null }])
+  },
+)
+
+test.skipIf(!inject('snapshot'))(
+  'what is asked once is not kept, nor what is long; of the rest the latest',
+  async () => {
+    const ours = await prepares()
+    await ours.query('select 1 as once')
+    const long = `select '${'x'.repeat(20_000)}' as long`
+    for (const _ of [1, 2, 3]) await ours.query(long)
+    expect(await kept(ours)).toEqual([])
+    for (let n = 0; n < 600; n += 1) {
+      for (const _ of [1, 2]) await ours.query(`select ${n} as n`)
+      await ours.query('select $1::int as used', [n])
+    }
+    const names = await kept(ours)
+    expect(names.length).toBeLessThanOrEqual(500)
+    expect(names).toContain('select $1::int as used')
+    expect(names).toContain('select 599 as n')
+    expect(names).not.toContain('select 0 as n')
+  },
+)
