@@ -1,6 +1,7 @@
 /** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { storesListed } from './directory/find.ts'
 
 export interface SubscriptionInstants {
   status: string
@@ -68,14 +69,24 @@ const accessText = `
   join stores s on s.id = k.store_id
   join subscriptions b on b.store_id = k.store_id
   where k.hash = any($1) and k.revoked_at is null`
+const accessOfStoreText = `${accessText} and k.store_id = $2`
 
 /** The holders of the keys with these SHA-256, by hash; their expiry is the caller's to compare with the clock. */
 export async function findAccesses(
   database: Database,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, Access>> {
-  const rows = await database.query<AccessRow>(accessText, [hashes], 'once')
+  const rows = (await database.isDistributed())
+    ? await accessesByStore(database, hashes)
+    : await database.query<AccessRow>(accessText, [hashes], 'once')
   return new Map(rows.map((row) => [row.hash, accessOf(row)]))
+}
+
+/** On a cluster: the directory says whose they are, and each store's shard is asked for its own alone. */
+async function accessesByStore(database: Database, hashes: readonly string[]): Promise<AccessRow[]> {
+  const stores = await storesListed(database.root, 'api-key', hashes)
+  const found = stores.map((storeId) => database.query<AccessRow>(accessOfStoreText, [hashes, storeId]))
+  return (await Promise.all(found)).flat()
 }
 
 function accessOf(row: AccessRow): Access {
@@ -105,13 +116,22 @@ function storeFacts(id: string, row: Omit<AccessRow, 'hash' | 'key_id' | 'store_
   return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
 }
 
+/** When a key of a store was last used, in milliseconds. */
+export interface KeyUse {
+  storeId: string
+  keyId: string
+  at: number
+}
+
 /** Writes down when keys were last used. Off the request's path; an older instant never replaces a newer one. */
-export async function recordKeyUse(database: Database, uses: Map<string, number>): Promise<void> {
+export async function recordKeyUse(database: Database, uses: readonly KeyUse[]): Promise<void> {
+  // Sorted: no two instances wait for each other's.
+  const sorted = uses.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
   await sql`
-    update api_keys k set last_used_at = u.at::timestamptz
-    from unnest(${[...uses.keys()]}::uuid[], ${[...uses.values()].map((ms) => new Date(ms).toISOString())}::text[])
-      as u(id, at)
-    where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.at::timestamptz)`.execute(
+    update api_keys k set last_used_at = to_timestamp(u.ms / 1000)
+    from unnest(${sorted.map(({ storeId }) => storeId)}::uuid[], ${sorted.map(({ keyId }) => keyId)}::uuid[],
+      ${sorted.map(({ at }) => at)}::float8[]) as u(store_id, id, ms)
+    where k.store_id = u.store_id and k.id = u.id and (k.last_used_at is null or k.last_used_at < to_timestamp(u.ms / 1000))`.execute(
     database.root,
   )
 }

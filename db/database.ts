@@ -23,6 +23,8 @@ export interface Database {
    * `each-time`: it never keeps one, as it would after five calls; for text that is looked for.
    */
   query<Row>(text: string, parameters: readonly unknown[], plan?: Plan): Promise<Row[]>
+  /** Whether it is a cluster, where a statement that names no store asks all of its shards. */
+  isDistributed(): boolean | Promise<boolean>
   /** The same for work that may take long: jobs, commands, migrations. Who waits for an answer never has this one. */
   readonly patient: Database
   /** The same for one piece of work, until it is taken from whoever does it: then every statement is refused. */
@@ -32,4 +34,9 @@ export interface Database {
   /** Clients in use and waiting, for the metrics. */
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
+}
+
+export interface ServerDatabase extends Database {
+  /** Looks that what is set for statements holds on the way there; throws `NotDirect`, one sentence with its remedy. */
+  verify(): Promise<void>
 }

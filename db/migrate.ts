@@ -1,28 +1,75 @@
 /** Brings a database up to date: our tables, then the job queue's own. Safe from several machines at once. */
 import { readdir } from 'node:fs/promises'
 import { type Migration, Migrator } from 'kysely/migration'
+import { distribute } from './citus/distribute.ts'
+import { standingOf } from './citus/standing.ts'
 import type { Database } from './database.ts'
+
+/** The database has been brought further than this code knows. */
+export class NewerDatabase extends Error {
+  override name = 'NewerDatabase'
+}
 
 const folder = new URL('./migrations/', import.meta.url)
 
-async function readMigrations(): Promise<Record<string, Migration>> {
+async function migrationNames(): Promise<string[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort()
+  return files.map((file) => file.slice(0, -3))
+}
+
+async function readMigrations(): Promise<Record<string, Migration>> {
+  const names = await migrationNames()
   const loaded = await Promise.all(
-    files.map(async (file) => [file.slice(0, -3), await import(new URL(file, folder).href)] as const),
+    names.map(async (name) => [name, await import(new URL(`${name}.ts`, folder).href)] as const),
   )
   return Object.fromEntries(loaded)
 }
 
-/** Runs what has not run yet and answers its names. Throws what a migration threw. */
+/** Runs what has not run yet and answers its names. Throws `NewerDatabase`, and what a migration threw. */
 export async function migrate(database: Database): Promise<string[]> {
+  // Nearly every start finds them all there. The migrator would read each file, and every column of every table.
+  const [wanted, ran] = await Promise.all([migrationNames(), migrationsRun(database)])
+  if (wanted.length === ran.size && wanted.every((name) => ran.has(name))) return []
+  const unknown = [...ran].filter((name) => !wanted.includes(name))
+  if (unknown.length > 0) throw new NewerDatabase(newer(unknown.toSorted().at(-1)!))
   const { error, results = [] } = await migrator(database).migrateToLatest()
   if (error) throw error
+  await distributeNew(database)
   return results.map((result) => result.migrationName)
+}
+
+const newer = (name: string): string =>
+  `The database is newer than this code, which does not know its migration ${name}: start the version that made it, or a later one`
+
+/** Where there is a cluster: all tables of a new database, and those that a migration added to a distributed one. */
+async function distributeNew(database: Database): Promise<void> {
+  const standing = await standingOf(database)
+  if (!standing || (standing.missing.length === 0 && !standing.isUnfinished)) return
+  const stores = await database.root.selectFrom('stores').select('id').limit(1).execute()
+  // What has rows is distributed when somebody says so: writes wait meanwhile.
+  if (standing.isDistributed || stores.length === 0) await distribute(database)
 }
 
 /** Whether nothing is left to run, for readiness. */
 export async function isMigrated(database: Database): Promise<boolean> {
-  return (await migrator(database).getMigrations()).every((migration) => migration.executedAt !== undefined)
+  const [wanted, ran] = await Promise.all([migrationNames(), migrationsRun(database)])
+  return wanted.every((name) => ran.has(name)) && !(await isHalfDistributed(database))
+}
+
+/** A distribution that was killed: what finds nothing until it is finished is not ready. */
+async function isHalfDistributed(database: Database): Promise<boolean> {
+  if (!(await database.isDistributed())) return false
+  return (await standingOf(database))?.isUnfinished === true
+}
+
+async function migrationsRun(database: Database): Promise<Set<string>> {
+  const [table] = await database.query<{ there: boolean }>(
+    `select to_regclass('kysely_migration') is not null as there`,
+    [],
+  )
+  if (!table!.there) return new Set()
+  const rows = await database.query<{ name: string }>('select name from kysely_migration', [])
+  return new Set(rows.map(({ name }) => name))
 }
 
 const migrator = (database: Database): Migrator =>

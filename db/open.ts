@@ -2,8 +2,9 @@
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { CompiledQuery, type Driver, Kysely, PGliteDialect } from 'kysely'
-import type { Database } from './database.ts'
+import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
+import { ListingDialect } from './directory/listing.ts'
 import { PreparingPglite } from './embedded/pglite.ts'
 import { PipelinedDialect } from './postgres/driver.ts'
 import { type Pace, postgresPool } from './postgres/pool.ts'
@@ -17,12 +18,20 @@ const pgliteParsers = {
   1700: (value: string) => value,
 }
 
+/**
+ * PostgreSQL fills its buffers with zeros as it starts, and PGlite starts it five times to make a database: with the
+ * 128 MB it would take, that is most of the time of an opening. What they do not hold lies in the system's own cache.
+ */
+const sharedBuffers = ['-c', 'shared_buffers=16MB']
+
 /** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
 export async function openPglite(options: { dataDir?: string; snapshot?: Blob }): Promise<Database> {
   const pglite = new PreparingPglite({
     dataDir: options.dataDir ?? 'memory://',
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
     parsers: pgliteParsers,
+    initDbStartParams: sharedBuffers,
+    startParams: [...PreparingPglite.defaultStartParams, ...sharedBuffers],
     extensions: { btree_gin, pg_trgm },
   })
   await pglite.waitReady
@@ -41,6 +50,7 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
     async query<Row>(text: string, parameters: readonly unknown[]) {
       return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
     },
+    isDistributed: () => false,
     script: async <Row>(text: string) => (await pglite.exec(text)).flatMap((each) => each.rows as Row[]),
     load: () => ({ open: 1, busy: 0, waiting: 0 }),
     async close() {
@@ -56,7 +66,7 @@ export async function openPglite(options: { dataDir?: string; snapshot?: Blob })
 /**
  * Connects to a PostgreSQL server. `reads`: clients that single statements share; `transactions`: how many
  * transactions may be open at once, each on a client of its own. `socket`: the unix socket where another process
- * serves its PGlite.
+ * serves its PGlite. `isPooled`: it is reached through a pooler of connections. `name`: who PostgreSQL is told connects.
  */
 export function openPostgres(
   url: string,
@@ -64,20 +74,24 @@ export function openPostgres(
     reads?: number
     transactions?: number
     socket?: string
+    isPooled?: boolean
+    name?: string
     deadlines?: Pick<Deadlines, 'statementMs'>
   } = {},
-): Database {
-  const { reads = 3, transactions = 10, socket, deadlines } = sizes
+): ServerDatabase {
+  const { reads = 3, transactions = 10, socket, isPooled = false, name, deadlines } = sizes
   const pool = postgresPool(url, {
     reads,
     exclusive: transactions,
     socket,
+    isPooled,
+    name,
     ...(deadlines ? { deadlines } : {}),
   })
-  const at = (pace: Pace, patient: () => Database): Database => {
-    const dialect = new PipelinedDialect(pool, pace)
+  const at = (pace: Pace, patient: () => Database): ServerDatabase => {
+    const dialect = new ListingDialect(new PipelinedDialect(pool, pace), pool.distribution)
     const root = new Kysely<Tables>({ dialect })
-    const database: Database = {
+    const database: ServerDatabase = {
       kind: socket ? 'pglite' : 'postgres',
       root,
       pglite: null,
@@ -86,7 +100,9 @@ export function openPostgres(
       },
       whileHeld: (hold) => revocable(database, dialect, hold),
       query: (text, parameters, plan) => pool.query(text, parameters, plan, pace),
+      isDistributed: () => pool.distribution.isDistributed(),
       script: (text) => pool.script(text),
+      verify: () => (socket ? Promise.resolve() : pool.verify()),
       load: () => pool.load(),
       async close() {
         await root.destroy()
@@ -95,7 +111,7 @@ export function openPostgres(
     }
     return database
   }
-  const patient: Database = at('long', () => patient)
+  const patient: ServerDatabase = at('long', () => patient)
   return at('request', () => patient)
 }
 

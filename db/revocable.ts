@@ -38,6 +38,7 @@ export function revocable(database: Database, dialect: Dialect, hold: Hold): Dat
       hold.throwIfAborted()
       return database.query(text, parameters, plan)
     },
+    isDistributed: () => database.isDistributed(),
     async script(text) {
       hold.throwIfAborted()
       return database.script(text)

@@ -7,6 +7,7 @@ import { type AutomationTables, automationTables } from './tables/automations.ts
 import { type BarTables, barTables } from './tables/bars.ts'
 import { type CampaignTables, campaignTables } from './tables/campaigns.ts'
 import { type CaptureTables, captureTables } from './tables/capture.ts'
+import type { ServerPlace } from './tables/columns.ts'
 import { type ExchangeTables, exchangeTables } from './tables/exchanges.ts'
 import { type InboxTables, inboxTables } from './tables/inbox.ts'
 import { type LookTables, lookTables } from './tables/looks.ts'
@@ -119,7 +120,7 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...notificationTables,
   ...campaignTables,
 }
-const systemTables: Record<keyof SystemTables, true> = {
+const systemTables: Record<keyof SystemTables, ServerPlace> = {
   ...messagingSystemTables,
   ...messagingConnectionSystemTables,
   ...serverSystemTables,
@@ -133,3 +134,8 @@ export function tenantColumn(table: string): 'id' | 'store_id' | 'system' | null
   if (Object.hasOwn(tenantTables, table)) return tenantTables[table as keyof TenantTables]
   return Object.hasOwn(systemTables, table) ? 'system' : null
 }
+
+/** Where a table of a store is cut, `everywhere`, or `coordinator`: all that `db/README.md` says of a distributed database. */
+export type Place = 'id' | 'store_id' | ServerPlace
+
+export const places: Readonly<Record<keyof Tables, Place>> = { ...tenantTables, ...systemTables }

@@ -1,3 +1,4 @@
+import { soleIndex, soleKinds } from '#db/directory/listed'
 import type { Wording } from '#runtime/values/wording'
 
 /**
@@ -58,9 +59,20 @@ export function sqlState(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** Whether a statement failed on a unique index, optionally that very one. */
+interface Violation {
+  constraint_name?: string
+  constraint?: string
+  detail?: string
+  message: string
+}
+
+/** Whether a statement failed on a unique index, optionally that very one: what a cluster has instead of it counts as it. */
 export function isDuplicate(error: unknown, index?: string): boolean {
   if (sqlState(error) !== '23505') return false
-  const { constraint_name, constraint } = error as { constraint_name?: string; constraint?: string }
-  return index === undefined || (constraint_name ?? constraint) === index
+  if (index === undefined) return true
+  const { constraint_name, constraint = constraint_name, detail, message } = error as Violation
+  // Of a shard Citus passes on no more than what was said: it names the index with the number of the shard.
+  if (constraint === undefined) return new RegExp(`\\b${index}_\\d+\\b`).test(message)
+  if (constraint !== soleIndex) return constraint === index
+  return detail?.includes(`(kind, key)=(${soleKinds.get(index)}, `) === true
 }

@@ -10,11 +10,13 @@ import { throwawayPostgres } from '#scripts/cli/postgres'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { type Progress, showProgress } from '#scripts/cli/progress'
 import { line, type Output, type Terminal } from '#scripts/cli/terminal'
+import { citusCommand } from './bench/citus/command.ts'
 import { makeFixture } from './bench/fixture.ts'
 import { type OperationName, operationNames } from './bench/kinds.ts'
 import { comparisonsOf, linesOf, machine, type Results, tableOf } from './bench/report.ts'
-import { measure } from './bench/rounds.ts'
+import { limitsUsedUp, measure } from './bench/rounds.ts'
 import { areaNames, measureSizes, type SizesOptions, sizesTable } from './bench/sizes.ts'
+import { tenantsCommand } from './bench/tenants/command.ts'
 
 interface Options {
   seconds: number
@@ -27,6 +29,7 @@ interface Options {
 }
 
 const from1 = wholeFrom(1)
+const fewestForLimits = 100
 const defaultClients = readSettings({ SECRET_KEY: 'none is used: '.padEnd(32, '.') }).databaseReads
 
 export function benchProgram(terminal: Terminal): Command {
@@ -36,17 +39,18 @@ export function benchProgram(terminal: Terminal): Command {
     // Both have options of the same names: those after `sizes` are its own.
     .enablePositionalOptions()
     .description(
-      'Measures a read by id, a list of 20, a create and a 403 on the gateway with everything on, on bare Hono with ' +
-        'postgres.js, and on Fastify with its usual plugins, in turn, on a throwaway PostgreSQL. ' +
+      'Measures reads, lists, writes and refusals on the gateway with everything on, its limits counted as by default, ' +
+        'beside node:http and Hono with nothing but postgres.js, and Fastify with the guards that it usually has ' +
+        '(its own rate limit counts in the same PostgreSQL, one counter a key), in turn, on a throwaway PostgreSQL. ' +
         'Prints medians as a table (milliseconds, microseconds of the processor), then everything as JSON.',
     )
-    .option('--seconds <n>', 'length of each measurement, in seconds; short ones hide faults', seconds, 60)
+    .option('--seconds <n>', 'length of each measurement, in seconds; short ones hide faults', seconds, 15)
     .option('--rounds <n>', 'measurements of each operation on each server', from1, 3)
     .option('--connections <n>', 'connections that send requests', from1, 16)
     .option('--clients <n>', 'database connections of each server', from1, defaultClients)
     .option(
       '--stores <n>',
-      'stores whose keys and addresses send in turn; with fewer than 100 limits are counted ahead, not one by one',
+      `stores whose keys and addresses send in turn; with fewer than ${fewestForLimits} limits are counted ahead, not one by one, and no 429 is measured`,
       from1,
       500,
     )
@@ -89,6 +93,8 @@ export function benchProgram(terminal: Terminal): Command {
       const sizes = await measureSizes(options, showProgress(err))
       tell(out, sizesTable(out, sizes), sizes, options.json)
     })
+  program.addCommand(tenantsCommand(terminal, tell))
+  program.addCommand(citusCommand(terminal, tell))
   return program
 }
 
@@ -100,20 +106,23 @@ function tell(out: Output, shown: string, results: object, file: string | undefi
 
 async function bench(options: Options, progress: Progress): Promise<Results> {
   const startedAt = new Date().toISOString()
-  const cluster = await throwawayPostgres()
+  const operations = options.only.filter((name) => name !== 'limited' || options.stores >= fewestForLimits)
+  const cluster = await throwawayPostgres({ countsStatements: true })
   const folder = mkdtempSync(join(tmpdir(), 'merchant-bench-'))
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
   try {
-    const fixture = await makeFixture(cluster.url, folder, options, options.only)
+    const { clients, stores, rounds } = options
+    const sizes = { clients, stores, limited: operations.includes('limited') ? limitsUsedUp(rounds) : 0 }
+    const fixture = await makeFixture(cluster.url, folder, sizes, operations)
     const fixturePath = join(folder, 'fixture.json')
     writeFileSync(fixturePath, JSON.stringify(fixture))
     const measurements = await measure({
       fixture,
       fixturePath,
       dataDir: cluster.dataDir,
-      operations: options.only,
-      rounds: options.rounds,
+      operations,
+      rounds,
       seconds: options.seconds,
       connections: options.connections,
       progress,

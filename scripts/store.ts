@@ -71,18 +71,22 @@ export function storeProgram(terminal: Terminal): Command {
       ),
     )
     .action(({ json, plan, ...given }: NewStore & Json) =>
-      withServices(env, async (services, { now }) => {
-        const input = read(newStoreInput, given, 'body') as NewStore
-        const { ownerId, ...store } = await createStore(services.database, now, {
-          ...input,
-          ...(plan === undefined ? {} : { plan }),
-        })
-        // Only where the sandbox stands for the outside world: a real shop is connected with its credentials.
-        if (services.settings.sandbox) {
-          await connectEcommerce(await contextOf(services, store.id, ownerId), 'sandbox', null)
-        }
-        print(json, store, `${store.name} (${store.slug}), id ${store.id}, plan ${store.plan}`)
-      }),
+      withServices(
+        env,
+        async (services, { now }) => {
+          const input = read(newStoreInput, given, 'body') as NewStore
+          const { ownerId, ...store } = await createStore(services.database, now, {
+            ...input,
+            ...(plan === undefined ? {} : { plan }),
+          })
+          // Only where the sandbox stands for the outside world: a real shop is connected with its credentials.
+          if (services.settings.sandbox) {
+            await connectEcommerce(await contextOf(services, store.id, ownerId), 'sandbox', null)
+          }
+          print(json, store, `${store.name} (${store.slug}), id ${store.id}, plan ${store.plan}`)
+        },
+        { makes: true },
+      ),
     )
 
   program

@@ -1,7 +1,7 @@
 /** `npm run with-postgres -- <command>`: runs it beside a PostgreSQL server of its own, and ends as it ends. */
-import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { besideArguments, runBeside } from '#scripts/cli/beside'
+import { type PoolMode, throwawayPgbouncer } from '#scripts/cli/pgbouncer'
 import { throwawayPostgres } from '#scripts/cli/postgres'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import type { Terminal } from '#scripts/cli/terminal'
@@ -15,6 +15,13 @@ export const withPostgresProgram = (terminal: Terminal): Command =>
     .argument('<command>', 'what to run')
     .argument('[arguments...]', 'its own, flags too')
     .option('--durable', 'keep fsync on; without it the server is fast and would not survive a power cut')
+    .option('--bin <folder>', 'PostgreSQL’s programs; default the newest version below /usr/lib/postgresql')
+    .addOption(
+      new Option(
+        '--pooler <mode>',
+        'tests of the gateway reach the server through a PgBouncer of their own (TEST_DATABASE_POOLER)',
+      ).choices(['transaction', 'session']),
+    )
     // What comes after the command is the command's.
     .passThroughOptions()
     .addHelpText(
@@ -23,41 +30,36 @@ export const withPostgresProgram = (terminal: Terminal): Command =>
         terminal,
         'npm run with-postgres -- npm test',
         'npm run with-postgres -- --durable npx vitest run test/runtime',
+        'npm run with-postgres -- --bin /opt/postgresql-18/bin npx vitest run test/runtime/postgres.test.ts',
+        'npm run with-postgres -- --pooler transaction npx vitest run test/registry',
       ),
     )
-    .action(async (command: string, args: string[], { durable = false }: { durable?: boolean }) =>
-      exitWith(await runWithPostgres(command, args, durable)),
+    .action(async (command: string, args: string[], options: Options) =>
+      exitWith(await runBeside(() => started(options), command, args)),
     )
 
-async function runWithPostgres(program: string, programArgs: string[], durable: boolean): Promise<number> {
-  // A signal is the command's to act on; ours is to put the server away once it has ended.
-  let stopChild: ((signal: NodeJS.Signals) => void) | null = null
-  let asked: NodeJS.Signals | null = null
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      asked = signal
-      stopChild?.(signal)
-    })
-  }
-  const server = await throwawayPostgres({ durable })
+interface Options {
+  durable?: boolean
+  bin?: string
+  pooler?: PoolMode
+}
+
+async function started({ durable = false, bin, pooler }: Options) {
+  const server = await throwawayPostgres({ durable, bin })
+  if (!pooler) return server
   try {
-    if (asked) return 128 + constants.signals[asked]
-    return await new Promise<number>((resolve, reject) => {
-      const child = spawn(program, programArgs, {
-        stdio: 'inherit',
-        env: { ...process.env, TEST_DATABASE_URL: server.url },
-      })
-      stopChild = (signal) => child.kill(signal)
-      child.once('error', (error) => reject(new Error(`${program}: ${error.message}`)))
-      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
-    })
-  } finally {
+    // One connection for a transaction: who needs another one meanwhile would wait for ever.
+    const poolSize = pooler === 'transaction' ? 1 : 20
+    const bouncer = await throwawayPgbouncer(server.url, { mode: pooler, poolSize })
+    const stop = async (): Promise<void> => {
+      await bouncer.stop()
+      await server.stop()
+    }
+    return { url: server.url, env: { TEST_DATABASE_POOLER: bouncer.url }, stop }
+  } catch (error) {
     await server.stop()
+    throw error
   }
 }
 
-if (import.meta.main) {
-  // npm run adds a `--` of its own, before which no option could be given.
-  const [first, ...rest] = process.argv.slice(2)
-  process.exitCode = await runProgram(withPostgresProgram, first === '--' ? rest : process.argv.slice(2))
-}
+if (import.meta.main) process.exitCode = await runProgram(withPostgresProgram, besideArguments())

@@ -4,21 +4,11 @@
  * A connection that says nothing for too long is destroyed with all that is on it, so that no late answer is ever taken
  * for another's. Nobody sets a timer for a statement: once in a while the pool looks which client has moved since.
  */
-import { Socket } from 'node:net'
-import postgres from 'postgres'
-import { type Rows, Statement, type StatementOwner } from './statement.ts'
+import { Line, type Rows, Statement, type StatementOwner } from './door.ts'
 
 /** Counts turns of the pool's watch. A process that stood still itself has not waited: its turns stood still too. */
 export interface Watch {
   turn: number
-}
-
-/** One instance of the library, with one connection at a time. */
-interface Line {
-  sql: postgres.Sql
-  /** The library's own door for what is to be sent. */
-  ask: (statement: Statement) => void
-  socket: Socket | null
 }
 
 export interface ClientParts {
@@ -27,7 +17,9 @@ export interface ClientParts {
   watch: Watch
   /** Turns without an answer after which it is given up. */
   patience: number
-  /** Another client for a statement that this one could not send, or null. */
+  /** What is asked one after the other belongs together: nothing of it goes on where the rest of it is lost. */
+  isTogether?: boolean
+  /** Another client for what this one could not send, or null. */
   instead?: () => Client | null
   /** It became able to connect, or unable. */
   changed?: () => void
@@ -35,7 +27,7 @@ export interface ClientParts {
 
 /** A client of one connection. Its statements run in the order they were asked. */
 export class Client implements StatementOwner {
-  /** Connections it has lost: the library opens the next by itself, where no transaction is open any more. */
+  /** Connections it has lost: on the next no transaction is open any more. */
   lost = 0
   /** Its connection has answered a statement. */
   live = false
@@ -101,29 +93,29 @@ export class Client implements StatementOwner {
       statement.fail(error)
       return
     }
-    // The first statement of a new connection hears why the server ended the one before.
-    if (isServerEnding(error) && !statement.isSecondTry) {
-      statement.goTo(this)
-      return
-    }
-    for (const each of this.#leave()) {
-      const other = each.isSecondTry ? null : (this.#parts.instead?.() ?? null)
-      if (other) each.goTo(other)
+    const statements = this.#leave()
+    // One that is just starting, or ends those that are idle, may answer the next time.
+    const other = isServerEnding(error) ? this : (this.#parts.instead?.() ?? null)
+    for (const each of statements) {
+      if (other && !each.isSecondTry) each.goTo(other, true)
       else each.fail(error)
     }
   }
 
-  /** What was open, as nobody's any more. */
+  /** The connection is gone, and what was on it has failed. What it did not come to is asked on a new one. */
+  #lose(): void {
+    const unsent = this.#moveOn()
+    for (const each of unsent) {
+      if (this.#isClosed || this.#parts.isTogether) each.fail(new Error('The connection was lost'))
+      else each.goTo(this, each.isSecondTry)
+    }
+  }
+
+  /** What was open, as nobody's any more, because no connection is to be had. */
   #leave(): Statement[] {
-    const statements = [...this.#open]
-    this.#open.clear()
+    const statements = this.#moveOn()
     if (this.#isClosed) return statements
-    const line = this.#line
-    this.lost += 1
-    this.live = false
     this.failedAt = this.#parts.watch.turn
-    this.#line = this.#openLine()
-    void hangUp(line)
     if (!this.isFailing) {
       this.isFailing = true
       this.#parts.changed?.()
@@ -131,48 +123,29 @@ export class Client implements StatementOwner {
     return statements
   }
 
+  /** To another connection, which is made at the next statement; answers what was open on the one before. */
+  #moveOn(): Statement[] {
+    const statements = [...this.#open]
+    this.#open.clear()
+    if (this.#isClosed) return statements
+    const line = this.#line
+    this.lost += 1
+    this.live = false
+    this.#line = this.#openLine()
+    void line.giveUp()
+    return statements
+  }
+
   /** Lets what is open finish for a while. */
   async close(seconds = 2): Promise<void> {
     this.#isClosed = true
     this.live = false
-    await hangUp(this.#line, seconds)
+    await this.#line.end(seconds)
   }
 
   #openLine(): Line {
-    const { url, options } = this.#parts
-    let dials = 0
-    const line = { socket: null } as Line
-    // The socket is ours to destroy: the library only says goodbye, which nobody may hear.
-    const socket = ({ host, port, path }: Address): Socket => {
-      if (this.#line && this.#line !== line) throw new Error('The client was given up')
-      const dialled = new Socket()
-      const at = dials++ % host.length
-      line.socket = dialled
-      // In a microtask: the library listens by then, also for an address that fails at once.
-      queueMicrotask(() => (path ? dialled.connect(path) : dialled.connect(port[at]!, host[at]!)))
-      return Object.assign(dialled, path ? {} : { host: host[at], port: port[at] })
-    }
-    const onclose = (): void => {
-      if (this.#line !== line) return
-      this.lost += 1
-      this.live = false
-    }
-    line.sql = postgres(url, { ...options, socket, onclose } as never)
-    line.ask = (line.sql.unsafe('') as unknown as { handler: Line['ask'] }).handler
-    return line
+    return new Line(this.#parts.url, this.#parts.options, () => this.#lose())
   }
-}
-
-interface Address {
-  host: string[]
-  port: number[]
-  path?: string | false
-}
-
-/** Fails what is on the line after so many seconds. */
-async function hangUp(line: Line, seconds = 0): Promise<void> {
-  await line.sql.end({ timeout: seconds })
-  line.socket?.destroy()
 }
 
 /**

@@ -97,8 +97,7 @@ class PipelinedConnection implements DatabaseConnection {
     const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : ''
     const access = settings.accessMode ? ` ${settings.accessMode}` : ''
     this.#lostBefore = this.#own.lost
-    const time = this.#pace === 'long' ? this.#pool.longBegin : ''
-    this.#begun = this.#own.run(`begin${isolation}${access}${time}`, [])
+    this.#begun = this.#own.run(this.#pool.begin(this.#pace, `${isolation}${access}`), [])
     this.#begun.catch(() => undefined) // seen by the first statement, which awaits it too
   }
 

@@ -16,12 +16,13 @@ import {
   usualDeadlines,
 } from '../deadlines.ts'
 import { Client, type ClientParts, SharedClients, type Watch } from './client.ts'
+import { Distribution } from './distribution.ts'
+import { allWithin, type Pace, type SessionKind, type Sessions, sessionsOf, verified } from './sessions.ts'
 
 /** Of one statement: kept whatever its values, or made for its values at each call. Otherwise PostgreSQL decides. */
 export type Plan = 'once' | 'each-time'
 
-/** Of whom a statement is: of a request, or of work that may take long (a job, a command, a migration). */
-export type Pace = 'request' | 'long'
+export type { Pace } from './sessions.ts'
 
 export interface PostgresPool {
   /** One statement on a client that others use too. */
@@ -36,8 +37,12 @@ export interface PostgresPool {
   /** A client that nobody else uses until it is given back. */
   take(pace?: Pace): Promise<Client>
   give(client: Client): void
-  /** What `begin` is sent with, so that the statements after it have the time of their kind. */
-  readonly longBegin: string
+  /** Begins a transaction, in which statements have what they need set for their kind. */
+  begin(pace: Pace, modes?: string): string
+  /** Whether it is a cluster's, which is asked once. */
+  readonly distribution: Distribution
+  /** Throws `NotDirect` where a pooler of connections is in between and was not told of, or one that cannot serve us. */
+  verify(): Promise<void>
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
 }
@@ -58,21 +63,16 @@ const types = {
   json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
 }
 
-/**
- * A plan that is kept is made without the values: not knowing how short a page is, the planner would read a million
- * rows and sort them for the newest twenty.
- */
-const alongAnIndex = {
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  enable_bitmapscan: 'off',
-  max_parallel_workers_per_gather: '0',
-}
+/** Who our connections say that they are. */
+export const usualName = 'merchant-api'
 
 export interface PoolOptions {
+  name?: string | undefined
   reads: number
   exclusive: number
   socket?: string | undefined
+  /** A pooler such as PgBouncer is in between, which gives the same connection to others after each transaction. */
+  isPooled?: boolean
   deadlines?: Pick<Deadlines, 'statementMs'>
 }
 
@@ -95,9 +95,9 @@ const lookEveryMs = 1000
 const triedAgainMs = 5_000
 
 class Pool implements PostgresPool {
-  readonly longBegin: string
   readonly #url: string
   readonly #sizes: PoolOptions
+  readonly #sessions: Sessions
   readonly #watch: Watch = { turn: 0 }
   readonly #lookMs: number
   readonly #timer: NodeJS.Timeout
@@ -106,6 +106,8 @@ class Pool implements PostgresPool {
   readonly #shared: SharedClients
   /** How a statement is planned, and how long it may take, are settings of its connection. */
   readonly #plannedOnce: SharedClients
+  /** In its place on a cluster. */
+  readonly #indexed: SharedClients
   readonly #long: SharedClients
   readonly #exclusive = new Set<Client>()
   readonly #idle: Client[] = []
@@ -114,50 +116,121 @@ class Pool implements PostgresPool {
   #witness: Client | null = null
   #askedAt = 0
   #isClosed = false
+  readonly distribution: Distribution
 
   constructor(url: string, sizes: PoolOptions) {
     const { statementMs } = sizes.deadlines ?? usualDeadlines
     const heardMs = silenceMs({ statementMs })
     this.#url = url
     this.#sizes = sizes
+    // Another process's PGlite is none.
+    this.distribution = new Distribution((text) => this.query(text, []), sizes.socket ? false : null)
     this.#lookMs = Math.min(lookEveryMs, heardMs / looksAtLeast)
     this.#requestTurns = this.#turns(heardMs)
     this.#longTurns = this.#turns(silenceMs({ statementMs: longStatementMs }))
-    // Another process's PGlite counts no time, and knows no settings of a connection.
-    const within = (ms: number): Record<string, string> =>
-      sizes.socket
-        ? {}
-        : { statement_timeout: String(ms), idle_in_transaction_session_timeout: String(2 * ms) }
-    const short = within(statementMs)
-    const long = within(longStatementMs)
-    const settings = Object.entries(long).map(([name, value]) => `; set local ${name} = ${value}`)
-    this.longBegin = settings.join('')
-    this.#shared = this.#group(short, this.#requestTurns)
-    this.#plannedOnce = this.#group({ ...short, ...alongAnIndex }, this.#requestTurns)
-    this.#long = this.#group(long, this.#longTurns)
+    this.#sessions = sessionsOf({ statementMs, socket: sizes.socket, isPooled: sizes.isPooled ?? false })
+    this.#shared = this.#group('request', this.#requestTurns)
+    this.#plannedOnce = this.#group('once', this.#requestTurns)
+    this.#indexed = this.#group('indexed', this.#requestTurns)
+    this.#long = this.#group('long', this.#longTurns)
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
   }
 
   query<Row>(text: string, parameters: readonly unknown[], plan?: Plan, pace?: Pace) {
+    type Answer = Row[] & { count: number | null }
+    if (this.#sizes.isPooled)
+      return this.#alone<Answer>(text, parameters, plan === 'once' && pace !== 'long' ? 'once' : pace)
+    if (plan === 'each-time' && pace !== 'long') return this.#byItself<Answer>(text, parameters)
+    if (plan === 'once' && this.distribution.known !== false) {
+      return this.#once<Answer>(text, parameters, pace)
+    }
     // A row by its id is as quickly there for a job; and what was never prepared has no plan to keep.
     const group = plan === 'once' ? this.#plannedOnce : pace === 'long' ? this.#long : this.#shared
-    return group.choose().run(text, parameters, plan !== 'each-time') as Promise<
-      Row[] & { count: number | null }
-    >
+    return group.choose().run(text, parameters, plan !== 'each-time') as Promise<Answer>
+  }
+
+  /**
+   * A cluster has to see the store to know the shard, and refuses to plan a join without the values: there no plan is
+   * kept whatever the values.
+   */
+  async #once<Answer>(text: string, parameters: readonly unknown[], pace?: Pace): Promise<Answer> {
+    const isDistributed = await this.distribution.isDistributed()
+    const group = !isDistributed ? this.#plannedOnce : pace === 'long' ? this.#long : this.#indexed
+    return (await group.choose().run(text, parameters)) as unknown as Answer
+  }
+
+  /**
+   * Where transactions are, whose connections plan for the values each time, and read the text once. It takes longer than
+   * others: on a connection of its own it holds none of them up.
+   */
+  async #byItself<Answer>(text: string, parameters: readonly unknown[]): Promise<Answer> {
+    const client = await this.take()
+    try {
+      return (await client.run(text, parameters)) as unknown as Answer
+    } finally {
+      this.give(client)
+    }
+  }
+
+  /** A transaction of its own, in one packet: what is set for it is gone before the connection is another's. */
+  async #alone<Answer>(
+    text: string,
+    parameters: readonly unknown[],
+    pace: Pace | 'once' = 'request',
+  ): Promise<Answer> {
+    const client = (pace === 'long' ? this.#long : this.#shared).choose()
+    const [begun, answered, ended] = await Promise.allSettled([
+      client.run(this.begin(pace), []),
+      client.run(text, parameters, false),
+      client.run('commit', []),
+    ])
+    for (const each of [begun, answered, ended]) if (each.status === 'rejected') throw each.reason
+    return (answered as PromiseFulfilledResult<unknown>).value as Answer
+  }
+
+  begin(pace: Pace | 'once', modes = ''): string {
+    return `begin${modes}${this.#sessions.begin[pace]}`
+  }
+
+  async verify(): Promise<void> {
+    await verified(this, this.#sessions)
+    if (this.#sizes.isPooled) await this.#haveAll()
+  }
+
+  /** A pooler in session mode gives so many connections, and lets the next wait without a word. */
+  async #haveAll(): Promise<void> {
+    const taken: Client[] = []
+    const spare = this.#open('bare', { patience: this.#requestTurns })
+    const shared = [this.#shared, this.#long].flatMap(({ clients }) => clients)
+    const all = [
+      ...[...shared, spare].map((client) => client.run('select 1', [])),
+      ...Array.from({ length: this.#sizes.exclusive }, async () => taken.push(await this.take())),
+    ]
+    try {
+      await allWithin(connectMs, all)
+    } finally {
+      for (const client of taken) this.give(client)
+      void spare.close(0)
+    }
   }
 
   async script<Row>(text: string): Promise<Row[]> {
     const client = await this.take('long')
-    const isTimed = this.longBegin !== ''
-    try {
-      if (isTimed) await client.run(`set statement_timeout = ${longStatementMs}`, [])
-      const results: unknown[] = await client.run(text, [])
+    const { before, after, beforeAll } = this.#sessions.script
+    const ran = async (script: string): Promise<Row[]> => {
+      const results: unknown[] = await client.run(script, [])
       return results.flat() as Row[]
+    }
+    try {
+      if (before) await client.run(before, [])
+      return await ran(beforeAll + text)
     } catch (error) {
       if (client.live) await client.run('rollback', [])
+      // What refuses to stand in a transaction (`reindex … concurrently`) has done nothing, and takes no settings.
+      if (beforeAll && (error as { code?: unknown }).code === '25001') return await ran(text)
       throw error
     } finally {
-      if (isTimed && client.live) await client.run('reset statement_timeout', [])
+      if (after && client.live) await client.run(after, [])
       this.give(client)
     }
   }
@@ -215,9 +288,10 @@ class Pool implements PostgresPool {
     return client
   }
 
-  #group(settings: Record<string, string>, patience: number): SharedClients {
+  #group(kind: SessionKind, patience: number): SharedClients {
+    const isTogether = this.#sizes.isPooled ?? false
     return new SharedClients(this.#sizes.reads, (changed) =>
-      this.#open(settings, { patience, changed, instead: () => this.#anyLive() }),
+      this.#open(kind, { patience, isTogether, changed, instead: () => this.#anyLive() }),
     )
   }
 
@@ -226,17 +300,16 @@ class Pool implements PostgresPool {
     return this.#shared.chooseLive() ?? this.#plannedOnce.chooseLive() ?? this.#long.chooseLive()
   }
 
-  #open(settings: Record<string, string>, parts: Omit<ClientParts, 'url' | 'options' | 'watch'>): Client {
-    const { socket } = this.#sizes
+  #open(kind: SessionKind, parts: Omit<ClientParts, 'url' | 'options' | 'watch'>): Client {
+    const { socket, name = usualName } = this.#sizes
     const options = {
       ...(socket ? { path: socket } : {}),
-      max: 1,
       types,
       connect_timeout: connectMs / 1000,
       // Tries soon, however often it failed before: a request waits.
       backoff: (retries: number) => Math.min(3 ** retries / 100, 0.5),
-      // Compiling a statement takes longer than running one of ours: 400 ms where a large list answers in 9.
-      connection: { application_name: 'merchant-api', TimeZone: 'UTC', jit: 'off', ...settings },
+      connection: { application_name: name, ...this.#sessions.startup[kind] },
+      prepare: !this.#sizes.isPooled,
       onnotice: () => {},
     }
     return new Client({ url: this.#url, options, watch: this.#watch, ...parts })
@@ -244,21 +317,7 @@ class Pool implements PostgresPool {
 
   /** One more client for transactions; it has its connection. */
   async #connect(): Promise<Client> {
-    const { statementMs } = this.#sizes.deadlines ?? usualDeadlines
-    const client = this.#open(
-      {
-        // Transactions do the bulk work, on tables that grow under them: a plan kept from when they were empty costs
-        // far more than planning anew.
-        plan_cache_mode: 'force_custom_plan',
-        ...(this.longBegin === ''
-          ? {}
-          : {
-              statement_timeout: String(statementMs),
-              idle_in_transaction_session_timeout: String(2 * statementMs),
-            }),
-      },
-      { patience: this.#requestTurns },
-    )
+    const client = this.#open('transactions', { patience: this.#requestTurns, isTogether: true })
     this.#exclusive.add(client)
     try {
       await client.run('select 1', [])
@@ -286,7 +345,7 @@ class Pool implements PostgresPool {
   }
 
   #all(): Client[] {
-    const groups = [this.#shared, this.#plannedOnce, this.#long]
+    const groups = [this.#shared, this.#plannedOnce, this.#indexed, this.#long]
     const clients = [...groups.flatMap((group) => group.clients), ...this.#exclusive]
     return this.#witness ? [...clients, this.#witness] : clients
   }
@@ -319,7 +378,7 @@ class Pool implements PostgresPool {
    */
   async #askAnew(): Promise<void> {
     this.#askedAt = this.#watch.turn
-    const witness = this.#open({}, { patience: this.#turns(connectMs) })
+    const witness = this.#open('bare', { patience: this.#turns(connectMs) })
     this.#witness = witness
     try {
       await witness.run('select 1', [])

@@ -1,6 +1,12 @@
 /** Kinds of columns, as each driver reads and writes them. */
 import type { ColumnType } from 'kysely'
 
+/**
+ * Where a table of the server's own lies in a distributed database: on every node, for what rows of stores are joined
+ * with; or on the coordinator alone. Tables of stores lie with their store.
+ */
+export type ServerPlace = 'everywhere' | 'coordinator'
+
 /** The wall fills it in and compares it. */
 export type StoreColumn = ColumnType<string, string | undefined, never>
 export type Instant = ColumnType<Date, Date | string, Date | string>

@@ -1,6 +1,14 @@
 /** Templates' bookkeeping, single sends, the chat button and the assistant. */
 import type { Generated } from 'kysely'
-import type { FailedAs, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
+import type {
+  FailedAs,
+  Instant,
+  Json,
+  NullableInstant,
+  NullableJson,
+  ServerPlace,
+  StoreColumn,
+} from './columns.ts'
 
 interface MessageTemplateNamesRow {
   store_id: StoreColumn
@@ -177,8 +185,8 @@ export const messagingSendTables: Record<keyof MessagingSendTables, 'store_id'> 
   chat_agent_requests: 'store_id',
 }
 
-export const messagingSystemTables: Record<keyof MessagingSystemTables, true> = {
-  chat_agent_replies: true,
-  chat_agent_strangers: true,
-  sandbox_templates: true,
+export const messagingSystemTables: Record<keyof MessagingSystemTables, ServerPlace> = {
+  chat_agent_replies: 'coordinator',
+  chat_agent_strangers: 'coordinator',
+  sandbox_templates: 'coordinator',
 }

@@ -1,6 +1,14 @@
 /** Setups of official numbers, what is to be ended at providers, and the sandbox's side of numbers. */
 import type { Generated } from 'kysely'
-import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
+import type {
+  DefaultJson,
+  Instant,
+  Json,
+  NullableInstant,
+  NullableJson,
+  ServerPlace,
+  StoreColumn,
+} from './columns.ts'
 
 interface MessagingSetupsRow {
   store_id: StoreColumn
@@ -218,12 +226,12 @@ export const messagingConnectionTables: Record<keyof MessagingConnectionTables, 
   number_pins: 'store_id',
 }
 
-export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, true> = {
-  sender_numbers: true,
-  shared_windows: true,
-  sandbox_numbers: true,
-  sandbox_qr_codes: true,
-  sandbox_qr_links: true,
-  sandbox_setups: true,
-  sandbox_inbounds: true,
+export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, ServerPlace> = {
+  sender_numbers: 'coordinator',
+  shared_windows: 'coordinator',
+  sandbox_numbers: 'coordinator',
+  sandbox_qr_codes: 'coordinator',
+  sandbox_qr_links: 'coordinator',
+  sandbox_setups: 'coordinator',
+  sandbox_inbounds: 'coordinator',
 }

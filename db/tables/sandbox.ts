@@ -1,6 +1,6 @@
 /** What the sandbox keeps of several providers: messages, how they are to behave, objects of the shop. */
 import type { Generated } from 'kysely'
-import type { Instant, Json, NullableInstant } from './columns.ts'
+import type { Instant, Json, NullableInstant, ServerPlace } from './columns.ts'
 
 interface SandboxMessagesRow {
   id: string
@@ -37,8 +37,8 @@ export interface SandboxSystemTables {
   sandbox_objects: SandboxObjectsRow
 }
 
-export const sandboxSystemTables: Record<keyof SandboxSystemTables, true> = {
-  sandbox_messages: true,
-  sandbox_modes: true,
-  sandbox_objects: true,
+export const sandboxSystemTables: Record<keyof SandboxSystemTables, ServerPlace> = {
+  sandbox_messages: 'coordinator',
+  sandbox_modes: 'coordinator',
+  sandbox_objects: 'coordinator',
 }

@@ -1,5 +1,5 @@
 /** The server's own: settings, counts of rate limits, schedules of jobs, answers kept by their Idempotency-Key. */
-import type { Instant, Json, NullableJson, StoreColumn } from './columns.ts'
+import type { Instant, Json, NullableJson, ServerPlace, StoreColumn } from './columns.ts'
 
 interface ServerSettingsRow {
   name: string
@@ -45,8 +45,8 @@ export const serverTables: Record<keyof ServerTables, 'store_id'> = {
   idempotency_keys: 'store_id',
 }
 
-export const serverSystemTables: Record<keyof ServerSystemTables, true> = {
-  server_settings: true,
-  rate_counters: true,
-  job_schedules: true,
+export const serverSystemTables: Record<keyof ServerSystemTables, ServerPlace> = {
+  server_settings: 'coordinator',
+  rate_counters: 'coordinator',
+  job_schedules: 'coordinator',
 }

@@ -1,6 +1,6 @@
 /** Stores, their people and keys, their shops, files and exports, and events that providers sent. */
 import type { Generated } from 'kysely'
-import type { DefaultJson, Instant, Json, NullableInstant, StoreColumn } from './columns.ts'
+import type { DefaultJson, Instant, Json, NullableInstant, ServerPlace, StoreColumn } from './columns.ts'
 
 interface AgenciesRow {
   id: string
@@ -222,7 +222,16 @@ export interface StoreTables {
   store_agencies: StoreAgenciesRow
 }
 
+/** The way to a store from what is known without it; kept by `db/directory/listing.ts` alone. */
+interface DirectoryRow {
+  kind: string
+  key: string
+  store_id: string
+  is_sole: boolean
+}
+
 export interface StoreSystemTables {
+  directory: DirectoryRow
   agencies: AgenciesRow
   users: UsersRow
   provider_events: ProviderEventsRow
@@ -243,9 +252,10 @@ export const storeTables: Record<keyof StoreTables, 'id' | 'store_id'> = {
   store_agencies: 'store_id',
 }
 
-export const storeSystemTables: Record<keyof StoreSystemTables, true> = {
-  agencies: true,
-  users: true,
-  provider_events: true,
-  provider_health: true,
+export const storeSystemTables: Record<keyof StoreSystemTables, ServerPlace> = {
+  directory: 'coordinator',
+  agencies: 'everywhere',
+  users: 'everywhere',
+  provider_events: 'coordinator',
+  provider_health: 'coordinator',
 }

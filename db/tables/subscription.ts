@@ -8,6 +8,7 @@ import type {
   NullableJson,
   NullableNumeric,
   Numeric,
+  ServerPlace,
   StoreColumn,
 } from './columns.ts'
 
@@ -212,9 +213,9 @@ export const subscriptionTables: Record<keyof SubscriptionTables, 'store_id'> = 
   coupon_redemptions: 'store_id',
 }
 
-export const subscriptionSystemTables: Record<keyof SubscriptionSystemTables, true> = {
-  sandbox_agreements: true,
-  sandbox_checkouts: true,
-  sandbox_payments: true,
-  sandbox_billing_events: true,
+export const subscriptionSystemTables: Record<keyof SubscriptionSystemTables, ServerPlace> = {
+  sandbox_agreements: 'coordinator',
+  sandbox_checkouts: 'coordinator',
+  sandbox_payments: 'coordinator',
+  sandbox_billing_events: 'coordinator',
 }

@@ -180,7 +180,7 @@ export async function readNotification(ctx: Context, id: string): Promise<JsonTe
  */
 export async function readAllNotifications(ctx: Context): Promise<{ updated: number; unreadCount: number }> {
   const reader = readerOf(ctx)
-  const { numInsertedOrUpdatedRows: updated } = await ctx.db
+  const updated = await ctx.db
     .insertInto('notification_reads')
     .columns(['notification_id', 'user_id', 'read_at'])
     .expression(
@@ -193,9 +193,11 @@ export async function readAllNotifications(ctx: Context): Promise<{ updated: num
         .forKeyShare(['n']),
     )
     .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow()
+    // Counted by what comes back: a cluster counts what a conflict left out, too.
+    .returning('notification_id')
+    .execute()
   const { n } = await unreadCount(ctx.db, reader).executeTakeFirstOrThrow()
-  return { updated: Number(updated ?? 0), unreadCount: n }
+  return { updated: updated.length, unreadCount: n }
 }
 
 /** Columns of a row of `notification_reads`, of the notification `n`. */

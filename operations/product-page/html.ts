@@ -1,6 +1,9 @@
 /** HTML that a merchant wrote, made harmless (rule 3). Pure: what is an asset of the store, the caller knows. */
-import sanitizeHtml from 'sanitize-html'
+import { createRequire } from 'node:module'
+import type sanitizeHtml from 'sanitize-html'
 import { isLinkUrl } from '#operations/storefront/door'
+
+const require = createRequire(import.meta.url)
 
 const keptTags =
   'p br hr h2 h3 h4 strong b em i u s sub sup blockquote ul ol li a img table caption thead tbody tr th td div span figure figcaption code pre'
@@ -8,15 +11,17 @@ const droppedWithContent = 'script style iframe object embed form svg math templ
 
 /** `isAsset`: whether a picture's address may stay. */
 export function cleanHtml(html: string, isAsset: (url: string) => boolean): string {
+  // It has a parser of CSS with it: read by the first who cleans, not by every start.
+  const sanitize: typeof sanitizeHtml = require('sanitize-html')
   const options = optionsFor(isAsset)
   let clean = html
   // What comes out must come out of itself as well: nothing that was text the first time is a tag the second.
   for (let pass = 0; pass < passesAtMost; pass += 1) {
-    const again = sanitizeHtml(clean, options)
+    const again = sanitize(clean, options)
     if (again === clean) return clean
     clean = again
   }
-  return sanitizeHtml(clean, { ...options, allowedTags: [] })
+  return sanitize(clean, { ...options, allowedTags: [] })
 }
 
 const passesAtMost = 6

@@ -2,11 +2,13 @@
  * The embedded database of `DATA_DIR`, for any number of processes: one has it open, the server above all, and serves
  * it on a socket; the others connect there.
  */
-import { mkdirSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '#db/database'
 import { openPglite, openPostgres } from '#db/open'
+import { makeDataDir } from '#runtime/server/data-dir'
+import { whyNotWritten } from '#runtime/server/sentences'
 import { type Settings, SettingsError } from '#runtime/server/settings'
 import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './embedded-lock.ts'
 import { serveSocket, socketPath } from './embedded-socket.ts'
@@ -32,7 +34,7 @@ export async function openEmbedded(
   role: FolderRole = 'command',
 ): Promise<OpenedDatabase> {
   const { dataDir } = settings
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   const socket = role === 'command' ? null : socketPath(dataDir)
   const until = performance.now() + waitsMs
   for (;;) {
@@ -46,10 +48,20 @@ export async function openEmbedded(
   }
 }
 
+/** The embedded database itself says nothing of why it cannot be there. */
+function makeFolder(dataDir: string): void {
+  try {
+    makeDataDir(dataDir)
+  } catch (error) {
+    const why = whyNotWritten(error, dataDir)
+    throw why === null ? error : new SettingsError(why)
+  }
+}
+
 async function own(dataDir: string, socket: string | null, lock: FolderLock): Promise<OpenedDatabase> {
   let database: Database | null = null
   try {
-    database = await openPglite({ dataDir: join(dataDir, 'db') })
+    database = await openFolder(dataDir)
     const served = socket === null ? null : await serveSocket(database.pglite!, socket, dataDir)
     const opened = database
     return {
@@ -66,6 +78,17 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
     lock.release()
     throw error
   }
+}
+
+/** What was killed while it made a database leaves one that looks whole: it is made anew, for nothing is in it yet. */
+async function openFolder(dataDir: string): Promise<Database> {
+  const folder = join(dataDir, 'db')
+  const unfinished = join(dataDir, 'db.unfinished')
+  if (existsSync(unfinished)) rmSync(folder, { recursive: true, force: true })
+  if (!existsSync(folder)) writeFileSync(unfinished, '')
+  const database = await openPglite({ dataDir: folder })
+  rmSync(unfinished, { force: true })
+  return database
 }
 
 /** Few clients: behind them is one session anyway. */

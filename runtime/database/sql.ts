@@ -25,3 +25,7 @@ export const inCents = <T = string>(amount: unknown): RawBuilder<T> => sql<T>`($
 /** So much per cent of an amount of money. Multiplied, which is exact: a quotient would be rounded before. */
 export const percentageOf = (amount: unknown, percentage: unknown): RawBuilder<string> =>
   inCents(sql`(${amount}) * (${percentage}) * 0.01`)
+
+/** Whether an instant is one that was read before: a Date knows it to the millisecond. */
+export const isInstant = (column: string, at: Date): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.ref(column)} >= ${at}::timestamptz and ${sql.ref(column)} < ${new Date(at.getTime() + 1)}::timestamptz)`

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of a registry. Its schemas are those that validate. */
 
+import { setImmediate as othersFirst } from 'node:timers/promises'
 import { readersOf } from '#runtime/gateway/if-match'
 import { mayWarn } from '#runtime/gateway/warnings'
 import type { Operation } from '#runtime/operation'
@@ -32,6 +33,15 @@ interface Components {
 
 /** The whole document. Throws, naming the operation's file, where a schema cannot be published. */
 export function openApiDocument(registry: Registry): Record<string, unknown> {
+  const steps = documentInSteps(registry)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Yields after each operation. */
+function* documentInSteps(registry: Registry): Generator<void, Record<string, unknown>> {
   const components: Components = { schemas: new Map(), headers: new Set(), parameters: new Set() }
   for (const name of [...headersOfAll, 'Retry-After'] as const) components.headers.add(name)
   const paths: Record<string, Record<string, unknown>> = {}
@@ -43,6 +53,7 @@ export function openApiDocument(registry: Registry): Record<string, unknown> {
     } catch (error) {
       throw new Error(`${operation.file}: ${(error as Error).message}`, { cause: error })
     }
+    yield
   }
   return {
     openapi: '3.1.0',
@@ -63,13 +74,25 @@ export function openApiDocument(registry: Registry): Record<string, unknown> {
 /** By the operations: what else differs between registries, as their wirings, is not in it. */
 const texts = new WeakMap<Registry['operations'], string>()
 
-/** The document as JSON text, written once for each registry: at start, so that no request waits for it. */
+/** The document as JSON text, written once for each registry. */
 export function openApiText(registry: Registry): string {
   const known = texts.get(registry.operations)
   if (known !== undefined) return known
   const text = JSON.stringify(openApiDocument(registry))
   texts.set(registry.operations, text)
   return text
+}
+
+/**
+ * Makes the document before somebody asks for it, an operation at a time: a server that starts does not wait for it,
+ * nor does a request that comes meanwhile.
+ */
+export async function prepareOpenApi(registry: Registry): Promise<void> {
+  const steps = documentInSteps(registry)
+  for (let step = steps.next(); !texts.has(registry.operations); step = steps.next()) {
+    if (step.done) texts.set(registry.operations, JSON.stringify(step.value))
+    else await othersFirst()
+  }
 }
 
 const pick = <T extends object>(all: T, names: ReadonlySet<keyof T>): Partial<T> =>
@@ -92,7 +115,7 @@ function operationObject(
     ...(spec.input?.body ? { requestBody: requestBody(spec, spec.input.body, components) } : {}),
     responses: {
       [spec.answer.status]: successResponse(spec, components),
-      ...(spec.cache ? { 304: notModified(spec, components) } : {}),
+      ...(isKeptByReaders(spec) ? { 304: notModified(spec, components) } : {}),
       ...refusalReferences(spec.refuses),
     },
     'x-scopes': [...spec.scopes],
@@ -139,7 +162,7 @@ function parametersOf(
   const shared: [boolean, ParameterName][] = [
     [!spec.readOnly, 'IdempotencyKey'],
     [takesIfMatch, 'IfMatch'],
-    [spec.cache !== undefined, 'IfNoneMatch'],
+    [isKeptByReaders(spec), 'IfNoneMatch'],
   ]
   for (const [applies, name] of shared) {
     if (!applies) continue
@@ -182,6 +205,10 @@ const successes: Record<Spec['answer']['status'], string> = {
   202: 'It is queued: the work goes on in the background.',
   204: 'It went well; there is no body.',
 }
+
+/** Whether a reader who names the ETag of its answer is spared the same again. */
+const isKeptByReaders = (spec: Spec): boolean =>
+  spec.readOnly && (spec.etag === true || spec.cache !== undefined)
 
 function notModified(spec: Spec, components: Components): JsonSchema {
   return {

@@ -1,7 +1,16 @@
 import { hash } from 'node:crypto'
 
-/** A strong ETag of a body. */
-export const etagOf = (body: string): string => `"${hash('sha1', body, 'base64url')}"`
+const digest = (text: string): string => hash('sha1', text, 'base64url')
+
+/**
+ * A strong ETag of a body. Where a part of it moves by itself the tag has two halves: `"<identity>.<body>"`. A reader
+ * who holds the answer compares all of it, a writer (`If-Match`) the first half alone.
+ */
+export const etagOf = (body: string, identity = body): string =>
+  identity === body ? `"${digest(body)}"` : `"${digest(identity)}.${digest(body)}"`
+
+/** What `If-Match` compares of a tag: also of one that was given out before tags had halves. */
+export const identityOfTag = (tag: string): string => tag.replace(/\.[\w-]+"$/, '"')
 
 /** Whether an `If-None-Match` names this ETag: in a list, as `*`, or as the weak form that a proxy made of it. */
 export function isNamedBy(ifNoneMatch: string | undefined, etag: string | undefined): boolean {

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { prepared } from '#runtime/database/query'
 import { type Refusal, refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
 
@@ -58,28 +59,13 @@ export class Claim {
   /** Null when the key is ours to run, otherwise the stored answer of who ran before, or that it still runs. */
   async take(ctx: Context): Promise<StoredAnswer | 'running' | null> {
     const now = ctx.now()
-    const taken = { request_hash: this.#hash, owner: this.#owner, claimed_at: leaseStart, created_at: now }
     const askedAt = performance.now()
-    const claimed = await ctx.db
-      .insertInto('idempotency_keys')
-      .values({ key: this.key, ...taken })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['store_id', 'key'])
-          .doUpdateSet({ ...taken, status: null, body: null, headers: null })
-          .where((eb) =>
-            eb.or([
-              eb('idempotency_keys.created_at', '<=', new Date(now.getTime() - keptMs)),
-              eb.and([
-                eb('idempotency_keys.status', 'is', null),
-                eb('idempotency_keys.claimed_at', '<', leaseEnd),
-                eb('idempotency_keys.request_hash', '=', this.#hash),
-              ]),
-            ]),
-          ),
-      )
-      .returning('key')
-      .execute()
+    const claimed = await taken(ctx, {
+      ...this.#named,
+      hash: this.#hash,
+      now: now.toISOString(),
+      forgottenBefore: new Date(now.getTime() - keptMs).toISOString(),
+    })
     if (claimed.length === 0) return this.#before(ctx)
     this.#renewedAt = askedAt
     this.#renewLater(ctx)
@@ -87,11 +73,7 @@ export class Claim {
   }
 
   async #before(ctx: Context): Promise<StoredAnswer | 'running'> {
-    const row = await ctx.db
-      .selectFrom('idempotency_keys')
-      .select(['request_hash', 'status', 'body', 'headers'])
-      .where('key', '=', this.key)
-      .executeTakeFirst()
+    const [row] = await before(ctx, { key: this.key })
     if (!row)
       throw refuse('conflict', 'The first request with this Idempotency-Key failed just now: send it again')
     if (row.request_hash !== this.#hash) {
@@ -107,22 +89,15 @@ export class Claim {
 
   /** Keeps the answer; inside the operation's transaction where it has one. False: the key is another's now. */
   async keep(ctx: Context, answer: StoredAnswer): Promise<boolean> {
-    const kept = await this.#own(ctx)
-      .set({ status: answer.status, body: answer.body, headers: JSON.stringify(answer.headers) })
-      .returning('key')
-      .execute()
-    this.#isKept = kept.length > 0
+    const { status, body, headers } = answer
+    const rows = await kept(ctx, { ...this.#named, status, body, headers: JSON.stringify(headers) })
+    this.#isKept = rows.length > 0
     return this.#isKept
   }
 
   /** Gives the key back: what failed on our side may be sent again. */
   async giveBack(ctx: Context): Promise<void> {
-    await ctx.db
-      .deleteFrom('idempotency_keys')
-      .where('key', '=', this.key)
-      .where('owner', '=', this.#owner)
-      .where('status', 'is', null)
-      .execute()
+    await givenBack(ctx, this.#named)
   }
 
   /** Before a transaction commits: asks, and renews, where it is not sure any more that the key is ours. */
@@ -150,23 +125,100 @@ export class Claim {
 
   async #renew(ctx: Context): Promise<boolean> {
     const askedAt = performance.now()
-    const renewed = await this.#own(ctx).set({ claimed_at: leaseStart }).returning('key').execute()
+    const renewed = await renewal(ctx, this.#named)
     if (renewed.length > 0) this.#renewedAt = askedAt
     return renewed.length > 0
   }
 
-  #own(ctx: Context) {
-    return ctx.db
-      .updateTable('idempotency_keys')
-      .where('key', '=', this.key)
-      .where('owner', '=', this.#owner)
-      .where('status', 'is', null)
+  get #named(): Named {
+    return { key: this.key, owner: this.#owner }
   }
+}
+
+interface Named {
+  key: string
+  owner: string
 }
 
 /** Instances agree on the database's clock; ours may be moved, and a process that dies has none. */
 const leaseStart = sql<Date>`clock_timestamp()`
-const leaseEnd = sql<Date>`clock_timestamp() - ${sql.lit(leaseMs)} * interval '1 millisecond'`
+/** Compared by a difference, which a cluster takes too: what it gives to its nodes must not depend on their settings. */
+const isLeaseOver = sql<boolean>`excluded.claimed_at - idempotency_keys.claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
+
+const taken = prepared((db, values: Named & { hash: string; now: string; forgottenBefore: string }) => {
+  const claim = {
+    request_hash: values.hash,
+    owner: values.owner,
+    claimed_at: leaseStart,
+    created_at: values.now,
+  }
+  return db
+    .insertInto('idempotency_keys')
+    .values({ key: values.key, ...claim })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['store_id', 'key'])
+        .doUpdateSet({
+          ...{ ...claim, claimed_at: sql<Date>`excluded.claimed_at` },
+          ...{ status: null, body: null, headers: null },
+        })
+        .where((eb) =>
+          eb.or([
+            eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
+            eb.and([
+              eb('idempotency_keys.status', 'is', null),
+              isLeaseOver,
+              eb('idempotency_keys.request_hash', '=', values.hash),
+            ]),
+          ]),
+        ),
+    )
+    .returning('key')
+})
+
+const before = prepared((db, values: { key: string }) =>
+  db
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'status', 'body', 'headers'])
+    .where('key', '=', values.key),
+)
+
+const kept = prepared((db, values: Named & StoredText) =>
+  db
+    .updateTable('idempotency_keys')
+    .set({ status: values.status, body: values.body, headers: values.headers })
+    .where('key', '=', values.key)
+    .where('owner', '=', values.owner)
+    .where('status', 'is', null)
+    .returning('key'),
+)
+
+const renewal = prepared((db, values: Named) =>
+  db
+    .updateTable('idempotency_keys')
+    // The same, of a statement that waits for nobody: what a cluster updates by must not change while it runs.
+    .set({ claimed_at: sql<Date>`statement_timestamp()` })
+    .where('key', '=', values.key)
+    .where('owner', '=', values.owner)
+    .where('status', 'is', null)
+    .returning('key'),
+)
+
+const givenBack = prepared((db, values: Named) =>
+  db
+    .deleteFrom('idempotency_keys')
+    .where('key', '=', values.key)
+    .where('owner', '=', values.owner)
+    .where('status', 'is', null)
+    .returning('key'),
+)
+
+interface StoredText {
+  status: number
+  body: string
+  /** JSON. */
+  headers: string
+}
 
 export const lost = (): Refusal =>
   refuse(

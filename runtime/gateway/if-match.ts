@@ -12,7 +12,7 @@ interface Input {
 }
 
 export interface Reader {
-  /** Its ETag; null where there is no such resource. */
+  /** What `If-Match` is compared with, as a tag; null where there is no such resource. */
   etag(ctx: Context, input: Input): Promise<string | null>
   /** Whether it asks a provider: then no transaction may be open. */
   calls: boolean

@@ -6,7 +6,7 @@
  * waits that long after the commit: nobody can then still act on the old state. No messages, no missed ones.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Access, findAccesses, recordKeyUse } from '#db/access'
+import { type Access, findAccesses, type KeyUse, recordKeyUse } from '#db/access'
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { sha256 } from '#runtime/values/ids'
@@ -20,8 +20,6 @@ interface Remembered {
 
 const keyShape = /^mk_(?:live|test)_[0-9A-Za-z]{43}$/
 const useWrittenEveryMs = 60_000
-/** Under load. */
-const readEveryMs = 4
 const rememberedAtMost = 50_000
 
 export class KeyRing {
@@ -34,7 +32,9 @@ export class KeyRing {
   readonly #hashes = new Map<string, string>()
   readonly #asking = new Map<string, Promise<Access | null>>()
   readonly #read: Gathered<string, Access | null>
-  readonly #uses = new Map<string, number>()
+  /** By key, those that are to be written. */
+  #uses = new Map<string, KeyUse>()
+  /** By key, what was written within the last minute. */
   readonly #written = new Map<string, number>()
   readonly #owner = new Map<string, Set<string>>()
 
@@ -50,7 +50,6 @@ export class KeyRing {
         return hashes.map((hash) => found.get(hash) ?? null)
       },
       (hash) => hash,
-      readEveryMs,
     )
   }
 
@@ -109,6 +108,7 @@ export class KeyRing {
     if (this.#remembered.size >= rememberedAtMost) {
       this.#remembered.clear()
       this.#hashes.clear()
+      this.#owner.clear()
     }
     this.#remembered.set(hash, { access, askedAt })
     if (access) {
@@ -121,8 +121,10 @@ export class KeyRing {
   #current(access: Access | null, now: number): Access | null {
     if (!access) return null
     if (access.expiresAt !== null && now >= access.expiresAt) return null
-    const last = this.#uses.get(access.keyId) ?? this.#written.get(access.keyId)
-    if (last === undefined || now - last >= useWrittenEveryMs) this.#uses.set(access.keyId, now)
+    const { keyId, storeId } = access
+    const last = this.#uses.get(keyId)?.at ?? this.#written.get(keyId)
+    if (last === undefined || now - last >= useWrittenEveryMs)
+      this.#uses.set(keyId, { storeId, keyId, at: now })
     return access
   }
 
@@ -138,10 +140,12 @@ export class KeyRing {
 
   /** Writes down the last uses; called now and then, and at the end. */
   async writeUses(): Promise<void> {
+    const now = this.#clock.ms()
+    for (const [keyId, at] of this.#written) if (now - at >= useWrittenEveryMs) this.#written.delete(keyId)
     if (this.#uses.size === 0) return
-    const uses = new Map(this.#uses)
-    this.#uses.clear()
-    for (const [id, at] of uses) this.#written.set(id, at)
+    const uses = [...this.#uses.values()]
+    this.#uses = new Map()
+    for (const { keyId, at } of uses) this.#written.set(keyId, at)
     await recordKeyUse(this.#database, uses)
   }
 }

@@ -17,8 +17,6 @@ const minuteMs = 60_000
 const longestWindowMs = 60 * minuteMs
 const countedOneByOne = 10_000
 const toldEveryMs = 50
-/** Under load; a read takes as long itself. */
-const countedEveryMs = 4
 
 export interface Verdict {
   allowed: boolean
@@ -74,7 +72,6 @@ export class SharedCounters {
       gathered = new Gathered(
         (all) => this.#addAll(all, windowMs),
         ({ key }) => key,
-        countedEveryMs,
       )
       this.#byWindow.set(windowMs, gathered)
     }

@@ -7,6 +7,7 @@ import type { SystemContext } from '#runtime/context'
 import { type Every, type Job, serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
 import { handle } from './handle.ts'
+import type { Envelope } from './queue.ts'
 
 /** What is held of one look at once; all of a store's rows are on one page. */
 const storesAtOnce = 500
@@ -40,16 +41,18 @@ type Due = { store_id: string }
 async function queueAll(system: SystemContext, job: Job, every: Every, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   for (let after: string | null = null; ; ) {
+    signal.throwIfAborted()
     const due: Due[] = await pageAfter(system, every, after)
+    const envelopes: Envelope[] = []
     for (const row of due) {
-      signal.throwIfAborted()
       try {
-        await queueOne(system, job, every, row)
+        envelopes.push(...envelopeOf(system, job, every, row))
       } catch (error) {
         failures.push(error)
         system.log.error({ err: error, storeId: row.store_id }, `${job.name} could not be queued for a store`)
       }
     }
+    await system.services.queue.sendInBackground(job.handle, envelopes)
     after = due.at(-1)?.store_id ?? null
     if (due.length < storesAtOnce || after === null) break
   }
@@ -66,9 +69,10 @@ async function pageAfter(system: SystemContext, every: Every, after: string | nu
   return rows
 }
 
-async function queueOne(system: SystemContext, job: Job, every: Every, row: Due): Promise<void> {
+/** None where there is nothing to do after all. Throws where the payload is not the job's. */
+function envelopeOf(system: SystemContext, job: Job, every: Every, row: Due): Envelope[] {
   const payload = every.payload ? every.payload(row as never, system.now()) : {}
-  if (payload === null) return
-  const envelope = { storeId: row.store_id, userId: null, requestId: system.requestId, payload }
-  await system.services.queue.send(job.handle, envelope)
+  if (payload === null) return []
+  job.handle.payload.parse(payload) // here, where it is one store's fault
+  return [{ storeId: row.store_id, userId: null, requestId: system.requestId, payload }]
 }

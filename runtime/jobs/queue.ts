@@ -1,13 +1,16 @@
 /** Background jobs on pg-boss: queues made from the job files, sends inside the caller's transaction. */
 import { CompiledQuery, type Transaction } from 'kysely'
-import { type ConstructorOptions, fromKysely, fromPglite, PgBoss } from 'pg-boss'
+import { fromKysely, PgBoss } from 'pg-boss'
+import { joinCommits } from '#db/citus/distribute'
 import type { Database } from '#db/database'
-import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
+import { Gathered } from '#runtime/gateway/gathered'
 import type { z } from '#runtime/schema'
 import { newId } from '#runtime/values/ids'
+import { bossDatabase, failedQueue, failedQueueOptions, indexKeys, queueOptions } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
+import { claim, completeRuns, dueQueues, unfinishedJobs } from './statements.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
@@ -30,12 +33,27 @@ export interface FetchedJob {
   data: Envelope
   retryCount: number
   retryLimit: number
+  /** Below 0 in the background. */
+  priority: number
   /** Of a job that runs one at a time. */
   singletonKey: string | null
+  /** Another of this key waits or runs, or may: whoever has it asks `behindAnother`. */
+  mayBeBehind: boolean
   /** Of what lies in `failedQueue`: the job that was given up. */
   sourceName: string | null
   sourceId: string | null
   sourceOutput: unknown
+}
+
+/** Of one run: the same job tried again is another. */
+export type Run = Pick<FetchedJob, 'id' | 'retryCount'>
+
+export interface DueQueue {
+  name: string
+  /** One of its due jobs is somebody's. */
+  isAwaited: boolean
+  /** One of them is of the background. */
+  isInBackground: boolean
 }
 
 export interface Queue {
@@ -46,19 +64,29 @@ export interface Queue {
     envelope: Envelope<z.input<P>>,
     options?: QueueOptions,
   ): Promise<string>
-  /** Names of the queues with a job that is due. */
-  due(names: readonly string[]): Promise<string[]>
+  /**
+   * Many at once, as the clock queues them: behind whatever somebody waits for, and gone soon after they are done. Of a
+   * key one waits, as with `send`.
+   */
+  sendInBackground<P extends z.ZodTypeAny>(
+    handle: Handle<P>,
+    envelopes: readonly Envelope<z.input<P>>[],
+  ): Promise<void>
+  /** The queues with a job that is due; all with one that is unfinished, where that is asked. */
+  due(names: readonly string[], orUnfinished?: boolean): Promise<DueQueue[]>
   /** How many jobs are due, claimed by whichever process, or put back by one for a moment. In one look. */
   unfinished(names: readonly string[]): Promise<number>
-  fetch(name: string, atMost: number): Promise<FetchedJob[]>
-  complete(name: string, job: { id: string; retryCount: number }): Promise<void>
-  fail(name: string, job: { id: string; retryCount: number }, reason: string): Promise<void>
+  /** `awaited`: none of the background. */
+  fetch(name: string, atMost: number, which: 'awaited' | 'any'): Promise<FetchedJob[]>
+  /** Those that end together are written together, of whichever queues. */
+  complete(name: string, run: Run): Promise<void>
+  fail(name: string, run: Run, reason: string): Promise<void>
   /** Says that a running job is alive; false where it is this run's no longer. */
-  touch(name: string, job: { id: string; retryCount: number }): Promise<boolean>
+  touch(name: string, run: Run): Promise<boolean>
   /** Puts a running job back as it was, its tries uncounted. */
   handBack(id: string): Promise<void>
-  /** Whether another job of this key began to run before this one. */
-  isBehindAnother(name: string, job: { id: string; singletonKey: string }): Promise<boolean>
+  /** The ids of those of these running jobs before which another of their key began to run. */
+  behindAnother(name: string, ids: readonly string[]): Promise<string[]>
   /** Puts a running job back to wait a while, its tries uncounted. */
   postpone(id: string, seconds: number): Promise<void>
   /** Jobs of a store, or of all, that wait for a provider (`waitForProvider`) are due. */
@@ -77,19 +105,21 @@ export interface Queue {
   stop(): Promise<void>
 }
 
-/** A running job that says nothing for so long belongs to a dead worker. */
-export const heartbeatSeconds = 20
-/** So long after its time a job is taken from a worker that has not ended it. */
-const lateSeconds = (2 * jobGraceMs) / 1000
-/**
- * Where what was given up is put, in the statement that gives it up: by the worker that ran it, or by who noticed that
- * the worker is gone. So its `failed` is called whoever ran it, and again until it succeeds.
- */
-export const failedQueue = 'failed-jobs'
 /** Who is behind another of its key waits no longer than this before it looks again. */
 const putBackAtMostSeconds = 5
-const keepSeconds = 3 * 24 * 3600
-const jobsRetainedSeconds = 400 * 24 * 3600
+/** What the clock queued for thousands of stores, many times an hour: nobody asks for it once it is done. */
+const keepBackgroundSeconds = 600
+/** How often those that were kept long enough are deleted: once a day, as pg-boss would, there are millions of them. */
+const deletesEverySeconds = 300
+const backgroundPriority = -1
+/**
+ * PostgreSQL learns of a table by itself within minutes. Until then it takes thousands of jobs that were queued at once
+ * for a few, and sorts all of them at each claim.
+ */
+const learnsOfEach = 2000
+const lowestPriority = -(2 ** 31)
+
+type Ended = Run & { name: string }
 
 /** Connects, creating the schema of the queue where it is missing (`migrate`), and the queues of these jobs. */
 export async function openQueue(
@@ -122,7 +152,9 @@ export async function openQueue(
       await database.query('update pgboss.queue set policy = $2 where name = $1', [job.name, policy])
     }
   }
+  await indexKeys(database)
   await maker.stop({ graceful: false, close: false })
+  await joinCommits(database)
 
   // Started anew so that every queue is cached: a send inside a transaction must not ask for it.
   const boss = new PgBoss({
@@ -131,63 +163,99 @@ export async function openQueue(
     migrate: false,
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
+    maintenanceIntervalSeconds: deletesEverySeconds,
   })
   boss.on('error', options.onError)
   await boss.start()
   const listeners: (() => void)[] = []
   const byName = new Map(jobs.map((job) => [job.name, job]))
+  const completed = new Gathered<Ended, void>(
+    async (runs) => {
+      // Two workers whose runs are another's by now meet in one order.
+      const inOrder = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      await database.patient.query(completeRuns, [
+        inOrder.map(({ name }) => name),
+        inOrder.map(({ id }) => id),
+        inOrder.map(({ retryCount }) => retryCount),
+      ])
+      return runs.map(() => undefined)
+    },
+    ({ id, retryCount }) => `${id}:${retryCount}`,
+  )
+
+  /** Queued in the background since PostgreSQL was told. */
+  let unlearned = 0
+  const jobOf = (name: string): QueuedJob => {
+    const job = byName.get(name)
+    if (!job) throw new Error(`No job takes the handle ${name}: write jobs/${name}.ts, or queue another`)
+    return job
+  }
+  const keyOf = (job: QueuedJob, { storeId, payload }: Envelope): string | undefined => {
+    const key = job.spec.oneAtATimePer?.(payload as never)
+    return key === undefined ? undefined : `${storeId ?? ''}:${key}`
+  }
 
   return {
     boss,
     async send({ name }, envelope, given = {}) {
-      const job = byName.get(name)
-      if (!job) throw new Error(`No job takes the handle ${name}: write jobs/${name}.ts, or queue another`)
-      const payload = job.handle.payload.parse(envelope.payload)
-      const key = job.spec.oneAtATimePer?.(payload as never)
+      const job = jobOf(name)
+      const data = { ...envelope, payload: job.handle.payload.parse(envelope.payload) }
+      const singletonKey = keyOf(job, data)
       const delay = given.at ? (given.at.getTime() - clock.ms()) / 1000 : (given.afterSeconds ?? 0)
       const sendOptions = {
         id: given.id ?? newId(clock.ms()),
         ...(delay > 0 ? { startAfter: new Date(Date.now() + delay * 1000) } : {}),
-        ...(key === undefined ? {} : { singletonKey: `${envelope.storeId ?? ''}:${key}` }),
+        ...(singletonKey === undefined ? {} : { singletonKey }),
         ...(given.transaction ? { db: fromKysely(given.transaction) } : {}),
       }
-      const data = { ...envelope, payload }
       let jobId: string | null | undefined = null
       // The one that waits may be taken up by a worker between the two looks: then there is room for another.
       for (let looks = 0; !jobId && looks < 3; looks += 1) {
         jobId =
           (await boss.send(job.name, data, sendOptions)) ??
-          (await waitingJob(given.transaction ?? null, job.name, sendOptions.singletonKey, delay))
+          (await waitingJob(given.transaction ?? null, job.name, singletonKey, delay))
       }
       if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
       for (const listener of listeners) listener()
       return jobId
     },
-    async due(names) {
-      const rows = await database.query<{ name: string }>(
-        `select q.name from unnest($1::text[]) as q(name) where exists (
-           select 1 from pgboss.job j
-           where j.name = q.name and j.state < 'active' and j.start_after <= now())`,
-        [names],
-      )
-      return rows.map((row) => row.name)
+    async sendInBackground({ name }, envelopes) {
+      if (envelopes.length === 0) return
+      const job = jobOf(name)
+      const rows = envelopes.map((envelope) => {
+        const data = { ...envelope, payload: job.handle.payload.parse(envelope.payload) }
+        const singletonKey = keyOf(job, data)
+        return {
+          id: newId(clock.ms()),
+          data,
+          priority: backgroundPriority,
+          deleteAfterSeconds: keepBackgroundSeconds,
+          ...(singletonKey === undefined ? {} : { singletonKey }),
+        }
+      })
+      const queued = (await boss.insert(job.name, rows, { returnId: true })) ?? []
+      const keys = rows.flatMap(({ singletonKey }) => singletonKey ?? [])
+      if (queued.length < rows.length && keys.length > 0) await hasten(job.name, keys)
+      unlearned += queued.length
+      if (unlearned >= learnsOfEach) {
+        unlearned = 0
+        await database.patient.query('analyze pgboss.job_common', [])
+      }
+      for (const listener of listeners) listener()
     },
+    due: (names, orUnfinished = false) =>
+      database.query<DueQueue>(dueQueues, [names, orUnfinished, putBackAtMostSeconds], 'once'),
     async unfinished(names) {
-      const [row] = await database.query<{ jobs: number }>(
-        `select count(*)::int as jobs from pgboss.job j where j.name = any($1::text[]) and (
-           j.state = 'active' or (j.state < 'active' and j.start_after <= now())
-           or (j.state = 'retry' and j.started_on is null
-             and j.start_after <= now() + $2::float8 * interval '1 second'))`,
-        [names, putBackAtMostSeconds],
-      )
+      const [row] = await database.query<{ jobs: number }>(unfinishedJobs, [names, putBackAtMostSeconds])
       return row!.jobs
     },
-    async fetch(name, atMost) {
-      return (await boss.fetch<Envelope>(name, { batchSize: atMost, includeMetadata: true })) as FetchedJob[]
+    async fetch(name, atMost, which) {
+      const lowest = which === 'awaited' ? 0 : lowestPriority
+      const jobs = await database.patient.query<FetchedJob>(claim, [name, atMost, lowest])
+      // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
+      return database.pglite ? jobs : jobs.map((job) => ({ ...job, mayBeBehind: job.singletonKey !== null }))
     },
-    async complete(name, { id, retryCount }) {
-      await boss.complete(name, { id, retryCount })
-    },
+    complete: (name, { id, retryCount }) => completed.ask({ name, id, retryCount }),
     async fail(name, { id, retryCount }, reason) {
       await boss.fail(name, { id, retryCount }, { message: reason })
     },
@@ -198,14 +266,15 @@ export async function openQueue(
     },
     handBack: (id) => postpone(id, 0),
     postpone,
-    async isBehindAnother(name, { id, singletonKey }) {
-      const rows = await database.query(
-        `select 1 from pgboss.job j, pgboss.job mine
-         where mine.name = $1 and mine.id = $2 and j.name = $1 and j.singleton_key = $3 and j.state = 'active'
-           and (j.started_on, j.id) < (mine.started_on, mine.id)`,
-        [name, id, singletonKey],
+    async behindAnother(name, ids) {
+      if (ids.length === 0) return []
+      const rows = await database.query<{ id: string }>(
+        `select mine.id from pgboss.job mine where mine.name = $1 and mine.id = any($2::uuid[]) and exists (
+           select 1 from pgboss.job j where j.name = $1 and j.singleton_key = mine.singleton_key
+             and j.state = 'active' and (j.started_on, j.id) < (mine.started_on, mine.id))`,
+        [name, ids],
       )
-      return rows.length > 0
+      return rows.map(({ id }) => id)
     },
     async bringForward(storeId, transaction = null) {
       const query = `update pgboss.job set start_after = now()
@@ -222,7 +291,7 @@ export async function openQueue(
           [name, singletonKey, id],
         )
         if (others.length > 0) {
-          await boss.complete(name, { id, retryCount })
+          await completed.ask({ name, id, retryCount })
           return
         }
       }
@@ -256,6 +325,15 @@ export async function openQueue(
     )
   }
 
+  /** Those of these keys that wait for later are due now. */
+  async function hasten(name: string, keys: readonly string[]): Promise<void> {
+    await database.query(
+      `update pgboss.job set start_after = now()
+       where name = $1 and singleton_key = any($2::text[]) and state = 'created' and start_after > now()`,
+      [name, keys],
+    )
+  }
+
   /** The one that waits; it waits no longer than `delay` seconds from now: who asked for it sooner is not held up. */
   async function waitingJob(
     transaction: Transaction<Tables> | null,
@@ -268,60 +346,20 @@ export async function openQueue(
         ? (await transaction.executeQuery<{ id: string }>(CompiledQuery.raw(text, parameters))).rows
         : database.query<{ id: string }>(text, parameters)
     const [waiting] = await query(
-      `select id from pgboss.job where name = $1 and singleton_key = $2 and state in ('created', 'retry')
-       order by created_on limit 1`,
+      `select id from pgboss.job where name = $1 and singleton_key = $2 and state < 'active'
+       order by state = 'created' desc, created_on limit 1`,
       [name, key ?? ''],
     )
     if (!waiting) return undefined
-    // What failed keeps its pause between two tries.
+    // What failed keeps its pause between two tries. What the clock queued has somebody now who waits for it.
     await query(
-      `update pgboss.job set start_after = now() + $3::float8 * interval '1 second'
-       where name = $1 and id = $2 and state = 'created' and start_after > now() + ($3::float8 + 1) * interval '1 second'`,
+      `update pgboss.job set priority = case when priority < 0 then 0 else priority end,
+         start_after = case when start_after > now() + $3::float8 * interval '1 second'
+           then now() + $3::float8 * interval '1 second' else start_after end
+       where name = $1 and id = $2 and state = 'created' and (priority < 0
+         or start_after > now() + ($3::float8 + 1) * interval '1 second')`,
       [name, waiting.id, Math.max(delay, 0)],
     )
     return waiting.id
-  }
-}
-
-function queueOptions({ spec }: QueuedJob) {
-  return {
-    // Of one key one waits; that one runs at a time is the worker's: pg-boss's own policies for it go by a list of
-    // running keys that is refreshed once a minute, and let a successor wait that long.
-    policy: spec.oneAtATimePer ? 'short' : 'standard',
-    retryLimit: spec.retry.limit,
-    retryDelay: spec.retry.backoffSeconds,
-    retryBackoff: true,
-    // The worker ends it by itself, a little before: this is for one that cannot.
-    expireInSeconds: spec.timeoutSeconds + lateSeconds,
-    retentionSeconds: jobsRetainedSeconds,
-    heartbeatSeconds,
-    deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,
-    deadLetter: failedQueue,
-  }
-}
-
-const failedQueueOptions = {
-  policy: 'standard',
-  retryLimit: 5,
-  retryDelay: 10,
-  retryBackoff: true,
-  expireInSeconds: 300,
-  retentionSeconds: jobsRetainedSeconds,
-  heartbeatSeconds,
-  deleteAfterSeconds: 3600,
-} as const
-
-/** pg-boss's statements over our own connections. */
-function bossDatabase(database: Database): NonNullable<ConstructorOptions['db']> {
-  if (database.pglite) return fromPglite(database.pglite)
-  // It also puts its tables in order now and then, which takes long where there are many jobs.
-  const { patient } = database
-  return {
-    async executeSql(text, values) {
-      const rows = values?.length
-        ? await patient.query<Record<string, unknown>>(text, values)
-        : await patient.script<Record<string, unknown>>(text)
-      return { rows }
-    },
   }
 }

@@ -6,13 +6,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
-import { type Job, type JobAttempt, JobLost, serverJob, WorkerStopping } from '#runtime/job'
+import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job'
 import { waitsFor } from '#runtime/ports/waiting'
-import { z } from '#runtime/schema'
 import type { Metrics } from '#runtime/server/metrics'
-import { handle } from './handle.ts'
+import { heartbeatSeconds } from './boss.ts'
+import { givenUp, reasonOf } from './given-up.ts'
 import { untilAborted, whileHeld } from './held.ts'
-import { type FetchedJob, failedQueue, heartbeatSeconds } from './queue.ts'
+import type { FetchedJob } from './queue.ts'
 
 const pollMs = 500
 /** How long `drain` waits for all that run before it looks for more. */
@@ -20,6 +20,7 @@ const patienceMs = 250
 const defaultConcurrency = 4
 const drainLooksEveryMs = 20
 const postponedMs = 1000
+const none: Promise<string[]> = Promise.resolve([])
 /** While a drain looks on: it waits for them. */
 const postponedInDrainMs = 50
 
@@ -34,10 +35,18 @@ export interface WorkerTimes {
 }
 const usualTimes: WorkerTimes = { finishMs, jobGraceMs, beatMs: (heartbeatSeconds * 1000) / 4 }
 
+interface Claim {
+  started: number
+  /** Nothing was due, claimed by whichever process, or put back for a moment. */
+  isIdle: boolean
+}
+const notLooked: Claim = { started: 0, isIdle: false }
+
 interface Running {
   job: Job
   id: string
   retryCount: number
+  isAwaited: boolean
   /** It is to end. */
   abort: AbortController
   /** It is this worker's no longer: whatever its handler still does is refused. */
@@ -47,10 +56,13 @@ interface Running {
 
 export class Worker {
   readonly #services: Services
-  readonly #jobs: ReadonlyMap<string, Job>
+  /** Whose turn was longest ago comes first. */
+  readonly #jobs: Map<string, Job>
   readonly #metrics: Metrics
   readonly #times: WorkerTimes
   readonly #atOnce: number
+  /** What the clock queued for all stores may have so many of them: somebody waits for the others. */
+  readonly #inBackground: number
   readonly #running = new Set<Running>()
   #loop: Promise<void> | null = null
   #beat: NodeJS.Timeout | null = null
@@ -70,6 +82,7 @@ export class Worker {
     )
     this.#metrics = metrics
     this.#atOnce = services.database.kind === 'pglite' ? 4 : 8
+    this.#inBackground = this.#atOnce / 2
     services.queue.onSent(() => this.#wake?.())
   }
 
@@ -88,8 +101,7 @@ export class Worker {
     while (!this.#stopping) {
       try {
         await this.schedule()
-        const started = await this.#claim()
-        if (started > 0) continue
+        if ((await this.#claim()).started > 0) continue
       } catch (error) {
         this.#services.log.error({ err: error }, 'the worker could not look for jobs')
       }
@@ -154,27 +166,58 @@ export class Worker {
   }
 
   /** One at a time, or two that drain together would fill the same room. */
-  #claim(): Promise<number> {
-    const started = this.#claimed.then(() => this.#claimNow())
-    this.#claimed = started.catch(() => undefined) // its own caller hears of it
-    return started
+  #claim(wholly = false): Promise<Claim> {
+    const claim = this.#claimed.then(() => this.#claimNow(wholly))
+    this.#claimed = claim.catch(() => undefined) // its own caller hears of it
+    return claim
   }
   #claimed: Promise<unknown> = Promise.resolve()
 
-  async #claimNow(): Promise<number> {
-    let free = this.#atOnce - this.#running.size
-    if (free <= 0) return 0
+  /** `wholly`: looks whether anything is unfinished anywhere, too. */
+  async #claimNow(wholly: boolean): Promise<Claim> {
+    if (this.#running.size >= this.#atOnce) return notLooked
     const names = [...this.#jobs.keys()].filter((name) => this.#room(name) > 0)
+    const isWhole = wholly && names.length === this.#jobs.size
+    const due = await this.#services.queue.due(names, isWhole)
     let started = 0
-    for (const name of await this.#services.queue.due(names)) {
-      if (free <= 0) break
-      const job = this.#jobs.get(name)!
-      const fetched = await this.#services.queue.fetch(name, Math.min(free, this.#room(name)))
-      for (const each of fetched) this.#begin(job, each)
-      free -= fetched.length
-      started += fetched.length
+    // Whoever waits comes first, but for one place.
+    const kept = due.some(({ isInBackground }) => isInBackground) && this.#runningInBackground() === 0 ? 1 : 0
+    for (const { name } of due.filter(({ isAwaited }) => isAwaited)) {
+      started += await this.#take(name, 'awaited', this.#atOnce - this.#running.size - kept)
     }
-    return started
+    for (const { name } of due.filter(({ isInBackground }) => isInBackground)) {
+      const free = this.#atOnce - this.#running.size
+      const room = Math.min(free, this.#inBackground - this.#runningInBackground())
+      started += await this.#take(name, 'any', room)
+    }
+    return { started, isIdle: isWhole && due.length === 0 }
+  }
+
+  #runningInBackground(): number {
+    let running = 0
+    for (const { isAwaited } of this.#running) if (!isAwaited) running += 1
+    return running
+  }
+
+  /** As many of a queue as there is room for. */
+  async #take(name: string, which: 'awaited' | 'any', room: number): Promise<number> {
+    const atMost = Math.min(room, this.#room(name))
+    if (atMost <= 0) return 0
+    const job = this.#jobs.get(name)!
+    const { queue } = this.#services
+    const fetched = await queue.fetch(name, atMost, which)
+    const keyed = fetched.filter(({ mayBeBehind }) => mayBeBehind)
+    const behind = queue.behindAnother(
+      name,
+      keyed.map(({ id }) => id),
+    )
+    behind.catch(() => undefined) // each of them hears of it
+    for (const each of fetched) this.#begin(job, each, each.mayBeBehind ? behind : none)
+    if (fetched.length > 0) {
+      this.#jobs.delete(name)
+      this.#jobs.set(name, job)
+    }
+    return fetched.length
   }
 
   #room(name: string): number {
@@ -183,23 +226,24 @@ export class Worker {
     return (this.#jobs.get(name)!.spec.concurrency ?? defaultConcurrency) - running
   }
 
-  #begin(job: Job, fetched: FetchedJob): void {
+  #begin(job: Job, fetched: FetchedJob, behind: Promise<string[]>): void {
     const running: Running = {
       job,
       id: fetched.id,
       retryCount: fetched.retryCount,
+      isAwaited: fetched.priority >= 0,
       abort: new AbortController(),
       taken: new AbortController(),
       done: Promise.resolve(),
     }
     this.#running.add(running)
-    running.done = this.#execute(running, fetched).finally(() => {
+    running.done = this.#execute(running, fetched, behind).finally(() => {
       this.#running.delete(running)
       this.#wake?.()
     })
   }
 
-  async #execute(running: Running, fetched: FetchedJob): Promise<void> {
+  async #execute(running: Running, fetched: FetchedJob, behind: Promise<string[]>): Promise<void> {
     const { job, abort, taken } = running
     const { queue } = this.#services
     const startedAt = performance.now()
@@ -220,8 +264,7 @@ export class Worker {
     const held = whileHeld(this.#services, abort.signal, taken.signal)
     const system = new SystemContext(held, itsLog, requestId)
     try {
-      const { singletonKey } = fetched
-      if (singletonKey && (await queue.isBehindAnother(job.name, { id: fetched.id, singletonKey }))) {
+      if ((await behind).includes(fetched.id)) {
         const ms = this.#loop ? postponedMs : postponedInDrainMs
         await queue.postpone(fetched.id, ms / 1000)
         return
@@ -316,7 +359,7 @@ export class Worker {
     let pending = 0
     for (;;) {
       await this.schedule()
-      const started = this.#loop ? 0 : await this.#claim()
+      const { started, isIdle } = this.#loop ? notLooked : await this.#claim(true)
       if (started === 0 && this.#running.size > 0) {
         // All of them, or each that ends would ask anew what is due: with many small jobs that costs as much as they do.
         const left = Math.max(0, Math.min(patienceMs, until - performance.now()))
@@ -325,7 +368,7 @@ export class Worker {
       const isOver = performance.now() >= until
       if (!isOver && (started > 0 || this.#running.size > 0)) continue
       // What one process has claimed and not begun yet, another knows only from the queue.
-      pending = await this.#services.queue.unfinished(names)
+      pending = isIdle ? 0 : await this.#services.queue.unfinished(names)
       if (pending === 0 || isOver) break
       await wait(drainLooksEveryMs)
     }
@@ -346,19 +389,4 @@ export class Worker {
     await all
     if (this.#beat) clearInterval(this.#beat)
   }
-}
-
-/** Stands for `failedQueue` among the jobs: the worker runs it itself. */
-const givenUp: Job = serverJob(handle(failedQueue, z.unknown()), {
-  description: 'Tells of a job that was given up',
-  retry: { limit: 5, backoffSeconds: 10 },
-  timeoutSeconds: 300,
-  safeTwice: "A job's `failed` may be called again where it failed itself.",
-  run: async () => {},
-})
-
-/** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
-function reasonOf(output: unknown): string {
-  const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
-  return message ?? value?.message ?? 'unknown'
 }

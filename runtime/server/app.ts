@@ -1,13 +1,13 @@
 /** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
-import { isMigrated, migrate } from '#db/migrate'
+import { isMigrated } from '#db/migrate'
 import { openPostgres } from '#db/open'
+import { NotDirect } from '#db/postgres/sessions'
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { docsAnswer } from '#runtime/documents/docs'
-import { openApiText } from '#runtime/documents/openapi'
 import { Deadline, withinMs } from '#runtime/gateway/deadline'
 import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
@@ -34,8 +34,10 @@ import { catalogOf } from '#runtime/registry/catalog'
 import type { Registry } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
+import { mendable, migrated } from './mendable.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
-import type { Settings } from './settings.ts'
+import { whyNotConnected } from './sentences.ts'
+import { type Settings, SettingsError } from './settings.ts'
 
 export interface App {
   readonly services: Services
@@ -73,12 +75,18 @@ const housekeepingMs = 10_000
 const analyseEveryMs = 10 * 60_000
 
 export async function openApp(options: AppOptions): Promise<App> {
-  const registry = options.registry ?? (await loadRegistry())
-  const opened = options.database
-    ? given(options.database, options.shared)
-    : await openDatabase(options.settings, options.role)
+  const opening = options.database
+    ? Promise.resolve(given(options.database, options.shared))
+    : openDatabase(options.settings, options.role)
+  // A process that reads its modules hears nothing meanwhile, for seconds where others are busy: a server would seem silent.
+  if (options.settings.databaseUrl) await opening.catch(() => null)
+  // Much of the embedded database's opening is the work of other threads.
+  const [database, registry] = await Promise.allSettled([opening, options.registry ?? loadRegistry()])
+  if (database.status === 'rejected') throw registry.status === 'rejected' ? registry.reason : database.reason
+  const opened = database.value
   try {
-    return await assemble(options, registry, opened)
+    if (registry.status === 'rejected') throw registry.reason
+    return await assemble(options, registry.value, opened)
   } catch (error) {
     await opened.close()
     throw error
@@ -91,7 +99,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   // Nobody waits for the answers of a command as one waits for those of a server.
   const isCommand = !options.database && (options.role ?? 'command') === 'command'
   const database = isCommand ? opened.database.patient : opened.database
-  if (!options.database) await migrate(database.patient)
+  if (!options.database) await migrated(settings, database.patient)
   const clock = options.clock ?? machineClock(await savedOffset(database, settings))
   const queue = await openQueue(database, registry.jobs, clock, {
     supervise: options.supervise ?? true,
@@ -140,7 +148,6 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     },
     options,
   )
-  openApiText(registry) // made now, so that no request waits for it
   const worker = new Worker(services, registry.jobs, metrics)
   const analysing = database.pglite ? setInterval(() => void analyse(services), analyseEveryMs) : null
   analysing?.unref()
@@ -193,14 +200,28 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   }
 }
 
-/** The database of the settings: a server, or the embedded one in `DATA_DIR`. */
-export async function openDatabase(settings: Settings, role?: FolderRole): Promise<OpenedDatabase> {
+/** The database of the settings: a server, which is told the `name` of who connects, or the embedded one in `DATA_DIR`. */
+export async function openDatabase(
+  settings: Settings,
+  role?: FolderRole,
+  name?: string,
+): Promise<OpenedDatabase> {
   if (!settings.databaseUrl) return openEmbedded(settings, role)
   const database = openPostgres(settings.databaseUrl, {
+    ...(name ? { name } : {}),
     reads: settings.databaseReads,
     transactions: settings.databaseTransactions,
+    isPooled: settings.databasePooler,
     deadlines: { statementMs: settings.statementTimeoutMs },
   })
+  try {
+    await database.verify()
+  } catch (error) {
+    await database.close()
+    throw error instanceof NotDirect
+      ? new SettingsError(error.message)
+      : mendable(whyNotConnected(error, settings.databaseUrl), error)
+  }
   return { database, shared: true, close: () => database.close() }
 }
 

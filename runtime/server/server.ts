@@ -4,13 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { finishMs, stopMs } from '#db/deadlines'
+import { prepareOpenApi } from '#runtime/documents/openapi'
 import { Refusal, refuse } from '#runtime/errors'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
 import { answerBrokenRequests, refusalResponse } from '#runtime/http/socket'
-import { RegistryError } from '#runtime/registry/registry'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
-import { type Settings, SettingsError } from './settings.ts'
+import { isMendable, mendable } from './mendable.ts'
+import { whyNotListening } from './sentences.ts'
+import type { Settings } from './settings.ts'
 
 export interface RunningServer {
   app: App
@@ -59,9 +61,7 @@ export async function startServer(
   answerBrokenRequests(server, log)
   server.listen(settings.port, settings.host)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new SettingsError(portTaken(settings)) : error),
-    )
+    server.once('error', (error) => reject(mendable(whyNotListening(error, settings), error)))
     if (server.listening) resolve()
     else server.once('listening', () => resolve())
   })
@@ -78,6 +78,9 @@ export async function startServer(
     throw error
   }
   if (settings.worker) await app.worker.start()
+  prepareOpenApi(app.registry).catch((error) =>
+    log.error({ err: error }, 'the OpenAPI document was not made'),
+  )
 
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
@@ -104,9 +107,6 @@ export function unreadable(error: unknown, log: App['services']['log']): Respons
   log.error({ err: error }, 'failed')
   return refusalResponse(refuse('unavailable', 'Something went wrong on our side: try again later'))
 }
-
-const portTaken = ({ host, port }: Settings): string =>
-  `PORT: ${port} on ${host} is taken by another program: choose another PORT, or 0 for a free one`
 
 /** What is left of the time to stop in when it is given up: the process has to end before somebody kills it. */
 const lastMomentMs = 1_000
@@ -138,7 +138,7 @@ export function stopOnSignals(stop: () => Promise<void>, log: App['services']['l
 
 /** One clear message for what a person can mend; the whole error for what they cannot. */
 export function explainAndExit(error: unknown): never {
-  if (error instanceof SettingsError || error instanceof RegistryError) console.error(error.message)
+  if (isMendable(error)) console.error(error.message)
   else console.error(error)
   process.exit(1)
 }

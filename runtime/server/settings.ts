@@ -1,12 +1,14 @@
 /** Settings from the environment, checked at start: every fault is listed at once. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { silenceMs, usualDeadlines } from '#db/deadlines'
 import { mailUrl } from '#runtime/ports/mail/providers'
 import { mailingListUrl } from '#runtime/ports/mailing-list/providers'
 import { readWhatsappUrl } from '#runtime/ports/messaging/whatsapp/options'
 import { z } from '#runtime/schema'
+import { makeDataDir } from './data-dir.ts'
+import { whyNotWritten } from './sentences.ts'
 
 const whole = (fallback: number, min = 0) =>
   z
@@ -21,6 +23,8 @@ const switchOf = (fallback: 'on' | 'off') =>
     .default(fallback)
     .transform((value) => value === 'on')
 
+const usualDataDir = './data'
+
 const environment = z.object({
   DATABASE_URL: z
     .string()
@@ -28,7 +32,8 @@ const environment = z.object({
     .optional(),
   DATABASE_READS: whole(3, 1),
   DATABASE_TRANSACTIONS: whole(10, 1),
-  DATA_DIR: z.string().default('./data'),
+  DATABASE_POOLER: switchOf('off'),
+  DATA_DIR: z.string().default(usualDataDir),
   HOST: z.string().default('127.0.0.1'),
   PORT: whole(3000).refine((value) => value <= 65_535, 'must be at most 65535'),
   PUBLIC_URL: z.string().url('must be an address such as https://api.example.com').optional(),
@@ -82,6 +87,8 @@ export interface Settings {
   databaseUrl: string | null
   databaseReads: number
   databaseTransactions: number
+  /** Between this server and PostgreSQL is a pooler of connections. */
+  databasePooler: boolean
   dataDir: string
   host: string
   port: number
@@ -129,6 +136,10 @@ export interface Settings {
 /** Thrown with every fault in its message. */
 export class SettingsError extends Error {}
 
+/** Where the embedded database and the files are. */
+export const dataDirOf = (env: { DATA_DIR?: string | undefined }): string =>
+  resolve(env.DATA_DIR || usualDataDir)
+
 /** Reads the settings; makes and keeps a secret key in `DATA_DIR` where none is set outside production. */
 export function readSettings(env: Record<string, string | undefined>): Settings {
   const given = Object.fromEntries(
@@ -144,11 +155,12 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   faults.push(...messagingFaults(given), ...(parsed.success ? deadlineFaults(parsed.data) : []))
   if (!parsed.success || faults.length > 0) throw new SettingsError(faults.join('\n'))
   const values = parsed.data
-  const dataDir = resolve(values.DATA_DIR)
+  const dataDir = dataDirOf(values)
   return {
     databaseUrl: values.DATABASE_URL ?? null,
     databaseReads: values.DATABASE_READS,
     databaseTransactions: values.DATABASE_TRANSACTIONS,
+    databasePooler: values.DATABASE_POOLER,
     dataDir,
     host: values.HOST,
     port: values.PORT,
@@ -208,11 +220,21 @@ function messagingFaults({
 
 function keptSecret(dataDir: string): string {
   const file = join(dataDir, 'secret-key')
-  mkdirSync(dataDir, { recursive: true })
+  try {
+    makeDataDir(dataDir)
+    if (!existsSync(file)) makeSecret(file)
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    const why = whyNotWritten(error, dataDir)
+    throw why === null ? error : new SettingsError(why)
+  }
+}
+
+function makeSecret(file: string): void {
   try {
     writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
   } catch (error) {
+    // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  return readFileSync(file, 'utf8').trim()
 }

@@ -2,7 +2,7 @@
 import type { Database } from '#db/database'
 import { addMember, type StoreSummary } from '#operations/store/profile/stores'
 import { addPeriod } from '#operations/store/quota/periods'
-import { refuse } from '#runtime/errors'
+import { isDuplicate, refuse } from '#runtime/errors'
 import { planOf } from '#runtime/plans'
 import { newId, randomText } from '#runtime/values/ids'
 
@@ -35,7 +35,7 @@ export async function createStore(
     const plan = planOf(input.plan ?? 'trial')
     const id = input.id ?? newId(now.getTime())
     const publicId = randomText(20)
-    const inserted = await transaction
+    await transaction
       .insertInto('stores')
       .values({
         id,
@@ -52,10 +52,10 @@ export async function createStore(
         created_at: now,
         updated_at: now,
       })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
       .execute()
-    if (inserted.length === 0) throw refuse('conflict', `slug: ${input.slug} is taken`)
+      .catch((error) => {
+        throw isDuplicate(error) ? refuse('conflict', `slug: ${input.slug} is taken`) : error
+      })
 
     await transaction
       .insertInto('conversion_zones')

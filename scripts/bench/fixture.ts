@@ -8,25 +8,45 @@ import { createKey } from '#scripts/admin/keys'
 import type { Fixture, OperationName, Shop } from './kinds.ts'
 import { phoneAt } from './phones.ts'
 import { recordStatements } from './statements.ts'
+import { peersTables } from './targets/fastify-guards.ts'
 
 const optOuts = 300
 const lists = 20
+/** Of each of 500 stores in turn: each then comes every few seconds, longer than anybody remembers it. */
+const coldKeys = 16
+
+export interface FixtureOptions {
+  clients: number
+  stores: number
+  /** How often a limit is used up. */
+  limited: number
+}
 
 /** Migrates an empty database, fills it and records what the gateway runs for each operation. */
 export async function makeFixture(
   databaseUrl: string,
   folder: string,
-  { clients, stores }: { clients: number; stores: number },
+  { clients, stores, limited }: FixtureOptions,
   names: readonly OperationName[],
 ): Promise<Fixture> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: 2 })
   try {
     await migrate(database)
-    const shops: Shop[] = []
-    for (let at = 0; at < stores; at += 1) shops.push(await openShop(database, `bench-${at}`))
+    await waitForDisk(database, false)
+    const shops = await openShops(database, 'bench', 1, stores)
     await database.query('create table bench_made as select id from opt_outs', [])
+    for (const text of peersTables) await database.query(text, [])
+    const fixture: Fixture = {
+      databaseUrl,
+      folder,
+      clients,
+      shops,
+      limited: await openShops(database, 'limited', 2, limited),
+      statements: {},
+      countsStatements: await countStatements(database),
+    }
+    await waitForDisk(database, true)
     await database.query('vacuum analyze', [])
-    const fixture: Fixture = { databaseUrl, folder, clients, shops, statements: {} }
     fixture.statements = await recordStatements(fixture, names)
     return fixture
   } finally {
@@ -34,19 +54,50 @@ export async function makeFixture(
   }
 }
 
-/** Deletes what `create` has written and writes that out, so that each measurement of it begins alike. */
-export async function emptyCreated({ databaseUrl }: Fixture): Promise<void> {
+/** Deletes what writes have left and writes that out, so that each measurement begins alike. */
+export async function emptyWritten({ databaseUrl }: Fixture): Promise<void> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: 1 })
   try {
     await database.query('delete from opt_outs where id not in (select id from bench_made)', [])
+    await database.query('truncate idempotency_keys, bench_idempotency', [])
     await database.query('vacuum opt_outs', [])
+    await database.query('vacuum contact_lists', [])
     await database.query('checkpoint', [])
   } finally {
     await database.close()
   }
 }
 
-async function openShop(database: Database, slug: string): Promise<Shop> {
+/** Whether a commit waits for the disk: thousands of small ones need not while all of it is made. */
+async function waitForDisk(database: Database, waits: boolean): Promise<void> {
+  await database.query(`alter system set synchronous_commit = ${waits ? 'on' : 'off'}`, [])
+  await database.query('select pg_reload_conf()', [])
+}
+
+/** Stores with what is read and written in them; `net` tells their addresses from others. */
+export async function openShops(
+  database: Database,
+  name: string,
+  net: number,
+  count: number,
+): Promise<Shop[]> {
+  const shops: Shop[] = []
+  for (let at = 0; at < count; at += 1)
+    shops.push(await openShop(database, `${name}-${at}`, `10.${net}.${at >> 8}.${at & 255}`))
+  return shops
+}
+
+/** Whether PostgreSQL counts from now on; its packages bring the extension, other builds may not. */
+async function countStatements(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ there: boolean }>(
+    `select current_setting('shared_preload_libraries') ~ 'pg_stat_statements' as there`,
+    [],
+  )
+  if (row!.there) await database.query('create extension pg_stat_statements', [])
+  return row!.there
+}
+
+async function openShop(database: Database, slug: string, address: string): Promise<Shop> {
   const now = new Date()
   const owner = `${slug}@example.com`
   const place = { country: 'BR', currency: 'BRL', timezone: 'America/Sao_Paulo' }
@@ -62,8 +113,10 @@ async function openShop(database: Database, slug: string): Promise<Shop> {
   await addOptOuts(database, storeId)
   return {
     storeId,
+    address,
     key: await keyWith(['platform:read', 'platform:write']),
     readingKey: await keyWith(['platform:read']),
+    coldKeys: await Promise.all(Array.from({ length: coldKeys }, () => keyWith(['platform:read']))),
     listId: (await addLists(database, storeId))[0]!,
   }
 }

@@ -1,14 +1,31 @@
 /** What is measured, on what, and the statements that the gateway runs for it. */
-export const operationNames = ['read', 'list', 'create', 'forbidden'] as const
+export const operationNames = [
+  'read',
+  'cold',
+  'unchanged',
+  'list',
+  'search',
+  'create',
+  'once',
+  'update',
+  'forbidden',
+  'unknown',
+  'limited',
+] as const
 export type OperationName = (typeof operationNames)[number]
-export const targetNames = ['gateway', 'bare', 'fastify'] as const
+/** `node`: `node:http` and postgres.js alone, as far as it goes. */
+export const targetNames = ['gateway', 'node', 'hono', 'fastify'] as const
 export type TargetName = (typeof targetNames)[number]
 
 export interface Shop {
   storeId: string
+  /** Of its own, which its requests come from. */
+  address: string
   key: string
   /** May not write. */
   readingKey: string
+  /** Each comes so seldom that nobody remembers it. */
+  coldKeys: string[]
   listId: string
 }
 
@@ -20,7 +37,11 @@ export interface Fixture {
   clients: number
   /** Their keys send in turn, each from an address of its own. */
   shops: Shop[]
+  /** Stores that use up their limit, one for each measurement of it. */
+  limited: Shop[]
   statements: Partial<Record<OperationName, Statement>>
+  /** Whether PostgreSQL counts statements. */
+  countsStatements: boolean
 }
 
 /** What a request fills in: a value that is the same every time, or one of the request's own. */
@@ -32,3 +53,6 @@ export interface Statement {
   /** As in `Database.query`. */
   planOnce: boolean
 }
+
+/** Requests a minute that a key may send: any limit up to this is counted one by one, as the default limits are. */
+export const requestsAMinute = 10_000

@@ -1,57 +1,76 @@
-/** The four operations that are measured, and the request each server is sent for them. */
-import type { OperationName, Shop } from './kinds.ts'
+/** The operations that are measured, and the request each server is sent for them. */
+import { type OperationName, type Shop, type TargetName, targetNames } from './kinds.ts'
 import { unusedPhone } from './phones.ts'
 
 export interface Measured {
   title: string
   /** The status that every answer must have. */
   status: number
-  /** Least part of the bare peer's throughput that the gateway must reach. */
-  ofBare: number
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   path(shop: Shop): string
-  key(shop: Shop): string
+  /** Of the shop's turn number `turn`. */
+  key(shop: Shop, turn: number): string
   /** A new body for every request. */
   body?(): string
+  /** The header that names the ETag of the answer before. */
+  tag?: 'if-match' | 'if-none-match'
+  /** Each request has an Idempotency-Key of its own. */
+  isOnce?: boolean
+  /** What the servers answer differs by what they were sent. */
+  isNew?: boolean
+  /** Who does this at all; all, where nothing is said. */
+  targets?: readonly TargetName[]
 }
 
 const optOuts = '/v1/campaigns/opt-outs'
+const listOf = ({ listId }: Shop): string => `/v1/campaigns/lists/${listId}`
 const keyOf = ({ key }: Shop): string => key
 const newOptOut = (): string => JSON.stringify({ phone: unusedPhone(), note: 'Asked at the counter' })
+let made = 0
+function newNumber(): number {
+  made += 1
+  return made
+}
+const newName = (): string => JSON.stringify({ name: `Renamed ${newNumber()}` })
+const guessedKey = (): string => `mk_live_${String(newNumber()).padStart(43, '0')}`
+
+const read: Measured = { title: 'read by id', status: 200, method: 'GET', path: listOf, key: keyOf }
+const create: Measured = {
+  title: 'create',
+  status: 201,
+  method: 'POST',
+  path: () => optOuts,
+  key: keyOf,
+  body: newOptOut,
+  isNew: true,
+}
 
 export const operations: Record<OperationName, Measured> = {
-  read: {
-    title: 'read by id',
+  read,
+  cold: {
+    ...read,
+    title: 'read, key not seen lately',
+    key: ({ coldKeys }, turn) => coldKeys[turn % coldKeys.length]!,
+  },
+  unchanged: { ...read, title: 'read, unchanged', status: 304, tag: 'if-none-match' },
+  list: { ...read, title: 'list of 20', path: () => `${optOuts}?limit=20` },
+  search: { ...read, title: 'search', path: () => `${optOuts}?limit=20&search=90000001` },
+  create,
+  once: { ...create, title: 'create, idempotent', isOnce: true },
+  update: {
+    title: 'update, If-Match',
     status: 200,
-    ofBare: 0.85,
-    method: 'GET',
-    path: ({ listId }) => `/v1/campaigns/lists/${listId}`,
+    method: 'PUT',
+    path: listOf,
     key: keyOf,
+    body: newName,
+    tag: 'if-match',
+    isNew: true,
   },
-  list: {
-    title: 'list of 20',
-    status: 200,
-    ofBare: 0.85,
-    method: 'GET',
-    path: () => `${optOuts}?limit=20`,
-    key: keyOf,
-  },
-  create: {
-    title: 'create',
-    status: 201,
-    ofBare: 0.85,
-    method: 'POST',
-    path: () => optOuts,
-    key: keyOf,
-    body: newOptOut,
-  },
-  forbidden: {
-    title: '403',
-    status: 403,
-    ofBare: 0.55,
-    method: 'POST',
-    path: () => optOuts,
-    key: ({ readingKey }) => readingKey,
-    body: newOptOut,
-  },
+  forbidden: { ...create, title: '403', status: 403, key: ({ readingKey }) => readingKey, isNew: false },
+  unknown: { ...read, title: '401', status: 401, key: guessedKey },
+  limited: { ...read, title: '429', status: 429, targets: ['gateway', 'fastify'] },
 }
+
+export const targetsOf = (name: OperationName): readonly TargetName[] =>
+  operations[name].targets ?? targetNames

@@ -3,17 +3,18 @@ import postgres from 'postgres'
 import type { Progress } from '#scripts/cli/progress'
 import { startTarget, type Target } from './child.ts'
 import { postgresCpuMicros } from './cpu.ts'
-import { emptyCreated } from './fixture.ts'
-import { type Fixture, type OperationName, type TargetName, targetNames } from './kinds.ts'
-import { type Load, sendLoad } from './load.ts'
+import { emptyWritten } from './fixture.ts'
+import { type Fixture, type OperationName, type Shop, type TargetName, targetNames } from './kinds.ts'
+import { type Load, sendLoad, useUpLimit } from './load.ts'
+import { operations, targetsOf } from './operations.ts'
 import { checkSameAnswers } from './same.ts'
 
 export interface Measurement extends Load {
   round: number
   operation: OperationName
   target: TargetName
-  /** Of a request: transactions that PostgreSQL counted, each statement outside of one as its own. */
-  transactions: number
+  /** Of a request, `begin` and `commit` counted; null where PostgreSQL does not count them. */
+  statements: number | null
   serverCpuMicros: number
   /** Null where PostgreSQL's processes cannot be looked at. */
   postgresCpuMicros: number | null
@@ -47,43 +48,47 @@ export async function measure(options: RunOptions): Promise<Measurement[]> {
   }
 }
 
+/** How often a limit is used up in so many rounds, the warm-up counted. */
+export const limitsUsedUp = (rounds: number): number => (rounds + 1) * targetsOf('limited').length
+
 async function runRounds(options: RunOptions, targets: Target[]): Promise<Measurement[]> {
-  const { fixture, operations, rounds, seconds, connections, progress } = options
+  const { fixture, operations: names, rounds, seconds, connections, progress } = options
   const warmUp = warmUpSeconds(seconds)
-  progress.begin('Measuring', operations.length * targets.length * (warmUp + rounds * seconds))
+  const pairs = names.reduce((sum, name) => sum + targetsOf(name).length, 0)
+  progress.begin('Measuring', pairs * (warmUp + rounds * seconds))
   const measurements: Measurement[] = []
   let done = 0
-  const load = async (operation: OperationName, target: Target, length: number): Promise<Load> => {
-    const sent = await sendLoad(target.url, operation, fixture, connections, length)
-    if (operation === 'create') await emptyCreated(fixture)
-    return sent
+  const unlimited = [...fixture.limited]
+  /** Readies the server and answers whose requests it is sent. */
+  const shopsOf = async (operation: OperationName, target: Target): Promise<readonly Shop[]> => {
+    if (operation !== 'limited') return fixture.shops
+    const shop = unlimited.pop()!
+    await useUpLimit(target.url, shop, connections)
+    return [shop]
   }
   for (let round = 0; round <= rounds; round += 1) {
-    for (const operation of operations) {
-      for (let i = 0; i < targets.length; i += 1) {
-        const target = targets[(i + round) % targets.length]!
+    for (const operation of names) {
+      const asked = targets.filter(({ name }) => targetsOf(operation).includes(name))
+      for (let i = 0; i < asked.length; i += 1) {
+        const target = asked[(i + round) % asked.length]!
         const what = `${operation} of ${target.name}`
         progress.at(done, round === 0 ? `warm-up: ${what}` : `round ${round} of ${rounds}: ${what}`)
         done += round === 0 ? warmUp : seconds
-        if (round === 0) {
-          await load(operation, target, warmUp)
-          continue
-        }
-        const transactionsBefore = await transactionsOf(fixture)
-        const postgresBefore = postgresCpuMicros(options.dataDir)
-        const serverBefore = await target.cpuMicros()
-        const sent = await sendLoad(target.url, operation, fixture, connections, seconds)
-        const cpuAfter = { server: await target.cpuMicros(), postgres: postgresCpuMicros(options.dataDir) }
-        const transactions = (await transactionsOf(fixture)) - transactionsBefore
-        if (operation === 'create') await emptyCreated(fixture)
+        const shops = await shopsOf(operation, target)
+        const length = round === 0 ? warmUp : seconds
+        const before = await standOf(target, options)
+        const sent = await sendLoad(target.url, operation, shops, connections, length)
+        const after = await standOf(target, options)
+        if (operations[operation].isNew) await emptyWritten(fixture)
+        if (round === 0) continue
         measurements.push({
           round,
           operation,
           target: target.name,
           ...sent,
-          transactions: transactions / sent.requests,
-          serverCpuMicros: (cpuAfter.server - serverBefore) / sent.requests,
-          postgresCpuMicros: perRequest(postgresBefore, cpuAfter.postgres, sent.requests),
+          statements: perRequest(before.statements, after.statements, sent.requests),
+          serverCpuMicros: (after.server - before.server) / sent.requests,
+          postgresCpuMicros: perRequest(before.postgres, after.postgres, sent.requests),
         })
       }
     }
@@ -91,12 +96,17 @@ async function runRounds(options: RunOptions, targets: Target[]): Promise<Measur
   return measurements
 }
 
-/** Each process of PostgreSQL tells of its own once it has been idle for a second. */
-async function transactionsOf({ databaseUrl }: Fixture): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+async function standOf(target: Target, { fixture, dataDir }: RunOptions) {
+  return {
+    statements: fixture.countsStatements ? await statementsOf(fixture) : null,
+    postgres: postgresCpuMicros(dataDir),
+    server: await target.cpuMicros(),
+  }
+}
+
+async function statementsOf({ databaseUrl }: Fixture): Promise<number> {
   const sql = postgres(databaseUrl, { max: 1 })
-  const [row] = await sql<{ n: number }[]>`
-    select xact_commit::float8 as n from pg_stat_database where datname = current_database()`
+  const [row] = await sql<{ n: number }[]>`select sum(calls)::float8 as n from pg_stat_statements`
   await sql.end()
   return row!.n
 }

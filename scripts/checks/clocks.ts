@@ -29,9 +29,10 @@ export const places: Record<string, Place> = {
   'runtime/clock.ts': { reads: ['Date.now', ownClock], why: 'it is the clock' },
   'runtime/server/app.ts': { reads: [ownClock], why: 'it gives the server its clock' },
   'runtime/jobs/queue.ts': { reads: ['Date.now', 'now() in SQL'], why: queueTime },
+  'runtime/jobs/statements.ts': { reads: ['now() in SQL'], why: queueTime },
   'runtime/jobs/worker.ts': { reads: ['now() in SQL'], why: queueTime },
   'runtime/gateway/idempotency.ts': {
-    reads: ['clock_timestamp() in SQL'],
+    reads: ['clock_timestamp() in SQL', 'statement_timestamp() in SQL'],
     why: 'instances agree on a lease by the clock of their database: a sandbox moves ours',
   },
   'runtime/server/log.ts': { reads: ['new Date()'], why: 'an operator reads when it was on the machine' },
@@ -58,8 +59,8 @@ export const places: Record<string, Place> = {
     why: 'it writes them down as faults',
   },
   'test/runtime/idempotency.test.ts': {
-    reads: ['performance.now'],
-    why: 'it moves the stopwatch of a process that stood still',
+    reads: ['performance.now', 'Date.now'],
+    why: "it moves the stopwatch of a process that stood still, and claims are dated by the database's own time",
   },
   'test/runtime/log.test.ts': {
     reads: ['performance.now', 'new Date()'],
@@ -70,12 +71,13 @@ export const places: Record<string, Place> = {
     reads: ['performance.now'],
     why: 'a deadline is one of the machine: it tells an answer in time from none',
   },
+  'test/runtime/due-model.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/runtime/worker.test.ts': { reads: ['now() in SQL'], why: queueTime },
   'test/scripts/cli.test.ts': { reads: ['Date.now'], why: aProcess },
-  'test/scripts/kill.test.ts': { reads: ['now() in SQL'], why: aProcess },
   'test/scripts/kill-automations.test.ts': { reads: ['now() in SQL'], why: aProcess },
   'test/scripts/kill-cancel.test.ts': { reads: [ownClock], why: aProcess },
   'test/scripts/kill-export.test.ts': { reads: ['Date.now'], why: aProcess },
+  'test/scripts/kill-node.test.ts': { reads: [ownClock], why: aProcess },
   'test/scripts/kill-stock.test.ts': { reads: ['now() in SQL'], why: aProcess },
   'test/scripts/start.test.ts': {
     reads: ['performance.now'],

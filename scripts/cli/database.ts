@@ -1,12 +1,14 @@
 /** The database of the settings for a command: a server, or the embedded one, also while a server runs on it. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Database } from '#db/database'
-import { migrate } from '#db/migrate'
 import { machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
 import { openApp, openDatabase, savedOffset } from '#runtime/server/app'
-import { readSettings } from '#runtime/server/settings'
+import { migrated } from '#runtime/server/mendable'
+import { dataDirOf, readSettings, SettingsError } from '#runtime/server/settings'
 
 export interface Opened {
   database: Database
@@ -16,16 +18,17 @@ export interface Opened {
   settled(): Promise<void>
 }
 
-/** Opens and migrates the database that the environment names, and closes it at the end. */
+/** Opens and migrates the database that the environment names, and closes it at the end. Makes none. */
 export const withDatabase = <T>(env: NodeJS.ProcessEnv, run: (opened: Opened) => Promise<T>): Promise<T> =>
-  opening(env, async (opened) => run(opened))
+  opening(env, false, async (opened) => run(opened))
 
-/** The same with everything that a server has: adapters of providers, the job queue. */
+/** The same with everything that a server has: adapters of providers, the job queue. `makes`: the database, where there is none. */
 export const withServices = <T>(
   env: NodeJS.ProcessEnv,
   run: (services: Services, opened: Opened) => Promise<T>,
+  { makes = false } = {},
 ): Promise<T> =>
-  opening(env, async (opened, shared) => {
+  opening(env, makes, async (opened, shared) => {
     const app = await openApp({
       settings: readSettings(env),
       log: pino({ level: 'error' }, pino.destination(2)),
@@ -42,12 +45,14 @@ export const withServices = <T>(
 
 async function opening<T>(
   env: NodeJS.ProcessEnv,
+  makes: boolean,
   run: (opened: Opened, shared: boolean) => Promise<T>,
 ): Promise<T> {
+  if (!makes) requireEmbedded(env)
   const settings = readSettings(env)
   const { database, shared, close } = await openDatabase(settings)
   try {
-    await migrate(database)
+    await migrated(settings, database)
     const now = machineClock(await savedOffset(database, settings)).now()
     // Nobody else is there to know anything where this process has the database to itself.
     const settled = async (): Promise<void> => {
@@ -57,4 +62,14 @@ async function opening<T>(
   } finally {
     await close()
   }
+}
+
+/** A mistyped folder is told, and no database made in it that has nothing to show. */
+function requireEmbedded(env: NodeJS.ProcessEnv): void {
+  if (env.DATABASE_URL) return
+  const folder = dataDirOf(env)
+  if (existsSync(join(folder, 'db'))) return
+  throw new SettingsError(
+    `DATA_DIR: there is no database in ${folder}: name the folder that the server has, or its DATABASE_URL; npm start and npm run migrate make a new one`,
+  )
 }

@@ -11,12 +11,17 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 export interface ThrowawayPostgres {
   /** `postgres://…`, of a superuser without a password. */
   url: string
+  port: number
   dataDir: string
+  /** Ends it at once, with all that is under way, as a crash would. */
+  crash(): Promise<void>
+  /** Starts it again; answers once it does. */
+  restart(): Promise<void>
   /** Ends the server and deletes its folder; a second call does nothing. */
   stop(): Promise<void>
 }
@@ -24,25 +29,48 @@ export interface ThrowawayPostgres {
 const versionsFolder = '/usr/lib/postgresql'
 const programs = ['initdb', 'pg_ctl', 'postgres']
 
-/** The folder of the newest PostgreSQL's programs, or null where none is installed. */
-export function findPostgres(folder = versionsFolder): string | null {
+/** The folder of the newest PostgreSQL's programs, or of that named by POSTGRES_BIN; null where none is installed. */
+export function findPostgres(folder = versionsFolder, named = process.env.POSTGRES_BIN): string | null {
+  if (named) return named
   if (!existsSync(folder)) return null
   const newestFirst = readdirSync(folder).sort((a, b) => Number(b) - Number(a))
   const bins = newestFirst.map((version) => join(folder, version, 'bin'))
   return bins.find((bin) => programs.every((program) => existsSync(join(bin, program)))) ?? null
 }
 
+/** The folder of the programs to run: the one that was named, or the newest installed. */
+function programsIn(named: string | undefined): string {
+  if (named === undefined) return requirePostgres()
+  const missing = programs.filter((program) => !existsSync(join(named, program)))
+  if (missing.length === 0) return resolve(named)
+  throw new Error(`--bin ${named}: has no ${missing.join(', ')}; name the folder of PostgreSQL's programs`)
+}
+
+/** The same; throws one clear sentence where none is installed. */
+export function requirePostgres(): string {
+  const bin = findPostgres()
+  if (bin) return bin
+  throw new Error(
+    `No PostgreSQL below ${versionsFolder}/*/bin: install one (Debian, Ubuntu: apt-get install postgresql), or name ` +
+      'the folder of its programs in POSTGRES_BIN',
+  )
+}
+
 /**
  * Makes a cluster, starts it on a free port of 127.0.0.1 and waits until it answers. `durable: false` gives up what
- * survives a power cut, for tests. Throws one clear sentence when PostgreSQL is not installed.
+ * survives a power cut, for tests. `bin`: the folder of the programs, default the newest version installed.
+ * `countsStatements`: with `pg_stat_statements`, where that is installed. `lines` end its postgresql.conf. Throws one
+ * clear sentence when PostgreSQL is not installed.
  */
-export async function throwawayPostgres(options: { durable?: boolean } = {}): Promise<ThrowawayPostgres> {
-  const bin = findPostgres()
-  if (!bin) {
-    throw new Error(
-      `No PostgreSQL below ${versionsFolder}/*/bin: install one (Debian, Ubuntu: apt-get install postgresql)`,
-    )
-  }
+export async function throwawayPostgres(
+  options: {
+    durable?: boolean
+    bin?: string | undefined
+    countsStatements?: boolean
+    lines?: readonly string[]
+  } = {},
+): Promise<ThrowawayPostgres> {
+  const bin = programsIn(options.bin)
   const user = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'throwaway-postgres-'))
   if (user) chownSync(folder, user.uid, user.gid)
@@ -71,17 +99,30 @@ export async function throwawayPostgres(options: { durable?: boolean } = {}): Pr
       user ?? {},
     )
     const port = await freePort()
-    appendFileSync(join(dataDir, 'postgresql.conf'), configuration(port, options.durable ?? true))
-    await pgCtl('start', '-w', '-t', '60', '-l', join(folder, 'server.log'))
+    const canCount = options.countsStatements && existsSync(join(bin, '../lib/pg_stat_statements.so'))
+    const lines = [
+      ...configuration(port, options.durable ?? true),
+      ...(canCount
+        ? [`shared_preload_libraries = 'pg_stat_statements'`, `pg_stat_statements.track = 'top'`]
+        : []),
+      ...(options.lines ?? []),
+      '',
+    ]
+    appendFileSync(join(dataDir, 'postgresql.conf'), lines.join('\n'))
+    const begin = (): Promise<void> => pgCtl('start', '-w', '-t', '60', '-l', join(folder, 'server.log'))
+    await begin()
     let stopping: Promise<void> | null = null
     const stop = async (): Promise<void> => {
-      await pgCtl('stop', '-w', '-m', 'fast')
+      if (existsSync(join(dataDir, 'postmaster.pid'))) await pgCtl('stop', '-w', '-m', 'fast')
       process.off('exit', atExit)
       remove()
     }
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      port,
       dataDir,
+      crash: () => pgCtl('stop', '-w', '-m', 'immediate'),
+      restart: begin,
       stop: () => {
         stopping ??= stop()
         return stopping
@@ -96,8 +137,8 @@ export async function throwawayPostgres(options: { durable?: boolean } = {}): Pr
   }
 }
 
-function configuration(port: number, durable: boolean): string {
-  const lines = [
+function configuration(port: number, durable: boolean): string[] {
+  return [
     '',
     `listen_addresses = '127.0.0.1'`,
     `port = ${port}`,
@@ -108,13 +149,11 @@ function configuration(port: number, durable: boolean): string {
     `log_timezone = 'UTC'`,
     `timezone = 'UTC'`,
     ...(durable ? [] : ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off']),
-    '',
   ]
-  return lines.join('\n')
 }
 
-/** PostgreSQL refuses to run as root: the user it runs as then, or null to stay who we are. */
-function serverUser(): { uid: number; gid: number } | null {
+/** Neither PostgreSQL nor PgBouncer runs as root: the user it runs as then, or null to stay who we are. */
+export function serverUser(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const entries = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -124,13 +163,13 @@ function serverUser(): { uid: number; gid: number } | null {
     if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) }
   }
   throw new Error(
-    'PostgreSQL does not run as root, and there is no user postgres or nobody: start as another',
+    'PostgreSQL and PgBouncer do not run as root, and there is no user postgres or nobody: start as another',
   )
 }
 
 /** Runs a program to its end; what it wrote is the message of its failure. */
 function run(command: string, args: string[], user: Pick<SpawnOptions, 'uid' | 'gid'>): Promise<void> {
-  return new Promise((resolve, reject) => {
+  return new Promise((ended, reject) => {
     const child: ChildProcess = spawn(command, args, {
       ...user,
       cwd: '/',
@@ -145,19 +184,19 @@ function run(command: string, args: string[], user: Pick<SpawnOptions, 'uid' | '
     child.once('exit', (code) => {
       // The server started by pg_ctl must not hold us through a pipe it inherited.
       child.stderr?.destroy()
-      if (code === 0) resolve()
+      if (code === 0) ended()
       else reject(new Error(told.trim() || `${command} ended with ${code}`))
     })
   })
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer()
-  await new Promise<void>((resolve, reject) => {
+  await new Promise<void>((listening, reject) => {
     probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', resolve)
+    probe.listen(0, '127.0.0.1', listening)
   })
   const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
+  await new Promise((closed) => probe.close(closed))
   return port
 }

@@ -1,9 +1,7 @@
 /** A command line: how it is described, run and refused; the same in a process of its own and in a test. */
 import { inspect } from 'node:util'
 import { Command, CommanderError, type HelpContext } from 'commander'
-import { Refusal } from '#runtime/errors'
-import { RegistryError } from '#runtime/registry/registry'
-import { SettingsError } from '#runtime/server/settings'
+import { isMendable } from '#runtime/server/mendable'
 import { line, paint, processTerminal, type Terminal, widthOf } from './terminal.ts'
 
 /** Builds the command anew for each run: commander keeps what it has read. */
@@ -76,11 +74,5 @@ export function exitWith(code: number): void {
   if (code !== 0) throw new CommanderError(code, 'exit', '')
 }
 
-function isPlain(error: unknown): error is Error {
-  return (
-    error instanceof Refusal ||
-    error instanceof RegistryError ||
-    error instanceof SettingsError ||
-    (error instanceof Error && error.constructor === Error && !('code' in error))
-  )
-}
+const isPlain = (error: unknown): error is Error =>
+  isMendable(error) || (error instanceof Error && error.constructor === Error && !('code' in error))

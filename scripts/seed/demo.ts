@@ -16,6 +16,7 @@ import { seedAuroraExchanges, seedBorealisExchanges } from './exchanges.ts'
 import { seedAuroraInbox, seedBorealisInbox } from './inbox.ts'
 import { seedAuroraLists, seedBorealisList } from './lists.ts'
 import { seedAuroraLooks, seedBorealisLooks } from './looks.ts'
+import { type Begun, markerName, readMarker } from './marker.ts'
 import { seedAuroraMedia, seedBorealisMedia } from './media.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { seedAuroraNotifications, seedBorealisNotifications } from './notifications.ts'
@@ -116,22 +117,6 @@ export async function seedDemo(
   }
 }
 
-/** Whether the database has no store yet, or only a demo that was interrupted. */
-export async function isDemoMissing(services: Services): Promise<boolean> {
-  const marker = await readMarker(services)
-  if (marker) return !marker.isComplete
-  const store = await services.database.root.selectFrom('stores').select('id').limit(1).executeTakeFirst()
-  return store === undefined
-}
-
-const markerName = 'demo'
-
-interface Begun {
-  /** The instant that all others of the demo are counted back from: a run that goes on must use the same. */
-  at: string
-  isComplete: boolean
-}
-
 async function begun(services: Services): Promise<{ at: Date; isComplete: boolean }> {
   const known = await readMarker(services)
   if (known) return { ...known, at: new Date(known.at) }
@@ -143,15 +128,6 @@ async function begun(services: Services): Promise<{ at: Date; isComplete: boolea
     .values({ name: markerName, value: JSON.stringify(marker) })
     .execute()
   return { at, isComplete: false }
-}
-
-async function readMarker(services: Services): Promise<Begun | null> {
-  const row = await services.database.root
-    .selectFrom('server_settings')
-    .select('value')
-    .where('name', '=', markerName)
-    .executeTakeFirst()
-  return (row?.value as Begun | undefined) ?? null
 }
 
 /** Before the marker is written: a demo that can never be finished must not be begun. */

@@ -5,10 +5,8 @@ import type { RootDatabase } from '#db/database'
 import { rebuildDays } from '#operations/store/door'
 import { type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { planOf } from '#runtime/plans'
-import { allScopes } from '#runtime/roles'
-import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
 import { noProgress, type Progress } from '#scripts/cli/progress'
+import { type LoadedKey, type LoadedStore, makeKeys, makeStores } from './load-stores.ts'
 
 export interface LoadSizes {
   /** Stores to make, or to fill again; default 1. */
@@ -31,16 +29,9 @@ export interface Load {
   stores: number
   /** New rows by table. */
   rows: Record<string, number>
-  /** One for each store, with all scopes; `store` is its slug. */
-  keys: { store: string; key: string }[]
+  /** One for each store, with all scopes. */
+  keys: LoadedKey[]
 }
-
-interface LoadedStore {
-  id: string
-  slug: string
-}
-
-const keyName = 'Load: all scopes'
 
 /** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug. */
 export async function seedLoad(
@@ -70,10 +61,11 @@ async function loadStores(services: Services, sizes: LoadSizes, progress: Progre
     await sortIn(db)
     return { stores: stores.length, ids: filling.ids, rows, keys }
   })
-  progress.begin('Sums of the days', load.ids.length, 'stores')
   await sql`analyze`.execute(root)
   const system = new SystemContext(services, services.log, 'seed')
-  for (const [n, id] of load.ids.entries()) {
+  const summed = load.rows.orders === undefined ? [] : load.ids
+  progress.begin('Sums of the days', summed.length, 'stores')
+  for (const [n, id] of summed.entries()) {
     const ctx = await system.forStore(id)
     if (ctx) await rebuildDays(ctx)
     progress.at(n + 1)
@@ -86,14 +78,14 @@ async function loadStores(services: Services, sizes: LoadSizes, progress: Progre
  * Rows are made from the rows that their foreign keys name: checking each again would be most of the work, and is left
  * out where the role may. What indexes of text gather before they sort it in may be larger than for a few rows.
  */
-async function inBulk(db: RootDatabase): Promise<void> {
+export async function inBulk(db: RootDatabase): Promise<void> {
   await sql`select set_config('gin_pending_list_limit', '131072', true), set_config('work_mem', '262144', true),
     case when pg_catalog.current_setting('is_superuser')::boolean
     then set_config('session_replication_role', 'replica', true) end`.execute(db)
 }
 
 /** What indexes of text have gathered and not sorted in yet would be looked through by every search. */
-async function sortIn(db: RootDatabase): Promise<void> {
+export async function sortIn(db: RootDatabase): Promise<void> {
   await sql`select gin_clean_pending_list(c.oid) from pg_class c join pg_am a on a.oid = c.relam
     where a.amname = 'gin' and c.relnamespace = current_schema()::regnamespace`.execute(db)
 }
@@ -157,70 +149,6 @@ async function knownStore(db: RootDatabase, slug: string): Promise<LoadedStore> 
   if (!store)
     throw refuse('bad_request', `--store: there is no store ${slug}; npm run store -- list shows them`)
   return store
-}
-
-/** `load-1` to `load-<count>`, on the largest plan; those that are there stay as they are. */
-async function makeStores(db: RootDatabase, now: Date, count: number): Promise<LoadedStore[]> {
-  const slugs = Array.from({ length: count }, (_, index) => `load-${index + 1}`)
-  const made = slugs.map((slug, index) => ({
-    id: newId(now.getTime()),
-    user_id: newId(now.getTime()),
-    subscription_id: newId(now.getTime()),
-    slug,
-    name: `Load ${index + 1}`,
-    public_id: randomText(20),
-  }))
-  const given = sql`jsonb_to_recordset(${JSON.stringify(made)}::jsonb)
-    as r(id uuid, user_id uuid, subscription_id uuid, slug text, name text, public_id text)`
-  const { messagesPerCycle } = planOf('scale')
-  await sql`
-    insert into stores (id, slug, public_id, name, domain, platform_store_id, country, currency, timezone,
-      joined_at, created_at, updated_at)
-    select r.id, r.slug, r.public_id, r.name, r.slug || '.example.com', 'sandbox-' || r.slug, 'BR', 'BRL',
-      'America/Sao_Paulo', ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
-    from ${given} on conflict (slug) do nothing`.execute(db)
-  await sql`
-    with new as (
-      select r.* from ${given} join stores s on s.id = r.id),
-    people as (
-      insert into users (id, name, email, created_at, updated_at)
-      select user_id, 'Owner of ' || name, 'owner@' || slug || '.example.com', ${now}::timestamptz, ${now}::timestamptz
-      from new),
-    members as (
-      insert into memberships (store_id, user_id, role, joined_at, created_at, updated_at)
-      select id, user_id, 'owner', ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from new),
-    cycles as (
-      insert into usage_cycles (store_id, starts_at, ends_at, message_limit, created_at, updated_at)
-      select id, ${now}::timestamptz, ${now}::timestamptz + interval '1 month', ${messagesPerCycle}::integer,
-        ${now}::timestamptz, ${now}::timestamptz from new)
-    insert into subscriptions (store_id, id, plan_id, status, billing_cycle, anchor_at, current_period_start,
-      current_period_end, created_at, updated_at)
-    select id, subscription_id, 'scale', 'active', 'monthly', ${now}::timestamptz, ${now}::timestamptz,
-      ${now}::timestamptz + interval '1 month', ${now}::timestamptz, ${now}::timestamptz from new`.execute(db)
-  return db.selectFrom('stores').select(['id', 'slug']).where('slug', 'in', slugs).orderBy('id').execute()
-}
-
-async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[]): Promise<Load['keys']> {
-  const keys = stores.map(({ id, slug }) => {
-    const key = `mk_live_${randomSecret()}`
-    const row = { store_id: id, id: newId(now.getTime()), hash: sha256(key), prefix: key.slice(0, 12) }
-    return { store: slug, key, row }
-  })
-  const ids = stores.map((store) => store.id)
-  await sql`
-    update api_keys set revoked_at = ${now}::timestamptz, revoked_reason = 'revoked', updated_at = ${now}::timestamptz
-    where store_id = any(${ids}::uuid[]) and name = ${keyName} and revoked_at is null`.execute(db)
-  await sql`
-    insert into api_keys (store_id, id, user_id, name, hash, prefix, scopes, created_at, updated_at)
-    select r.store_id, r.id, owner.user_id, ${keyName}::text, r.hash, r.prefix, ${[...allScopes]}::text[],
-      ${now}::timestamptz, ${now}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(keys.map(({ row }) => row))}::jsonb)
-      as r(store_id uuid, id uuid, hash text, prefix text)
-    cross join lateral (
-      select m.user_id from memberships m
-      where m.store_id = r.store_id and m.role = 'owner' and m.removed_at is null
-      order by m.joined_at limit 1) as owner`.execute(db)
-  return keys.map(({ store, key }) => ({ store, key }))
 }
 
 /** A phone for each number, none that the sandbox treats specially. */

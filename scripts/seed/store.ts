@@ -1,5 +1,4 @@
 /** Aurora Supply and Borealis Goods: their people, plans, branding, invitations and connections. */
-import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import { addMember } from '#operations/store/profile/stores'
 import { addPeriod, periodAt } from '#operations/store/quota/periods'
@@ -235,6 +234,11 @@ async function setSubscription(root: RootDatabase, store: DemoStore, terms: Paid
   const end = addPeriod(terms.anchor, (terms.periodsBefore + 1) * months)
   const agreementId = await seedPayments(root, store, terms)
   const cycle = periodAt(terms.anchor, now)
+  const { created_at: created } = await root
+    .selectFrom('subscriptions')
+    .select('created_at')
+    .where('store_id', '=', store.id)
+    .executeTakeFirstOrThrow()
   await root
     .updateTable('subscriptions')
     .set({
@@ -249,7 +253,7 @@ async function setSubscription(root: RootDatabase, store: DemoStore, terms: Paid
       current_period_end: end,
       next_charge_at: end,
       next_charge_amount: terms.price,
-      trial_ends_at: sql<Date>`created_at + ${trialMs} * interval '1 millisecond'`,
+      trial_ends_at: new Date(created.getTime() + trialMs),
       payment_method: JSON.stringify(demoCard(now)),
       agreement_id: agreementId,
       agreement_status: 'authorized',

@@ -1,5 +1,7 @@
 /** An ETag leaves out what moves without the merchant: moved in the database, the resource reads otherwise and keeps it. */
+
 import { describe, expect, test } from 'vitest'
+import { identityOfTag } from '#runtime/gateway/etag'
 import { readersOf } from '#runtime/gateway/if-match'
 import { movesOf, nameOf } from '#runtime/schema'
 import { wholeRegistry } from '#test/support/app'
@@ -129,6 +131,6 @@ describe('the ETag stays', () => {
     }
     const after = await look()
     expect(after.read).not.toEqual(before.read)
-    expect(after.tag).toBe(before.tag)
+    expect(after.tag && identityOfTag(after.tag)).toBe(before.tag && identityOfTag(before.tag))
   })
 })

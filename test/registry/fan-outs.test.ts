@@ -41,8 +41,9 @@ const cases: Readonly<Record<string, Case>> = {
       { ...scanned, name: 'b', deleted_at: before },
       { ...scanned, name: 'c', type: 'welcome' },
       { ...scanned, name: 'd', activated_at: null },
-      // Its day is done.
+      // Its day is done, and the one before where its time has not come.
       { ...scanned, name: 'e', scan_day: later.toISOString().slice(0, 10) },
+      { ...scanned, name: 'f', scan_day: later.toISOString().slice(0, 10), settings: '{"sendAt":"23:59"}' },
     ],
     payload: { automationId: id },
   },
@@ -117,6 +118,32 @@ test('every one is tried here', () => {
   expect(fanned.map(({ name }) => name).sort()).toEqual(Object.keys(cases).sort())
 })
 
+/** Whom one look queues jobs for, in the order they were queued. */
+async function queuedBy(name: string): Promise<{ storeId: string }[]> {
+  const all = app.registry.jobs.find((each) => each.name === `${name}-all`)!
+  await app.database.query('delete from pgboss.job where name = $1', [name])
+  await all.spec.run(system as never, {}, attempt)
+  const rows = await app.database.query<{ data: { storeId: string } }>(
+    'select data from pgboss.job where name = $1 order by created_on, id',
+    [name],
+  )
+  return rows.map(({ data }) => data)
+}
+
+test('whoever has just begun has nothing to do, nor has who is done with everything', async () => {
+  const { id: begun } = await store(app)
+  const { id: done } = await store(app)
+  for (const { table, not } of Object.values(cases)) await put(table, done, not)
+  // What one connection is to one job, the other is to another.
+  const gone = ['ecommerce', 'mailingList'].map((port) => ({ port, connected_at: null }))
+  await put('connections', done, gone)
+  for (const { name } of fanned) {
+    const stores = (await queuedBy(name)).map(({ storeId }) => storeId)
+    expect(stores, `${name}-all`).not.toContain(begun)
+    expect(stores, `${name}-all`).not.toContain(done)
+  }
+})
+
 test.each(Object.entries(cases))(
   '%s: for who has something to do, and for nobody else',
   async (name, given) => {
@@ -131,16 +158,9 @@ test.each(Object.entries(cases))(
     }
     const idle = await store(app)
     await put(given.table, idle.id, given.not)
-    await app.database.query('delete from pgboss.job where name = $1', [name])
-    await all.spec.run(system as never, {}, attempt)
-    const queued = await app.database.query<{ data: { storeId: string } }>(
-      'select data from pgboss.job where name = $1 order by created_on, id',
-      [name],
-    )
+    const queued = await queuedBy(name)
     const byStore = (a: { storeId: string }, b: { storeId: string }) => (a.storeId < b.storeId ? -1 : 1)
-    expect(queued.map(({ data }) => data).sort(byStore)).toEqual(
-      (expected as { storeId: string }[]).sort(byStore),
-    )
+    expect(queued.sort(byStore)).toEqual((expected as { storeId: string }[]).sort(byStore))
   },
 )
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withoutMoves } from '#runtime/gateway/etag'
+import { etagOf, identityOfTag, isNamedBy, withoutMoves } from '#runtime/gateway/etag'
 
 /** As PostgreSQL writes JSON, with spaces, and as JavaScript does. */
 const spaced = (value: unknown): string => JSON.stringify(value, null, 1)
@@ -44,4 +44,20 @@ test('fields deeper down are left out of each of a list', () => {
   const left = (value: object) => withoutMoves(JSON.stringify(value), ['tiers.contactCount'])
   expect(left(tiers(1))).toBe(left(tiers(2)))
   expect(left(tiers(1))).not.toBe(left({ tiers: [{ name: 'gold', contactCount: 1 }] }))
+})
+
+test('a tag is another for every other body, and its first half for every other identity', () => {
+  const text = fc.constantFrom('', 'a', 'b', '{"size":1}')
+  fc.assert(
+    fc.property(text, text, text, text, (body, identity, otherBody, otherIdentity) => {
+      const [one, other] = [etagOf(body, identity), etagOf(otherBody, otherIdentity)]
+      // Between one state of a resource and another, whatever its identity is made of is in its body.
+      fc.pre(identity === otherIdentity || body !== otherBody)
+      fc.pre((identity === body) === (otherIdentity === otherBody))
+      expect(isNamedBy(one, other)).toBe(body === otherBody)
+      expect(identityOfTag(one) === identityOfTag(other)).toBe(identity === otherIdentity)
+    }),
+    { numRuns: 2000 },
+  )
+  expect(identityOfTag('"given-out_before"')).toBe('"given-out_before"')
 })

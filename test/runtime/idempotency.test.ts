@@ -85,10 +85,12 @@ const tagsOf = (name: string) =>
     .query<{ name: string }>('select name from inbox_tags where name like $1', [`${name} %`])
     .then((rows) => rows.map((row) => row.name))
 const leaseRunsOut = (name: string) =>
-  app.database.query(
-    `update idempotency_keys set claimed_at = claimed_at - interval '61 seconds' where key = $1`,
-    [`key-of-${name}`],
-  )
+  app.database.query('update idempotency_keys set claimed_at = $1 where key = $2', [
+    overSince(),
+    `key-of-${name}`,
+  ])
+/** A claim of then is nobody's any more. */
+const overSince = () => new Date(Date.now() - 61_000)
 /** As if this process had stood still. */
 const standStill = (milliseconds: number) => {
   const running = performance.now.bind(performance)
@@ -181,10 +183,7 @@ describe('an answer is kept by who holds the key', () => {
     const ctx = await shop.context()
     const [lost, holds] = [new Claim('k', 'h'), new Claim('k', 'h')]
     expect(await lost.take(ctx)).toBeNull()
-    await app.database.query(
-      `update idempotency_keys set claimed_at = claimed_at - interval '61 seconds'`,
-      [],
-    )
+    await app.database.query('update idempotency_keys set claimed_at = $1', [overSince()])
     expect(await holds.take(ctx)).toBeNull()
     await lost.giveBack(ctx)
     expect(await lost.keep(ctx, { status: 409, body: 'lost', headers: {} })).toBe(false)

@@ -1,10 +1,16 @@
-/** The way to a PostgreSQL server: values, errors, and connections that are lost. */
+/**
+ * The way to a PostgreSQL server, by the door of postgres.js: values, errors, and connections that are lost. It has to
+ * hold on every version that we work with (`with-postgres --bin`).
+ */
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { CompiledQuery, sql, type Transaction } from 'kysely'
+import postgres from 'postgres'
 import { describe, expect, inject, test } from 'vitest'
 import { openPostgres } from '#db/open'
+import { doorOf, knownVersion } from '#db/postgres/door'
 import { type PostgresPool, postgresPool } from '#db/postgres/pool'
+import type { Tables } from '#db/tables'
 import { whenFileEnds } from '#test/support/closing'
 
 const url = inject('postgresUrl')
@@ -55,6 +61,52 @@ describe.skipIf(!url)('statements', () => {
     }
   })
 
+  test('how a statement is planned goes by who asks, and is over with its transaction', async () => {
+    const database = openPostgres(url!, { reads: 1, transactions: 1 })
+    whenFileEnds(() => database.close())
+    const shown = `select current_setting('plan_cache_mode') || ' ' || current_setting('enable_seqscan') as plans
+      where $1::int = 1`
+    const planned = async (asked: Promise<readonly unknown[]>): Promise<unknown> =>
+      ((await asked)[0] as { plans: string }).plans
+    const inside = (root: typeof database.root): Promise<readonly unknown[]> =>
+      root.transaction().execute(async (tx) => (await tx.executeQuery(CompiledQuery.raw(shown, [1]))).rows)
+    for (let times = 0; times < 2; times += 1) {
+      expect(await planned(database.query(shown, [1]))).toBe('auto on')
+      expect(await planned(database.query(shown, [1], 'once'))).toBe('force_generic_plan off')
+      expect(await planned(inside(database.root))).toBe('auto off')
+      // On the same connection.
+      expect(await planned(database.query(shown, [1], 'each-time'))).toBe('force_custom_plan on')
+      expect(await planned(inside(database.patient.root))).toBe('force_custom_plan on')
+    }
+  })
+
+  test("a request's transaction keeps a plan that serves when the table has grown, too", async () => {
+    const database = openPostgres(url!, { reads: 1, transactions: 1 })
+    whenFileEnds(() => database.close())
+    const table = `grown_${process.pid}`
+    await database.script(
+      `create table ${table} (store int, key int, note text, primary key (store, key)) with (autovacuum_enabled = false);
+       insert into ${table} select 1, -n from generate_series(1, 3) n; analyze ${table}`,
+    )
+    whenFileEnds(() => database.script(`drop table ${table}`))
+    const change = (tx: Transaction<Tables>): Promise<unknown> =>
+      sql`update ${sql.table(table)} set note = ${'new'} where store = ${1} and key = ${7}`.execute(tx)
+    for (let times = 0; times < 10; times += 1) await database.root.transaction().execute(change)
+    await database.script(`insert into ${table} select 1, n from generate_series(1, 20000) n`)
+    const [before, after] = await database.root.transaction().execute(async (tx) => {
+      const scans = async () =>
+        (
+          await sql<{ whole: number; found: number }>`select seq_scan::int as whole, idx_scan::int as found
+            from pg_stat_xact_user_tables where relname = ${table}`.execute(tx)
+        ).rows[0]!
+      await change(tx)
+      const seen = await scans()
+      await change(tx)
+      return [seen, await scans()]
+    })
+    expect(after).toEqual({ whole: before.whole, found: before.found + 1 })
+  })
+
   test('how many rows a change touched is told', async () => {
     const db = pool(1)
     const rows = await db.query('select from generate_series(1, $1::int)', [3])
@@ -95,5 +147,181 @@ describe.skipIf(!url)('statements', () => {
     // The client serves the next transaction.
     const next = database.root.transaction().execute((tx) => sql`select 1 as one`.execute(tx))
     expect((await next).rows).toEqual([{ one: 1 }])
+  })
+
+  test('what was not sent before the connection was lost is not sent after it, outside of its transaction', async () => {
+    const db = pool(1)
+    await db.script('create table sent_late (n int)')
+    const client = await db.take()
+    const [backend] = (await client.run('select pg_backend_pid() as pid', [])) as unknown as [{ pid: number }]
+    // More than the library has on its way at a time: the rest waits.
+    const all = [
+      client.run(db.begin('request'), []),
+      client.run('select pg_sleep($1::float8)', [30]),
+      ...Array.from({ length: 300 }, (_none, n) => client.run('insert into sent_late values ($1::int)', [n])),
+    ]
+    const ended = Promise.allSettled(all)
+    await wait(50)
+    await db.query('select pg_terminate_backend($1::int)', [backend.pid])
+    expect(new Set((await ended).slice(1).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    db.give(client)
+    expect(await db.script('select count(*)::int as n from sent_late')).toEqual([{ n: 0 }])
+    await db.script('drop table sent_late')
+  })
+
+  test('what waits for a turn of a shared connection is asked again when it is lost', async () => {
+    const [db, killer] = [pool(1), pool(1)]
+    const [backend] = await db.query<{ pid: number }>('select pg_backend_pid() as pid where $1::int = 1', [1])
+    const all = Promise.allSettled(
+      Array.from({ length: 300 }, (_none, n) =>
+        db.query<{ n: number }>('select $1::int as n, pg_sleep($2::float8)::text as s', [
+          n,
+          n === 0 ? 30 : 0,
+        ]),
+      ),
+    )
+    await wait(50)
+    await killer.query('select pg_terminate_backend($1::int)', [backend!.pid])
+    const answers = await all
+    expect(answers[0]!.status).toBe('rejected')
+    const answered = answers.flatMap((each, n) =>
+      each.status === 'fulfilled' ? [[n, each.value[0]!.n]] : [],
+    )
+    expect(answered.length).toBeGreaterThan(100)
+    for (const [asked, got] of answered) expect(got).toBe(asked)
+  })
+
+  test('what cannot be written fails alone; who is before and behind it has its answer', async () => {
+    const db = pool(1)
+    const text = 'select $1::timestamptz as at, $2::jsonb as j'
+    const [at, circle] = [new Date('2026-03-11T02:30:00Z'), {} as Record<string, unknown>]
+    circle.itself = circle
+    const bad: readonly (readonly unknown[])[] = [
+      [new Date(Number.NaN), 1],
+      [undefined, 1],
+      [at, circle],
+      [at, [circle]],
+      [at, { big: 1n }],
+      [Symbol('at'), 1],
+      [at, () => 1],
+      [[at], 1],
+      Array(65_534).fill(1),
+    ]
+    for (const plan of ['once', 'each-time', undefined] as const) {
+      for (const each of bad) {
+        const answers = await Promise.allSettled([
+          db.query(text, [at, { n: 1 }], plan),
+          db.query(text, each, plan),
+          db.query(text, [at, { n: 2 }], plan),
+        ])
+        expect(answers).toMatchObject([
+          { status: 'fulfilled', value: [{ at, j: { n: 1 } }] },
+          { status: 'rejected' },
+          { status: 'fulfilled', value: [{ at, j: { n: 2 } }] },
+        ])
+      }
+    }
+  })
+
+  test('many parameters, and large ones', async () => {
+    const db = pool(1)
+    const many = Array.from({ length: 65_533 }, (_none, n) => n)
+    const all = many.map((n) => `$${n + 1}::bigint`)
+    const sum = `select sum(n)::bigint as sum from unnest(array[${all}]) n`
+    expect(await db.query(sum, many, 'each-time')).toEqual([{ sum: (65_532 * 65_533) / 2 }])
+    const large = 'ç🎉'.repeat(1_000_000)
+    for (const plan of ['once', 'each-time'] as const) {
+      const [row] = await db.query<{ text: string }>('select $1::text as text', [large], plan)
+      expect(row!.text === large).toBe(true)
+    }
+  })
+
+  test('null is null wherever it stands, prepared or not', async () => {
+    const db = pool(1)
+    const kinds = 'text int bigint jsonb text[] timestamptz bytea boolean numeric date uuid'.split(' ')
+    const text = `select ${kinds.map((kind, n) => `$${n + 1}::${kind} as c${n}`)}, $12::int as n`
+    for (const plan of ['once', 'each-time', undefined, undefined] as const) {
+      const [row] = await db.query<object>(text, [...kinds.map(() => null), 1], plan)
+      expect(Object.values(row!)).toEqual([...kinds.map(() => null), 1])
+    }
+  })
+
+  test('a table that changes under a prepared statement changes its answer', async () => {
+    const db = pool(1)
+    await db.script('create table changing (id int, name text); insert into changing values (1, $$a$$)')
+    const ask = () => db.query('select * from changing where id = $1', [1], 'once')
+    for (let times = 0; times < 7; times += 1) expect(await ask()).toEqual([{ id: 1, name: 'a' }])
+    await db.script('alter table changing alter id type bigint, add column more text')
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(
+      Array(3).fill([{ id: 1, name: 'a', more: null }]),
+    )
+    await db.script('drop table changing')
+  })
+
+  test('a cancelled statement fails; its connection stays, and so does what is behind it', async () => {
+    const [db, other] = [pool(1), pool(1)]
+    const pid = async () => (await db.query('select pg_backend_pid() as pid where $1::int = 1', [1]))[0]
+    const before = (await pid()) as { pid: number }
+    const cancelled = expect(db.query('select pg_sleep($1::float8)', [30])).rejects.toMatchObject({
+      code: '57014',
+    })
+    const behind = db.query('select $1::int as n', [2])
+    await wait(50)
+    await other.query('select pg_cancel_backend($1::int)', [before.pid])
+    await cancelled
+    expect(await behind).toEqual([{ n: 2 }])
+    expect(await pid()).toEqual(before)
+  })
+
+  test('notices are no answers; several statements in one text answer all their rows', async () => {
+    const db = pool(1)
+    const noisy = `do $$ begin for n in 1..200 loop raise warning 'heard % times', n; end loop; end $$`
+    expect(
+      await db.script(`${noisy}; select 1 as a; select 2 as b, 3 as c; create table if not exists said ();
+      drop table said`),
+    ).toEqual([{ a: 1 }, { b: 2, c: 3 }])
+    await expect(db.script('select 1 as a; select 1 / 0; select 2')).rejects.toMatchObject({ code: '22012' })
+    expect(await db.script('select 1 as after')).toEqual([{ after: 1 }])
+  })
+
+  test('a failed statement fails its transaction until it is rolled back', async () => {
+    const database = openPostgres(url!, { reads: 1, transactions: 1 })
+    whenFileEnds(() => database.close())
+    const failing = database.root.transaction().execute(async (tx) => {
+      await sql`select 1 / ${0}::int`.execute(tx).catch(() => undefined) // so that the commit is tried
+      return sql`select 1`.execute(tx)
+    })
+    await expect(failing).rejects.toMatchObject({ code: '25P02' })
+    const swallowed = database.root.transaction().execute(async (tx) => {
+      await sql`select 1 / ${0}::int`.execute(tx).catch(() => undefined)
+    })
+    await expect(swallowed).rejects.toThrow('was rolled back')
+    expect(await database.query('select $1::int as n', [1])).toEqual([{ n: 1 }])
+  })
+})
+
+describe('the door of postgres.js', () => {
+  const query = () => postgres('postgres://nobody@127.0.0.1:1/none').unsafe('') as unknown as object
+
+  test('is taken where it is known', () => {
+    const sql = { unsafe: query } as unknown as Parameters<typeof doorOf>[0]
+    expect(doorOf(sql)).toBeTypeOf('function')
+  })
+
+  test('is refused with one sentence where it is not', () => {
+    const remedy = `install postgres@${knownVersion}`
+    const shapes: readonly ((found: Record<string, unknown>) => unknown)[] = [
+      (found) => ({ ...found, handler: undefined }),
+      (found) => ({ ...found, handler: () => undefined }),
+      (found) => ({ ...found, novelty: 1 }),
+      ({ state: _state, ...found }) => found,
+    ]
+    for (const shaped of shapes) {
+      const sql = { unsafe: () => shaped(query() as Record<string, unknown>) }
+      expect(() => doorOf(sql as never)).toThrow(remedy)
+    }
+    expect(() => doorOf({ unsafe: query } as never, '3.5.0')).toThrow(
+      /^postgres 3\.5\.0 is installed, and db\/postgres\/door\.ts knows the insides of/,
+    )
   })
 })

@@ -1,8 +1,9 @@
 /** What the worker promises of every job. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { job, serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
+import { dueQueues } from '#runtime/jobs/statements'
 import { Worker } from '#runtime/jobs/worker'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
@@ -16,6 +17,9 @@ const base = {
   timeoutSeconds: 60,
   safeTwice: 'It only writes to a list.',
 }
+
+/** For a busy machine. */
+const soon = { timeout: 20_000 }
 
 let open = 0
 let together = 0
@@ -31,6 +35,21 @@ const keyed = job(handle('test-keyed', payload), {
     open -= 1
   },
 })
+/** Two that the clock queues for all stores: each runs until it is let go. */
+const crowd = ['test-crowd-a', 'test-crowd-b'].map((name) =>
+  job(handle(name, payload), {
+    ...base,
+    retry: { limit: 0, backoffSeconds: 1 },
+    oneAtATimePer: ({ key }) => key ?? '',
+    concurrency: 100,
+    async run(_ctx, { name: own }) {
+      begun.push(own)
+      await letGo.promise
+    },
+  }),
+)
+const begun: string[] = []
+let letGo = Promise.withResolvers<void>()
 const failing = job(handle('test-failing', payload), {
   ...base,
   retry: { limit: 2, backoffSeconds: 1 },
@@ -74,7 +93,7 @@ const told = withWiring(await loadRegistry(), {
     },
   ],
 })
-const registry = { ...told, jobs: [keyed, failing, clocked, lost] }
+const registry = { ...told, jobs: [...crowd, keyed, failing, clocked, lost] }
 const { database } = await freshDatabase()
 const app = await testApp({}, { registry, database })
 const shop = await store(app)
@@ -112,23 +131,128 @@ test('what is asked for sooner than it waits for is not held up; later, it stays
   expect(log.filter((line) => line !== 'tick')).toEqual(['once'])
 })
 
+test('what the clock queued for all stores leaves room for what somebody waits for, and goes before none of it', {
+  timeout: 60_000,
+}, async () => {
+  log.length = 0
+  begun.length = 0
+  letGo = Promise.withResolvers()
+  const { queue } = app.services
+  const of = (key: string) => ({
+    storeId: shop.id,
+    userId: null,
+    requestId: 'test',
+    payload: { name: key, key },
+  })
+  await app.drainJobs() // what the clock has due would have one of the places
+  const keys = Array.from({ length: 30 }, (_, at) => `clock ${at}`)
+  for (const { handle: each } of crowd) await queue.sendInBackground(each, keys.map(of))
+  // Of a key one waits: it is asked for now, and goes before the others of its queue.
+  await queue.sendInBackground(crowd[0]!.handle, keys.map(of))
+  const [first] = await database.query<{ id: string }>(
+    `select id from pgboss.job where name = 'test-crowd-a' and data -> 'payload' ->> 'key' = 'clock 29'`,
+    [],
+  )
+  expect(await queue.send(crowd[0]!.handle, of('clock 29'))).toBe(first!.id)
+  const drained = app.drainJobs()
+  await expect.poll(() => begun.length, soon).toBeGreaterThan(1)
+  expect(begun[0]).toBe('clock 29')
+  await ctx.queue(keyed.handle, { name: 'awaited', key: 'crowd' })
+  await expect.poll(() => log, soon).toContain('awaited')
+  const kept = await database.query<{ seconds: number }>(
+    `select distinct deletion_seconds as seconds from pgboss.job where name = 'test-crowd-b'`,
+    [],
+  )
+  expect(kept).toEqual([{ seconds: 600 }])
+  letGo.resolve()
+  await drained
+  expect(begun.toSorted()).toEqual([...keys, ...keys].toSorted())
+})
+
+test('who looks for a key looks at those that wait or run alone, however many are kept', async () => {
+  await database.query(
+    `insert into pgboss.job (id, name, state, singleton_key, policy, completed_on, started_on)
+     select gen_random_uuid(), 'test-keyed', 'completed', 'kept ' || n, 'short', now(), now()
+     from generate_series(1, 5000) as n`,
+    [],
+  )
+  await database.query('analyze pgboss.job_common', [])
+  const looks = [
+    `name = 'test-keyed' and singleton_key = 'kept 1' and state = 'active'`,
+    `name = 'test-keyed' and singleton_key = 'kept 1' and state < 'active'`,
+    `name = 'test-keyed' and state < 'active' and not blocked and start_after <= now() and priority >= 0`,
+  ]
+  for (const look of looks) {
+    const plan = await database.query(`explain select 1 from pgboss.job where ${look}`, [])
+    expect(JSON.stringify(plan), look).toMatch(
+      /Index (Only )?Scan using job_common_(name_singleton_key_idx|i11)/,
+    )
+  }
+  await database.query(`delete from pgboss.job where singleton_key like 'kept %'`, [])
+})
+
+interface Plan {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
+
+/** Of tables, those that were passed over counted. */
+const rowsRead = (plan: Plan): number =>
+  (plan['Relation Name'] === undefined
+    ? 0
+    : (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']) +
+  (plan.Plans ?? []).map(rowsRead).reduce((sum, rows) => sum + rows, 0)
+
+test('of thousands that the clock queued at once, a claim reads those that it takes', async () => {
+  await database.query('delete from pgboss.job', [])
+  onTestFinished(async () => void (await database.query('delete from pgboss.job', [])))
+  // So it was when PostgreSQL looked last: all done.
+  await database.query(
+    `insert into pgboss.job (id, name, state, singleton_key, policy, completed_on)
+     select gen_random_uuid(), 'test-crowd-a', 'completed', 'kept ' || n, 'short', now()
+     from generate_series(1, 3000) as n`,
+    [],
+  )
+  await database.query('analyze pgboss.job', [])
+  for (let page = 0; page < 8; page += 1) {
+    const some = Array.from({ length: 500 }, (_, at) => `${page}-${at}`)
+    await app.services.queue.sendInBackground(
+      crowd[0]!.handle,
+      some.map((key) => ({ storeId: shop.id, userId: null, requestId: 'test', payload: { name: key, key } })),
+    )
+  }
+  const claim = `explain select 1 from pgboss.job where name = 'test-crowd-a' and state < 'active' and not blocked
+    and start_after <= now() order by priority desc, created_on limit 4`
+  expect(JSON.stringify(await database.query(claim, []))).not.toContain('Sort')
+
+  // Nor does who looks whether any wait read more of them, where connections say how they plan.
+  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, format json) ${dueQueues}`,
+    [crowd.map(({ name }) => name), true, 1],
+    'once',
+  )
+  if (!database.pglite) expect(rowsRead(row!['QUERY PLAN'][0].Plan)).toBeLessThan(100)
+  const due = await app.services.queue.due(crowd.map(({ name }) => name))
+  expect(due).toEqual([{ name: 'test-crowd-a', isAwaited: false, isInBackground: true }])
+})
+
 test('of one key one waits and one runs', async () => {
   log.length = 0
   together = 0
   const first = await ctx.queue(keyed.handle, { name: 'one', key: 'b' })
   const second = await ctx.queue(keyed.handle, { name: 'two', key: 'b' })
   expect(second.jobId).toBe(first.jobId)
-  const [running] = await app.services.queue.fetch('test-keyed', 1)
+  const [running] = await app.services.queue.fetch('test-keyed', 1, 'any')
   expect(running!.id).toBe(first.jobId)
   const third = await ctx.queue(keyed.handle, { name: 'three', key: 'b' })
   expect(third.jobId).not.toBe(first.jobId)
-  const [behind] = await app.services.queue.fetch('test-keyed', 1)
-  expect(
-    await app.services.queue.isBehindAnother('test-keyed', {
-      id: behind!.id,
-      singletonKey: behind!.singletonKey!,
-    }),
-  ).toBe(true)
+  const [behind] = await app.services.queue.fetch('test-keyed', 1, 'any')
+  expect(behind!.mayBeBehind).toBe(true)
+  const both = [running!.id, behind!.id]
+  expect(await app.services.queue.behindAnother('test-keyed', both)).toEqual([behind!.id])
   await app.services.queue.postpone(behind!.id, 1)
   await app.services.queue.handBack(running!.id)
   for (let round = 0; round < 3; round += 1) {
@@ -137,6 +261,34 @@ test('of one key one waits and one runs', async () => {
   }
   expect(log.filter((line) => line === 'one')).toEqual(['one'])
   expect(together).toBe(1)
+})
+
+test('those that end together are written together, and none that is another run by now', async () => {
+  const { queue } = app.services
+  const envelope = { storeId: shop.id, userId: null, requestId: 'test' }
+  for (const key of ['first', 'second', 'third']) {
+    await queue.send(crowd[0]!.handle, { ...envelope, payload: { name: key, key } })
+  }
+  await queue.send(keyed.handle, { ...envelope, payload: { name: 'it', key: 'ends' } })
+  const runs = [
+    ...(await queue.fetch('test-crowd-a', 3, 'awaited')).map((run) => ({ name: 'test-crowd-a', ...run })),
+    ...(await queue.fetch('test-keyed', 1, 'any')).map((run) => ({ name: 'test-keyed', ...run })),
+  ]
+  expect(runs).toHaveLength(4)
+  const [stale, ...others] = runs
+  await database.query('update pgboss.job set retry_count = retry_count + 1 where id = $1', [stale!.id])
+  await Promise.all(runs.map((run) => queue.complete(run.name, run)))
+  const states = await database.query<{ id: string; state: string }>(
+    `select id, state, completed_on is not null as "isDone" from pgboss.job where id = any($1::uuid[]) order by id`,
+    [runs.map(({ id }) => id)],
+  )
+  const expected = [
+    { id: stale!.id, state: 'active', isDone: false },
+    ...others.map(({ id }) => ({ id, state: 'completed', isDone: true })),
+  ]
+  expect(states).toEqual(expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+  await queue.complete(stale!.name, { ...stale!, retryCount: stale!.retryCount + 1 })
+  expect(await queue.unfinished(['test-crowd-a', 'test-keyed'])).toBe(0)
 })
 
 test('a failing job is tried again, later and later, then given up and told', async () => {
@@ -156,7 +308,7 @@ test('a job whose worker is lost at its last try is given up and told once, on w
   // As a worker that claims it and dies: nothing is heard of it any more.
   const die = async () => {
     await app.advance(3_600_000)
-    const [claimed] = await app.services.queue.fetch('test-lost', 1)
+    const [claimed] = await app.services.queue.fetch('test-lost', 1, 'any')
     expect(claimed?.id).toBe(jobId)
     await database.query(`update pgboss.job set heartbeat_on = now() - interval '1 hour' where id = $1`, [
       jobId,

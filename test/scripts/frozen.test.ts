@@ -23,11 +23,19 @@ test.skipIf(!inject('postgresUrl'))(
   async () => {
     const server = await throwawayPostgres({ durable: false })
     const main = Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])
+    // The postmaster first: it makes no more children then. One that was on its way out needs no signal.
     const signal = (name: 'STOP' | 'CONT'): void => {
+      process.kill(main, `SIG${name}`)
       const children = execFileSync('pgrep', ['-P', String(main)], { encoding: 'utf8' })
         .trim()
         .split('\n')
-      for (const pid of [main, ...children.map(Number)]) process.kill(pid, `SIG${name}`)
+      for (const pid of children.map(Number)) {
+        try {
+          process.kill(pid, `SIG${name}`)
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+        }
+      }
     }
     let isFrozen = false
     whenFileEnds(async () => {

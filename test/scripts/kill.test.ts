@@ -1,39 +1,15 @@
 /** kill -9 of real processes in the middle of real work: nobody twice, nobody lost. */
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from '#test/support/app'
+import { audience } from '#test/support/people'
 import { call, outbox, prepared, start, until } from '#test/support/processes'
-import { store } from '#test/support/store'
 
 const recipients = 1500
 
-/** A store with a QR number and a campaign's list. */
 async function filled(app: TestApp): Promise<{ key: string; listId: string }> {
-  const shop = await store(app)
-  const ctx = await shop.context()
-  await connectNumber(ctx, { type: 'qr', phone: '+5511900001111' })
-  const list = await shop.request('POST', '/campaigns/lists', { body: { name: 'Everybody' } })
-  await ctx.db
-    .insertInto('list_contacts')
-    .columns(['id', 'list_id', 'phone', 'phone_key', 'name', 'source', 'created_at', 'updated_at'])
-    .expression((eb) =>
-      eb
-        .selectFrom(sql<{ n: number }>`generate_series(1, ${sql.lit(recipients)})`.as(sql`g(n)`))
-        .select([
-          sql<string>`uuid_v7(now())`.as('id'),
-          sql<string>`${list.body.id}::uuid`.as('list_id'),
-          sql<string>`'+55119' || (80000000 + g.n * 10 + 5)`.as('phone'),
-          sql<string>`'+55119' || (80000000 + g.n * 10 + 5)`.as('phone_key'),
-          sql<string>`'Contact ' || g.n`.as('name'),
-          sql<string>`'manual'`.as('source'),
-          sql<Date>`now()`.as('created_at'),
-          sql<Date>`now()`.as('updated_at'),
-        ]),
-    )
-    .execute()
-  await ctx.db.updateTable('contact_lists').set({ size: recipients }).where('id', '=', list.body.id).execute()
-  return { key: shop.key, listId: list.body.id }
+  const given = { phone: '+5511900001111', people: recipients, firstPhone: 80_000_000 }
+  const { shop, listId } = await audience(app, given)
+  return { key: shop.key, listId }
 }
 
 test('a campaign survives kill -9 of the process that sends it', { timeout: 240_000 }, async () => {

@@ -5,8 +5,11 @@ import type { Database } from '#db/database'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
 import type { Method } from '#runtime/roles'
-import { isDemoMissing, seedDemo } from '#scripts/seed/demo'
+import { createStore } from '#scripts/admin/create-store'
+import { seedDemo } from '#scripts/seed/demo'
 import { seedLoad } from '#scripts/seed/load'
+import { makeStores } from '#scripts/seed/load-stores'
+import { isDemoMissing } from '#scripts/seed/marker'
 import { type TestApp, testApp } from '#test/support/app'
 import { standingClock, testsBeginAt } from '#test/support/test-clock'
 import { automationTests } from './demo/automations.ts'
@@ -531,6 +534,50 @@ test('a load fills stores, and fills them again', async () => {
   await expect(seedLoad(app.services, { store: 'nobody' })).rejects.toThrow('there is no store nobody')
   const one = await seedLoad(app.services, { store: 'load-2', optOuts: 3 })
   expect(one).toMatchObject({ stores: 1, rows: { opt_outs: 3 }, keys: [{ store: 'load-2' }] })
+})
+
+test('stores in bulk are as one that is made by itself', async () => {
+  const app = await testApp()
+  const now = app.clock.now()
+  const place = { country: 'BR', currency: 'BRL', timezone: 'America/Sao_Paulo' }
+  const owner = { owner: 'one@example.com', ownerName: 'Owner of One' }
+  const one = await createStore(app.database, now, {
+    slug: 'one',
+    name: 'One',
+    plan: 'scale',
+    ...owner,
+    ...place,
+  })
+  const [bulk] = await app.database.root.transaction().execute((db) => makeStores(db, now, 1))
+  const tables = await app.database.query<{ name: string; column: string }>(
+    `select c.table_name as name, c.column_name as "column" from information_schema.columns c
+     join information_schema.tables t using (table_schema, table_name)
+     where t.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+       and (c.column_name = 'store_id' or c.table_name = 'stores' and c.column_name = 'id')`,
+    [],
+  )
+  const rowsOf = async (id: string): Promise<Record<string, unknown>> => {
+    const found: Record<string, unknown> = {}
+    for (const { name, column } of tables) {
+      const rows = await app.database.query<{ row: Record<string, unknown> }>(
+        `select to_jsonb(t) as row from ${name} t where ${column} = $1`,
+        [id],
+      )
+      // What tells one store from another, and nothing else.
+      const own = ['id', 'store_id', 'user_id', 'slug', 'name', 'public_id', 'domain', 'platform_store_id']
+      if (rows.length > 0) {
+        found[name] = rows.map(({ row }) =>
+          Object.fromEntries(
+            Object.entries(row).map(([key, value]) => [key, own.includes(key) ? 'own' : value]),
+          ),
+        )
+      }
+    }
+    return found
+  }
+  const made = await rowsOf(one.id)
+  expect(Object.keys(made)).toContain('conversion_zones')
+  expect(await rowsOf(bulk!.id)).toEqual(made)
 })
 
 interface Body {

@@ -16,10 +16,11 @@ import { migrateProgram } from '#scripts/migrate'
 import { newOperationProgram } from '#scripts/new'
 import { openapiProgram } from '#scripts/openapi'
 import { seedProgram } from '#scripts/seed'
-import { startProgram } from '#scripts/start'
+import { startProgram } from '#scripts/server/start'
+import { workerProgram } from '#scripts/server/worker'
 import { storeProgram } from '#scripts/store'
+import { withCitusProgram } from '#scripts/with-citus'
 import { withPostgresProgram } from '#scripts/with-postgres'
-import { workerProgram } from '#scripts/worker'
 import { fakeOutput, run } from '#test/support/command'
 
 const root = join(import.meta.dirname, '../..')
@@ -46,6 +47,7 @@ const programs: Record<string, Program> = {
   openapi: openapiProgram,
   bench: benchProgram,
   'with-postgres': withPostgresProgram,
+  'with-citus': withCitusProgram,
   count: countProgram,
 }
 

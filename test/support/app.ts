@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { inject } from 'vitest'
 import type { Database } from '#db/database'
 import { openPostgres } from '#db/open'
@@ -16,7 +15,7 @@ import { openLog, silentLog } from '#runtime/server/log'
 import { readSettings, type Settings } from '#runtime/server/settings'
 import type { Given } from '#runtime/wiring'
 import { whenFileEnds } from './closing.ts'
-import { withDatabase } from './global-setup.ts'
+import { createDatabase, dropDatabase, withDatabase } from './cluster.ts'
 import { keptDatabase } from './kept-database.ts'
 import { putBackForEachTest, standingClock } from './test-clock.ts'
 
@@ -42,8 +41,21 @@ let snapshot: Promise<Blob> | null = null
  * bytes of a Blob are hidden from the garbage collector, which would let gigabytes of them pile up.
  */
 export function migratedSnapshot(): Promise<Blob> {
-  snapshot ??= readFile(inject('snapshot')!).then((bytes) => new Blob([bytes]))
+  snapshot ??= readFile(inject('snapshot')!).then((bytes) => new Bytes(bytes))
   return snapshot
+}
+
+/** Handed over as they are: Node copies those of a Blob piece by piece whenever they are read, for half a second. */
+class Bytes extends Blob {
+  readonly #bytes: Buffer<ArrayBuffer>
+  constructor(bytes: Buffer<ArrayBuffer>) {
+    super([])
+    this.#bytes = bytes
+  }
+  override async arrayBuffer(): Promise<ArrayBuffer> {
+    const { buffer, byteOffset, byteLength } = this.#bytes
+    return byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)
+  }
 }
 
 let registry: Promise<Registry> | null = null
@@ -79,17 +91,13 @@ export async function freshDatabase(): Promise<{ database: Database; url: string
   }
   databases += 1
   const name = `merchant_test_${process.pid}_${databases}`
-  const admin = postgres(server, { max: 1, onnotice: () => {} })
-  await admin.unsafe(`drop database if exists ${name} with (force)`)
-  await admin.unsafe(`create database ${name} template ${inject('template')!}`)
-  await admin.end()
+  const nodes = inject('nodes')
+  await createDatabase(nodes, name, inject('template')!)
   const url = withDatabase(server, name)
-  whenFileEnds(async () => {
-    const cleaner = postgres(server, { max: 1, onnotice: () => {} })
-    await cleaner.unsafe(`drop database if exists ${name} with (force)`)
-    await cleaner.end()
-  })
-  return { database: openPostgres(url, { reads: 2, transactions: 6 }), url }
+  whenFileEnds(() => dropDatabase(nodes, name))
+  const pooler = process.env.TEST_DATABASE_POOLER
+  const way = pooler ? withDatabase(pooler, name) : url
+  return { database: openPostgres(way, { reads: 2, transactions: 6, isPooled: pooler !== undefined }), url }
 }
 
 /**

@@ -40,9 +40,13 @@ export interface OpenedPage {
   listen(page: Page): void
 }
 
-/** A page of a profile of its own, the addresses of other hosts that it asked for, and what went wrong in it. */
-export async function openPage(): Promise<OpenedPage> {
-  const browser: Browser = await chromium.launch({
+let launched: Promise<Browser> | null = null
+
+/** One for all test files of a process, which takes it along when it ends: a start costs more than most stories. */
+async function theBrowser(): Promise<Browser> {
+  const known = await launched
+  if (known?.isConnected()) return known
+  launched = chromium.launch({
     executablePath: chromiumPath,
     args: [
       '--no-sandbox',
@@ -54,8 +58,14 @@ export async function openPage(): Promise<OpenedPage> {
       '--disable-sync',
     ],
   })
-  whenFileEnds(() => browser.close())
+  return launched
+}
+
+/** A page of a profile of its own, the addresses of other hosts that it asked for, and what went wrong in it. */
+export async function openPage(): Promise<OpenedPage> {
+  const browser = await theBrowser()
   const context = await browser.newContext()
+  whenFileEnds(() => context.close())
   const page = await context.newPage()
   // Of the same day as the server; it runs on from there.
   await context.clock.setSystemTime(testsBeginAt)

@@ -4,20 +4,22 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, expect, inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPglite, openPostgres } from '#db/open'
 import { machineClock } from '#runtime/clock'
 import { freshDatabase, migratedSnapshot, type TestApp, testApp } from './app.ts'
+import { whenFileEnds } from './closing.ts'
 
 const root = join(import.meta.dirname, '../..')
-const running = new Set<ChildProcess>()
-const folders: string[] = []
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL')
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
+
+/** Gone when the test file ends, after the processes that were started on it. */
+function folderOfFile(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
+  whenFileEnds(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 export interface Running {
   child: ChildProcess
@@ -40,10 +42,11 @@ export async function start(script: string, env: Record<string, string>): Promis
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  running.add(child)
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(() =>
-    running.delete(child),
-  )
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  whenFileEnds(() => {
+    child.kill('SIGKILL') // in vain where it has ended
+    return ended
+  })
   let output = ''
   const url = await new Promise<string>((resolve, reject) => {
     const look = (chunk: Buffer) => {
@@ -61,8 +64,7 @@ export async function start(script: string, env: Record<string, string>): Promis
 
 /** A data folder whose embedded database is migrated, and has no store; gone when the test file ends. */
 export async function emptyFolder(): Promise<string> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-folder-'))
-  folders.push(dataDir)
+  const dataDir = folderOfFile('merchant-folder-')
   const place = { dataDir: join(dataDir, 'db') }
   const database = await openPglite(
     inject('snapshot') ? { ...place, snapshot: await migratedSnapshot() } : place,
@@ -76,8 +78,7 @@ export async function emptyFolder(): Promise<string> {
 export async function prepared<T>(
   fill: (app: TestApp) => Promise<T>,
 ): Promise<{ env: Record<string, string>; filled: T }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-kill-'))
-  folders.push(dataDir)
+  const dataDir = folderOfFile('merchant-kill-')
   let database: Database
   let url: string | null = null
   if (inject('postgresUrl')) ({ database, url } = await freshDatabase())

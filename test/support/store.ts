@@ -52,7 +52,7 @@ export interface Shop extends Person {
  */
 function goesWithItsTest(app: TestApp, storeId: string): void {
   TestRunner.getCurrentTest()?.context.onTestFinished(async () => {
-    if (app.isOpen) await app.database.query('delete from stores where id = $1', [storeId])
+    if (app.isOpen) await app.database.root.deleteFrom('stores').where('id', '=', storeId).execute()
   })
 }
 

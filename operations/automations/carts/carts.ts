@@ -67,8 +67,7 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
   // Always in the same order, so that two who write the same carts wait for each other and do not lock up.
   const sorted = [...latest(carts).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   const rows = sorted.map((cart) => cartRow(cart, ctx.store.country))
-  const now = ctx.now()
-  const at = sql`${now}::timestamptz`
+  const at = sql`${ctx.now()}::timestamptz`
   const changed = await withRows(ctx.db.insertInto('carts'), cartTypes, rows, {
     created_at: at,
     updated_at: at,
@@ -91,7 +90,7 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
             sql.ref('excluded.last_activity_at'),
             sql.ref('carts.last_activity_at'),
           ),
-          updated_at: now,
+          updated_at: eb.ref('excluded.updated_at'),
         }))
         .where(
           sql<boolean>`(excluded.last_activity_at >= carts.last_activity_at

@@ -44,11 +44,24 @@ export async function storesHeld(root: RootDatabase): Promise<string[]> {
 
 /** Executes whose job is gone for good: their automations may be executed again. */
 export async function freeExecutes(root: RootDatabase): Promise<void> {
-  await sql`
-    update automations set executing_job_id = null, executing_left = null
-    where executing_job_id is not null and not exists (
-      select from pgboss.job j
-      where j.name = 'automation-execute' and j.id = executing_job_id and j.state < 'completed')`.execute(
-    root,
-  )
+  const held = await root
+    .selectFrom('automations')
+    .select(['store_id', 'executing_job_id as job'])
+    .where('executing_job_id', 'is not', null)
+    .execute()
+  if (held.length === 0) return
+  // By themselves: on a cluster the queue lies elsewhere.
+  const { rows } = await sql<{ id: string }>`
+    select id from pgboss.job where name = 'automation-execute' and state < 'completed'
+      and id = any(${held.map(({ job }) => job)}::uuid[])`.execute(root)
+  const alive = new Set(rows.map(({ id }) => id))
+  for (const { store_id, job } of held) {
+    if (alive.has(job!)) continue
+    await root
+      .updateTable('automations')
+      .set({ executing_job_id: null, executing_left: null })
+      .where('store_id', '=', store_id)
+      .where('executing_job_id', '=', job)
+      .execute()
+  }
 }

@@ -12,9 +12,12 @@ import { type Entry, enterRuns } from './enter.ts'
 
 const atOnce = 500
 
-/** Automations that have days. */
-export const automationsToScan = ({ root }: SystemContext) =>
-  root
+/**
+ * Automations that may have a day to do: the last whose time has come is later than the last that was done. Three hours
+ * more, for clocks that change; `hasDayToScan` says it of each.
+ */
+export const automationsToScan = (system: SystemContext) =>
+  system.root
     .selectFrom('automations as a')
     .innerJoin('stores as s', 's.id', 'a.store_id')
     .select([
@@ -29,6 +32,10 @@ export const automationsToScan = ({ root }: SystemContext) =>
     .where('a.is_active', '=', true)
     .where('a.deleted_at', 'is', null)
     .where('a.activated_at', 'is not', null)
+    .where(
+      sql<boolean>`(a.scan_day is null or a.scan_day < ((${system.now()}::timestamptz at time zone s.timezone)
+        + interval '3 hours' - (a.settings ->> 'sendAt')::interval)::date)`,
+    )
 type Scanned = InferResult<ReturnType<typeof automationsToScan>>[number]
 
 /** Whether it has one to do. */

@@ -18,8 +18,8 @@ const nobodysMessage = { phone: null, phone_key: null, message: null, text: null
 const nobodysRun = {
   ...{ customer_id: null, phone: null, phone_key: null, email: null, contact_name: null },
   // A customer's runs are known by the customer.
-  entity_id: sql<string>`case entity_type when 'customer' then 'forgotten' else entity_id end`,
-  entry_key: sql<string>`case entity_type when 'customer' then 'forgotten:' || id else entry_key end`,
+  entity_id: sql<string>`case when entity_type = 'customer' then 'forgotten' else entity_id end`,
+  entry_key: sql<string>`case when entity_type = 'customer' then 'forgotten:' || id else entry_key end`,
 }
 
 export const forgetsRuns: Forgets = {

@@ -57,14 +57,18 @@ async function keepStock(ctx: Context, before: PopupSettings, after: PopupSettin
   const limited = new Set(before.roulette.prizes.filter((each) => each.stock !== null).map((each) => each.id))
   const begun = after.roulette.prizes.filter((each) => each.stock !== null && !limited.has(each.id))
   for (const { id } of begun) {
-    const taken = ctx.db
-      .selectFrom('newsletter_subscribers')
-      .where('prize_id', '=', id)
-      .select(sql<number>`count(*)::int`.as('taken'))
     await ctx.db
       .insertInto('newsletter_prizes')
-      .values({ id, taken })
-      .onConflict((conflict) => conflict.columns(['store_id', 'id']).doUpdateSet({ taken }))
+      .columns(['id', 'taken'])
+      .expression((db) =>
+        db
+          .selectFrom('newsletter_subscribers')
+          .where('prize_id', '=', id)
+          .select([sql<string>`${id}::uuid`.as('id'), sql<number>`count(*)::int`.as('taken')]),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['store_id', 'id']).doUpdateSet({ taken: sql<number>`excluded.taken` }),
+      )
       .execute()
   }
 }

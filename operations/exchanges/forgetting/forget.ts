@@ -37,8 +37,8 @@ export const forgetsRequests: Forgets = {
     await ctx.db
       .updateTable('exchange_history')
       .set({
-        actor_name: sql<string | null>`case actor_type when 'customer' then null else actor_name end`,
-        note: sql<string | null>`case actor_type when 'customer' then null else note end`,
+        actor_name: sql<string | null>`case when actor_type = 'customer' then null else actor_name end`,
+        note: sql<string | null>`case when actor_type = 'customer' then null else note end`,
       })
       .where(isOfTheirs)
       .execute()

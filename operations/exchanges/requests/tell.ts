@@ -23,25 +23,27 @@ export async function tell(ctx: Context, request: Told, event: ExchangeEvent): P
   const now = ctx.now()
   for (const { channel, recipient } of channels) {
     const noticeId = ctx.newId()
+    const { next } = await ctx.db
+      .selectFrom('exchange_notices as n')
+      .select(sql<number>`coalesce(max(n.sequence), 0) + 1`.as('next'))
+      .where('n.request_id', '=', request.id)
+      .where('n.event', '=', event)
+      .where('n.channel', '=', channel)
+      .executeTakeFirstOrThrow()
     await ctx.db
       .insertInto('exchange_notices')
-      .values((eb) => ({
+      .values({
         id: noticeId,
         request_id: request.id,
         event,
-        sequence: eb
-          .selectFrom('exchange_notices as n')
-          .select(sql<number>`coalesce(max(n.sequence), 0) + 1`.as('next'))
-          .where('n.request_id', '=', request.id)
-          .where('n.event', '=', event)
-          .where('n.channel', '=', channel),
+        sequence: next,
         channel,
         state: 'waiting',
         recipient,
         next_try_at: now,
         created_at: now,
         updated_at: now,
-      }))
+      })
       .execute()
     await ctx.queue(exchangeNotify, { noticeId })
   }

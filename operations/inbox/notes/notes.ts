@@ -61,18 +61,19 @@ export async function addNote(
     throw refuse('conflict', `The conversation has ${notesAtMost} notes already`)
   }
   const userId = ctx.actor.userId!
+  const values = {
+    id: ctx.newId(),
+    conversation_id: conversationId,
+    text: input.text,
+    mentions,
+    author_id: userId,
+    author_name: (await memberName(ctx, userId)) ?? '',
+    created_at: ctx.now(),
+  }
   const added = await ctx.db
-    .insertInto('inbox_notes')
-    .values({
-      id: ctx.newId(),
-      conversation_id: conversationId,
-      text: input.text,
-      mentions,
-      author_id: userId,
-      author_name: (await memberName(ctx, userId)) ?? '',
-      created_at: ctx.now(),
-    })
-    .returning(sql<string>`${noteJson('inbox_notes')}::text`.as('text'))
+    .with('made', (db) => db.insertInto('inbox_notes').values(values).returningAll())
+    .selectFrom('made')
+    .select(sql<string>`${noteJson('made')}::text`.as('text'))
     .executeTakeFirstOrThrow()
   if (mentions.length > 0) {
     await notify(ctx, {

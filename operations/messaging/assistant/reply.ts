@@ -1,6 +1,8 @@
 /** A message to the assistant's number: decided on once, in one transaction, then answered (rule 9). */
+
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
+import { amongStores, storesListed } from '#db/directory/find'
 import { cycles, entitlementOf } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { newId, sha256 } from '#runtime/values/ids'
@@ -92,11 +94,12 @@ async function findFacts(system: SystemContext, message: ToAssistant): Promise<F
   return { store: { ctx, hasAssistant: features.has('chat-agent'), cycleStart: startsAt } }
 }
 
-const bindingOf = (db: RootDatabase, phone: string) =>
+const bindingOf = async (db: RootDatabase, phone: string) =>
   db
     .selectFrom('chat_agent_bindings')
     .select(['store_id', 'phone_key'])
     .where('phone_key', '=', phoneKey(phone))
+    .where(amongStores('store_id', await storesListed(db, 'chat-agent-phone', [phoneKey(phone)])))
     .executeTakeFirst()
 
 async function codeRow(db: RootDatabase, text: string, now: Date) {
@@ -106,6 +109,7 @@ async function codeRow(db: RootDatabase, text: string, now: Date) {
     .selectFrom('chat_agent_codes')
     .select(['store_id', 'id', 'user_id', 'name', 'phone_key'])
     .where('code_hash', '=', sha256(code))
+    .where(amongStores('store_id', await storesListed(db, 'chat-agent-code', [sha256(code)])))
     .where('ended_at', 'is', null)
     .where('expires_at', '>', now)
     .executeTakeFirst()
@@ -170,7 +174,11 @@ async function decide(
   const code = await codeRow(db, message.text, system.now())
   if (code) return { say: code.store_id === storeId ? say.pairedAlready : say.pairedElsewhere, storeId }
   if (readRequest(message.text).topic === 'unpair') {
-    await db.deleteFrom('chat_agent_bindings').where('phone_key', '=', binding.phone_key).execute()
+    await db
+      .deleteFrom('chat_agent_bindings')
+      .where('store_id', '=', storeId)
+      .where('phone_key', '=', binding.phone_key)
+      .execute()
     return { say: say.unpaired, storeId }
   }
   if (!own.hasAssistant) return { say: say.notInPlan, storeId }
@@ -206,6 +214,7 @@ async function decideRequest(
   await db
     .updateTable('chat_agent_bindings')
     .set({ last_used_at: now })
+    .where('store_id', '=', storeId)
     .where('phone_key', '=', key)
     .execute()
   return { ask: true, storeId }

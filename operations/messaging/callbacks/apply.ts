@@ -270,16 +270,13 @@ async function storesOnShared(
     join messaging_connections c on c.number_id = e.ref and c.type = 'shared'
     join message_ledger l on l.store_id = c.store_id and l.message_id = e.message_id
     union all
-    select e.id, last.store_id
+    (select distinct on (e.id) e.id, l.store_id
     from e
-    join lateral (
-      select l.store_id
-      from messaging_connections c
-      join message_ledger l on l.store_id = c.store_id
-      where c.number_id = e.ref and c.type = 'shared'
-        and l.phone_key = e.phone_key and l.sent_at > ${since}::timestamptz
-      order by l.sent_at desc limit 1) last on true
-    where e.message_id is null and e.phone_key is not null`.execute(ctx.root)
+    join messaging_connections c on c.number_id = e.ref and c.type = 'shared'
+    join message_ledger l on l.store_id = c.store_id and l.phone_key = e.phone_key
+      and l.sent_at > ${since}::timestamptz
+    where e.message_id is null and e.phone_key is not null
+    order by e.id, l.sent_at desc)`.execute(ctx.root)
   for (const row of rows) stores.set(row.id, row.store_id)
   return stores
 }

@@ -1,5 +1,7 @@
 /** The one door of a messaging provider's callbacks: real ones and the sandbox's. */
+
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import { events } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -48,6 +50,7 @@ async function storesOfNumbers(ctx: SystemContext, numberIds: string[]): Promise
     .select(['number_id', 'store_id'])
     .where(sql<boolean>`number_id = any(${[...new Set(numberIds)]}::text[])`)
     .where('type', '<>', 'shared')
+    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-number', numberIds)))
     // A number that moved to another store: the last one in the map is the one that holds.
     .orderBy(sql`status = 'connected'`)
     .orderBy('connected_at', (order) => order.asc().nullsFirst())

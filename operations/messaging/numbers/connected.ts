@@ -1,5 +1,6 @@
 /** What it means that a number connects: nobody else has it, it is selected, and what waited for it is due. */
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import { health, notify } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import type { ConnectionType } from '#runtime/ports/messaging/port'
@@ -35,11 +36,15 @@ export async function claimPhone(ctx: Context, phone: string): Promise<boolean> 
   await sql`select pg_advisory_xact_lock(hashtextextended(${`messaging-phone:${key}`}, 0))`.execute(
     ctx.system,
   )
+  const others = (await storesListed(ctx.system, 'messaging-phone', [key])).filter(
+    (id) => id !== ctx.store.id,
+  )
+  if (others.length === 0) return true
   const taken = await ctx.system
     .selectFrom('messaging_connections')
     .select('store_id')
     .where('phone_key', '=', key)
-    .where('store_id', '<>', ctx.store.id)
+    .where(amongStores('store_id', others))
     .where('type', '<>', 'shared')
     .where('status', 'in', ['connected', 'reconnecting', 'verifying'])
     .limit(1)

@@ -177,7 +177,8 @@ async function take(tx: Context, numberId: string, keys: readonly string[], at: 
       .onConflict((conflict) =>
         conflict.columns(['store_id', 'recipient']).doUpdateSet((eb) => ({
           before_at: eb.ref('number_recipients.counted_at'),
-          counted_at: at,
+          // A cluster loses the parameters of the rows where the conflict has one of its own.
+          counted_at: eb.ref('excluded.counted_at'),
         })),
       )
       .execute()

@@ -1,6 +1,7 @@
 /** What the provider calls back about the official number and its account (rule 7). */
 
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import type {
@@ -33,11 +34,13 @@ export async function storesOfAccounts(
   stored: readonly StoredEvent[],
 ): Promise<Map<string, string>> {
   if (stored.length === 0) return new Map()
+  const accounts = stored.map((event) => subjectOf(event).account)
   const rows = await ctx.root
     .selectFrom('messaging_connections')
     .select(['account_id', 'phone_key', 'store_id'])
     .where('type', '=', 'official')
-    .where('account_id', '=', sql<string>`any(${stored.map((event) => subjectOf(event).account)}::text[])`)
+    .where('account_id', '=', sql<string>`any(${accounts}::text[])`)
+    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-account', accounts)))
     .orderBy('connected_at', (order) => order.desc().nullsLast())
     .execute()
   const asking = new Set<string>()

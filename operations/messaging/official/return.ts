@@ -1,4 +1,5 @@
 /** The page that merchants come back to from the provider's setup, which confirms by itself. */
+import { amongStores, storesListed } from '#db/directory/find'
 import { entitlementOf, escaped, htmlAnswer } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { Refusal, refuse, statusOf } from '#runtime/errors'
@@ -15,6 +16,7 @@ export async function finishReturn(ctx: SystemContext, query: URLSearchParams): 
     .selectFrom('messaging_setups')
     .select('store_id')
     .where('state_hash', '=', sha256(state))
+    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-setup', [sha256(state)])))
     .executeTakeFirst()
   const store = setup && (await ctx.forStore(setup.store_id))
   if (!store) {

@@ -1,6 +1,7 @@
 /** What the provider tells of a QR session: scanned, linked, lost, back, logged out. */
 
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import type { RowChange } from '#db/tables'
 import { type events, notify } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
@@ -34,6 +35,7 @@ export async function storesOfSessions(
     .selectFrom('messaging_connections')
     .select(['session_ref', 'store_id'])
     .where('session_ref', '=', sql<string>`any(${stored.map(refOf)}::text[])`)
+    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-session', stored.map(refOf))))
     .execute()
   const stores = new Map(rows.map((row) => [row.session_ref, row.store_id]))
   return new Map(

@@ -1,5 +1,7 @@
 /** What the provider calls back about templates (rule 7): status, quality, category. */
+
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import type { events } from '#operations/store/door'
 import type { Context, SystemContext } from '#runtime/context'
 import type {
@@ -82,10 +84,12 @@ export async function storesOfTemplates(
 ): Promise<Map<string, string>> {
   if (stored.length === 0) return new Map()
   const providerIdOf = (event: StoredEvent): string => (event.data as { providerId: string }).providerId
+  const ids = [...new Set(stored.map(providerIdOf))]
   const rows = await ctx.root
     .selectFrom('message_templates')
     .select(['provider_id', 'store_id'])
-    .where('provider_id', '=', sql<string>`any(${[...new Set(stored.map(providerIdOf))]}::text[])`)
+    .where('provider_id', '=', sql<string>`any(${ids}::text[])`)
+    .where(amongStores('store_id', await storesListed(ctx.root, 'message-template', ids)))
     .orderBy('store_id', 'desc')
     .execute()
   const stores = new Map(rows.map((row) => [row.provider_id!, row.store_id]))

@@ -26,7 +26,7 @@ export const forgetsSubscriptions: Forgets = {
       .set({
         deleted_at: sql<Date>`coalesce(deleted_at, ${now})`,
         ...{ email: null, phone: null, contact_key: null, name: null },
-        status: sql<string>`case status when 'waiting' then 'cancelled' else status end`,
+        status: sql<string>`case when status = 'waiting' then 'cancelled' else status end`,
         updated_at: now,
       })
       .where(isAmong('id', ids, 'uuid'))

@@ -121,7 +121,7 @@ async function claim(tx: Context, ids: readonly string[], reservationId: string 
       claimed_at: now,
       called_at: null,
       is_wanted: false,
-      reservation_id: sql<string | null>`case channel when 'phone' then ${reservationId}::uuid end`,
+      reservation_id: sql<string | null>`case when channel = 'phone' then ${reservationId}::uuid end`,
       updated_at: now,
     })
     .where(isAmong('id', ids, 'uuid'))

@@ -113,18 +113,17 @@ async function wakeDead(ctx: Context): Promise<void> {
   for (const { variant_id: variantId } of waves) await queueWave(ctx, variantId)
 }
 
-/** Stores where somebody waits, or an alert is on its way. */
+/** Stores where somebody waits, or an alert is on its way: each out of its index. */
 export const storesWithWork = ({ root }: SystemContext) =>
   root
-    .selectFrom('stores as s')
-    .select('s.id as store_id')
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('stock_subscriptions as w')
-          .select('w.id')
-          .whereRef('w.store_id', '=', 's.id')
-          .where('w.status', 'in', ['waiting', 'sending'])
-          .where('w.deleted_at', 'is', null),
-      ),
+    .selectFrom('stock_subscriptions')
+    .select('store_id')
+    .where('status', '=', sql.lit('waiting'))
+    .where('deleted_at', 'is', null)
+    .union(
+      root
+        .selectFrom('stock_subscriptions')
+        .select('store_id')
+        .where('status', '=', sql.lit('sending'))
+        .where('deleted_at', 'is', null),
     )

@@ -93,7 +93,7 @@ async function claim(tx: Context, row: Found, claimId: string, reservationId: st
     .set({
       status: 'sending',
       reason: null,
-      attempt: sql<number>`attempt + case status when 'failed' then 1 else 0 end`,
+      attempt: sql<number>`attempt + case when status = 'failed' then 1 else 0 end`,
       claim_id: claimId,
       claimed_at: now,
       called_at: null,

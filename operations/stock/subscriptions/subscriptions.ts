@@ -117,7 +117,7 @@ export async function deleteSubscription(ctx: Context, id: string): Promise<void
       phone: null,
       contact_key: null,
       name: null,
-      status: sql<string>`case status when 'waiting' then 'cancelled' else status end`,
+      status: sql<string>`case when status = 'waiting' then 'cancelled' else status end`,
       updated_at: now,
     })
     .where('deleted_at', 'is', null)

@@ -1,9 +1,11 @@
 /** Connections of a store to its providers, credentials sealed. */
 
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { unlessTaken } from '#runtime/database/rows'
+import { isInstant } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
 import type { BillingPort } from '#runtime/ports/billing/port'
 import type { EcommercePort, WebhookTopic } from '#runtime/ports/ecommerce/port'
@@ -323,11 +325,14 @@ async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<voi
 
 /** A store whose connection has ended keeps the name of its shop until another store shows that it has that shop now. */
 async function freeDomain(ctx: Context, domain: string): Promise<void> {
+  const listed = await storesListed(ctx.system, 'store-domain', [domain])
+  const others = listed.filter((id) => id !== ctx.store.id)
+  if (others.length === 0) return
   await ctx.system
     .updateTable('stores')
     .set({ domain: sql<string>`id::text || '.example.com'`, updated_at: ctx.now() })
     .where('domain', '=', domain)
-    .where('id', '<>', ctx.store.id)
+    .where(amongStores('id', others))
     .where('platform_store_id', 'not like', 'sandbox-%')
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -363,7 +368,7 @@ export async function keepProgress(
     .updateTable('connections')
     .set({ settings: sql<string>`settings || ${JSON.stringify(known)}::jsonb` })
     .where('port', '=', 'ecommerce')
-    .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
+    .where(isInstant('connected_at', connectedAt))
     .returning('port')
     .execute()
   const [mirror] = Object.keys(known)

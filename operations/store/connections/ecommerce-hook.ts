@@ -1,4 +1,6 @@
 /** What a platform tells us: its signature checked, then stored and applied by its job. */
+import { amongStores, storesListed } from '#db/directory/find'
+import { providersKey } from '#db/directory/listed'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { EcommercePort } from '#runtime/ports/ecommerce/port'
@@ -84,6 +86,12 @@ export async function receiveAppHook(
     .select('id')
     .where('platform', '=', provider)
     .where('platform_store_id', '=', told.shopId)
+    .where(
+      amongStores(
+        'id',
+        await storesListed(ctx.root, 'platform-store', [providersKey(provider, told.shopId)]),
+      ),
+    )
     .execute()
   const events = stores.flatMap(({ id: storeId }) =>
     told.events.map((event) => ({

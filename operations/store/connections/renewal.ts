@@ -1,6 +1,7 @@
 /** Credentials that run out: renewed by one process at a time, however many hold the connection. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { isInstant } from '#runtime/database/sql'
 import { pause } from '#runtime/pause'
 import { Unavailable } from '#runtime/ports/errors'
 import { newId } from '#runtime/values/ids'
@@ -28,10 +29,7 @@ export async function renewCredentials(
 ): Promise<unknown> {
   const turn = newId(ctx.clock.ms())
   const ours = () =>
-    ctx.db
-      .updateTable('connections')
-      .where('port', '=', port)
-      .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
+    ctx.db.updateTable('connections').where('port', '=', port).where(isInstant('connected_at', connectedAt))
   for (let tries = 0; tries < turnsAtMost; tries += 1) {
     const now = ctx.now()
     const renewal = JSON.stringify({
@@ -39,9 +37,7 @@ export async function renewCredentials(
     })
     const taken = await ours()
       .set({ settings: sql<string>`coalesce(settings, '{}'::jsonb) || ${renewal}::jsonb` })
-      .where(
-        sql<boolean>`coalesce((settings->'renewal'->>'until')::timestamptz, '-infinity'::timestamptz) <= ${now}::timestamptz`,
-      )
+      .where(sql<boolean>`coalesce(settings->'renewal'->>'until', '') collate "C" <= ${now.toISOString()}`)
       .returning('credentials')
       .executeTakeFirst()
     if (!taken) {
@@ -49,7 +45,7 @@ export async function renewCredentials(
         .selectFrom('connections')
         .select('port')
         .where('port', '=', port)
-        .where(sql<Date>`date_trunc('milliseconds', connected_at)`, '=', connectedAt)
+        .where(isInstant('connected_at', connectedAt))
         .executeTakeFirst()
       if (!there) break
       if (!(await pause(waitsMs, ctx.services.ending))) break

@@ -156,10 +156,14 @@ export async function changeOnboarding(
     .updateTable('stores')
     .set({ onboarding: JSON.stringify(next) })
     .execute()
-  await ctx.db
-    .updateTable('stores as s')
-    .set((eb) => ({ onboarding_completed_at: onboardingCompletedAt(ctx.db), updated_at: eb.val(ctx.now()) }))
+  const done = await ctx.db
+    .selectFrom('stores as s')
+    .select(onboardingCompletedAt(ctx.db).as('at'))
     .where('s.onboarding_completed_at', 'is', null)
-    .where((eb) => eb(onboardingCompletedAt(ctx.db), 'is not', null))
+    .executeTakeFirst()
+  if (!done?.at) return
+  await ctx.db
+    .updateTable('stores')
+    .set({ onboarding_completed_at: done.at, updated_at: ctx.now() })
     .execute()
 }

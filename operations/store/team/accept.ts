@@ -1,5 +1,7 @@
 /** The page behind an invitation's link: who holds the token joins the team. */
+
 import { sql } from 'kysely'
+import { amongStores, storesListed } from '#db/directory/find'
 import { notify } from '#operations/notifications/door'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -35,6 +37,7 @@ export async function findInvitation(ctx: SystemContext, token: string): Promise
       join.on(sql<boolean>`${emailKeyOf('known.email')} = ${emailKeyOf('i.email')}`),
     )
     .where('i.token_hash', '=', sha256(token))
+    .where(amongStores('i.store_id', await storesListed(ctx.root, 'invitation', [sha256(token)])))
     .select([
       'i.id',
       'i.email',

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { SystemContext } from '#runtime/context'
 import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
@@ -14,6 +15,7 @@ export default serverJob(handle('widget-events-prune', object({})), {
   safeTwice: 'Deletes by age.',
   async run(ctx, _payload, { signal }) {
     const before = new Date(ctx.clock.ms() - keptDays * 86_400_000)
+    if (await ctx.services.database.isDistributed()) return pruneOnCluster(ctx, before, signal)
     for (let deleted = atOnce; deleted === atOnce; ) {
       signal.throwIfAborted()
       const { numAffectedRows } = await sql`
@@ -24,3 +26,21 @@ export default serverJob(handle('widget-events-prune', object({})), {
     }
   },
 })
+
+/** Which deletes no part of what lies on several shards: a store's at a time, which are those of one more day. */
+async function pruneOnCluster(ctx: SystemContext, before: Date, signal: AbortSignal): Promise<void> {
+  const stores = await ctx.root
+    .selectFrom('storefront_events')
+    .select('store_id')
+    .distinct()
+    .where('happened_at', '<', before)
+    .execute()
+  for (const { store_id } of stores) {
+    signal.throwIfAborted()
+    await ctx.root
+      .deleteFrom('storefront_events')
+      .where('store_id', '=', store_id)
+      .where('happened_at', '<', before)
+      .execute()
+  }
+}

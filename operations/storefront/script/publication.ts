@@ -1,5 +1,5 @@
 /** Whether the loader, the one script of all widgets, is on the store's platform. */
-
+import { sql } from 'kysely'
 import { connections } from '#operations/store/door'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
@@ -42,10 +42,15 @@ async function claim(ctx: Context, always: boolean): Promise<boolean> {
         ]),
     )
     .onConflict((conflict) => {
-      const update = conflict
-        .column('store_id')
-        .doUpdateSet({ state: 'publishing', message: null, updated_at: now })
-      return always ? update : update.where('storefront_scripts.state', 'not in', ['installed', 'publishing'])
+      // Without values of its own: a cluster would lose those of the row.
+      const update = conflict.column('store_id').doUpdateSet((eb) => ({
+        state: eb.ref('excluded.state'),
+        message: eb.ref('excluded.message'),
+        updated_at: eb.ref('excluded.updated_at'),
+      }))
+      return always
+        ? update
+        : update.where(sql<boolean>`storefront_scripts.state not in ('installed', 'publishing')`)
     })
     .returning('state')
     .executeTakeFirst()

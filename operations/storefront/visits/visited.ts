@@ -1,5 +1,7 @@
 /** The store behind a public id, with what it may use and what its copies are good for: one round trip. */
 import type { PlanFacts, StoreFacts, SubscriptionInstants } from '#db/access'
+import type { Database } from '#db/database'
+import { storesListed } from '#db/directory/find'
 import { Context, jobActor, type SystemContext } from '#runtime/context'
 import { canWriteAt, featureSet, planIdAt, statusAt } from '#runtime/plans'
 
@@ -27,13 +29,16 @@ const text = `
   join subscriptions b on b.store_id = s.id
   left join catalog_mirrors m on m.store_id = s.id
   where s.public_id = $1`
+const ofStore = `${text} and s.id = $2`
 
 const none: ReadonlySet<string> = new Set()
 
 /** Null where no store has this public id. */
 export async function findVisited(system: SystemContext, publicId: string): Promise<Visited | null> {
   const { database, clock } = system.services
-  const [row] = await database.query<Row>(text, [publicId], 'once')
+  const [row] = (await database.isDistributed())
+    ? await findOnCluster(database, publicId)
+    : await database.query<Row>(text, [publicId], 'once')
   if (!row) return null
   const { id, name, slug, domain, country, currency, timezone, locale } = row
   const store: StoreFacts = { id, name, slug, publicId, domain, country, currency, timezone, locale }
@@ -46,4 +51,10 @@ export async function findVisited(system: SystemContext, publicId: string): Prom
     stamp: JSON.stringify([revision, planId, name, domain, country, currency, timezone, locale]),
     revision,
   }
+}
+
+/** Where a statement that names no store would ask every shard. */
+async function findOnCluster(database: Database, publicId: string): Promise<Row[]> {
+  const [store] = await storesListed(database.root, 'store-public-id', [publicId])
+  return store ? database.query<Row>(ofStore, [publicId, store]) : []
 }

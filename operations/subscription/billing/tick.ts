@@ -108,27 +108,9 @@ async function expireCheckouts(ctx: SystemContext): Promise<void> {
 /** Stores with an agreement, an open checkout or something left half-way. */
 export const storesToReconcile = ({ root }: SystemContext) =>
   root
-    .selectFrom('subscriptions as b')
-    .select('b.store_id')
-    .where((eb) =>
-      eb.or([
-        eb.and([
-          eb('b.agreement_id', 'is not', null),
-          eb('b.status', 'in', ['active', 'past-due', 'paused', 'cancelled']),
-        ]),
-        eb.exists(
-          eb
-            .selectFrom('checkouts as c')
-            .select('c.id')
-            .whereRef('c.store_id', '=', 'b.store_id')
-            .where('c.status', 'in', ['open', 'creating']),
-        ),
-        eb.exists(
-          eb
-            .selectFrom('billing_intents as i')
-            .select('i.id')
-            .whereRef('i.store_id', '=', 'b.store_id')
-            .where('i.status', '=', 'open'),
-        ),
-      ]),
-    )
+    .selectFrom('subscriptions')
+    .select('store_id')
+    .where('agreement_id', 'is not', null)
+    .where('status', 'in', ['active', 'past-due', 'paused', 'cancelled'])
+    .union(root.selectFrom('checkouts').select('store_id').where('status', 'in', ['open', 'creating']))
+    .union(root.selectFrom('billing_intents').select('store_id').where('status', '=', 'open'))

@@ -1,4 +1,6 @@
 /** What the payer who comes back from a provider is told: asked of the provider, stored, and applied at once. */
+import { amongStores, storesListed } from '#db/directory/find'
+import { providersKey } from '#db/directory/listed'
 import { applyEvents } from '#operations/store/door'
 import type { SystemContext } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
@@ -23,12 +25,14 @@ export async function returnedFromProvider(ctx: SystemContext, query: URLSearchP
   const provider = query.get('provider') ?? ''
   const port = billingPortOf(ctx, provider)
   const id = port?.checkoutOfReturn(query)
+  const stores = id ? await storesListed(ctx.root, 'checkout', [providersKey(provider, id)]) : []
   const find = () =>
     ctx.root
       .selectFrom('checkouts')
       .select(['kind', 'status'])
       .where('provider', '=', provider)
       .where('provider_checkout_id', '=', id ?? '')
+      .where(amongStores('store_id', stores))
       .executeTakeFirst()
   const checkout = id ? await find() : undefined
   if (!port || !id || !checkout) return { result: 'unknown', isCardUpdate: false }

@@ -13,7 +13,7 @@ export function toAnswer(call: Call, result: unknown): Answer {
   if (call.gateway.strict) requireDeclaredAnswer(call, body)
   const headers = call.headers
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
-  if (spec.etag) headers.etag = etagOf(identityOf(result, movesOf(spec.answer.body!)))
+  if (spec.etag) headers.etag = etagOf(body, identityOf(result, movesOf(spec.answer.body!)))
   if (!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body)) {
     const resource = result instanceof JsonText ? JSON.parse(body) : result
     const warnings = warningsOf(spec.answer.body, resource)

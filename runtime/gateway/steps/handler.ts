@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Answer, Call } from '../call.ts'
 import { tooLate } from '../deadline.ts'
-import { isNamedBy } from '../etag.ts'
+import { identityOfTag, isNamedBy } from '../etag.ts'
 import { lost } from '../idempotency.ts'
 import { type Reader, readersOf } from '../if-match.ts'
 import { ownHeaders, toAnswer } from './answer.ts'
@@ -33,7 +33,9 @@ function ifMatchOf({ operation, gateway, request }: Call): Wanted | null {
   const header = request.header('if-match')?.trim()
   if (header === undefined || header === '*') return null
   const readers = readersOf(gateway.registry.operations, operation!)
-  return readers.length === 0 ? null : { readers, tags: header.split(',').map((tag) => tag.trim()) }
+  return readers.length === 0
+    ? null
+    : { readers, tags: header.split(',').map((tag) => identityOfTag(tag.trim())) }
 }
 
 /** What the handler answers or throws, as a promise whatever it is. */
@@ -77,7 +79,11 @@ async function matchOrRefuse(call: Call, ctx: Context, { readers, tags }: Wanted
 function leave(call: Call, answer: Answer): void {
   call.claim?.end()
   call.claim = null
-  const isKnown =
-    call.operation!.spec.cache && isNamedBy(call.request.header('if-none-match'), answer.headers.etag)
-  call.answer = isKnown ? { ...answer, status: 304, body: '' } : answer
+  call.answer = isKnown(call, answer) ? { ...answer, status: 304, body: '' } : answer
+}
+
+/** Whether the caller has this answer already. */
+function isKnown({ operation, request }: Call, { headers, status }: Answer): boolean {
+  const named = request.header('if-none-match')
+  return named !== undefined && operation!.spec.readOnly && status === 200 && isNamedBy(named, headers.etag)
 }

@@ -37,12 +37,19 @@ export const optOutInput = {
     note: { type: 'string', minLength: 1, maxLength: 500 },
   },
 }
+export const nameInput = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: { type: 'string', minLength: 1, maxLength: 120 } },
+}
 export const paging = {
   type: 'object',
   additionalProperties: false,
   properties: {
     page: { type: 'integer', minimum: 1, maximum: 100_000, default: 1 },
     limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    search: { type: 'string', minLength: 1, maxLength: 40 },
   },
 }
 export const contactList = answer({
@@ -87,6 +94,11 @@ export const texts = {
   list: `select ${optOutColumns},
       (select count(*)::int from (select 1 from opt_outs where store_id = $1 limit 50001) counted) as total
     from opt_outs where store_id = $1 order by id desc limit $2 offset $3`,
+  search: `select ${optOutColumns},
+      (select count(*)::int from (select 1 from opt_outs where store_id = $1 and phone like $4 limit 5001) counted) as total
+    from opt_outs where store_id = $1 and phone like $4 order by id desc limit $2 offset $3`,
+  rename: 'update contact_lists set name = $3, updated_at = $4 where store_id = $1 and id = $2',
+  lock: 'select 1 from contact_lists where store_id = $1 and id = $2 for update',
   create: `insert into opt_outs (store_id, id, phone, phone_key, note, source, created_at, updated_at)
     values ($1, $2, $3, $4, $5, 'manual', $6, $6)
     on conflict (store_id, phone_key) do nothing returning ${optOutColumns}`,

@@ -1,7 +1,7 @@
 /**
- * Fastify as it is usually put together: a hook that looks up the key, @fastify/rate-limit, JSON Schema for what
- * comes in and what goes out, @fastify/swagger. It does what the operation does, and does not log, which the gateway
- * does.
+ * Fastify as it is usually put together: a hook that looks up the key, @fastify/rate-limit with a store in PostgreSQL
+ * that counts by key alone, JSON Schema for what comes in and what goes out, @fastify/swagger. It does what the
+ * operation does, and does not log, which the gateway does.
  */
 import { readFileSync } from 'node:fs'
 import rateLimit from '@fastify/rate-limit'
@@ -10,9 +10,19 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { newId, sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { serveParent } from '../child.ts'
-import type { Fixture } from '../kinds.ts'
+import { type Fixture, requestsAMinute } from '../kinds.ts'
 import { openClients } from './clients.ts'
-import { contactList, errorSchema, optOut, optOutInput, optOutPage, paging, texts } from './fastify-parts.ts'
+import { etagOf, type Kept, limitsIn, openTransactions, type Statements } from './fastify-guards.ts'
+import {
+  contactList,
+  errorSchema,
+  nameInput,
+  optOut,
+  optOutInput,
+  optOutPage,
+  paging,
+  texts,
+} from './fastify-parts.ts'
 
 interface Holder {
   storeId: string
@@ -22,6 +32,7 @@ interface Holder {
 const fixture: Fixture = JSON.parse(readFileSync(process.argv[2]!, 'utf8'))
 const { statements } = fixture
 const clients = openClients(fixture.databaseUrl, fixture.clients)
+const transactions = openTransactions(fixture.databaseUrl)
 const app = Fastify()
 const leaseMs = 500
 const known = new Map<string, { holder: Holder; until: number }>()
@@ -38,6 +49,7 @@ async function holderOf(key: string): Promise<Holder | null> {
   return holder
 }
 
+/** After the limit, which counts what is refused too. */
 const needs = (scope: string) => async (request: FastifyRequest, reply: FastifyReply) => {
   const holder = await holderOf(request.headers.authorization?.slice(7) ?? '')
   if (!holder) {
@@ -52,12 +64,21 @@ const needs = (scope: string) => async (request: FastifyRequest, reply: FastifyR
 }
 
 await app.register(swagger, { openapi: { info: { title: 'Peer', version: '1.0.0' } } })
-await app.register(rateLimit, { max: 999_999_999, timeWindow: '1 minute' })
+await app.register(rateLimit, {
+  max: requestsAMinute,
+  timeWindow: '1 minute',
+  keyGenerator: (request) => request.headers.authorization ?? request.ip,
+  store: limitsIn(clients) as never,
+  errorResponseBuilder: (_request, { after }) => ({
+    statusCode: 429,
+    error: { code: 'rate_limited', message: `Too many requests: wait ${after}` },
+  }),
+})
 
 app.get<{ Params: { id: string } }>(
   '/v1/campaigns/lists/:id',
   {
-    onRequest: needs('platform:read'),
+    preParsing: needs('platform:read'),
     schema: {
       params: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
       response: { 200: contactList, '4xx': errorSchema },
@@ -66,23 +87,57 @@ app.get<{ Params: { id: string } }>(
   async (request, reply) => {
     const { storeId } = holders.get(request)!
     const [row] = await clients.query(texts.read, [storeId, request.params.id], statements.read?.planOnce)
-    return row ?? reply.code(404).send({ error: { code: 'not_found', message: 'No such list' } })
+    return row ? tagged(request, reply, row) : reply.code(404).send(noSuchList)
   },
 )
 
-app.get<{ Querystring: { page: number; limit: number } }>(
+app.put<{ Params: { id: string }; Body: { name: string } }>(
+  '/v1/campaigns/lists/:id',
+  {
+    preParsing: needs('platform:write'),
+    schema: { body: nameInput, response: { 200: contactList, '4xx': errorSchema } },
+  },
+  async (request, reply) => {
+    const { storeId } = holders.get(request)!
+    const { id } = request.params
+    const ifMatch = request.headers['if-match']
+    const changed = await transactions.within(async (tx) => {
+      await tx(texts.lock, [storeId, id])
+      if (ifMatch) {
+        const [before] = await tx(texts.read, [storeId, id])
+        if (!before || etagOf(JSON.stringify(before)) !== ifMatch) return null
+      }
+      await tx(texts.rename, [storeId, id, request.body.name, new Date()])
+      const [row] = await tx(texts.read, [storeId, id])
+      return row ?? null
+    })
+    if (changed) return tagged(request, reply, changed)
+    return reply.code(409).send({ error: { code: 'conflict', message: 'It has changed since it was read' } })
+  },
+)
+
+const noSuchList = { error: { code: 'not_found', message: 'No such list' } }
+
+function tagged(request: FastifyRequest, reply: FastifyReply, row: object): object {
+  const etag = etagOf(JSON.stringify(row))
+  reply.header('etag', etag)
+  return request.headers['if-none-match'] === etag ? reply.code(304).send() : row
+}
+
+app.get<{ Querystring: { page: number; limit: number; search?: string } }>(
   '/v1/campaigns/opt-outs',
   {
-    onRequest: needs('platform:read'),
+    preParsing: needs('platform:read'),
     schema: { querystring: paging, response: { 200: optOutPage, '4xx': errorSchema } },
   },
   async (request) => {
-    const { page, limit } = request.query
+    const { page, limit, search } = request.query
     const { storeId } = holders.get(request)!
+    const values = [storeId, limit, (page - 1) * limit]
     const data = await clients.query<{ total: number }>(
-      texts.list,
-      [storeId, limit, (page - 1) * limit],
-      statements.list?.planOnce,
+      search === undefined ? texts.list : texts.search,
+      search === undefined ? values : [...values, `%${search.replaceAll(/\D/g, '')}%`],
+      search === undefined && statements.list?.planOnce,
     )
     return { data, page, limit, total: data[0]?.total ?? 0 }
   },
@@ -91,7 +146,7 @@ app.get<{ Querystring: { page: number; limit: number } }>(
 app.post<{ Body: { phone: string; note?: string } }>(
   '/v1/campaigns/opt-outs',
   {
-    onRequest: needs('platform:write'),
+    preParsing: needs('platform:write'),
     schema: { body: optOutInput, response: { 201: optOut, '4xx': errorSchema } },
   },
   async (request, reply) => {
@@ -102,22 +157,29 @@ app.post<{ Body: { phone: string; note?: string } }>(
     if (!phone) {
       return reply.code(400).send({ error: { code: 'bad_request', message: 'phone: is not a phone number' } })
     }
-    const now = new Date()
-    const [row] = await clients.query(texts.create, [
-      storeId,
-      newId(now.getTime()),
-      phone,
-      phoneKey(phone),
-      note ?? null,
-      now,
-    ])
-    if (row) return reply.code(201).send(row)
-    return reply.code(409).send({ error: { code: 'conflict', message: 'The phone is opted out already' } })
+    const create = async (run: Statements): Promise<Kept> => {
+      const now = new Date()
+      const values = [storeId, newId(now.getTime()), phone, phoneKey(phone), note ?? null, now]
+      const [row] = await run(texts.create, values)
+      return row
+        ? { status: 201, body: JSON.stringify(row) }
+        : { status: 409, body: JSON.stringify(isOptedOut) }
+    }
+    const key = request.headers['idempotency-key']
+    const told =
+      typeof key === 'string'
+        ? await transactions.once(storeId, key, JSON.stringify(request.body), create)
+        : await create((text, values) => clients.query(text, values))
+    if (!told) return reply.code(409).send(usedKey)
+    return reply.code(told.status).send(JSON.parse(told.body))
   },
 )
+
+const isOptedOut = { error: { code: 'conflict', message: 'The phone is opted out already' } }
+const usedKey = { error: { code: 'conflict', message: 'This Idempotency-Key was used for another request' } }
 
 await app.listen({ host: '127.0.0.1', port: 0 })
 await serveParent(app.server, async () => {
   await app.close()
-  await clients.close()
+  await Promise.all([clients.close(), transactions.close()])
 })

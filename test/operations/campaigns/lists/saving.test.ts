@@ -64,6 +64,24 @@ describe('names', () => {
     expect((await shop.call(renameList, { params: { id }, body: { name: '' } })).status).toBe(400)
   })
 
+  test("what moves by itself is seen by who reads again, and in no writer's way", async () => {
+    const shop = await store(app)
+    const { body: made } = await shop.call(createList, { body: { name: 'Counted' } })
+    const params = { id: made.id }
+    const read = await shop.call(getList, { params })
+    const held = { 'if-none-match': read.headers.get('etag')! }
+    expect((await shop.call(getList, { params, headers: held })).status).toBe(304)
+    await shop.call(addContact, { params, body: { name: 'Ana', phone: '+5511987654321' } })
+    const again = await shop.call(getList, { params, headers: held })
+    expect([again.status, again.body.size]).toEqual([200, 1])
+    const renamed = await shop.call(renameList, {
+      params,
+      body: { name: 'Renamed' },
+      headers: { 'if-match': read.headers.get('etag')! },
+    })
+    expect(renamed.status).toBe(200)
+  })
+
   test('ten at once make one', async () => {
     const shop = await store(app)
     const answers = await Promise.all(

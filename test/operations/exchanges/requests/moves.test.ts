@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import getRequest from '#operations/exchanges/requests/api/get-request'
 import updateAddress from '#operations/exchanges/requests/api/update-address'
+import { identityOfTag } from '#runtime/gateway/etag'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import {
   ana,
@@ -352,7 +353,7 @@ test('has an ETag that holds while nothing changes, its photos signed anew', asy
   const second = await read(shop, id)
   expect(second.body.photos[0].url).not.toBe(first.body.photos[0].url)
   const etag = first.headers.get('etag')!
-  expect(second.headers.get('etag')).toBe(etag)
+  expect(identityOfTag(second.headers.get('etag')!)).toBe(identityOfTag(etag))
   const path = `/product-exchanges/requests/${id}/approve`
   const headers = { 'if-match': etag }
   expect((await shop.request('POST', path, { body: {}, headers: { 'if-match': '"other"' } })).status).toBe(

@@ -1,0 +1,40 @@
+/**
+ * Whether the rows of stores lie on the workers of a cluster. There the directory is a table of the coordinator, and a view
+ * anywhere else (`db/README.md`): whoever connects is told by that, once.
+ */
+
+type Ask = (text: string) => Promise<readonly { kind: string | null }[]>
+
+const question = `select (select relkind::text from pg_class where oid = to_regclass('directory')) as kind`
+
+export class Distribution {
+  readonly #ask: Ask
+  #known: boolean | null
+  #asking: Promise<boolean> | null = null
+  /** `known`: where nobody has to ask. */
+  constructor(ask: Ask, known: boolean | null = null) {
+    this.#ask = ask
+    this.#known = known
+  }
+
+  /** Null until somebody has asked. */
+  get known(): boolean | null {
+    return this.#known
+  }
+
+  isDistributed(): boolean | Promise<boolean> {
+    if (this.#known !== null) return this.#known
+    this.#asking ??= this.#find().finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #find(): Promise<boolean> {
+    const [row] = await this.#ask(question)
+    const isDistributed = row?.kind === 'r'
+    // A database that is not migrated yet may be either afterwards.
+    if (row?.kind) this.#known = isDistributed
+    return isDistributed
+  }
+}

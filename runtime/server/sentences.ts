@@ -1,0 +1,81 @@
+/** What the machine refuses at a start, said as a setting with its remedy: by the system's codes, the driver's and PostgreSQL's. */
+
+type Sentence<Of> = (of: Of, error: NodeJS.ErrnoException) => string
+type Sentences<Of> = Readonly<Record<string, Sentence<Of>>>
+interface Listening {
+  host: string
+  port: number
+}
+
+const listening: Sentences<Listening> = {
+  EADDRINUSE: ({ host, port }) =>
+    `PORT: ${port} on ${host} is taken by another program: choose another PORT, or 0 for a free one`,
+  EACCES: ({ port }) =>
+    `PORT: ${port} is kept for privileged programs: choose one from 1024 on, and let a proxy pass ${port} on to it`,
+  EADDRNOTAVAIL: ({ host }) =>
+    `HOST: ${host} is no address of this machine: choose one that it has, 127.0.0.1, or 0.0.0.0 for all of them`,
+  ENOTFOUND: ({ host }) =>
+    `HOST: ${host} is not known here: give an address of this machine, such as 127.0.0.1`,
+}
+
+const unreachable: Sentence<URL> = (url, { message }) =>
+  `DATABASE_URL: nothing answers at ${url.host}: start PostgreSQL there, or give the host and port where it listens (${message})`
+const unknownHost: Sentence<URL> = (url) =>
+  `DATABASE_URL: the host ${url.hostname} is not known: look for a mistake in its name, or whether this machine can resolve it`
+const refused: Sentence<URL> = (url, { message }) =>
+  `DATABASE_URL: ${url.host} refuses the user ${decodeURIComponent(url.username)}: look at user and password (${message})`
+const untrusted: Sentence<URL> = (url, { message }) =>
+  `DATABASE_URL: the certificate of ${url.host} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
+
+const connecting: Sentences<URL> = {
+  ECONNREFUSED: unreachable,
+  ECONNRESET: unreachable,
+  ETIMEDOUT: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  CONNECT_TIMEOUT: unreachable,
+  CONNECTION_CLOSED: unreachable,
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  '28P01': refused,
+  '28000': refused,
+  '3D000': (url) =>
+    `DATABASE_URL: ${url.host} has no database ${url.pathname.slice(1)}: make it (createdb), or name one that is there`,
+  '42501': (url, { message }) =>
+    `DATABASE_URL: the user ${decodeURIComponent(url.username)} may not do what is needed: let it own the database (${message})`,
+  '53300': (url) =>
+    `DATABASE_URL: ${url.host} has no connection left: raise its max_connections, or lower DATABASE_READS and DATABASE_TRANSACTIONS`,
+  '57P03': (url) => `DATABASE_URL: ${url.host} is starting or stopping: try again in a moment`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
+}
+
+const notWritable: Sentence<string> = (folder) =>
+  `DATA_DIR: ${folder} may not be written to: give its user the right to, or choose another folder`
+const isNoFolder: Sentence<string> = (folder) => `DATA_DIR: ${folder} is no folder: choose another path`
+
+const writing: Sentences<string> = {
+  EACCES: notWritable,
+  EPERM: notWritable,
+  EROFS: notWritable,
+  // What /proc and its like say.
+  ENOENT: notWritable,
+  EEXIST: isNoFolder,
+  ENOTDIR: isNoFolder,
+  ENOSPC: (folder) => `DATA_DIR: the disk of ${folder} is full: make room, or choose another folder`,
+}
+
+function told<Of>(sentences: Sentences<Of>, of: Of, error: unknown): string | null {
+  const { code } = error as NodeJS.ErrnoException
+  return (typeof code === 'string' && sentences[code]?.(of, error as NodeJS.ErrnoException)) || null
+}
+
+/** Each answers one sentence for who can mend it; null where nobody knows what it is. */
+export const whyNotListening = (error: unknown, at: Listening): string | null => told(listening, at, error)
+
+export const whyNotConnected = (error: unknown, databaseUrl: string): string | null =>
+  told(connecting, new URL(URL.canParse(databaseUrl) ? databaseUrl : 'postgres://unknown'), error)
+
+export const whyNotWritten = (error: unknown, folder: string): string | null => told(writing, folder, error)

@@ -1,0 +1,178 @@
+/** Stores in bulk, as `createStore` makes one, and a key for each. */
+import { sql } from 'kysely'
+import type { RootDatabase } from '#db/database'
+import { addPeriod } from '#operations/store/quota/periods'
+import { planOf } from '#runtime/plans'
+import { allScopes } from '#runtime/roles'
+import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
+
+export interface LoadedStore {
+  id: string
+  slug: string
+}
+
+/** `store` is its slug. */
+export interface LoadedKey {
+  store: string
+  key: string
+}
+
+const keyName = 'Load: all scopes'
+const timezone = 'America/Sao_Paulo'
+
+/** A statement has 65,535 parameters at most. */
+const rowsAtOnce = 2000
+
+/**
+ * `load-1` to `load-<count>`, on the largest plan; those that are there stay as they are. Listed columns are among theirs,
+ * which raw SQL may not write.
+ */
+export async function makeStores(db: RootDatabase, now: Date, count: number): Promise<LoadedStore[]> {
+  // A cluster writes `users`, which lie on every node, in a transaction that asked its shards one by one.
+  await sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`.execute(db)
+  const slugs = Array.from({ length: count }, (_, index) => `load-${index + 1}`)
+  const there = await storesNamed(db, slugs)
+  const known = new Set(there.map(({ slug }) => slug))
+  const made = slugs.flatMap((slug, index) =>
+    known.has(slug) ? [] : [{ id: newId(now.getTime()), slug, name: `Load ${index + 1}` }],
+  )
+  for (const some of portions(made)) await insertStores(db, now, some)
+  return [...there, ...made.map(({ id, slug }) => ({ id, slug }))].sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+async function storesNamed(db: RootDatabase, slugs: readonly string[]): Promise<LoadedStore[]> {
+  return db
+    .selectFrom('stores')
+    .select(['id', 'slug'])
+    .where('slug', '=', sql<string>`any(${slugs}::text[])`)
+    .execute()
+}
+
+async function insertStores(
+  db: RootDatabase,
+  now: Date,
+  made: readonly (LoadedStore & { name: string })[],
+): Promise<void> {
+  const times = { created_at: now, updated_at: now }
+  const owners = made.map(({ id, slug, name }) => ({ store: id, user: newId(now.getTime()), slug, name }))
+  const end = addPeriod(now, 1)
+  await db
+    .insertInto('users')
+    .values(
+      owners.map(({ user, slug, name }) => ({
+        id: user,
+        name: `Owner of ${name}`,
+        email: `owner@${slug}.example.com`,
+        ...times,
+      })),
+    )
+    .execute()
+  await db
+    .insertInto('stores')
+    .values(
+      made.map((store) => ({
+        ...store,
+        public_id: randomText(20),
+        domain: `${store.slug}.example.com`,
+        platform_store_id: `sandbox-${store.slug}`,
+        country: 'BR',
+        currency: 'BRL',
+        timezone,
+        joined_at: now,
+        ...times,
+      })),
+    )
+    .execute()
+  await db
+    .insertInto('memberships')
+    .values(
+      owners.map(({ store, user }) => ({
+        store_id: store,
+        user_id: user,
+        role: 'owner' as const,
+        joined_at: now,
+        ...times,
+      })),
+    )
+    .execute()
+  await db
+    .insertInto('conversion_zones')
+    .values(made.map(({ id }) => ({ store_id: id, timezone, built_before: null, created_at: now })))
+    .execute()
+  await db
+    .insertInto('usage_cycles')
+    .values(
+      made.map(({ id }) => ({
+        store_id: id,
+        starts_at: now,
+        ends_at: end,
+        message_limit: planOf('scale').messagesPerCycle,
+        ...times,
+      })),
+    )
+    .execute()
+  await db
+    .insertInto('subscriptions')
+    .values(
+      made.map(({ id }) => ({
+        store_id: id,
+        id: newId(now.getTime()),
+        plan_id: 'scale' as const,
+        status: 'active' as const,
+        billing_cycle: 'monthly' as const,
+        anchor_at: now,
+        current_period_start: now,
+        current_period_end: end,
+        ...times,
+      })),
+    )
+    .execute()
+}
+
+export async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[]): Promise<LoadedKey[]> {
+  const ids = stores.map((store) => store.id)
+  await sql`
+    update api_keys set revoked_at = ${now}::timestamptz, revoked_reason = 'revoked', updated_at = ${now}::timestamptz
+    where store_id = any(${ids}::uuid[]) and name = ${keyName} and revoked_at is null`.execute(db)
+  const owners = new Map((await ownersOf(db, ids)).map((each) => [each.store_id, each.user_id]))
+  const keys = stores.flatMap(({ id, slug }) => {
+    const owner = owners.get(id)
+    return owner ? [{ store_id: id, user_id: owner, slug, key: `mk_live_${randomSecret()}` }] : []
+  })
+  for (const some of portions(keys)) {
+    await db
+      .insertInto('api_keys')
+      .values(
+        some.map(({ key, slug: _slug, ...whose }) => ({
+          ...whose,
+          id: newId(now.getTime()),
+          name: keyName,
+          hash: sha256(key),
+          prefix: key.slice(0, 12),
+          scopes: [...allScopes],
+          created_at: now,
+          updated_at: now,
+        })),
+      )
+      .execute()
+  }
+  return keys.map(({ slug, key }) => ({ store: slug, key }))
+}
+
+/** Whoever owns them for longest. */
+const ownersOf = (db: RootDatabase, ids: readonly string[]) =>
+  db
+    .selectFrom('memberships')
+    .select(['store_id', 'user_id'])
+    .distinctOn('store_id')
+    .where('store_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('role', '=', 'owner')
+    .where('removed_at', 'is', null)
+    .orderBy('store_id')
+    .orderBy('joined_at')
+    .execute()
+
+const portions = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / rowsAtOnce) }, (_, n) =>
+    all.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce),
+  )

@@ -1,0 +1,63 @@
+/** `npm start`: the gateway, and the worker with it unless `WORKER=off`; the demo on the first start. */
+import type { Command } from 'commander'
+import { explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
+import { readSettings } from '#runtime/server/settings'
+import { examples, newProgram } from '#scripts/cli/program'
+import { showProgress } from '#scripts/cli/progress'
+import { line, paint, type Terminal } from '#scripts/cli/terminal'
+import { isDemoMissing } from '#scripts/seed/marker'
+
+export const startProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm start --')
+    .description(
+      'Serves the API and runs its jobs until SIGTERM or SIGINT. The first start fills an empty database with the demo ' +
+        'stores and prints a key. There are no flags: the settings (PORT, HOST, DATABASE_URL, DATA_DIR, WORKER, …) come ' +
+        'from the environment, and README.md lists them. `npm run dev` does the same and restarts when a file changes.',
+    )
+    .addHelpText(
+      'after',
+      examples(terminal, 'npm start', 'PORT=8080 LOG_LEVEL=warn npm start', 'WORKER=off npm start'),
+    )
+    .action(() => serve(terminal))
+
+const demoSlug = 'aurora-supply'
+const keyHint =
+  'A key: npm run keys -- create --store <slug> --member <email> --scopes platform:read,platform:write'
+
+async function serve({ out, err, env }: Terminal): Promise<void> {
+  /** Of the demo's owner; null on every start but the first. */
+  let key: string | null = null
+  try {
+    const running = await startServer(readSettings(env), {
+      async afterOpen({ services }) {
+        if (!services.settings.sandbox || !(await isDemoMissing(services))) return
+        const { seedDemo } = await import('#scripts/seed/demo')
+        const demo = await seedDemo(services, 'owner', showProgress(err))
+        key = demo.keys[0]!.key
+      },
+    })
+    stopOnSignals(running.stop, running.app.services.log)
+    line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
+    // Where the sandbox is on there is a demo by now.
+    if (running.app.services.settings.sandbox) {
+      const shop = `${running.url}/sandbox/shop/${demoSlug}`
+      line(out, `A shop to look at, with everything that shoppers see: ${paint(out, 'cyan', shop)}`)
+    }
+    for (const [name, guide] of Object.entries(running.app.services.wired.guides)) {
+      line(out, `${guide!.title}: ${paint(out, 'cyan', `${running.url}/docs/guides/${name}`)}`)
+    }
+    line(out, key ? welcome(running.url, key) : keyHint)
+  } catch (error) {
+    explainAndExit(error)
+  }
+}
+
+function welcome(url: string, demoKey: string): string {
+  return `
+The demo store Aurora Supply is ready. Its key, shown this once:
+  ${demoKey}
+Try it:
+  curl -H 'Authorization: Bearer ${demoKey}' ${url}/v1/campaigns
+Every operation: ${url}/v1/openapi.json
+`
+}

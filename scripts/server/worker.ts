@@ -1,0 +1,40 @@
+/** `npm run worker`: runs jobs, without a gateway; any number of them, beside any number of gateways. */
+import type { Command } from 'commander'
+import { openApp } from '#runtime/server/app'
+import { openLog } from '#runtime/server/log'
+import { explainAndExit, stopOnSignals } from '#runtime/server/server'
+import { readSettings } from '#runtime/server/settings'
+import { examples, newProgram } from '#scripts/cli/program'
+import { line, type Terminal } from '#scripts/cli/terminal'
+
+export const workerProgram = (terminal: Terminal): Command =>
+  newProgram(terminal, 'npm run worker --')
+    .description(
+      'Runs the jobs of the queue until SIGTERM or SIGINT; what it has not finished then is handed back. Any number of ' +
+        'them work beside any number of gateways. Settings come from the environment: README.md lists them.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run worker',
+        'DATABASE_URL=postgres://user:password@host/database SECRET_KEY=… npm run worker',
+      ),
+    )
+    .action(() => work(terminal))
+
+async function work({ err, env }: Terminal): Promise<void> {
+  try {
+    const settings = readSettings(env)
+    const app = await openApp({ settings, log: openLog(settings.logLevel), role: 'worker' })
+    await app.worker.start()
+    const stop = async (): Promise<void> => {
+      await app.worker.stop()
+      await app.close()
+    }
+    stopOnSignals(stop, app.services.log)
+    line(err, 'The worker is running')
+  } catch (error) {
+    explainAndExit(error)
+  }
+}

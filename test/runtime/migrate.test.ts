@@ -1,0 +1,65 @@
+/** How a start learns whether a database is up to date. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '#db/database'
+import { isMigrated, migrate } from '#db/migrate'
+import { freshDatabase } from '#test/support/app'
+import { testsBeginAt } from '#test/support/test-clock'
+
+describe('a database where all migrations ran', () => {
+  let database: Database
+  let isDistributed: boolean
+  beforeAll(async () => {
+    ;({ database } = await freshDatabase())
+    await migrate(database)
+    isDistributed = await database.isDistributed()
+  })
+  afterAll(() => database.close())
+
+  /** The statements that go beside Kysely; whatever goes by Kysely fails. */
+  const watched = (): { database: Database; statements: string[] } => {
+    const statements: string[] = []
+    const query: Database['query'] = (text, ...rest) => {
+      statements.push(text)
+      return database.query(text, ...rest)
+    }
+    return { database: { ...database, query, root: null as never }, statements }
+  }
+
+  test('is told in two statements that it is up to date', async ({ skip }) => {
+    skip(isDistributed, 'a cluster is asked how far its tables are distributed, too')
+    const { database: given, statements } = watched()
+    expect(await migrate(given)).toEqual([])
+    expect(await isMigrated(given)).toBe(true)
+    expect(statements).toHaveLength(4)
+  })
+
+  test('is not up to date where one is missing', async () => {
+    const [last] = await database.query<{ name: string; timestamp: string }>(
+      'delete from kysely_migration where name = (select max(name) from kysely_migration) returning *',
+      [],
+    )
+    expect(await isMigrated(database)).toBe(false)
+    await database.query('insert into kysely_migration (name, timestamp) values ($1, $2)', [
+      last!.name,
+      last!.timestamp,
+    ])
+    expect(await isMigrated(database)).toBe(true)
+  })
+
+  test('is ready, but not migrated, by a release that knows fewer', async () => {
+    const later = { name: '9999-of-a-later-release', timestamp: testsBeginAt.toISOString() }
+    await database.query('insert into kysely_migration (name, timestamp) values ($1, $2)', [
+      later.name,
+      later.timestamp,
+    ])
+    expect(await isMigrated(database)).toBe(true)
+    await expect(migrate(database)).rejects.toThrow('does not know its migration 9999-of-a-later-release')
+    await database.query('delete from kysely_migration where name = $1', [later.name])
+  })
+
+  test('that has no table of them yet is not up to date', async () => {
+    await database.query('alter table kysely_migration rename to hidden', [])
+    expect(await isMigrated(database)).toBe(false)
+    await database.query('alter table hidden rename to kysely_migration', [])
+  })
+})

@@ -1,0 +1,226 @@
+/** The way to PostgreSQL through PgBouncer: what it lends is given back as it was, and what cannot work is refused. */
+import { sql } from 'kysely'
+import postgres from 'postgres'
+import { describe, expect, inject, test } from 'vitest'
+import type { ServerDatabase } from '#db/database'
+import { openPostgres } from '#db/open'
+import { hasPgbouncer, type PgbouncerOptions, throwawayPgbouncer } from '#scripts/cli/pgbouncer'
+import { freshDatabase } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
+import { withDatabase } from '#test/support/cluster'
+
+const server = inject('postgresUrl')
+const usual = ['timezone', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
+
+async function pooler(options: Partial<PgbouncerOptions> = {}) {
+  const started = await throwawayPgbouncer(server!, { mode: 'transaction', poolSize: 12, ...options })
+  whenFileEnds(() => started.stop())
+  return started
+}
+
+function through(url: string, options: Parameters<typeof openPostgres>[1] = {}): ServerDatabase {
+  const database = openPostgres(url, { reads: 2, transactions: 4, isPooled: true, ...options })
+  whenFileEnds(() => database.close())
+  return database
+}
+
+/** What a connection has of its own, asked by another client: pairs of what is there and what PostgreSQL begins with. */
+const traces = `select current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')
+  || current_setting('jit') || current_setting('plan_cache_mode') || current_setting('enable_seqscan') as settings,
+  (select count(*)::int from pg_prepared_statements) as prepared, pg_backend_pid() as pid`
+
+describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
+  for (const mode of ['transaction', 'session'] as const) {
+    test(`${mode}: what is asked has its settings, however it is asked`, async () => {
+      const database = through((await pooler({ mode })).url, { deadlines: { statementMs: 2000 } })
+      await database.verify()
+      const shown = `select current_setting('statement_timeout') as ms, current_setting('jit') as jit,
+        current_setting('TimeZone') as zone, current_setting('enable_seqscan') as scans`
+      const short = { ms: '2s', jit: 'off', zone: 'UTC', scans: 'on' }
+      const long = { ...short, ms: '1h' }
+      const alongAnIndex = { ...short, scans: 'off' }
+      expect(await database.query(`${shown} where $1::int = 1`, [1])).toEqual([short])
+      expect(await database.query(shown, [])).toEqual([short])
+      expect(await database.query(`${shown} where $1::int = 1`, [1], 'once')).toEqual([alongAnIndex])
+      expect(await database.patient.query(`${shown} where $1::int = 1`, [1], 'each-time')).toEqual([long])
+      expect(await database.script(`select 1 as one; ${shown}`)).toEqual([{ one: 1 }, long])
+      const inside = (of: ServerDatabase['root']) =>
+        of.transaction().execute(async (tx) => (await sql.raw(shown).execute(tx)).rows)
+      expect(await inside(database.root)).toEqual([short])
+      expect(await inside(database.patient.root)).toEqual([long])
+      // They are kept, too.
+      const slept = await Promise.allSettled([
+        database.query('select pg_sleep($1::float8)', [9]),
+        database.root.transaction().execute((tx) => sql`select pg_sleep(9)`.execute(tx)),
+        database.patient.query('select pg_sleep($1::float8)::text as slept', [3]),
+      ])
+      expect(slept).toMatchObject([
+        { status: 'rejected', reason: { code: '57014' } },
+        { status: 'rejected', reason: { code: '57014' } },
+        { status: 'fulfilled', value: [{ slept: '' }] },
+      ])
+    })
+  }
+
+  test('values of every kind, and many at once: each has its own answer, a failed one fails alone', async () => {
+    const database = through((await pooler({ poolSize: 2 })).url)
+    const at = new Date('2026-03-11T02:30:00.123Z')
+    const values = [
+      "it's ç",
+      -7,
+      9007199254740991,
+      { deep: [1, null] },
+      ['a', 'b,"c'],
+      at,
+      true,
+      '12.30',
+      null,
+    ]
+    const kinds = 'text int bigint jsonb text[] timestamptz boolean numeric text'.split(' ')
+    const columns = kinds.map((kind, n) => `$${n + 1}::${kind} as c${n}`)
+    const [row] = await database.query<object>(`select ${columns}`, values)
+    expect(Object.values(row!)).toEqual(values)
+    const answers = await Promise.allSettled(
+      Array.from({ length: 300 }, (_none, n) =>
+        database.query('select 100 / ($1::int % 50) as zero, $1::int as n, $2::timestamptz as at', [n, at]),
+      ),
+    )
+    for (const [n, answer] of answers.entries()) {
+      if (n % 50 === 0) expect(answer).toMatchObject({ status: 'rejected', reason: { code: '22012' } })
+      else expect(answer).toMatchObject({ status: 'fulfilled', value: [{ n, at }] })
+    }
+  })
+
+  test('a statement is whole or not at all: what fails at its end is told', async () => {
+    // In a database of its own: an index is made anew once nobody's older transaction in the same one is left.
+    const { url: own } = await freshDatabase()
+    const database = through(withDatabase((await pooler()).url, new URL(own!).pathname.slice(1)))
+    await database.script(
+      'create table pooled_rows (n int, constraint once unique (n) deferrable initially deferred)',
+    )
+    const twice = database.query('insert into pooled_rows values ($1::int), ($1::int)', [1])
+    await expect(twice).rejects.toMatchObject({ code: '23505' })
+    expect(await database.query('select n from pooled_rows', [])).toEqual([])
+    await database.script('reindex table concurrently pooled_rows')
+    await expect(database.script('insert into pooled_rows values (2); select 1 / 0')).rejects.toThrow('zero')
+    expect(await database.query('select n from pooled_rows', [])).toEqual([])
+    await database.script('drop table pooled_rows')
+  })
+
+  test('nothing of ours is left on a connection that another client gets', async () => {
+    const { url } = await pooler({ poolSize: 4 })
+    const database = through(url)
+    await database.verify()
+    const others = Array.from({ length: 3 }, () =>
+      postgres(url, { max: 1, prepare: false, fetch_types: false }),
+    )
+    const fresh = postgres(server!, { max: 1 })
+    whenFileEnds(() => Promise.all([...others, fresh].map((each) => each.end())))
+    const [untouched] = await fresh.unsafe(traces)
+    const seen = new Set<number>()
+    const look = async (): Promise<void> => {
+      for (const other of others) {
+        const [found] = await other.unsafe(traces)
+        expect(found).toMatchObject({ settings: untouched!.settings, prepared: 0 })
+        seen.add(found!.pid)
+      }
+    }
+    const work = async (): Promise<void> => {
+      for (let times = 0; times < 40; times += 1) {
+        await Promise.all([
+          database.query('select $1::int as n', [times], 'once'),
+          database.query('select 1 / $1::int', [times % 2]).catch(() => undefined), // every other one
+          database.patient.root.transaction().execute((tx) => sql`select ${times}::int`.execute(tx)),
+          database.script('select 1'),
+          look(),
+        ])
+      }
+    }
+    await work()
+    expect(seen.size).toBeGreaterThan(0)
+  })
+
+  test('one connection for all of it, in transactions: everybody has a turn', async () => {
+    const database = through((await pooler({ poolSize: 1 })).url)
+    await database.verify()
+    const turns = Array.from({ length: 100 }, (_none, n) =>
+      n % 3 === 0
+        ? database.root.transaction().execute(async (tx) => {
+            await sql`select ${n}::int`.execute(tx)
+            return (await sql<{ n: number }>`select ${n}::int as n`.execute(tx)).rows
+          })
+        : database.query<{ n: number }>('select $1::int as n', [n]),
+    )
+    expect((await Promise.all(turns)).flat().map(({ n }) => n)).toEqual(turns.map((_none, n) => n))
+  })
+
+  test('when it ends, what was on its way fails; when it is there again, all works', async () => {
+    const bouncer = await pooler()
+    const database = through(bouncer.url)
+    await database.verify()
+    const lost = Promise.allSettled([
+      database.query('select pg_sleep($1::float8)', [5]),
+      database.root.transaction().execute(async (tx) => {
+        await sql`create table left_by_pooler (n int)`.execute(tx)
+        await sql`select pg_sleep(5)`.execute(tx)
+      }),
+      database.query('select $1::int', [1]).then(() => bouncer.restart()),
+    ])
+    expect((await lost).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(await database.query(`select to_regclass('left_by_pooler') as name`, [])).toEqual([{ name: null }])
+    expect(await database.script('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  describe('is refused with one sentence', () => {
+    const unsaid = /leads to a pooler of connections.*DATABASE_POOLER=on/
+    const everything = [...usual, 'plan_cache_mode', 'enable_seqscan', 'enable_bitmapscan']
+    for (const mode of ['transaction', 'session'] as const) {
+      test(`${mode}, where nobody said that it is there`, async () => {
+        const { url } = await pooler({ mode })
+        const database = openPostgres(url, { reads: 1, transactions: 1 })
+        whenFileEnds(() => database.close())
+        await expect(database.verify()).rejects.toThrow(unsaid)
+      })
+
+      test(`${mode}, where it leaves out whatever it is told`, async () => {
+        for (const more of [[], ['max_parallel_workers_per_gather', 'merchant_api.session']]) {
+          const { url } = await pooler({ mode, ignoring: [...everything, ...more] })
+          const database = openPostgres(url, { reads: 1, transactions: 1 })
+          whenFileEnds(() => database.close())
+          await expect(database.verify()).rejects.toThrow(unsaid)
+        }
+      })
+    }
+
+    test('where the server has the same settings, too', async () => {
+      const { url: own, database: direct } = await freshDatabase()
+      const name = new URL(own!).pathname.slice(1)
+      const same = { statement_timeout: '15000', jit: 'off', timezone: 'UTC' }
+      for (const [setting, value] of Object.entries(same)) {
+        await direct.script(`alter database ${name} set ${setting} = '${value}'`)
+      }
+      const { url } = await pooler({ ignoring: [...everything, 'max_parallel_workers_per_gather'] })
+      const marked = openPostgres(withDatabase(url, name), { reads: 1, transactions: 1 })
+      whenFileEnds(() => marked.close())
+      await expect(marked.verify()).rejects.toThrow(unsaid)
+    })
+
+    test('statement mode', async () => {
+      const database = through((await pooler({ mode: 'statement' })).url)
+      await expect(database.verify()).rejects.toThrow('pool_mode must be transaction or session')
+    })
+
+    test('session mode with fewer connections than are opened', async () => {
+      const database = through((await pooler({ mode: 'session', poolSize: 5 })).url)
+      await expect(database.verify()).rejects.toThrow(
+        /of 9 connections; in session mode its default_pool_size/,
+      )
+    })
+  })
+
+  test('without one, saying that there is one is no fault', async () => {
+    const database = through(server!)
+    await database.verify()
+    expect(await database.query('select $1::int as n', [1], 'once')).toEqual([{ n: 1 }])
+  })
+})

@@ -1,0 +1,146 @@
+/** What keeps a server or a command from starting, in one sentence that begins with the setting. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { expect, inject, test } from 'vitest'
+import { migrate, NewerDatabase } from '#db/migrate'
+import { openDatabase } from '#runtime/server/app'
+import { migrated } from '#runtime/server/mendable'
+import { startServer } from '#runtime/server/server'
+import { readSettings, type Settings, SettingsError } from '#runtime/server/settings'
+import { keysProgram } from '#scripts/keys'
+import { storeProgram } from '#scripts/store'
+import { freshDatabase } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
+import { withDatabase } from '#test/support/cluster'
+import { run } from '#test/support/command'
+
+const folder = mkdtempSync(join(tmpdir(), 'merchant-faults-'))
+whenFileEnds(async () => rmSync(folder, { recursive: true, force: true }))
+const file = join(folder, 'a-file')
+writeFileSync(file, '')
+
+const settings = (own: Record<string, string> = {}): Settings =>
+  readSettings({ DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'silent', ...own })
+
+async function refusalOf(start: () => unknown): Promise<string> {
+  const error = await Promise.resolve()
+    .then(start)
+    .then(
+      () => null,
+      (thrown: unknown) => thrown,
+    )
+  expect(error).toBeInstanceOf(SettingsError)
+  return (error as Error).message
+}
+
+/** A port that nobody has, once `use` is done with it. */
+async function withPort<T>(use: (port: number) => Promise<T>): Promise<T> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    return await use((server.address() as AddressInfo).port)
+  } finally {
+    server.close()
+  }
+}
+
+test('DATA_DIR that is a file, lies below one, or may not be made', async () => {
+  expect(await refusalOf(() => settings({ DATA_DIR: file }))).toBe(
+    `DATA_DIR: ${file} is no folder: choose another path`,
+  )
+  expect(await refusalOf(() => settings({ DATA_DIR: join(file, 'below') }))).toMatch(
+    /^DATA_DIR: .* is no folder/,
+  )
+})
+
+test.runIf(process.platform === 'linux')(
+  'a file system that makes no folders does not hold it up',
+  async () => {
+    expect(await refusalOf(() => settings({ DATA_DIR: '/proc/none/below' }))).toMatch(
+      /^DATA_DIR: .* may not be written to: /,
+    )
+  },
+)
+
+test('a port that is taken, a host that is not of this machine', async () => {
+  await withPort(async (port) => {
+    expect(await refusalOf(() => startServer(settings({ PORT: String(port) })))).toBe(
+      `PORT: ${port} on 127.0.0.1 is taken by another program: choose another PORT, or 0 for a free one`,
+    )
+  })
+  const elsewhere = { HOST: '203.0.113.7', SANDBOX: 'insist' }
+  expect(await refusalOf(() => startServer(settings(elsewhere)))).toMatch(
+    /^HOST: 203\.0\.113\.7 is no address of this machine: /,
+  )
+})
+
+test('a database that nothing serves, whose host nobody knows', async () => {
+  const port = await withPort(async (found) => found)
+  const nobody = `postgres://ana:secret@127.0.0.1:${port}/shop`
+  const silent = await refusalOf(() => openDatabase(settings({ DATABASE_URL: nobody })))
+  expect(silent).toMatch(new RegExp(`^DATABASE_URL: nothing answers at 127\\.0\\.0\\.1:${port}: `))
+  expect(silent).not.toContain('secret')
+  expect(
+    await refusalOf(() => openDatabase(settings({ DATABASE_URL: 'postgres://host.invalid/shop' }))),
+  ).toMatch(/^DATABASE_URL: the host host\.invalid is not known: /)
+})
+
+test.runIf(inject('postgresUrl'))(
+  'a database that is not there, a user who may do nothing in it',
+  async () => {
+    const url = inject('postgresUrl')!
+    const none = settings({ DATABASE_URL: withDatabase(url, 'merchant_not_there') })
+    expect(await refusalOf(() => openDatabase(none))).toMatch(
+      /^DATABASE_URL: .* has no database merchant_not_there: /,
+    )
+    const names = { guest: `merchant_guest_${process.pid}`, empty: `merchant_empty_${process.pid}` }
+    const admin = postgres(url, { max: 1, onnotice: () => {} })
+    whenFileEnds(async () => {
+      await admin.unsafe(`drop database ${names.empty} with (force)`)
+      await admin.unsafe(`drop role ${names.guest}`)
+      await admin.end()
+    })
+    await admin.unsafe(`create role ${names.guest} login password 'guest'`)
+    await admin.unsafe(`create database ${names.empty}`)
+    const guest = new URL(withDatabase(url, names.empty))
+    guest.username = names.guest
+    guest.password = 'guest'
+    const own = settings({ DATABASE_URL: guest.href })
+    const { database, close } = await openDatabase(own)
+    const refused = refusalOf(() => migrated(own, database))
+    await refused.finally(close)
+    expect(await refused).toMatch(
+      new RegExp(
+        `^DATABASE_URL: the user ${names.guest} may not do what is needed: let it own the database \\(`,
+      ),
+    )
+  },
+)
+
+test('a database that a later version has been on', async () => {
+  const { database } = await freshDatabase()
+  whenFileEnds(() => database.close())
+  await database.query(
+    `insert into kysely_migration (name, timestamp) values ('9999-later', '2026-11-20T12:00:00.000Z')`,
+    [],
+  )
+  await expect(migrate(database)).rejects.toThrow(NewerDatabase)
+  await expect(migrate(database)).rejects.toThrow('does not know its migration 9999-later: start the version')
+})
+
+test('a folder without a database: who only looks makes none', async () => {
+  const mistyped = join(folder, 'dtaa')
+  const env = { ...process.env, DATABASE_URL: '', DATA_DIR: mistyped }
+  for (const [program, args] of [
+    [keysProgram, ['list', '--store', 'aurora']],
+    [storeProgram, ['list']],
+  ] as const) {
+    const { code, out, err } = await run(program, args, { env })
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^DATA_DIR: there is no database in .*dtaa: .*\n$/)
+  }
+  expect(existsSync(mistyped)).toBe(false)
+})

@@ -1,0 +1,70 @@
+/** What a start costs that finds everything there, and what one leaves that is killed while it makes its database. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { openEmbedded } from '#runtime/database/embedded'
+import { emptyFolder, start } from '#test/support/processes'
+
+const root = join(import.meta.dirname, '../..')
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** What a gateway needs for some providers, pages or callers alone, or for its first start. */
+const rarelyNeeded = [
+  '/node_modules/@aws-sdk/',
+  '/node_modules/@modelcontextprotocol/',
+  '/node_modules/nodemailer/',
+  '/node_modules/pino-pretty/',
+  '/node_modules/postcss/',
+  '/node_modules/sanitize-html/',
+  '/node_modules/swagger-ui-dist/',
+  '/db/migrations/',
+  '/scripts/seed/demo.ts',
+]
+
+test('a start that finds everything there loads nothing that it rarely needs', async () => {
+  const dataDir = await emptyFolder()
+  const list = join(dataDir, 'loaded-modules.json')
+  const server = await start('scripts/start.ts', {
+    DATABASE_URL: '',
+    DATA_DIR: dataDir,
+    SANDBOX: 'off',
+    LOADED_MODULES: list,
+    NODE_OPTIONS: `--import=${join(root, 'test/support/loaded-modules.js')}`,
+  })
+  expect((await fetch(`${server.url}/v1/store`)).status).toBe(401)
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+  const loaded: string[] = JSON.parse(readFileSync(list, 'utf8'))
+  expect(loaded.filter((url) => rarelyNeeded.some((part) => url.includes(part)))).toEqual([])
+  // The list is one of all modules: contracts, and what they import.
+  expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
+  expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
+}, 120_000)
+
+test('a database whose making was killed is made anew', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
+  folders.push(dataDir)
+  const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+    cwd: root,
+    env: { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' },
+    stdio: 'ignore',
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  while (child.exitCode === null && !existsSync(join(dataDir, 'db.unfinished'))) await wait(1)
+  child.kill('SIGKILL')
+  await ended
+  // As a kill a moment later leaves it: PGlite takes a folder with this file for a whole database, and writes others,
+  // its settings among them, after it.
+  mkdirSync(join(dataDir, 'db'), { recursive: true })
+  writeFileSync(join(dataDir, 'db/PG_VERSION'), '18\n')
+  const opened = await openEmbedded({ dataDir })
+  expect(await opened.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
+  await opened.close()
+  expect(existsSync(join(dataDir, 'db.unfinished'))).toBe(false)
+}, 120_000)
