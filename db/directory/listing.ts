@@ -136,7 +136,7 @@ class ListingConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const write = writeOf(query.query)
-    if (!write || !(await this.#parts.distribution.isDistributed())) return this.inner.executeQuery<R>(query)
+    if (!write || !(await this.#isFollowed())) return this.inner.executeQuery<R>(query)
     if (write.refusal) throw new Error(write.refusal)
     if (this.isInTransaction) return this.#follow<R>(write.table, write.node)
     await this.#parts.driver.beginTransaction(this.inner, {})
@@ -152,6 +152,13 @@ class ListingConnection implements DatabaseConnection {
 
   streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
     return this.inner.streamQuery<R>(query, chunkSize)
+  }
+
+  #isFollowed(): boolean | Promise<boolean> {
+    return this.#parts.distribution.isDistributed(async (text) => {
+      const { rows } = await this.inner.executeQuery<{ kind: string | null }>(CompiledQuery.raw(text))
+      return rows
+    })
   }
 
   /** The write, then its lines: of new rows those that are theirs, of old ones those that are nobody's any more. */

@@ -10,7 +10,6 @@ const question = `select (select relkind::text from pg_class where oid = to_regc
 export class Distribution {
   readonly #ask: Ask
   #known: boolean | null
-  #asking: Promise<boolean> | null = null
   /** `known`: where nobody has to ask. */
   constructor(ask: Ask, known: boolean | null = null) {
     this.#ask = ask
@@ -22,16 +21,16 @@ export class Distribution {
     return this.#known
   }
 
-  isDistributed(): boolean | Promise<boolean> {
-    if (this.#known !== null) return this.#known
-    this.#asking ??= this.#find().finally(() => {
-      this.#asking = null
-    })
-    return this.#asking
+  /**
+   * `ask`: on which connection, where somebody holds one: waiting for another meanwhile, or for who waits for it, may be
+   * for ever where a pooler has no more to lend.
+   */
+  isDistributed(ask = this.#ask): boolean | Promise<boolean> {
+    return this.#known ?? this.#find(ask)
   }
 
-  async #find(): Promise<boolean> {
-    const [row] = await this.#ask(question)
+  async #find(ask: Ask): Promise<boolean> {
+    const [row] = await ask(question)
     const isDistributed = row?.kind === 'r'
     // A database that is not migrated yet may be either afterwards.
     if (row?.kind) this.#known = isDistributed

@@ -154,6 +154,21 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     expect((await Promise.all(turns)).flat().map(({ n }) => n)).toEqual(turns.map((_none, n) => n))
   })
 
+  test('one connection for all of it: a transaction needs no other, while many wait for its own', async () => {
+    const { url: own } = await freshDatabase()
+    const { url } = await pooler({ poolSize: 1 })
+    const database = through(withDatabase(url, new URL(own!).pathname.slice(1)))
+    const others: unknown[] = []
+    // The first write of a table that is listed in the directory: nobody has asked yet whether it is a cluster.
+    const wrote = database.root.transaction().execute(async (tx) => {
+      await sql`select 1`.execute(tx)
+      others.push(database.isDistributed(), database.query('select $1::int', [1]))
+      return tx.updateTable('api_keys').set({ last_used_at: null }).returning('id').execute()
+    })
+    expect(await wrote).toEqual([])
+    expect(await Promise.all(others)).toHaveLength(2)
+  })
+
   test('when it ends, what was on its way fails; when it is there again, all works', async () => {
     const bouncer = await pooler()
     const database = through(bouncer.url)
