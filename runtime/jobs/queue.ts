@@ -2,6 +2,7 @@
 import { CompiledQuery, type Transaction } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import { joinCommits } from '#db/citus/distribute'
+import { announce } from '#db/citus/settled'
 import type { Database } from '#db/database'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
@@ -216,6 +217,9 @@ export async function openQueue(
           (await waitingJob(given.transaction ?? null, job.name, singletonKey, delay))
       }
       if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
+      if (given.transaction && data.storeId !== null && (await database.isDistributed())) {
+        await announce(given.transaction, data.storeId, jobId)
+      }
       for (const listener of listeners) listener()
       return jobId
     },
@@ -345,9 +349,10 @@ export async function openQueue(
       transaction
         ? (await transaction.executeQuery<{ id: string }>(CompiledQuery.raw(text, parameters))).rows
         : database.query<{ id: string }>(text, parameters)
+    // Locked, so that nobody takes it up before what it is asked for with is there to be seen.
     const [waiting] = await query(
       `select id from pgboss.job where name = $1 and singleton_key = $2 and state < 'active'
-       order by state = 'created' desc, created_on limit 1`,
+       order by state = 'created' desc, created_on limit 1${transaction ? ' for key share' : ''}`,
       [name, key ?? ''],
     )
     if (!waiting) return undefined

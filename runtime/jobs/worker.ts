@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { settled } from '#db/citus/settled'
 import { finishMs, jobGraceMs } from '#db/deadlines'
 import { type Services, SystemContext } from '#runtime/context'
 import { type Job, type JobAttempt, JobLost, WorkerStopping } from '#runtime/job'
@@ -272,11 +273,15 @@ export class Worker {
       const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
       // A store that is gone took its work with it.
       if (ctx) {
-        const run =
-          job === givenUp
-            ? this.#tell(fetched, system)
-            : job.spec.run(ctx as never, payload as never, attempt)
-        await this.#inTime(run, running)
+        const run = async (): Promise<void> => {
+          if (job === givenUp) return this.#tell(fetched, system)
+          // What the clock queued was written with nothing else.
+          if (storeId !== null && running.isAwaited) {
+            await settled(held.database, storeId, fetched.id, abort.signal)
+          }
+          await job.spec.run(ctx as never, payload as never, attempt)
+        }
+        await this.#inTime(run(), running)
       }
       await queue.complete(job.name, fetched)
       this.ran += 1

@@ -1,7 +1,4 @@
-/**
- * A worker node of a cluster dies while stores on both of its workers write and send: those of the other go on, its own are
- * told to come back, and nothing is lost or doubled once it is there again. On a cluster of its own.
- */
+/** A node of a cluster dies while stores on both of its workers write and send. On a cluster of its own. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,22 +55,28 @@ async function prepared(cluster: ThrowawayCitus) {
   for (let nth = 2; other.port === lost.port; nth += 1) other = await sender(app, nth)
   await app.close()
   await database.close()
-  return { lost, other, env: { DATA_DIR: dataDir, LOG_LEVEL: 'silent', DATABASE_URL: cluster.url } }
+  // So that both are amid their campaign for a while, however fast the machine.
+  const pace = { SANDBOX_MESSAGES_PER_SECOND: '25' }
+  return { lost, other, env: { DATA_DIR: dataDir, LOG_LEVEL: 'silent', DATABASE_URL: cluster.url, ...pace } }
 }
 
-/** Makes one list after the other until it is told to end; answers what each call was answered. */
-function writer({ url }: Running, { key }: Sender, name: string) {
+/** Adds one person after the other to a list of its own until it is told to end; answers what each call was answered. */
+async function writer({ url }: Running, { key }: Sender) {
+  const list = await call(url, key, 'POST', '/v1/campaigns/lists', { name: 'Written meanwhile' })
+  expect(list.status).toBe(201)
+  const listId: string = list.body.id
   const answered: { name: string; status: number }[] = []
   let isOver = false
   const writing = (async () => {
     for (let n = 1; !isOver; n += 1) {
-      const each = `${name} ${n}`
-      const { status } = await call(url, key, 'POST', '/v1/campaigns/lists', { name: each })
-      answered.push({ name: each, status })
+      const person = { name: `Person ${n}`, phone: `+55119${80_000_000 + n}` }
+      const { status } = await call(url, key, 'POST', `/v1/campaigns/lists/${listId}/contacts`, person)
+      answered.push({ name: person.name, status })
       await wait(20)
     }
   })()
   return {
+    listId,
     answered,
     async end() {
       isOver = true
@@ -94,77 +97,144 @@ async function sendCampaign({ url }: Running, { key, listId }: Sender): Promise<
 const isSent = async ({ url }: Running, { key }: Sender, path: string): Promise<boolean> =>
   (await call(url, key, 'GET', path)).body?.status === 'sent'
 
-const statusesOf = ({ answered }: ReturnType<typeof writer>): number[] =>
+type Writer = Awaited<ReturnType<typeof writer>>
+
+const statusesOf = ({ answered }: Writer): number[] =>
   [...new Set(answered.map(({ status }) => status))].sort()
 
-test.runIf(inject('nodes').length > 1)(
+const hasCluster = inject('nodes').length > 1
+
+/** Two stores of different workers that write and are amid a campaign each. */
+async function amidSending() {
+  // Durable: what it had committed has to be there afterwards.
+  const cluster = await throwawayCitus({ durable: true })
+  whenFileEnds(() => cluster.stop())
+  const { lost, other, env } = await prepared(cluster)
+  const server = await start('scripts/start.ts', env)
+  const stores = [
+    { sender: lost, writer: await writer(server, lost), path: await sendCampaign(server, lost) },
+    { sender: other, writer: await writer(server, other), path: await sendCampaign(server, other) },
+  ] as const
+  await until(90, async () => {
+    const { counters } = (await call(server.url, lost.key, 'GET', stores[0].path)).body
+    return counters.sent >= recipients / 4
+  })
+  expect(await isSent(server, other, stores[1].path)).toBe(false)
+  return { cluster, server, stores }
+}
+
+type Amid = Awaited<ReturnType<typeof amidSending>>
+
+/** Once all is there again: the campaigns end, and nothing was lost or doubled. `statuses`: what each writer may be answered. */
+async function expectWhole({ cluster, server, stores }: Amid, statuses: readonly number[][]): Promise<void> {
+  await Promise.all(stores.map((each) => each.writer.end()))
+  for (const { sender, path } of stores) {
+    // What was in hand when it died is taken up after two minutes of the clock.
+    await until(180, async () => {
+      if (await isSent(server, sender, path)) return true
+      await advance(server, 40)
+      return false
+    })
+    const { counters } = (await call(server.url, sender.key, 'GET', path)).body
+    expect(counters).toMatchObject({ total: recipients, pending: 0, skipped: 0, cancelled: 0 })
+    expect(counters.sent + counters.failed).toBe(recipients)
+  }
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+
+  expect(stores.map((each) => statusesOf(each.writer))).toEqual(statuses)
+  const database = openPostgres(cluster.url)
+  whenFileEnds(() => database.close())
+  for (const each of stores) await expectWritten(database, each.sender, each.writer)
+  await expectOnceEach(database)
+  await expectNoneInDoubt(cluster)
+}
+
+test.runIf(hasCluster)(
   'stores of a worker that dies are told to come back, others go on, nothing is lost or doubled',
   { timeout: 590_000 },
   async () => {
-    // Durable: what it had committed has to be there afterwards.
-    const cluster = await throwawayCitus({ durable: true })
-    whenFileEnds(() => cluster.stop())
-    const { lost, other, env } = await prepared(cluster)
-    const node = cluster.workers.find(({ port }) => port === lost.port)!
-    const server = await start('scripts/start.ts', env)
-    const [lostWriter, otherWriter] = [writer(server, lost, 'lost'), writer(server, other, 'other')]
-    const [lostPath, otherPath] = [await sendCampaign(server, lost), await sendCampaign(server, other)]
-    await until(90, async () => {
-      const { counters } = (await call(server.url, lost.key, 'GET', lostPath)).body
-      return counters.sent >= recipients / 4
-    })
-    expect(await isSent(server, other, otherPath)).toBe(false)
-
+    const amid = await amidSending()
+    const { cluster, server, stores } = amid
+    const [lost, other] = stores
+    const node = cluster.workers.find(({ port }) => port === lost.sender.port)!
     await node.crash()
-    await until(30, async () => lostWriter.answered.filter(({ status }) => status === 503).length >= 10)
-    await until(120, () => isSent(server, other, otherPath))
-    const readNow = await call(server.url, lost.key, 'GET', lostPath)
+    await until(30, async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
+    await until(120, () => isSent(server, other.sender, other.path))
+    const readNow = await call(server.url, lost.sender.key, 'GET', lost.path)
     expect([readNow.status, readNow.body.error.code]).toEqual([503, 'unavailable'])
 
     await node.restart()
-    const before = lostWriter.answered.length
-    await until(60, async () => lostWriter.answered.slice(before).some(({ status }) => status === 201))
-    await Promise.all([lostWriter.end(), otherWriter.end()])
-    // What was in hand when it died is taken up after two minutes of the clock.
-    await until(180, async () => {
-      await advance(server, 40)
-      return isSent(server, lost, lostPath)
-    })
-    for (const [each, path] of [
-      [lost, lostPath],
-      [other, otherPath],
-    ] as const) {
-      const { counters } = (await call(server.url, each.key, 'GET', path)).body
-      expect(counters).toMatchObject({ total: recipients, pending: 0, skipped: 0, cancelled: 0 })
-      expect(counters.sent + counters.failed).toBe(recipients)
-    }
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toBe(0)
-
-    expect([statusesOf(lostWriter), statusesOf(otherWriter)]).toEqual([[201, 503], [201]])
-    const database = openPostgres(cluster.url)
-    whenFileEnds(() => database.close())
-    await expectWritten(database, lost, lostWriter.answered)
-    await expectWritten(database, other, otherWriter.answered)
-    await expectOnceEach(database)
-    await expectNoneInDoubt(cluster)
+    await until(60, async () => lost.writer.answered.at(-1)?.status === 201)
+    await expectWhole(amid, [[201, 503], [201]])
   },
 )
 
-/** What was answered with 201 is there; what was not may be; neither is twice. */
+test.runIf(hasCluster)(
+  'a store whose shard is moved to another node while it writes and sends goes on there, and the coordinator may die after it',
+  { timeout: 590_000 },
+  async () => {
+    const amid = await amidSending()
+    const { cluster, stores } = amid
+    const [moved, other] = stores
+    const database = openPostgres(cluster.url)
+    whenFileEnds(() => database.close())
+    const before = moved.writer.answered.length
+    await database.patient.query(
+      `select citus_move_shard_placement(get_shard_id_for_distribution_column('stores', $1::uuid),
+         $2, $3, $2, $4, 'block_writes')`,
+      [moved.sender.id, '127.0.0.1', moved.sender.port, other.sender.port],
+    )
+    expect(await portOf(database, moved.sender.id)).toBe(other.sender.port)
+    await until(60, async () => moved.writer.answered.length >= before + 10)
+    await cluster.coordinator.crash()
+    for (const { writer } of stores) await until(30, async () => writer.answered.at(-1)?.status === 503)
+    await cluster.coordinator.restart()
+    for (const { writer } of stores) await until(60, async () => writer.answered.at(-1)?.status === 201)
+    await expectWhole(amid, [
+      [201, 503],
+      [201, 503],
+    ])
+  },
+)
+
+test.runIf(hasCluster)(
+  'when the coordinator dies all stores are told to come back; once it is there they go on, and nothing is lost or doubled',
+  { timeout: 590_000 },
+  async () => {
+    const amid = await amidSending()
+    const { cluster, stores } = amid
+    await cluster.coordinator.crash()
+    for (const { writer } of stores) await until(30, async () => writer.answered.at(-1)?.status === 503)
+    await cluster.coordinator.restart()
+    for (const { writer } of stores) await until(60, async () => writer.answered.at(-1)?.status === 201)
+    await expectWhole(amid, [
+      [201, 503],
+      [201, 503],
+    ])
+  },
+)
+
+/** What was answered with 201 is there; what was not may be; neither is twice, and the list's size counts them all. */
 async function expectWritten(
   database: Database,
   { id }: Sender,
-  answered: readonly { name: string; status: number }[],
+  { listId, answered }: Writer,
 ): Promise<void> {
-  const rows = await database.query<{ name: string }>('select name from contact_lists where store_id = $1', [
-    id,
-  ])
+  const rows = await database.query<{ name: string }>(
+    'select name from list_contacts where store_id = $1 and list_id = $2',
+    [id, listId],
+  )
   const names = rows.map(({ name }) => name)
   const promised = answered.filter(({ status }) => status === 201).map(({ name }) => name)
   expect(promised.length).toBeGreaterThan(10)
   expect(new Set(names).size).toBe(names.length)
   expect(promised.filter((name) => !names.includes(name))).toEqual([])
+  const sizes = await database.query('select size from contact_lists where store_id = $1 and id = $2', [
+    id,
+    listId,
+  ])
+  expect(sizes).toEqual([{ size: names.length }])
 }
 
 /** What the provider took. */
