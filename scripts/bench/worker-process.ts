@@ -16,7 +16,7 @@ export async function runInWorker(
   database: Database,
   dataDir: string,
   env: Record<string, string>,
-  { name, done }: JobMeasure,
+  { name, done }: Pick<JobMeasure, 'name' | 'done'>,
   queue: () => Promise<void>,
 ): Promise<{ ms: number; peakMiB: number | null; cpuMs: number | null }> {
   return withWorker(env, async (worker) => {

@@ -24,6 +24,7 @@ export const citusCommand = (terminal: Terminal, tell: Tell): Command =>
     .option('--connections <n>', 'connections that send requests', from1, 16)
     .option('--stores <n>', 'stores whose keys send in turn', from1, 200)
     .option('--people <n>', 'recipients of the campaign', from1, 100_000)
+    .option('--jobs <n>', 'small jobs', from1, 20_000)
     .option('--tenants <n>', 'stores that are laid on the shards', from1, 10_000)
     .option('--contacts <n>', 'contacts of those, by a power law', from1, 1_000_000)
     .option('--json <file>', 'writes the JSON there too')
@@ -75,10 +76,16 @@ function citusTables(out: Output, { lines, balance }: CitusResults): string {
     cluster.campaign.messagesPerSecond,
     0,
   )
+  const jobs = row(
+    `${single.jobs.jobs} small jobs, a second`,
+    single.jobs.jobsPerSecond,
+    cluster.jobs.jobsPerSecond,
+    0,
+  )
   const shares = [
     `${balance.stores} stores, ${balance.contacts} contacts by a power law, on ${balance.shards} shards:`,
     `  fullest ${balance.fullestShardMiB.toFixed(0)} MiB, mean ${balance.meanShardMiB.toFixed(0)} MiB; nodes ${balance.nodesMiB.map((size) => size.toFixed(0)).join(' and ')} MiB`,
     `  the largest store on shards of its own ${((balance.isolateMs ?? 0) / 1000).toFixed(1)} s, moved to the other node ${((balance.moveMs ?? 0) / 1000).toFixed(1)} s`,
   ]
-  return [...table(out, columns, [...requests, campaign]), '', ...shares].join('\n')
+  return [...table(out, columns, [...requests, campaign, jobs]), '', ...shares].join('\n')
 }

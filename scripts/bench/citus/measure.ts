@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
+import { inboxContactTier } from '#operations/inbox/handles'
 import { openApp } from '#runtime/server/app'
 import { silentLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
+import { newId } from '#runtime/values/ids'
 import { throwawayCitus } from '#scripts/cli/citus'
 import { throwawayPostgres } from '#scripts/cli/postgres'
 import type { Progress } from '#scripts/cli/progress'
@@ -29,6 +31,7 @@ export interface CitusOptions {
   connections: number
   stores: number
   people: number
+  jobs: number
   tenants: number
   contacts: number
 }
@@ -42,6 +45,8 @@ export interface Line {
   /** Of each operation, each round. */
   loads: Record<(typeof measured)[number], Load[]>
   campaign: { people: number; seconds: number; messagesPerSecond: number }
+  /** Small jobs of all stores, queued one by one while one worker runs them. */
+  jobs: { jobs: number; seconds: number; jobsPerSecond: number }
 }
 
 export interface CitusResults {
@@ -94,7 +99,8 @@ async function measurePlaces(places: Place[], options: CitusOptions, progress: P
       progress.begin(`${place.name}: filling`, 0)
       const { fixture, path } = await filled(place, options.stores)
       const loads = { read: [], list: [], create: [] }
-      const line = { place: place.name, loads, campaign: { people: 0, seconds: 0, messagesPerSecond: 0 } }
+      const campaign = { people: 0, seconds: 0, messagesPerSecond: 0 }
+      const line = { place: place.name, loads, campaign, jobs: { jobs: 0, seconds: 0, jobsPerSecond: 0 } }
       gateways.push({ place, fixture, target: await startTarget('gateway', path), line })
     }
     progress.begin('requests', options.rounds * measured.length * gateways.length, 'measurements')
@@ -111,6 +117,10 @@ async function measurePlaces(places: Place[], options: CitusOptions, progress: P
     for (const { place, target, line } of gateways) {
       progress.begin(`${place.name}: a campaign to ${options.people}`, 0)
       line.campaign = await sendCampaign(place, target, options.people)
+    }
+    for (const { place, fixture, line } of gateways) {
+      progress.begin(`${place.name}: ${options.jobs} jobs`, 0)
+      line.jobs = await runJobs(place, fixture, options.jobs)
     }
     return gateways.map(({ line }) => line)
   } finally {
@@ -169,6 +179,48 @@ async function prepared(
     await app.close()
   }
 }
+
+/** Of a conversation that nobody had: a worker reads of each whether there is anything to do. */
+async function runJobs(place: Place, { shops }: Fixture, jobs: number): Promise<Line['jobs']> {
+  const env = gatewaySettings({ databaseUrl: place.url, folder: place.home, clients: 3 })
+  const database = openPostgres(place.url, { reads: 3, transactions: 2 })
+  try {
+    const settings = { ...readSettings(env), worker: false }
+    const app = await openApp({ settings, log: silentLog(), database, supervise: false, shared: true })
+    const stores = await database.query<{ id: string }>('select id from stores order by id limit $1', [
+      shops.length,
+    ])
+    const { queue } = app.services
+    const some = async (first: number): Promise<void> => {
+      for (let n = first; n < jobs; n += queuedAtOnce) {
+        const envelope = { storeId: stores[n % stores.length]!.id, userId: null, requestId: 'bench' }
+        await queue.send(inboxContactTier, { ...envelope, payload: { contactIds: [newId(n)] } })
+      }
+    }
+    const done = {
+      text: `select 1 as done where (select count(*) from pgboss.job where name = $1 and state = 'completed') >= $2`,
+      values: [inboxContactTier.name, jobs],
+    }
+    try {
+      const { ms } = await runInWorker(
+        database,
+        place.dataDir,
+        env,
+        { name: 'small jobs', done },
+        async () => {
+          await Promise.all(Array.from({ length: queuedAtOnce }, (_none, n) => some(n)))
+        },
+      )
+      return { jobs, seconds: ms / 1000, jobsPerSecond: jobs / (ms / 1000) }
+    } finally {
+      await app.close()
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+const queuedAtOnce = 16
 
 async function send(url: string, { path, key, body }: Call): Promise<void> {
   const response = await fetch(`${url}${path}`, {
