@@ -1,7 +1,7 @@
 /** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import { storesListed } from './directory/find.ts'
+import { keysByStore } from './directory/find.ts'
 
 export interface SubscriptionInstants {
   status: string
@@ -84,8 +84,10 @@ export async function findAccesses(
 
 /** On a cluster: the directory says whose they are, and each store's shard is asked for its own alone. */
 async function accessesByStore(database: Database, hashes: readonly string[]): Promise<AccessRow[]> {
-  const stores = await storesListed(database.root, 'api-key', hashes)
-  const found = stores.map((storeId) => database.query<AccessRow>(accessOfStoreText, [hashes, storeId]))
+  const listed = await keysByStore(database.root, 'api-key', hashes)
+  const found = [...listed].map(([storeId, its]) =>
+    database.query<AccessRow>(accessOfStoreText, [its, storeId]),
+  )
   return (await Promise.all(found)).flat()
 }
 

@@ -9,16 +9,30 @@ export async function storesListed(
   kind: Kind,
   keys: readonly string[],
 ): Promise<string[]> {
-  if (keys.length === 0) return []
+  return [...(await keysByStore(db, kind, keys)).keys()]
+}
+
+/** The same, with the keys of each of the stores. */
+export async function keysByStore(
+  db: Kysely<Tables>,
+  kind: Kind,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>()
+  if (keys.length === 0) return found
   const rows = await db
     .selectFrom('directory')
-    .select('store_id')
-    .distinct()
+    .select(['store_id', 'key'])
     // Within the text: so one PostgreSQL knows which table's index to ask before it plans.
     .where('kind', '=', sql.lit(kind))
     .where(sql<boolean>`key = any(${[...new Set(keys)]}::text[])`)
     .execute()
-  return rows.map((row) => row.store_id)
+  for (const { store_id: store, key } of rows) {
+    const its = found.get(store)
+    if (its) its.push(key)
+    else found.set(store, [key])
+  }
+  return found
 }
 
 /** Whether a column is of one of these stores: with one of them, which is said as such, Citus asks its shard alone. */
