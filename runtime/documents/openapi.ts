@@ -6,6 +6,7 @@ import { mayWarn } from '#runtime/gateway/warnings'
 import type { Operation } from '#runtime/operation'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { z } from '#runtime/schema'
+import { namedBody } from './body-names.ts'
 import { descriptorOf, pathParametersOf } from './descriptors.ts'
 import { exampleOf } from './example.ts'
 import {
@@ -112,7 +113,7 @@ function operationObject(
     description: spec.details ? `${spec.description}\n\n${spec.details}` : spec.description,
     security: spec.public ? [{ apiKey: [] }, {}] : [{ apiKey: [...spec.scopes] }],
     ...(given.length > 0 ? { parameters: given } : {}),
-    ...(spec.input?.body ? { requestBody: requestBody(spec, spec.input.body, components) } : {}),
+    ...(spec.input?.body ? { requestBody: requestBody(operation, spec.input.body, components) } : {}),
     responses: {
       [spec.answer.status]: successResponse(spec, components),
       ...(isKeptByReaders(spec) ? { 304: notModified(spec, components) } : {}),
@@ -175,12 +176,18 @@ function parametersOf(
 const exampleFor = (examples: Record<string, unknown> | undefined, name: string): { example?: unknown } =>
   examples && name in examples ? { example: examples[name] } : {}
 
-function requestBody(spec: Spec, body: z.ZodTypeAny, components: Components): JsonSchema {
-  const schema = publish(body, components.schemas)
+function requestBody(operation: LoadedOperation, body: z.ZodTypeAny, { schemas }: Components): JsonSchema {
+  const { spec } = operation
+  const schema = publish(body, schemas)
+  const answer = spec.answer.body && publish(spec.answer.body, schemas)
+  const example = spec.example?.body ?? exampleOf(schema, schemas)
   return {
     required: !body.safeParse({}).success,
     content: {
-      'application/json': { schema, example: spec.example?.body ?? exampleOf(schema, components.schemas) },
+      'application/json': {
+        schema: namedBody(operation, schema, answer && referred(answer, schemas), schemas),
+        example,
+      },
     },
   }
 }
@@ -229,7 +236,9 @@ function headersFor(own: readonly HeaderName[], components: Components): Record<
 }
 
 function isPage(schema: JsonSchema, schemas: ReadonlyMap<string, JsonSchema>): boolean {
-  const named = typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema
-  const properties = named?.properties as Record<string, unknown> | undefined
+  const properties = referred(schema, schemas)?.properties as Record<string, unknown> | undefined
   return properties !== undefined && ['data', 'page', 'limit', 'total'].every((name) => name in properties)
 }
+
+const referred = (schema: JsonSchema, schemas: ReadonlyMap<string, JsonSchema>): JsonSchema | undefined =>
+  typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema

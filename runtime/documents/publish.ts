@@ -133,6 +133,8 @@ function finished(made: JsonSchema, def: Definition, ignored: ReadonlySet<string
     }
     case 'ZodNullable':
       return orNull(made)
+    case 'ZodOptional':
+      return orNothing(made)
     case 'ZodObject': {
       const properties = made.properties as Record<string, JsonSchema>
       for (const key of ignored ?? []) if (properties[key]) properties[key].readOnly = true
@@ -141,6 +143,14 @@ function finished(made: JsonSchema, def: Definition, ignored: ReadonlySet<string
     default:
       return made
   }
+}
+
+/** What may be left out as a whole is said where it stands: `anyOf` with what nothing fits says nothing. */
+function orNothing(made: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = made
+  if (!Array.isArray(anyOf)) return made
+  const left = anyOf.filter((each: JsonSchema) => !(each.not && Object.keys(each.not).length === 0))
+  return left.length === 1 ? { ...(left[0] as JsonSchema), ...rest } : { ...rest, anyOf: left }
 }
 
 /** `anyOf` of one type and null as that type with null beside it. */

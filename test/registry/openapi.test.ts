@@ -270,9 +270,11 @@ describe('an operation', () => {
   test('has a body that is required when a field is', () => {
     expect(inDocument('post_gadgets').requestBody).toMatchObject({
       required: true,
-      content: {
-        'application/json': { schema: { properties: { id: { readOnly: true } }, required: ['name'] } },
-      },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/GadgetInput' } } },
+    })
+    expect(document.components.schemas!.GadgetInput).toMatchObject({
+      properties: { id: { readOnly: true } },
+      required: ['name'],
     })
     expect(inDocument('patch_gadgets_by_id').requestBody!.required).toBe(false)
     expect(inDocument('put_gadget_shape').requestBody!.required).toBe(true)
@@ -314,6 +316,33 @@ describe('an operation', () => {
   test('that is public says why', () => {
     expect(inDocument('get_gadget_weather')['x-public-reason']).toBe('The weather is no secret.')
     expect(inDocument('get_openapi_json').security).toEqual([{ apiKey: [] }, {}])
+  })
+})
+
+describe('its bodies', () => {
+  const nameOfBody = (id: string): string | undefined => {
+    const { $ref } = inDocument(id).requestBody!.content['application/json'].schema
+    return ($ref as string | undefined)?.split('/').at(-1)
+  }
+
+  test('have a name each, for the types that generators make of them', () => {
+    const withBody = registry.operations.filter(({ spec }) => spec.input?.body)
+    expect(withBody.length).toBeGreaterThan(100)
+    const named = Object.fromEntries(withBody.map(({ id }) => [id, nameOfBody(id)]))
+    const unnamed = Object.entries(named).filter(
+      ([, name]) => !/^[A-Z][A-Za-z0-9]+(Input|Update)$/.test(name ?? ''),
+    )
+    expect(unnamed).toEqual([])
+    expect(named).toMatchObject({
+      post_campaigns: 'CampaignInput',
+      put_campaigns_by_id: 'CampaignUpdate',
+      post_campaigns_by_id_schedule: 'CampaignsScheduleInput',
+      patch_store: 'StoreUpdate',
+    })
+  })
+
+  test('say of nothing that it is what nothing fits', () => {
+    expect(JSON.stringify(document)).not.toContain('"not":{}')
   })
 })
 

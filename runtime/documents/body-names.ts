@@ -1,0 +1,47 @@
+/**
+ * What the bodies of requests are called in the document, where generators of clients make types of them: after the
+ * resource that they make or change (`CampaignInput`, `CampaignUpdate`), otherwise after the path (`CampaignsTestSendInput`).
+ */
+import type { LoadedOperation } from '#runtime/registry/loaded'
+import { nameOf } from '#runtime/schema'
+import type { JsonSchema } from './publish.ts'
+
+/**
+ * Puts the schema where all can refer to it, and answers the reference. Bodies that are alike share one; of two unlike
+ * ones that would be called the same the second is named more closely.
+ */
+export function namedBody(
+  { id, spec }: LoadedOperation,
+  schema: JsonSchema,
+  answer: JsonSchema | undefined,
+  schemas: Map<string, JsonSchema>,
+): JsonSchema {
+  if (schema.$ref) return schema
+  const ending = spec.method === 'PATCH' || spec.method === 'PUT' ? 'Update' : 'Input'
+  const resource = spec.answer.body && nameOf(spec.answer.body)
+  const words = spec.path.split('/').filter((word) => word && !word.startsWith(':'))
+  const candidates = [
+    ...(resource && !isAction(spec) && isOf(schema, answer) ? [`${resource}${ending}`] : []),
+    `${pascal(words.join('-'))}${ending}`,
+    `${pascal(id)}${ending}`,
+  ]
+  const text = JSON.stringify(schema)
+  const name = candidates.find((each) => !schemas.has(each) || JSON.stringify(schemas.get(each)) === text)
+  if (!name) throw new Error(`its body has no name of its own: ${candidates.join(', ')} are others'`)
+  schemas.set(name, schema)
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** What is done with one resource, as `/campaigns/:id/schedule`, is not that resource; what is made below it is one. */
+const isAction = ({ path, answer }: LoadedOperation['spec']): boolean =>
+  answer.status !== 201 && /\/:[^/]+\/[^:]+$/.test(path)
+
+/** Whether most of what may be sent is what is answered. */
+function isOf(sent: JsonSchema, answered: JsonSchema | undefined): boolean {
+  const fields = Object.keys((sent.properties as object | undefined) ?? {})
+  const there = (answered?.properties as object | undefined) ?? {}
+  return fields.length > 0 && fields.filter((field) => field in there).length >= fields.length * 0.6
+}
+
+const pascal = (words: string): string =>
+  words.replace(/(?:^|[-_])([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase())
