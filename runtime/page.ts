@@ -26,6 +26,8 @@ export interface Page {
   forPeople?: boolean
   /** Only where the sandbox is on. */
   sandboxOnly?: boolean
+  /** Who comes to `/` is led to it: by `at`, where its own path names something. */
+  entrance?: { title: string; summary: string; at?: string }
   handler(ctx: SystemContext, request: PageRequest): Promise<Response> | Response
 }
 

@@ -2,10 +2,9 @@
  * `/docs`: the interactive reference, Swagger UI over the live document, and the guides that sections give; with nothing
  * from another host.
  */
-import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { Packed, packedAnswer } from '#runtime/http/packed'
 import type { Wired } from '#runtime/wiring'
 import { escaped, htmlOf } from './markdown.ts'
 
@@ -122,25 +121,26 @@ async function madeAt(path: string, guides: Guides): Promise<[contentType: strin
   return isText ? ['text/markdown; charset=utf-8', markdown] : [html, guidePage(title, key, markdown)]
 }
 
+/** By path: megabytes that never change, compressed once. */
+const packed = new Map<string, Promise<Packed>>()
+
+async function packagedAt(path: string, type: string): Promise<Packed> {
+  const file = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`))
+  return new Packed(await readFile(file, 'utf8'), { type, effort: 'passing' })
+}
+
 /** The page and its files by path, and the guides; null for what is none of them. */
-export async function docsAnswer(path: string, guides: Guides): Promise<Response | null> {
+export async function docsAnswer(path: string, guides: Guides, asked: Headers): Promise<Response | null> {
+  const request = { header: (name: string) => asked.get(name) }
   const own = await madeAt(path, guides)
   if (own) {
-    const [contentType, text] = own
-    return new Response(text, {
-      headers: { ...headers, 'content-type': contentType, 'cache-control': 'no-cache' },
-    })
+    const [type, text] = own
+    const made = new Packed(text, { type, effort: 'passing' })
+    return packedAnswer(made, request, { ...headers, 'cache-control': 'no-cache' })
   }
-  const contentType = packaged[path]
-  if (!contentType) return null
-  const file = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`))
-  const { size } = await stat(file)
-  return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, {
-    headers: {
-      ...headers,
-      'content-type': contentType,
-      'content-length': String(size),
-      'cache-control': 'public, max-age=86400',
-    },
-  })
+  const type = packaged[path]
+  if (!type) return null
+  const file = packed.get(path) ?? packagedAt(path, type)
+  packed.set(path, file)
+  return packedAnswer(await file, request, { ...headers, 'cache-control': 'public, max-age=86400' })
 }

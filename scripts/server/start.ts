@@ -38,6 +38,7 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
     })
     stopOnSignals(running.stop, running.app.services.log)
     line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
+    line(out, `Where everything is: ${paint(out, 'cyan', `${running.url}/`)}`)
     // Where the sandbox is on there is a demo by now.
     if (running.app.services.settings.sandbox) {
       const shop = `${running.url}/sandbox/shop/${demoSlug}`

@@ -16,6 +16,12 @@ describe('/docs', () => {
     for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'reference.js', 'reference.css']) {
       expect((await get(`/docs/${file}`)).status).toBe(200)
     }
+    const packed = await app.fetch(
+      new Request('http://localhost/docs/swagger-ui-bundle.js', { headers: { 'accept-encoding': 'br' } }),
+      { ip: '1.1.1.1' },
+    )
+    expect(packed.headers.get('content-encoding')).toBe('br')
+    expect((await packed.arrayBuffer()).byteLength).toBeLessThan(500_000)
     expect((await get('/docs/package.json')).status).toBe(404)
     expect((await get('/docs/..%2fpackage.json')).status).toBe(404)
   })

@@ -1,0 +1,117 @@
+/** `/`: where to go from here, for people as a page, for programs as JSON. */
+import type { Page } from '#runtime/page'
+import type { Wired } from '#runtime/wiring'
+import { escaped } from './markdown.ts'
+
+interface Way {
+  title: string
+  path: string
+  summary: string
+  /** An address for programs, which a browser is not led to. */
+  isForPrograms?: true
+}
+
+const fixed: Way[] = [
+  {
+    title: 'Reference',
+    path: '/docs',
+    summary: 'Every operation with its fields, limits and errors; set a key and try it out.',
+  },
+  {
+    title: 'OpenAPI document',
+    path: '/v1/openapi.json',
+    summary: 'OpenAPI 3.1, for generators of clients, collections and mock servers.',
+  },
+  {
+    title: 'For assistants',
+    path: '/mcp',
+    summary:
+      'The Model Context Protocol over Streamable HTTP, with a key as its bearer: an address for a client, no page.',
+    isForPrograms: true,
+  },
+  {
+    title: 'What a key may run',
+    path: '/v1/operations',
+    summary: 'The operations of the key that asks, with the schemas of their query and body.',
+    isForPrograms: true,
+  },
+]
+
+export function waysFrom(guides: Wired['guides'], pages: readonly Page[]): Way[] {
+  return [
+    fixed[0]!,
+    ...Object.entries(guides).map(([key, guide]) => ({
+      title: guide!.title,
+      path: `/docs/guides/${key}`,
+      summary: guide!.summary,
+    })),
+    ...pages.flatMap(({ path, entrance }) =>
+      entrance ? [{ title: entrance.title, path: entrance.at ?? path, summary: entrance.summary }] : [],
+    ),
+    ...fixed.slice(1),
+  ]
+}
+
+const style = `:root { color-scheme: light dark; --line: color-mix(in srgb, CanvasText 18%, Canvas) }
+body { max-width: 720px; margin: 0 auto; padding: 24px 16px 48px; font: 17px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+h1 { font-size: 30px; line-height: 1.2; margin: 24px 0 8px }
+p { margin: 0 }
+ul { list-style: none; padding: 0; margin: 28px 0; border-top: 1px solid var(--line) }
+li { border-bottom: 1px solid var(--line); padding: 14px 0 }
+a, strong { font-weight: 600 }
+a { color: LinkText; text-underline-offset: 3px }
+code { font: .88em ui-monospace, monospace }
+pre { overflow-x: auto; padding: 12px 14px; border-radius: 6px; background: color-mix(in srgb, CanvasText 7%, Canvas) }
+`
+
+function html(ways: readonly Way[], publicUrl: string): string {
+  const items = ways.map(
+    ({ title, path, summary, isForPrograms }) =>
+      `<li>${
+        isForPrograms
+          ? `<strong>${escaped(title)}</strong>`
+          : `<a href="${escaped(path)}">${escaped(title)}</a>`
+      } <code>${escaped(path)}</code><br>${escaped(summary)}</li>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Merchant API</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>Merchant API</h1>
+<p>One key belongs to one online store; with it its owner, their scripts and their assistants run the whole store.</p>
+<ul>
+${items.join('\n')}
+</ul>
+<p>A first call:</p>
+<pre tabindex="0" aria-label="A first call"><code>curl -H 'Authorization: Bearer mk_live_…' ${escaped(publicUrl)}/v1/store</code></pre>
+</main>
+</body>
+</html>
+`
+}
+
+const headers = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+  vary: 'accept',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+}
+
+export function frontAnswer(ways: readonly Way[], publicUrl: string, accepts: string | undefined): Response {
+  if (accepts?.includes('text/html')) {
+    return new Response(html(ways, publicUrl), {
+      headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
+    })
+  }
+  const told = ways.map(({ title, path, summary }) => ({ title, path, summary }))
+  return Response.json({ name: 'Merchant API', ways: told }, { headers })
+}

@@ -1,0 +1,47 @@
+/** `/`: where everything is. */
+import { describe, expect, test } from 'vitest'
+import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { expectAccessible } from '#test/support/demo-shop'
+
+const { app, url } = await servedApp()
+
+const front = (accept: string) =>
+  app.fetch(new Request('http://localhost/', { headers: { accept } }), { ip: '1.1.1.1' })
+
+describe('/', () => {
+  test('is JSON for programs: every way is there, and leads somewhere', async () => {
+    const response = await front('*/*')
+    expect([response.status, response.headers.get('vary')]).toEqual([200, 'accept'])
+    const { ways } = (await response.json()) as { ways: { path: string }[] }
+    const paths = ways.map(({ path }) => path)
+    expect(paths).toEqual(
+      expect.arrayContaining(['/docs', '/docs/guides/themes', '/sandbox', '/v1/openapi.json', '/mcp']),
+    )
+    for (const path of paths) {
+      if (path.startsWith('/sandbox/shop/')) continue // the demo's, which is not seeded here
+      const { status } = await app.fetch(new Request(`http://localhost${path}`), { ip: '1.1.1.1' })
+      expect([path, [200, 401, 405].includes(status)]).toEqual([path, true])
+    }
+  })
+
+  test('is a page for people, which loads nothing', async () => {
+    const response = await front('text/html,application/xhtml+xml,*/*;q=0.8')
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const html = await response.text()
+    expect(html).toContain('<a href="/docs">Reference</a>')
+    expect(html).not.toContain('<a href="/mcp">')
+  })
+
+  test.skipIf(!hasChromium)('on a phone it fits, and is there for everybody', async () => {
+    const { page, asked, faults } = await openPage()
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.goto(url)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Sandbox' }).click()
+    await page.waitForURL('**/sandbox')
+    expect(asked.filter((address) => !address.startsWith(url) && !address.startsWith('data:'))).toEqual([])
+    expect(faults).toEqual([])
+  })
+})
