@@ -11,6 +11,9 @@ interface Way {
   isForPrograms?: true
 }
 
+const about =
+  'One key belongs to one online store; with it its owner, their scripts and their assistants run the whole store.'
+
 const fixed: Way[] = [
   {
     title: 'Reference',
@@ -43,7 +46,7 @@ export function waysFrom(guides: Wired['guides'], pages: readonly Page[]): Way[]
     ...Object.entries(guides).map(([key, guide]) => ({
       title: guide!.title,
       path: `/docs/guides/${key}`,
-      summary: guide!.summary,
+      summary: `${guide!.summary.charAt(0).toUpperCase()}${guide!.summary.slice(1)}.`,
     })),
     ...pages.flatMap(({ path, entrance }) =>
       entrance ? [{ title: entrance.title, path: entrance.at ?? path, summary: entrance.summary }] : [],
@@ -85,7 +88,7 @@ function html(ways: readonly Way[], publicUrl: string): string {
 <body>
 <main>
 <h1>Merchant API</h1>
-<p>One key belongs to one online store; with it its owner, their scripts and their assistants run the whole store.</p>
+<p>${about}</p>
 <ul>
 ${items.join('\n')}
 </ul>
@@ -115,3 +118,33 @@ export function frontAnswer(ways: readonly Way[], publicUrl: string, accepts: st
   const told = ways.map(({ title, path, summary }) => ({ title, path, summary }))
   return Response.json({ name: 'Merchant API', ways: told }, { headers })
 }
+
+/** `/llms.txt`, as llmstxt.org describes it: what there is for a model to read, section by section. */
+export function llmsText(
+  ways: readonly Way[],
+  publicUrl: string,
+  sections: readonly { title: string; description: string }[],
+): string {
+  return [
+    '# Merchant API',
+    '',
+    `> ${about}`,
+    '',
+    `Every call below ${publicUrl}/v1 has a key: \`Authorization: Bearer mk_live_…\`. An error is always`,
+    '`{ "error": { "code", "message" } }`; its sentence names the field and the remedy. An assistant with the Model Context',
+    `Protocol connects to ${publicUrl}/mcp with the same header: \`list_operations\` finds an operation by a merchant's words,`,
+    '`describe_operation` tells how it is called, `call_operation` calls it.',
+    '',
+    '## Documents',
+    '',
+    ...ways.map(({ title, path, summary }) => `- [${title}](${publicUrl}${textOf(path)}): ${summary}`),
+    '',
+    '## What can be done',
+    '',
+    ...sections.map(({ title, description }) => `- **${title}**: ${description.replaceAll(/\s+/g, ' ')}`),
+    '',
+  ].join('\n')
+}
+
+/** Guides are text, too. */
+const textOf = (path: string): string => (path.startsWith('/docs/guides/') ? `${path}.md` : path)

@@ -8,7 +8,7 @@ import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#runtime/database/embedded'
 import { docsAnswer } from '#runtime/documents/docs'
-import { frontAnswer, waysFrom } from '#runtime/documents/front'
+import { frontAnswer, llmsText, waysFrom } from '#runtime/documents/front'
 import { Deadline, withinMs } from '#runtime/gateway/deadline'
 import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
@@ -299,9 +299,10 @@ function otherRoutes({ registry, services, metrics, worker, deadline, ready }: P
     c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   )
   const { guides } = services.wired
-  hono.get('/', (c) =>
-    frontAnswer(waysFrom(guides, pages), services.settings.publicUrl, c.req.header('accept')),
-  )
+  const { publicUrl } = services.settings
+  const ways = waysFrom(guides, pages)
+  hono.get('/', (c) => frontAnswer(ways, publicUrl, c.req.header('accept')))
+  hono.get('/llms.txt', (c) => c.text(llmsText(ways, publicUrl, registry.sections)))
   for (const path of ['/docs', '/docs/*']) {
     hono.get(path, async (c) => (await docsAnswer(c.req.path, guides, c.req.raw.headers)) ?? c.notFound())
   }

@@ -1,5 +1,6 @@
 /** `/`: where everything is. */
 import { describe, expect, test } from 'vitest'
+import { loadRegistry } from '#runtime/registry/registry'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { expectAccessible } from '#test/support/demo-shop'
 
@@ -31,6 +32,16 @@ describe('/', () => {
     const html = await response.text()
     expect(html).toContain('<a href="/docs">Reference</a>')
     expect(html).not.toContain('<a href="/mcp">')
+  })
+
+  test('tells a model what there is to read', async () => {
+    const response = await app.fetch(new Request('http://localhost/llms.txt'), { ip: '1.1.1.1' })
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
+    const text = await response.text()
+    expect(text).toMatch(/^# Merchant API\n\n> One key .*\n/)
+    expect(text).toContain(`- [Theme guide](${url}/docs/guides/themes.md): `)
+    for (const { title } of (await loadRegistry()).sections) expect(text).toContain(`- **${title}**: `)
+    expect(text.length).toBeLessThan(10_000)
   })
 
   test.skipIf(!hasChromium)('on a phone it fits, and is there for everybody', async () => {

@@ -11,6 +11,7 @@ import { showProgress } from '#scripts/cli/progress'
 import { type Column, table } from '#scripts/cli/table'
 import { cut, paint, widthOfText } from '#scripts/cli/terminal'
 import { countProgram } from '#scripts/count'
+import { devProgram } from '#scripts/dev'
 import { keysProgram } from '#scripts/keys'
 import { migrateProgram } from '#scripts/migrate'
 import { newOperationProgram } from '#scripts/new'
@@ -34,9 +35,10 @@ afterEach(() => {
 })
 
 /** npm scripts whose help is another program's: vitest's, biome's, and `start`'s for `dev`. */
-const others = ['test', 'format', 'dev']
+const others = ['test', 'format']
 const programs: Record<string, Program> = {
   start: startProgram,
+  dev: devProgram,
   check: checkProgram,
   worker: workerProgram,
   migrate: migrateProgram,
