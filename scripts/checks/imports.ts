@@ -1,4 +1,5 @@
 /** Who may import whom, and that it never comes back: the rules of the tree, checked on the files' own text. */
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative, sep } from 'node:path'
 import type { Fault } from '#runtime/registry/checks'
@@ -17,10 +18,16 @@ const statement =
 export async function importFaults(root: string): Promise<Fault[]> {
   const faults: Fault[] = []
   const files = new Map<string, Set<string>>()
+  const deployed = await packagesOf(root)
   for (const layer of Object.keys(layers)) {
     for (const path of await typescriptFiles(join(root, layer))) {
       const file = relative(root, path).split(sep).join('/')
       const code = await readFile(path, 'utf8')
+      if (deployed && !isForDevelopers(file)) {
+        for (const name of packagesIn(code)) {
+          if (!deployed.has(name)) faults.push({ file, ...notDeployed(name) })
+        }
+      }
       for (const [, from, bare] of code.matchAll(statement)) {
         const target = resolve(file, (from ?? bare)!)
         if (target === null) continue
@@ -32,6 +39,32 @@ export async function importFaults(root: string): Promise<Fault[]> {
   }
   return [...faults, ...fileCircles(files), ...roomCircles(files), ...doorCircles(files)]
 }
+
+/** What `npm ci --omit=dev` brings, by name; null where nothing says so. */
+async function packagesOf(root: string): Promise<ReadonlySet<string> | null> {
+  const file = join(root, 'package.json')
+  return existsSync(file) ? new Set(Object.keys(JSON.parse(await readFile(file, 'utf8')).dependencies)) : null
+}
+
+/** What no server or command of an operator's runs. */
+const isForDevelopers = (file: string): boolean =>
+  /^scripts\/(?:bench|checks)\/|^scripts\/(?:bench|check|new|with-[a-z]+)\.ts$/.test(file)
+
+/** Those that are imported, at the beginning or when they are needed. */
+const packagesIn = (code: string): Set<string> =>
+  new Set(
+    [...code.matchAll(statement), ...code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)].flatMap(
+      ([, from, bare]) => {
+        const specifier = (from ?? bare)!
+        return /^(?:[.#]|node:)/.test(specifier) ? [] : [/^(?:@[^/]+\/)?[^/]+/.exec(specifier)![0]]
+      },
+    ),
+  )
+
+const notDeployed = (name: string): Omit<Fault, 'file'> => ({
+  wrong: `imports ${name}, which a server that is installed without devDependencies does not have`,
+  remedy: 'put it among the dependencies of package.json',
+})
 
 /** Types count: who reads one of the files has to read them all. */
 const fileCircles = (files: Graph): Fault[] =>

@@ -486,6 +486,21 @@ describe('imports', () => {
     return (await importFaults(path)).map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
   }
 
+  test('what a server imports is installed without devDependencies', async () => {
+    const code =
+      "import { a } from 'fast-check/b'\nconst later = () => import('@vitest/c')\nimport 'node:fs'\nimport 'zod'"
+    const devs = (file: string): string =>
+      `${file} imports fast-check, which a server that is installed without devDependencies does not have → put it among the dependencies of package.json`
+    const files = { 'operations/one/a.ts': code, 'scripts/bench/a.ts': code, 'scripts/start.ts': code }
+    const found = await faultsOf({ 'package.json': '{ "dependencies": { "zod": "1" } }', ...files })
+    expect(found).toEqual(
+      ['operations/one/a.ts', 'scripts/start.ts'].flatMap((file) => [
+        devs(file),
+        devs(file).replace('fast-check', '@vitest/c'),
+      ]),
+    )
+  })
+
   test('doors form no circle', async () => {
     expect(
       await faultsOf({

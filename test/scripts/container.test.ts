@@ -1,0 +1,58 @@
+/** `Dockerfile` and `compose.yaml` against what they name: nothing builds an image here. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const dockerfile = read('Dockerfile')
+const compose = read('compose.yaml')
+const manifest = JSON.parse(read('package.json'))
+
+const commandsIn = (text: string, key: RegExp): string[] =>
+  [...text.matchAll(key)].map(([, list]) => (JSON.parse(list!) as string[]).join(' '))
+
+test('what is copied into the image is there, and is let through to it', () => {
+  const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, all]) =>
+    all!.split(' '),
+  )
+  expect(sources).toEqual(
+    expect.arrayContaining(['package-lock.json', 'runtime', 'db', 'operations', 'scripts']),
+  )
+  const letThrough = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+  for (const source of sources) {
+    expect([source, existsSync(join(root, source))]).toEqual([source, true])
+    expect(letThrough).toContain(`!${source}`)
+  }
+})
+
+test('its Node is ours, and no server in it is root', () => {
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+  const own = `node:${manifest.devDependencies.node}-bookworm-slim`
+  expect(images).toEqual([own, own])
+  expect(dockerfile.lastIndexOf('USER node')).toBeLessThan(dockerfile.lastIndexOf('CMD ['))
+  expect(dockerfile.lastIndexOf('USER node')).toBeGreaterThan(dockerfile.lastIndexOf('COPY '))
+})
+
+test('servers are started as by npm, without it in between', () => {
+  expect(commandsIn(dockerfile, /^CMD (\[.+\])$/gm)).toEqual([manifest.scripts.start])
+  expect(commandsIn(compose, /^ {4}command: (\[.+\])$/gm)).toEqual([
+    manifest.scripts.migrate,
+    manifest.scripts.worker,
+  ])
+})
+
+test('settings are those that the README tells of', () => {
+  const named = [
+    ...[...compose.matchAll(/^ {4,6}([A-Z][A-Z_]+):/gm)].map(([, name]) => name!),
+    ...dockerfile
+      .match(/^ENV (.+)$/m)![1]!
+      .split(' ')
+      .map((pair) => pair.split('=')[0]!),
+  ].filter((name) => !name.startsWith('POSTGRES_'))
+  expect(named).toEqual(expect.arrayContaining(['DATABASE_URL', 'SECRET_KEY', 'WORKER', 'DATA_DIR']))
+  const told = read('README.md')
+  for (const name of named) expect([name, told.includes(name)]).toEqual([name, true])
+})
