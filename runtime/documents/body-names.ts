@@ -25,10 +25,11 @@ export function namedBody(
     `${pascal(words.join('-'))}${ending}`,
     `${pascal(id)}${ending}`,
   ]
-  const text = JSON.stringify(schema)
+  const told = defaultsInWords(schema)
+  const text = JSON.stringify(told)
   const name = candidates.find((each) => !schemas.has(each) || JSON.stringify(schemas.get(each)) === text)
   if (!name) throw new Error(`its body has no name of its own: ${candidates.join(', ')} are others'`)
-  schemas.set(name, schema)
+  schemas.set(name, told)
   return { $ref: `#/components/schemas/${name}` }
 }
 
@@ -45,3 +46,30 @@ function isOf(sent: JsonSchema, answered: JsonSchema | undefined): boolean {
 
 const pascal = (words: string): string =>
   words.replace(/(?:^|[-_])([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase())
+
+/**
+ * What a field is when it is left out, said in its description: of a schema with a name, generators of clients take a
+ * field with a `default` for one that is always there, as it is in answers, and would have callers send it.
+ */
+function defaultsInWords(schema: JsonSchema): JsonSchema {
+  const { default: value, ...rest } = schema
+  const said = value === undefined ? '' : `Default: ${JSON.stringify(value)}`
+  const description = [(rest.description as string | undefined)?.replace(/[^.!?]$/, '$&.'), said]
+    .filter(Boolean)
+    .join(' ')
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, within(key, each)])),
+    ...(said ? { description } : {}),
+  }
+}
+
+function within(key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (key === 'properties') {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, defaultsInWords(each as JsonSchema)]),
+    )
+  }
+  if (['anyOf', 'allOf', 'prefixItems'].includes(key)) return (value as JsonSchema[]).map(defaultsInWords)
+  return ['items', 'additionalProperties'].includes(key) ? defaultsInWords(value as JsonSchema) : value
+}

@@ -341,6 +341,15 @@ describe('its bodies', () => {
     })
   })
 
+  test('have no default in them, for which generators would have callers send the field; its words have', () => {
+    const schemas = Object.entries(document.components.schemas!)
+    const bodies = schemas.filter(([name]) => /(Input|Update)$/.test(name))
+    expect(bodies.filter(([, schema]) => JSON.stringify(schema).includes('"default":'))).toEqual([])
+    expect(
+      bodies.filter(([, schema]) => JSON.stringify(schema).includes('Default: ')).length,
+    ).toBeGreaterThan(5)
+  })
+
   test('say of nothing that it is what nothing fits', () => {
     expect(JSON.stringify(document)).not.toContain('"not":{}')
   })

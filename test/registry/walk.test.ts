@@ -98,6 +98,12 @@ test('the surface is that of the specification', () => {
     feature: operation.spec.feature ?? null,
     ...(operation.spec.public ? { public: true } : {}),
   }))
+  const known = new Set(surface.map(({ id }) => id))
+  const isNew = actual.filter(({ id }) => !known.has(id))
+  expect(
+    isNew,
+    'An operation that `/v1` gains is a line of test/registry/surface.json: add what is listed here to it',
+  ).toEqual([])
   expect(actual).toEqual(expected)
 })
 
