@@ -33,12 +33,19 @@ export interface Load {
   keys: LoadedKey[]
 }
 
-/** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug. */
+/** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug, and rows on a cluster. */
 export async function seedLoad(
   services: Services,
   sizes: LoadSizes,
   progress: Progress = noProgress,
 ): Promise<Load> {
+  const { stores: _stores, store: _store, days: _days, ...rows } = sizes
+  if (Object.values(rows).some((count) => count > 0) && (await services.database.isDistributed())) {
+    throw refuse(
+      'bad_request',
+      'On a Citus cluster seed load makes stores alone: fill them on one PostgreSQL, and distribute it with npm run migrate -- --distribute',
+    )
+  }
   try {
     return await loadStores(services, sizes, progress)
   } finally {
