@@ -3,12 +3,15 @@
  * and fields, ranked by BM25F. Words are cut to their stems, and words of the trade count for their likes, for less.
  */
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
+import { translated } from './translations.ts'
 import { likesOf, stem, stopWords } from './words.ts'
 
 /** What a word is worth where it stands. */
 const weights = { id: 3, words: 4, description: 4, details: 0.7, section: 1.5, fields: 0.5 }
 /** Of a word that only means the like. */
 const likeWorth = 0.55
+/** Of an operation that is called what was asked for: "Resume a paused campaign" is not meant by "pause". */
+const doneWorth = 1.3
 const saturation = 1.4
 const lengthShare = 0.4
 
@@ -18,6 +21,8 @@ interface Entry {
   counts: Map<string, number>
   length: number
   isRead: boolean
+  /** The stem of what it does with one resource: `paus` of `/campaigns/:id/pause`. */
+  does: string | null
 }
 
 const searches = new WeakMap<Registry, OperationSearch>()
@@ -52,14 +57,20 @@ export class OperationSearch {
 
   /** Those of `among` with any of the words, best first. */
   find(query: string, among: ReadonlySet<LoadedOperation>): LoadedOperation[] {
-    const words = [...new Set(wordsOf(query))]
+    const plain = plainWords(query)
+    const meant = translated(plain, (word) => this.#rarity.has(stem(word)))
+    const words = [...new Set(meant ? meant.kept.map(stem) : wordsOf(query))]
     const asksToRead = readsLikeQuestion(query)
+    const asked = new Set([...words, ...(meant?.likes.flat() ?? [])])
     const scored: { operation: LoadedOperation; score: number }[] = []
     for (const entry of this.#entries) {
       if (!among.has(entry.operation)) continue
       let score = 0
       for (const word of words) score += this.#worth(entry, word)
+      for (const likes of meant?.likes ?? [])
+        score += Math.max(...likes.map((word) => this.#worth(entry, word)))
       if (score > 0 && asksToRead && entry.isRead) score *= 1.25
+      if (entry.does !== null && asked.has(entry.does)) score *= doneWorth
       if (score > 0) scored.push({ operation: entry.operation, score })
     }
     return scored.sort((a, b) => b.score - a.score).map(({ operation }) => operation)
@@ -97,7 +108,8 @@ function entryOf(operation: LoadedOperation): Entry {
   add(section.title, weights.section)
   add(fieldsOf(spec.input?.query), weights.fields)
   add(fieldsOf(spec.input?.body), weights.fields)
-  return { operation, counts, length, isRead: spec.readOnly }
+  const [, done] = /\/:[^/]+\/([a-z]+)$/.exec(spec.path) ?? []
+  return { operation, counts, length, isRead: spec.readOnly, does: done === undefined ? null : stem(done) }
 }
 
 const fieldsOf = (schema: unknown): string => {
@@ -106,21 +118,26 @@ const fieldsOf = (schema: unknown): string => {
 }
 
 /** Stems of the words that tell something; `orderId` is two. */
-function wordsOf(text: string): string[] {
-  return text
+const wordsOf = (text: string): string[] =>
+  plainWords(text)
+    .filter((word) => word.length > 1 && !stopWords.has(word))
+    .map(stem)
+
+const plainWords = (text: string): string[] =>
+  text
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .normalize('NFD')
     .replace(/[\u0300-\u036f’']/g, '')
     .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 1 && !stopWords.has(word))
-    .map(stem)
-}
+    .filter((word) => word !== '')
 
 const readsLikeQuestion = (query: string): boolean =>
-  /^\s*(who|what|which|how (much|many|is|are|did|does|do|has|have)|where|when|why|show|list|see|is|are|did|does|do|have|has)\b/i.test(
-    query,
-  )
+  questions.test(query.normalize('NFD').replace(/[\u0300-\u036f¿]/g, ''))
+
+/** As they begin in English, Portuguese and Spanish. */
+const questions =
+  /^\s*(who|what|which|how (much|many|is|are|did|does|do|has|have)|where|when|why|show|list|see|is|are|did|does|do|have|has|quem|qual|quais|quant[oa]s?|onde|quando|por ?que|que|quien|quienes|cual|cuales|cuant[oa]s?|donde|cuando|mostr\w+|muestr\w+|ver|quero ver|quiero ver)\b/i
 
 /** The ids most like what was asked for, for a "did you mean". */
 export function nearestIds({ operations }: Registry, id: string): string[] {

@@ -21,7 +21,7 @@ export const tools: Tool[] = [
     name: 'list_operations',
     title: 'Find operations',
     description:
-      'Finds the operations of the store that this key may run. Without query, all of them in order, page by page.',
+      'Finds the operations of the store that this key may run, in English, Portuguese and Spanish. Without query, all of them in order, page by page.',
     inputSchema: objectOf(
       {
         query: {
@@ -53,6 +53,16 @@ export const tools: Tool[] = [
           },
         },
         total: { type: 'integer' },
+        sections: {
+          type: 'array',
+          description: 'Only where nothing was found: what there is to look through with `section`',
+          items: {
+            type: 'object',
+            properties: { section: text, description: text },
+            required: ['section', 'description'],
+            additionalProperties: false,
+          },
+        },
       },
       required: ['operations', 'total'],
     },
@@ -205,7 +215,10 @@ async function list(
     description: spec.description,
     readOnly: spec.readOnly,
   }))
-  return result({ operations, total: found.length })
+  if (found.length > 0) return result({ operations, total: found.length })
+  const offered = caller.registry.sections.filter((each) => allowed.some(({ section }) => section === each))
+  const told = offered.map(({ title, description }) => ({ section: title, description }))
+  return result({ operations, total: 0, sections: told })
 }
 
 async function describe(caller: Caller, { operationId }: { operationId: string }): Promise<CallToolResult> {
