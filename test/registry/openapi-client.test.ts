@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
@@ -19,7 +19,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 test('a client made from the document type-checks, and its mistakes do not', async () => {
   const document = openApiText(withMadeUp(await loadRegistry()))
   await writeFile(join(folder, 'api.ts'), astToString(await openapiTS(document, { silent: true })))
+  await writeFile(join(folder, 'merchant-api.ts'), "export type { components, paths } from './api.ts'\n")
   await writeFile(join(folder, 'client.ts'), client)
+  await writeFile(join(folder, 'guide.ts'), await guidesClient())
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   const compilerOptions = {
@@ -32,7 +34,10 @@ test('a client made from the document type-checks, and its mistakes do not', asy
     skipLibCheck: true,
     allowImportingTsExtensions: true,
   }
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.ts'] }))
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['client.ts', 'guide.ts'] }),
+  )
   const tsc = join(root, 'node_modules/typescript7/bin/tsc')
   const faults = await new Promise<string>((resolve, reject) =>
     execFile(process.execPath, [tsc, '--project', folder], (error, out) =>
@@ -41,6 +46,13 @@ test('a client made from the document type-checks, and its mistakes do not', asy
   )
   expect(faults).toBe('')
 }, 60_000)
+
+/** What `/docs/guides/clients` shows. */
+async function guidesClient(): Promise<string> {
+  const guide = await readFile(join(root, 'operations/discovery/CLIENTS.md'), 'utf8')
+  const [, code] = /```ts\n([\s\S]+?)```/.exec(guide)!
+  return code!
+}
 
 /** The lines marked as errors fail the check when they are none. */
 const client = `
