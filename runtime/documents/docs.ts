@@ -1,14 +1,17 @@
 /**
- * `/docs`: the interactive reference, Swagger UI over the live document, and the guides that sections give; with nothing
- * from another host.
+ * `/docs`: the interactive reference, Scalar over the live document (`reference/README.md`), and the guides that sections
+ * give; with nothing from another host.
  */
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
 import { Packed, packedAnswer } from '#runtime/http/packed'
 import type { Wired } from '#runtime/wiring'
 import { escaped, htmlOf } from './markdown.ts'
 
 type Guides = Wired['guides']
+
+const decompress = promisify(brotliDecompress)
 
 const page = (guides: Guides): string => `<!doctype html>
 <html lang="en">
@@ -17,13 +20,12 @@ const page = (guides: Guides): string => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Merchant API reference</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/reference.css">
 </head>
 <body>
 ${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
 <main id="reference"></main>
-<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/scalar.js"></script>
 <script src="/docs/reference.js"></script>
 </body>
 </html>
@@ -57,26 +59,27 @@ ${htmlOf(markdown)}
 </html>
 `
 
-/** The key stays in the browser (`persistAuthorization`), and requests go to this server alone. */
-const script = `window.ui = SwaggerUIBundle({
+/** The key stays in the browser (`persistAuth`), and requests go to this server alone: nothing of Scalar's own hosts. */
+const script = `Scalar.createApiReference('#reference', {
   url: '/v1/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'none',
-  defaultModelsExpandDepth: 0,
-  displayOperationId: true,
-  displayRequestDuration: true,
-  filter: true,
-  persistAuthorization: true,
-  tryItOutEnabled: true,
-  validatorUrl: null,
+  authentication: { preferredSecurityScheme: 'apiKey' },
+  persistAuth: true,
+  telemetry: false,
+  withDefaultFonts: false,
+  proxyUrl: '',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  showToolbar: 'never',
+  hideClientButton: true,
+  showOperationId: true,
 })
 `
 
-const style = `.swagger-ui .topbar { display: none }
-.swagger-ui .wrapper { max-width: 1100px }
+const style = `:root { color-scheme: light dark }
 body { margin: 0 }
-nav { max-width: 1060px; margin: 0 auto; padding: 16px 20px; font: 16px/1.5 system-ui, sans-serif }
+body > nav { padding: 10px 20px; font: 15px/1.5 system-ui, sans-serif; color: CanvasText; background: Canvas }
+body > nav a { color: LinkText }
 noscript { display: block; padding: 2rem; font: 16px/1.5 system-ui, sans-serif }
 `
 
@@ -96,11 +99,6 @@ const made: Record<string, [contentType: string, text: string]> = {
   '/docs/reference.css': ['text/css; charset=utf-8', style],
   '/docs/guide.css': ['text/css; charset=utf-8', guideStyle],
 }
-const packaged: Record<string, string> = {
-  '/docs/swagger-ui.css': 'text/css; charset=utf-8',
-  '/docs/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-}
-
 const headers = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -121,12 +119,13 @@ async function madeAt(path: string, guides: Guides): Promise<[contentType: strin
   return isText ? ['text/markdown; charset=utf-8', markdown] : [html, guidePage(title, key, markdown)]
 }
 
-/** By path: megabytes that never change, compressed once. */
-const packed = new Map<string, Promise<Packed>>()
+let scalar: Promise<Packed> | null = null
 
-async function packagedAt(path: string, type: string): Promise<Packed> {
-  const file = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`))
-  return new Packed(await readFile(file, 'utf8'), { type, effort: 'passing' })
+/** Megabytes that never change: they lie here compressed. */
+async function packedScalar(): Promise<Packed> {
+  const br = Uint8Array.from(await readFile(new URL('reference/scalar.js.br', import.meta.url)))
+  const text = (await decompress(br)).toString()
+  return new Packed(text, { type: 'text/javascript; charset=utf-8', effort: 'passing', br })
 }
 
 /** The page and its files by path, and the guides; null for what is none of them. */
@@ -138,9 +137,7 @@ export async function docsAnswer(path: string, guides: Guides, asked: Headers): 
     const made = new Packed(text, { type, effort: 'passing' })
     return packedAnswer(made, request, { ...headers, 'cache-control': 'no-cache' })
   }
-  const type = packaged[path]
-  if (!type) return null
-  const file = packed.get(path) ?? packagedAt(path, type)
-  packed.set(path, file)
-  return packedAnswer(await file, request, { ...headers, 'cache-control': 'public, max-age=86400' })
+  if (path !== '/docs/scalar.js') return null
+  scalar ??= packedScalar()
+  return packedAnswer(await scalar, request, { ...headers, 'cache-control': 'public, max-age=86400' })
 }

@@ -110,7 +110,7 @@ function operationObject(
     tags: [section.title],
     operationId: id,
     summary: summaryOf(spec.description),
-    description: spec.details ? `${spec.description}\n\n${spec.details}` : spec.description,
+    description: [spec.description, spec.details, needsOf(operation)].filter(Boolean).join('\n\n'),
     security: spec.public ? [{ apiKey: [] }, {}] : [{ apiKey: [...spec.scopes] }],
     ...(given.length > 0 ? { parameters: given } : {}),
     ...(spec.input?.body ? { requestBody: requestBody(operation, spec.input.body, components) } : {}),
@@ -125,6 +125,19 @@ function operationObject(
     'x-minimum-role': minimumRole,
     ...(spec.public ? { 'x-public-reason': spec.public } : {}),
   }
+}
+
+/** What a key, its creator and the plan must have: references show no extensions. */
+function needsOf({ spec, minimumRole }: LoadedOperation): string {
+  if (spec.public) return `**Needs** no key: ${spec.public}`
+  const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
+  return [
+    `**Needs** ${scopes}`,
+    `the role ${minimumRole}`,
+    spec.feature && `the plan's feature \`${spec.feature}\``,
+  ]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 const summaryAtMost = 80

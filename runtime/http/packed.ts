@@ -24,11 +24,15 @@ export class Packed {
   readonly #effort: Effort
   readonly #bodies = new Map<Encoding, Promise<Bytes>>()
 
-  /** `etag`: where the caller has a name for the text's state, instead of the text's own hash. */
+  /**
+   * `etag`: where the caller has a name for the text's state, instead of the text's own hash. `br`: where it is there
+   * compressed already.
+   */
   constructor(
     text: string,
-    { type, effort, etag }: { type: string; effort: Effort; etag?: string | undefined },
+    { type, effort, etag, br }: { type: string; effort: Effort; etag?: string | undefined; br?: Bytes },
   ) {
+    if (br) this.#bodies.set('br', Promise.resolve(br))
     this.type = type
     this.etag = etag ?? `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
     this.text = text

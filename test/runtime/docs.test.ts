@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escaped, htmlOf } from '#runtime/documents/markdown'
@@ -6,6 +9,7 @@ import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { store } from '#test/support/store'
 
 const { app, url } = await servedApp()
+const folder = join(import.meta.dirname, '../../runtime/documents/reference')
 
 describe('/docs', () => {
   test('the page and its files, and nothing else of the package', async () => {
@@ -13,15 +17,18 @@ describe('/docs', () => {
     const page = await get('/docs')
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'reference.js', 'reference.css']) {
+    for (const file of ['scalar.js', 'reference.js', 'reference.css']) {
       expect((await get(`/docs/${file}`)).status).toBe(200)
     }
     const packed = await app.fetch(
-      new Request('http://localhost/docs/swagger-ui-bundle.js', { headers: { 'accept-encoding': 'br' } }),
+      new Request('http://localhost/docs/scalar.js', { headers: { 'accept-encoding': 'br' } }),
       { ip: '1.1.1.1' },
     )
     expect(packed.headers.get('content-encoding')).toBe('br')
-    expect((await packed.arrayBuffer()).byteLength).toBeLessThan(500_000)
+    const sent = Buffer.from(await packed.arrayBuffer())
+    const told = await readFile(join(folder, 'README.md'), 'utf8')
+    expect(told).toContain(createHash('sha256').update(brotliDecompressSync(sent)).digest('hex'))
+    expect(sent.byteLength).toBeLessThan(1_000_000)
     expect((await get('/docs/package.json')).status).toBe(404)
     expect((await get('/docs/..%2fpackage.json')).status).toBe(404)
   })
@@ -89,21 +96,22 @@ describe('/docs', () => {
       const shop = await store(app)
       const { page, asked, faults } = await openPage()
       await page.goto(`${url}/docs`)
-      await page.getByRole('heading', { name: /Merchant API/ }).waitFor()
-      await page.getByRole('button', { name: 'Authorize' }).first().click()
-      await page.getByLabel('auth-bearer-value').fill(shop.key)
-      await page.getByRole('button', { name: 'Apply credentials' }).click()
-      await page.getByRole('button', { name: 'Close' }).first().click()
+      await page.getByRole('heading', { name: 'Merchant API', level: 1 }).waitFor()
+      await page.getByPlaceholder('Token').fill(shop.key)
+      await page.getByRole('button', { name: 'Open Search' }).click()
+      await page.getByRole('searchbox').or(page.getByRole('combobox')).last().fill('time zone')
+      await page.getByRole('option').first().waitFor()
+      await page.keyboard.press('Escape')
 
-      const operation = page.locator('.opblock', { hasText: 'get_store_information' })
-      await page
-        .getByRole('link', { name: /Store and team/ })
+      await page.goto(`${url}/docs#tag/store-and-team/GET/store/information`)
+      const operation = page.locator('section', { hasText: 'get_store_information' }).last()
+      await operation.getByText('Needs').first().waitFor()
+      await operation
+        .getByRole('button', { name: /Test Request/ })
         .first()
         .click()
-      await operation.locator('.opblock-summary-control').first().click()
-      await operation.getByRole('button', { name: 'Execute' }).click()
-      const answer = operation.locator('.live-responses-table .response-col_description')
-      await answer.getByText(shop.slug).first().waitFor()
+      await page.getByRole('button', { name: /^Send/ }).first().click()
+      await page.getByText(shop.slug).first().waitFor()
       expect(asked.filter((address) => !address.startsWith(url) && !address.startsWith('data:'))).toEqual([])
       expect(faults).toEqual([])
     },

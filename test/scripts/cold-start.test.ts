@@ -22,7 +22,6 @@ const rarelyNeeded = [
   '/node_modules/pino-pretty/',
   '/node_modules/postcss/',
   '/node_modules/sanitize-html/',
-  '/node_modules/swagger-ui-dist/',
   '/db/migrations/',
   '/scripts/seed/demo.ts',
 ]
