@@ -93,7 +93,8 @@ describe('each address', () => {
       const plain = addressOf(path)
       const fixed = path.split('/')[1]!
       const encoded = `%${fixed.charCodeAt(0).toString(16)}${fixed.slice(1)}`
-      for (const other of [plain.replace(fixed, encoded), `/${plain}`]) {
+      // The first page has no letter to write otherwise.
+      for (const other of [...(fixed ? [plain.replace(fixed, encoded)] : []), `/${plain}`]) {
         expectRefused(await call(method, other), [404], `${method} ${other}`)
       }
       for (const other of [

@@ -22,7 +22,7 @@ const isReview = (status: string): boolean => status === 'approved' || status ==
  */
 export async function moveStatus(ctx: Context, row: TemplateRow, word: Word): Promise<boolean> {
   const { status, at } = word
-  if (row.status === status || (row.status_at && wholeSecond(row.status_at) > at.getTime())) return false
+  if (row.status === status || (row.status_at && wholeSecond(row.status_at) > at)) return false
   const isFirstWord = row.status === 'pending' && isReview(status)
   await ctx.db
     .updateTable('message_templates')
@@ -43,7 +43,7 @@ export async function moveStatus(ctx: Context, row: TemplateRow, word: Word): Pr
 }
 
 /** Providers tell the time in whole seconds. */
-const wholeSecond = (at: Date): number => Math.floor(at.getTime() / 1000) * 1000
+export const wholeSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / 1000) * 1000)
 
 async function tell(ctx: Context, row: TemplateRow, word: Word): Promise<void> {
   const notice = noticeOf(row, word)

@@ -7,7 +7,7 @@ import { pagesOf } from '#runtime/ports/pages'
 import type { Route } from '../numbers/route.ts'
 import { withinTime } from '../numbers/within-time.ts'
 import { placeholdersOf } from './content.ts'
-import { forgetTemplate, moveCategory, moveStatus, warnOfMisfits } from './moves.ts'
+import { forgetTemplate, moveCategory, moveStatus, warnOfMisfits, wholeSecond } from './moves.ts'
 import { requireOfficial } from './route.ts'
 import { contentColumns, contentOf, type TemplateRow } from './rows.ts'
 import { isSameToReaders } from './rules.ts'
@@ -119,6 +119,10 @@ const nameKey = ({ name, language }: { name: string; language: string }): string
 const isHandedInSince = (row: TemplateRow, at: Date): boolean =>
   row.submitted_at !== null && row.submitted_at > at
 
+/** A review that was told, to the second, while the list was read on which it still waits. */
+const isReviewedSince = (row: TemplateRow, listed: TemplateRow['status'], at: Date): boolean =>
+  listed === 'pending' && row.status_at !== null && row.status_at >= wholeSecond(at)
+
 function contentIn(template: ProviderTemplate): TemplateContent {
   const { name, language, category, header, body, footer, buttons, examples } = template
   return { name, language, category, header, body, footer, buttons, examples }
@@ -144,12 +148,14 @@ async function takeOver(
       .execute()
   }
   if (isOther) await warnOfMisfits(tx, row, placeholdersOf(before), placeholdersOf(contentIn(template)))
-  const moved = await moveStatus(tx, row, {
-    status,
-    rejectionReason,
-    pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
-    at,
-  })
+  const moved =
+    !isReviewedSince(row, status, at) &&
+    (await moveStatus(tx, row, {
+      status,
+      rejectionReason,
+      pausedUntil: pausedUntil === null ? null : new Date(pausedUntil),
+      at,
+    }))
   const recategorised = await moveCategory(tx, row, template.category)
   return isOther || isSmall || moved || recategorised
 }

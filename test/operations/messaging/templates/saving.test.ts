@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import createAutomation from '#operations/automations/definitions/api/create-automation'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
@@ -431,6 +431,22 @@ describe('the provider', () => {
     )
     expect(late.status).toBe(200)
     await app.drainJobs()
+    expect((await read(shop, id)).status).toBe('approved')
+  })
+
+  test('is told while a sync reads the list on which it still waits', async () => {
+    const shop = await officialShop()
+    const { id } = (await create(shop, { name: 'a_hold' })).body
+    const list = sandbox.listTemplates.bind(sandbox)
+    const spy = vi.spyOn(sandbox, 'listTemplates').mockImplementationOnce(async (...asked) => {
+      const before = await list(...asked)
+      expect((await review(shop, id, { status: 'approved' })).status).toBe(200)
+      await app.drainJobs()
+      return before
+    })
+    expect((await shop.call(syncTemplates)).body).toMatchObject({ updated: 0, unchanged: 1 })
+    expect(spy).toHaveBeenCalledOnce()
+    spy.mockRestore()
     expect((await read(shop, id)).status).toBe('approved')
   })
 
