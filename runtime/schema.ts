@@ -207,6 +207,9 @@ export const themeId = (max = 64) => {
       .max(max, `must have at most ${max} characters`),
   )
 }
+/** A JSON object of the caller's own making, some of whose fields are known. */
+export const openObject = <T extends z.ZodRawShape>(shape: T) => object(shape).catchall(z.unknown())
+
 /** A JSON object of the caller's own making. */
 export const freeObject = z.record(z.unknown()).describe('Free JSON object')
 

@@ -6,6 +6,8 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 import { nameOf } from '#runtime/schema'
 import type { JsonSchema } from './publish.ts'
 
+type Schemas = ReadonlyMap<string, JsonSchema>
+
 /**
  * Puts the schema where all can refer to it, and answers the reference. Bodies that are alike share one; of two unlike
  * ones that would be called the same the second is named more closely.
@@ -21,17 +23,23 @@ export function namedBody(
   const resource = spec.answer.body && nameOf(spec.answer.body)
   const words = spec.path.split('/').filter((word) => word && !word.startsWith(':'))
   const candidates = [
-    ...(resource && !isAction(spec) && isOf(schema, answer) ? [`${resource}${ending}`] : []),
+    ...(resource && !isAction(spec) && isOf(schema, answer && referred(answer, schemas))
+      ? [`${resource}${ending}`]
+      : []),
     `${pascal(words.join('-'))}${ending}`,
     `${pascal(id)}${ending}`,
   ]
-  const told = defaultsInWords(schema)
+  const told = defaultsInWords(typedAs(schema, answer, schemas))
   const text = JSON.stringify(told)
   const name = candidates.find((each) => !schemas.has(each) || JSON.stringify(schemas.get(each)) === text)
   if (!name) throw new Error(`its body has no name of its own: ${candidates.join(', ')} are others'`)
   schemas.set(name, told)
   return { $ref: `#/components/schemas/${name}` }
 }
+
+/** What a reference leads to; what is none is itself. */
+export const referred = (schema: JsonSchema, schemas: Schemas): JsonSchema | undefined =>
+  typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema
 
 /** What is done with one resource, as `/campaigns/:id/schedule`, is not that resource; what is made below it is one. */
 const isAction = ({ path, answer }: LoadedOperation['spec']): boolean =>
@@ -46,6 +54,46 @@ function isOf(sent: JsonSchema, answered: JsonSchema | undefined): boolean {
 
 const pascal = (words: string): string =>
   words.replace(/(?:^|[-_])([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase())
+
+/**
+ * Fields that are accepted and ignored, as a read answers them, have its types, where these are short: whoever sends one
+ * back need not know more, and `readOnly` says the rest.
+ */
+function typedAs(sent: JsonSchema, answered: JsonSchema | undefined, schemas: Schemas): JsonSchema {
+  if (sent.readOnly === true) return { ...shortTypeOf(answered, schemas), readOnly: true }
+  const there = answered && referred(answered, schemas)
+  const { properties, items } = sent as { properties?: Record<string, JsonSchema>; items?: JsonSchema }
+  const fields = there?.properties as Record<string, JsonSchema> | undefined
+  return {
+    ...sent,
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, field]) => [
+              name,
+              typedAs(field, fields?.[name], schemas),
+            ]),
+          ),
+        }
+      : {}),
+    ...(items ? { items: typedAs(items, there?.items as JsonSchema | undefined, schemas) } : {}),
+  }
+}
+
+function shortTypeOf(answered: JsonSchema | undefined, schemas: Schemas): JsonSchema {
+  if (!answered) return {}
+  const { type, format, $ref, anyOf } = answered
+  const text = JSON.stringify({ type, format, $ref, anyOf })
+  if (text.length <= shortAtMost) return JSON.parse(text)
+  const types = [...new Set(typesOf(answered, schemas))]
+  return types.includes(undefined) ? {} : { type: types.length === 1 ? types[0] : types }
+}
+/** Undefined among them where one is not known. */
+function typesOf(schema: JsonSchema, schemas: Schemas): unknown[] {
+  const { type, anyOf } = referred(schema, schemas) ?? {}
+  return Array.isArray(anyOf) ? anyOf.flatMap((each: JsonSchema) => typesOf(each, schemas)) : [type].flat()
+}
+const shortAtMost = 120
 
 /**
  * What a field is when it is left out, said in its description: of a schema with a name, generators of clients take a

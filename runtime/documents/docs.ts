@@ -119,6 +119,17 @@ async function madeAt(path: string, guides: Guides): Promise<[contentType: strin
   return isText ? ['text/markdown; charset=utf-8', markdown] : [html, guidePage(title, key, markdown)]
 }
 
+/** By path, of which there are few: compressed anew where a guide on the disk is another. */
+const packed = new Map<string, Packed>()
+
+function packedOnce(path: string, [type, text]: [contentType: string, text: string]): Packed {
+  const known = packed.get(path)
+  if (known?.text === text) return known
+  const made = new Packed(text, { type, effort: 'passing' })
+  packed.set(path, made)
+  return made
+}
+
 let scalar: Promise<Packed> | null = null
 
 /** Megabytes that never change: they lie here compressed. */
@@ -132,11 +143,7 @@ async function packedScalar(): Promise<Packed> {
 export async function docsAnswer(path: string, guides: Guides, asked: Headers): Promise<Response | null> {
   const request = { header: (name: string) => asked.get(name) }
   const own = await madeAt(path, guides)
-  if (own) {
-    const [type, text] = own
-    const made = new Packed(text, { type, effort: 'passing' })
-    return packedAnswer(made, request, { ...headers, 'cache-control': 'no-cache' })
-  }
+  if (own) return packedAnswer(packedOnce(path, own), request, { ...headers, 'cache-control': 'no-cache' })
   if (path !== '/docs/scalar.js') return null
   scalar ??= packedScalar()
   return packedAnswer(await scalar, request, { ...headers, 'cache-control': 'public, max-age=86400' })

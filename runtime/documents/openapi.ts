@@ -6,7 +6,7 @@ import { mayWarn } from '#runtime/gateway/warnings'
 import type { Operation } from '#runtime/operation'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { z } from '#runtime/schema'
-import { namedBody } from './body-names.ts'
+import { namedBody, referred } from './body-names.ts'
 import { descriptorOf, pathParametersOf } from './descriptors.ts'
 import { exampleOf } from './example.ts'
 import {
@@ -198,7 +198,7 @@ function requestBody(operation: LoadedOperation, body: z.ZodTypeAny, { schemas }
     required: !body.safeParse({}).success,
     content: {
       'application/json': {
-        schema: namedBody(operation, schema, answer && referred(answer, schemas), schemas),
+        schema: namedBody(operation, schema, answer, schemas),
         example,
       },
     },
@@ -252,6 +252,3 @@ function isPage(schema: JsonSchema, schemas: ReadonlyMap<string, JsonSchema>): b
   const properties = referred(schema, schemas)?.properties as Record<string, unknown> | undefined
   return properties !== undefined && ['data', 'page', 'limit', 'total'].every((name) => name in properties)
 }
-
-const referred = (schema: JsonSchema, schemas: ReadonlyMap<string, JsonSchema>): JsonSchema | undefined =>
-  typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema

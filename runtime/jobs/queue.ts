@@ -156,6 +156,8 @@ export async function openQueue(
   await indexKeys(database)
   await maker.stop({ graceful: false, close: false })
   await joinCommits(database)
+  // Here, where nobody holds a connection: a send within a transaction must not ask for another.
+  const isDistributed = await database.isDistributed()
 
   // Started anew so that every queue is cached: a send inside a transaction must not ask for it.
   const boss = new PgBoss({
@@ -217,7 +219,7 @@ export async function openQueue(
           (await waitingJob(given.transaction ?? null, job.name, singletonKey, delay))
       }
       if (!jobId) throw new Error(`${job.name} was not queued: the queue refused it`)
-      if (given.transaction && data.storeId !== null && (await database.isDistributed())) {
+      if (given.transaction && data.storeId !== null && isDistributed) {
         await announce(given.transaction, data.storeId, jobId)
       }
       for (const listener of listeners) listener()
@@ -359,10 +361,10 @@ export async function openQueue(
     // What failed keeps its pause between two tries. What the clock queued has somebody now who waits for it.
     await query(
       `update pgboss.job set priority = case when priority < 0 then 0 else priority end,
-         start_after = case when start_after > now() + $3::float8 * interval '1 second'
+         start_after = case when state = 'created' and start_after > now() + $3::float8 * interval '1 second'
            then now() + $3::float8 * interval '1 second' else start_after end
-       where name = $1 and id = $2 and state = 'created' and (priority < 0
-         or start_after > now() + ($3::float8 + 1) * interval '1 second')`,
+       where name = $1 and id = $2 and state < 'active' and (priority < 0
+         or state = 'created' and start_after > now() + ($3::float8 + 1) * interval '1 second')`,
       [name, waiting.id, Math.max(delay, 0)],
     )
     return waiting.id

@@ -350,6 +350,34 @@ describe('its bodies', () => {
     ).toBeGreaterThan(5)
   })
 
+  test('have the types of fields that are accepted and ignored, where the answer has the field', () => {
+    const untyped: string[] = []
+    let readOnly = 0
+    const walk = (value: unknown, pointer: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      if ((value as JsonSchema).readOnly === true) {
+        readOnly += 1
+        if (!['type', '$ref', 'anyOf'].some((key) => key in value)) untyped.push(pointer)
+      }
+      for (const [key, each] of Object.entries(value)) walk(each, `${pointer}/${key}`)
+    }
+    for (const [name, schema] of Object.entries(document.components.schemas!)) walk(schema, name)
+    expect(readOnly).toBeGreaterThan(400)
+    expect(untyped.map((pointer) => pointer.replaceAll('/properties', ''))).toEqual([
+      'NewsletterPreviewInput/settings/updatedAt',
+      'NewsletterPreviewInput/settings/roulette/prizes/items/won',
+      'QuickReplyInput/rendered',
+    ])
+  })
+
+  test('of a free object have the fields that are known', () => {
+    const { properties, additionalProperties } = document.components.schemas!.StoreUpdate as JsonSchema
+    expect(Object.keys(properties as object)).toEqual(
+      expect.arrayContaining(['name', 'timezone', 'settings', 'preferences', 'messagingConnectionType']),
+    )
+    expect(additionalProperties).toEqual({})
+  })
+
   test('say of nothing that it is what nothing fits', () => {
     expect(JSON.stringify(document)).not.toContain('"not":{}')
   })

@@ -1,7 +1,19 @@
 /** The store as merchants see it: its profile, its row, its agency's branding; and what of it they may write. */
 
 import { reference } from '#runtime/references'
-import { currency, email, freeObject, httpsUrl, id, instant, line, named, object, z } from '#runtime/schema'
+import {
+  currency,
+  email,
+  freeObject,
+  httpsUrl,
+  id,
+  instant,
+  line,
+  named,
+  object,
+  openObject,
+  z,
+} from '#runtime/schema'
 import { allFeatures, subscriptionStatuses } from '../names.ts'
 import { isLocale, isTimezone } from './locality.ts'
 
@@ -146,6 +158,26 @@ export const storePatch = z
   .extend({ settings: object(partialSettings).optional(), ...partialSettings })
   .strict()
 export type StorePatch = z.infer<typeof storePatch>
+
+const looseSettings = {
+  messagingConnectionType: z.string().nullable().describe(settingsShape.messagingConnectionType.description!),
+  attribution: freeObject.describe(settingsShape.attribution.description!),
+  preferences: settingsShape.preferences,
+}
+/**
+ * The body as it is published: the fields that are known, by their types alone. Each is checked once it is another than
+ * what is stored, and every other key is a preference.
+ */
+export const storePatchBody = openObject({
+  name: z.string().describe('1 to 120 characters'),
+  email: z.string().nullable().describe(profileShape.email.description!),
+  phone: z.string().nullable().describe(profileShape.phone.description!),
+  timezone: z.string().describe(profileShape.timezone.description!),
+  locale: z.string().describe(profileShape.locale.description!),
+  logoUrl: z.string().nullable().describe('A file of this store'),
+  settings: object(looseSettings).partial().describe('The same three, nested'),
+  ...looseSettings,
+}).partial()
 
 /** Keys of either read that only the server writes. */
 export const readOnlyKeys: ReadonlySet<string> = new Set(

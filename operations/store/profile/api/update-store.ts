@@ -1,7 +1,6 @@
 import { operation } from '#runtime/operation'
-import { freeObject } from '#runtime/schema'
 import { patchStore } from '../profile.ts'
-import { store } from '../schema.ts'
+import { store, storePatchBody } from '../schema.ts'
 
 export default operation({
   method: 'PATCH',
@@ -16,7 +15,7 @@ export default operation({
   words: 'change settings of the shop, rename the store, time zone, currency, logo, phone',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,
-  input: { body: freeObject },
+  input: { body: storePatchBody },
   answer: { status: 200, body: store },
   etag: true,
   ifMatch: ['/store', '/store/information'],
