@@ -19,6 +19,7 @@ import { tableFaults } from '#scripts/checks/tables'
 import { testFaults } from '#scripts/checks/tests'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import { line, paint, type Terminal } from '#scripts/cli/terminal'
+import { placeholder } from '#scripts/new'
 
 const root = join(import.meta.dirname, '..')
 
@@ -77,7 +78,14 @@ async function declarations(): Promise<Result> {
     ruleFaults(root),
     testFaults(root),
   ])
-  const all = [...faults, ...trees.flat()]
+  const unsaid = registry.operations
+    .filter(({ spec }) => spec.description === placeholder)
+    .map(({ file }) => ({
+      file,
+      wrong: 'still has the description that `npm run new` wrote',
+      remedy: 'say in one sentence what it does to whom: callers and assistants read it',
+    }))
+  const all = [...faults, ...unsaid, ...trees.flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
     name: `registry and rules of the tree (${size})`,

@@ -1,4 +1,4 @@
-/** `npm run new -- POST /path`: writes an operation and its test, ready to fill in, that already pass `check`. */
+/** `npm run new -- POST /path`: writes an operation and its test, ready to fill in; `check` says what is left to write. */
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -8,6 +8,8 @@ import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { line, type Terminal } from '#scripts/cli/terminal'
 
 const root = join(import.meta.dirname, '..')
+/** What a new operation says of itself until somebody writes it; `npm run check` asks for it. */
+export const placeholder = 'Say in one sentence what it does to whom.'
 const verbs: Record<string, string> = {
   GET: 'get',
   POST: 'create',
@@ -19,8 +21,8 @@ const verbs: Record<string, string> = {
 export const newOperationProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run new --')
     .description(
-      'Writes a new operation file and its test, ready to fill in; both pass `npm run check` as they are. The file is ' +
-        'all it takes: route, documents, guards and tools are made from it.',
+      'Writes a new operation file and its test, ready to fill in. The file is all it takes: route, documents, guards ' +
+        'and tools are made from it. The test passes as it is; `npm run check` then asks for what only you can say.',
     )
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'without /v1, parameters as :name, such as /campaigns/:id/archive')
@@ -74,7 +76,7 @@ ${schema}
 export default operation({
   method: '${method}',
   path: '${path}',
-  description: 'Say in one sentence what it does to whom.',
+  description: '${placeholder}',
   scopes: ['platform:${isRead ? 'read' : 'write'}'],
   readOnly: ${isRead},
   answer: ${answer},

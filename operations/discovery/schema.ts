@@ -9,7 +9,9 @@ const inputSchema = named(
       type: z.literal('object'),
       properties: z.record(z.record(z.unknown())).describe('A JSON Schema for each field'),
       required: z.array(z.string()),
-      additionalProperties: z.union([z.boolean(), z.record(z.unknown())]),
+      additionalProperties: z
+        .union([z.boolean(), z.record(z.unknown())])
+        .describe('Whether other fields are taken; or the JSON Schema of each'),
     })
     .passthrough()
     .describe('JSON Schema 2020-12 of an object, without references'),
@@ -40,7 +42,7 @@ export const descriptor = named(
   }),
 )
 
-const byName = z.record(z.record(z.unknown()))
+const byName = z.record(z.record(z.unknown())).describe('OpenAPI objects by their names')
 
 export const openApi = named(
   'OpenApiDocument',

@@ -159,7 +159,7 @@ export const summary = object({
   totals: object({ orders: count, revenue: money, bySource }),
 })
 
-const address = z.record(z.unknown())
+const address = z.record(z.unknown()).describe('As the shop’s platform tells it')
 export const order = named(
   'Order',
   object({

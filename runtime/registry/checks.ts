@@ -108,6 +108,8 @@ function unpublishable(
   fault: (wrong: string, remedy: string) => void,
   components?: Map<string, JsonSchema>,
 ): void {
+  const shapeless = findShapeless(schema, part)
+  if (shapeless) fault(`${shapeless} may be anything`, 'write its shape, or .describe() why it has none')
   const odd = findOdd(schema, part)
   if (odd) {
     fault(
@@ -131,6 +133,23 @@ function findOdd(schema: z.ZodTypeAny, at: string): string | null {
   if ((schema._def as { coerce?: boolean }).coerce) return `${at} (coerce)`
   return firstBelow(schema, at, findOdd)
 }
+
+/** `any` and `unknown` where nothing on the way from the field to it says what comes there. */
+function findShapeless(schema: z.ZodTypeAny, at: string): string | null {
+  if (schema.description) {
+    return schema instanceof z.ZodObject
+      ? firstBelow(schema, at, findShapeless)
+      : firstObjectBelow(schema, at)
+  }
+  if (schema instanceof z.ZodAny || schema instanceof z.ZodUnknown) return at
+  return firstBelow(schema, at, findShapeless)
+}
+
+/** What is described here is; fields of objects below it still are to be. */
+const firstObjectBelow = (schema: z.ZodTypeAny, at: string): string | null =>
+  firstBelow(schema, at, (child, place) =>
+    child instanceof z.ZodObject ? findShapeless(child, place) : firstObjectBelow(child, place),
+  )
 
 function findLoose(schema: z.ZodTypeAny, at: string): string | null {
   if (schema instanceof z.ZodObject && schema._def.unknownKeys !== 'strict') return at

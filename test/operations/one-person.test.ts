@@ -96,6 +96,7 @@ describe('in the registry', () => {
     'POST /messaging-button': "the merchant's own number",
     'PATCH /messaging-button/:messagingButtonId': "the merchant's own number",
     'POST /chat-agent/connect-code': 'pairs; bound by key (paired phones)',
+    'PATCH /store': "the store's own, as are those of its profile",
     'PUT /contact-form/settings': 'who is told, each once',
     'POST /product-reviews/send-test-email': 'sends',
     'POST /stock-notifications/send-test-email': 'sends',

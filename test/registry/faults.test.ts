@@ -144,6 +144,18 @@ describe('each fault bites', () => {
       operationFile({ input: '{ query: object({ a: z.array(z.string()) }) }' }),
       /query\.a is a list without a bound/,
     ],
+    [
+      'anything without a word',
+      operationFile({ input: '{ query: object({ a: z.array(z.any()).max(3) }) }' }),
+      /query\.a may be anything → write its shape, or \.describe\(\) why/,
+    ],
+    [
+      'anything below what is described',
+      operationFile({
+        answer: "{ status: 200, body: object({ a: object({ b: z.unknown() }).describe('A') }) }",
+      }),
+      /answer\.a\.b may be anything/,
+    ],
     ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
   ])('%s', async (_name, text, expected) => {
     const { faults } = await readRegistry(tree({ 'things/api/list-things.ts': text }))

@@ -14,6 +14,7 @@ const others: readonly [RegExp, string][] = [
   [/ flow\.steps\.id$| \/automations\/:id\/test stepId$/, 'a step of the flow itself'],
   [/ roulette\.prizes\.id$|settings\.roulette\.prizes\.id$/, 'a prize of the popup itself'],
   [/ (linkUrl|announcements\.linkUrl|returnUrl|labelUrl)$/, 'an address anywhere: nothing of ours'],
+  [/^PATCH \/store logoUrl$/, 'looked for where it is another than the stored one'],
   [/ clientId$/, 'the caller makes it up'],
   [/^POST \/officialapi\/confirm-redirect (number|account)Id$/, "the messaging provider's, which is asked"],
   [/^POST \/mailprovider\/sync-contacts listId$/, 'a list of the email provider, which is asked'],

@@ -295,7 +295,10 @@ describe.each(guarded)('%s', (_id, operation) => {
 })
 
 const rank = { agent: 0, member: 1, owner: 2 }
-const isFree = (schema: z.ZodTypeAny): boolean => schema === freeObject || schema instanceof z.ZodRecord
+const isFree = (schema: z.ZodTypeAny): boolean =>
+  schema === freeObject ||
+  schema instanceof z.ZodRecord ||
+  (schema instanceof z.ZodObject && !(schema._def.catchall instanceof z.ZodNever))
 
 const keys = new Map<string, string>()
 async function keyWith(scopes: readonly Scope[]): Promise<string> {

@@ -97,6 +97,12 @@ test('a file is all it takes, and a minute', { timeout: 300_000 }, async () => {
   const described = await ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool })
   expect(described.text).toContain('/campaigns/shortest')
 
+  const unsaid = await run('scripts/check.ts')
+  expect(unsaid.code).toBe(1)
+  expect(unsaid.output).toContain(
+    'operations/campaigns/api/get-shortest.ts: still has the description that `npm run new` wrote → say in one sentence',
+  )
+
   const file = join(folder, 'operations/campaigns/api/get-shortest.ts')
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace("'platform:read'", "'platform:dance'"))
